@@ -1,14 +1,14 @@
 """Forms about webhooks."""
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django import forms
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from agency.pages.forms.fields import LineField
+from agency.pages.forms.fields import LineField, WallClockField
 from agency.pages.registry import StrOrPromise
 from agency.pages.signed_in import OUT_OF_DATE
 from webhooks.models import Endpoint
@@ -79,10 +79,17 @@ class TestForm(forms.Form):
         event.choices = [(name, catalogue.get(name, name)) for name in events]
 
 
-def moment_field(label: Any, *, required: bool = True) -> forms.DateTimeField:
-    """A moment in UTC, to the minute."""
+class MomentField(WallClockField):
+    """A moment in UTC, to the minute, whatever the viewer's clock shows."""
+
     widget = forms.DateTimeInput(attrs={"type": "datetime-local", "step": "60"}, format="%Y-%m-%dT%H:%M")
-    return forms.DateTimeField(label=label, widget=widget, required=required)
+
+    def prepare_value(self, value: Any) -> Any:
+        return value.astimezone(UTC).replace(tzinfo=None) if isinstance(value, datetime) else value
+
+
+def moment_field(label: Any, *, required: bool = True) -> forms.DateTimeField:
+    return MomentField(label=label, required=required)
 
 
 class DismissForm(forms.Form):

@@ -1,12 +1,14 @@
 """Deliveries in the console: the log, one with its attempts, a test, once more, and all that failed."""
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 import pytest
+from django.conf import settings
 from django.contrib.postgres.functions import RandomUUID
 from django.test import Client
+from django.utils import timezone
 from django.utils.timezone import now
 
 from agency.models import ActivityEntry
@@ -14,7 +16,9 @@ from tests.agency.console.browsers import at_the_console, flashes, hidden, text
 from tests.factories.webhooks import EVENT, a_failed_delivery, an_endpoint
 from tests.tenants import Tenant
 from tests.webhooks.api.test_log import fill
-from webhooks.models import Delivery
+from webhooks.models import Delivery, Endpoint, QueuedDelivery
+from webhooks.pages.forms import RedeliverForm
+from webhooks.pages.log import LogForm
 
 pytestmark = pytest.mark.django_db
 PAGES = "/console/webhooks"
@@ -208,3 +212,22 @@ def test_failed_deliveries_of_one_webhook_can_be_chosen(a: Tenant, staff: Client
 def test_a_moment_that_cannot_be_read_is_refused(staff: Client, fields: dict[str, str]) -> None:
     assert staff.post(f"{PAGES}/redeliver-failed", fields).status_code == 422
     assert staff.get(f"{PAGES}/redeliver-failed", fields).status_code == (422 if fields else 200)
+
+
+def test_times_of_the_log_are_in_utc_whatever_the_viewer_s_clock_shows(a: Tenant, staff: Client) -> None:
+    staff.cookies[settings.BROWSER_TIME_ZONE_COOKIE_NAME] = "Europe/Berlin"
+    made = a_failed_delivery(a)
+    at = datetime(2026, 11, 20, 12, tzinfo=UTC)
+    Delivery.objects.filter(pk=made.pk).update(created_at=at)
+    # Numbers name the day, too: only the filters' own reading is asked here.
+    form = LogForm({"created_after": "2026-11-20T12:30"}, catalogue={}, endpoints=Endpoint.objects.all(), hides=())
+    with timezone.override("Europe/Berlin"):
+        assert form.filters["created_after"] == datetime(2026, 11, 20, 12, 30, tzinfo=UTC)
+        again = RedeliverForm(endpoints=Endpoint.objects.all(), initial={"since": at})
+        assert 'value="2026-11-20T12:00"' in str(again["since"])
+
+    Delivery.objects.filter(pk=made.pk).update(status="pending", completed_at=None, failed_at=None, attempts=1)
+    QueuedDelivery.objects.create(
+        delivery=made, agency_id=a.agency.pk, endpoint_id=made.endpoint_id, due_at=at, is_ready=False
+    )
+    assert "next at 12:00:00 UTC" in text(staff.get(PAGES))
