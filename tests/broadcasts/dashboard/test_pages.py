@@ -365,7 +365,7 @@ def test_a_retarget_begins_on_its_source_s_channel_with_a_template(customer: Cli
     second = ChannelFactory.create(workspace=channel.workspace, name="Second number")
     usual = a_message_template(second, name="welcome", language="en")
     own = a_message_template(second, name="winter", language="en")
-    written = {"text": None, "template": "winter", "language": "en", "components": [], "header": None}
+    written: dict[str, Any] = {"text": None, "template": "winter", "language": "en", "components": [], "header": None}
     for message, chosen in ((written, own), (a_message("Hello"), usual)):
         broadcast = a_broadcast(channel=second, message=message)
         page = html(customer.get(f"/app/broadcasts/new?retarget={broadcast.uuid}&did=not_read"))
