@@ -22,20 +22,27 @@ class Signature(NamedTuple):
     """What an attempt was signed with, and when (whole seconds since the epoch).
 
     `body` is the HMAC-SHA256 of the body for `X-Svc-Signature`, `message` that of `id.timestamp.body` for
-    `webhook-signature`.
+    `webhook-signature`, and `previous_message` the same under the secret before, where that still counts.
     """
 
     timestamp: int
     body: bytes
     message: bytes
+    previous_message: bytes | None = None
 
     def pack(self) -> bytes:
         """The bytes that an attempt's row keeps."""
-        return _PACKED.pack(*self)
+        return _PACKED.pack(*self[:3]) + (self.previous_message or b"")
 
     @classmethod
     def unpack(cls, packed: bytes) -> Self:
-        return cls._make(_PACKED.unpack(packed))
+        return cls(*_PACKED.unpack(packed[: _PACKED.size]), packed[_PACKED.size :] or None)
+
+    @property
+    def message_signatures(self) -> str:
+        """Write what `webhook-signature` holds: that of the new secret first."""
+        signed = [self.message] if self.previous_message is None else [self.message, self.previous_message]
+        return " ".join(["v1," + b2a_base64(one, newline=False).decode() for one in signed])
 
 
 class Signer:
@@ -88,5 +95,5 @@ def headers(
         ("X-Svc-Signature", f"sha256={signature.body.hex()}"),
         ("webhook-id", envelope_id),
         ("webhook-timestamp", str(signature.timestamp)),
-        ("webhook-signature", "v1," + b2a_base64(signature.message, newline=False).decode()),
+        ("webhook-signature", signature.message_signatures),
     )

@@ -9,6 +9,7 @@ from config.retention.rules import forget
 from webhooks.dispatcher.loop import RUN_SECONDS, run_dispatcher
 from webhooks.services.partitions import make_partitions_ahead
 from webhooks.services.retention import RULES
+from webhooks.services.secrets import erase_previous_secrets
 
 # A dispatcher that always has something leased ends in order long before its hard limit.
 LONGEST_SECONDS = RUN_SECONDS + 600.0
@@ -27,6 +28,7 @@ def deliver() -> None:
 @shared_task(name="webhooks.forget_deliveries")
 @one_at_a_time
 def forget_deliveries() -> None:
-    """Make the days of deliveries that are to come, and forget what is old enough."""
+    """Make the days of deliveries that are to come; forget what is old enough, and secrets that sign no more."""
     make_partitions_ahead()
+    in_batches(erase_previous_secrets, seconds=HOUSEKEEPING_SECONDS)
     in_batches(lambda: forget(RULES), seconds=HOUSEKEEPING_SECONDS)

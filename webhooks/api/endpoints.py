@@ -19,7 +19,7 @@ from config.api.serializers import DeletedSerializer
 from config.http.guard import VettedTarget
 from webhooks.api.declaring import declared
 from webhooks.api.deliveries import UNREADABLE_TIME, WebhookViews
-from webhooks.api.serializers import ReplayedSerializer
+from webhooks.api.serializers import ReplayedSerializer, RotationSerializer
 from webhooks.models import Endpoint
 from webhooks.services import (
     EndpointGone,
@@ -154,14 +154,18 @@ class EndpointViews(WebhookViews):
     @declared(
         lambda shapes: operation(
             operation_id="rotateWebhookSecret",
-            summary="Replace the signing secret; the old one signs nothing more",
+            summary="Replace the signing secret; the old one signs nothing more, or for some hours beside it",
+            request=RotationSerializer,
+            body_optional=True,
             answer=one(shapes.endpoint_with_secret),
             idempotent=SecretIdempotency(),
         )
     )
     @action(detail=True, methods=["post"], url_path="rotate-secret")
     def rotate_secret(self, request: Request, webhook: UUID | None) -> HttpResponse:
-        endpoint = rotate_secret(endpoint=self.get_object(), by=self.actor)
+        found = self.get_object()
+        hours = self.validated(RotationSerializer).validated_data["overlap_hours"]
+        endpoint = rotate_secret(endpoint=found, by=self.actor, overlap_hours=hours)
         return self.answer(self.shapes.endpoint_with_secret(endpoint))
 
     @declared(

@@ -26,6 +26,7 @@ from workspaces.subaccounts.events import WORKSPACE_CREATED
 
 LONGEST_URL = 2_048
 MOST_EVENTS = 100
+MOST_OVERLAP_HOURS = 72
 URL = "https://crm.example.com/hooks/agency"
 SAMPLE = orjson.loads(sample_envelope(WORKSPACE_CREATED))
 
@@ -77,6 +78,12 @@ class WebhookWithSecretSerializer(WebhookSerializer):
     """The endpoint with its signing secret, which is shown this once."""
 
     secret = CharField(read_only=True, example="whsec_ZXhhbXBsZSBleGFtcGxlIGV4YW1wbGUgZXhhbXBsZSE=")
+
+
+class RotationSerializer(Serializer):
+    """For how many hours the old secret signs beside the new one; without them it signs nothing more."""
+
+    overlap_hours = IntegerField(required=False, default=0, min_value=0, max_value=MOST_OVERLAP_HOURS, example=24)
 
 
 class WebhookTestSerializer(Serializer):

@@ -98,17 +98,18 @@ class AttemptsInFlight:
             self._send(row, destination, vetted, dns_ms)
 
     def _send(self, row: LeasedDelivery, destination: Destination, vetted: VettedTarget, dns_ms: float) -> None:
-        if destination.signer is None or row.body is None:
+        body = row.body
+        signature = None if body is None else destination.sign(envelope_id=row.envelope_id, body=body)
+        if body is None or signature is None:
             self._refuse(row, destination, FAILED, dns_ms=dns_ms)
             return
-        signature = destination.signer.sign(envelope_id=row.envelope_id, timestamp=int(time.time()), body=row.body)
         named = headers(
             event=row.event,
             envelope_id=row.envelope_id,
             signature=signature,
             is_for_workspace=row.workspace_id is not None,
         )
-        self._sender.submit(Request(row.id, vetted, named, row.body, dns_ms))
+        self._sender.submit(Request(row.id, vetted, named, body, dns_ms))
         self._in_flight[row.id] = (row, destination.url, signature, time.monotonic())
 
     def _refuse(self, row: LeasedDelivery, destination: Destination, error: str, *, dns_ms: float = 0.0) -> None:

@@ -5,6 +5,7 @@ cannot overwrite what another one has done since.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any, LiteralString, NamedTuple
 from uuid import UUID
 
@@ -47,14 +48,21 @@ class LeasedDelivery(NamedTuple):
 
 
 class EndpointSnapshot(NamedTuple):
-    """What the dispatcher must know of an endpoint; the secret is still encrypted."""
+    """What the dispatcher must know of an endpoint; the secrets are still encrypted.
+
+    The secret before the present one signs as well until `previous_secret_until`, `previous_secret_seconds` from when
+    this was read.
+    """
 
     endpoint_id: int
     uuid: UUID
     url: str
     secret: bytes | None
+    previous_secret: bytes | None
+    previous_secret_until: datetime | None
     is_open: bool
     is_removed: bool
+    previous_secret_seconds: float | None
     succeeded_last: bool
 
 

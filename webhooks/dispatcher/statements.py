@@ -227,18 +227,16 @@ LEFT JOIN agency_event event ON event.id = delivery.event_id
 
 # What the loop must know of endpoints: those that it sees for the first time, and edits that no earlier look has seen.
 ENDPOINT_SNAPSHOTS = """
-SELECT pg_current_snapshot()::text, endpoint.* FROM (SELECT) AS always LEFT JOIN (
-    SELECT id, uuid, url, secret, enabled AND removed_at IS NULL, removed_at IS NOT NULL,
-        last_outcome IS NOT DISTINCT FROM 'success'
-    FROM webhooks_endpoint WHERE id = ANY (%(unknown)s::bigint[])
+SELECT pg_current_snapshot()::text, endpoint.id, uuid, url, secret, previous_secret, previous_secret_until,
+    enabled AND removed_at IS NULL, removed_at IS NOT NULL,
+    extract(epoch FROM previous_secret_until - clock_timestamp())::float8,
+    last_outcome IS NOT DISTINCT FROM 'success'
+FROM (SELECT) AS always LEFT JOIN (
+    SELECT * FROM webhooks_endpoint WHERE id = ANY (%(unknown)s::bigint[])
     UNION ALL
-    SELECT id, uuid, url, secret, enabled AND removed_at IS NULL, removed_at IS NOT NULL,
-        last_outcome IS NOT DISTINCT FROM 'success'
-    FROM webhooks_endpoint WHERE edited_in = ANY (%(in_progress)s::bigint[])
+    SELECT * FROM webhooks_endpoint WHERE edited_in = ANY (%(in_progress)s::bigint[])
     UNION ALL
-    SELECT id, uuid, url, secret, enabled AND removed_at IS NULL, removed_at IS NOT NULL,
-        last_outcome IS NOT DISTINCT FROM 'success'
-    FROM webhooks_endpoint
+    SELECT * FROM webhooks_endpoint
     WHERE edited_in >= %(next)s AND edited_in < pg_snapshot_xmax(pg_current_snapshot())::text::bigint
 ) AS endpoint ON true
 """

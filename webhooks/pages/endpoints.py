@@ -13,7 +13,7 @@ from agency.pages.forms.forms import Confirmation
 from agency.pages.forms.page import FormView
 from webhooks.models import Endpoint
 from webhooks.pages.base import WEBHOOKS, WebhookView
-from webhooks.pages.forms import DismissForm, EndpointForm, TestForm
+from webhooks.pages.forms import DismissForm, EndpointForm, RotationForm, TestForm
 from webhooks.pages.labels import lost_words
 from webhooks.pages.log import LogPage
 from webhooks.services import (
@@ -98,7 +98,7 @@ class WebhookEdit(WebhookView, FormView[EndpointForm]):
         return {"crumbs": crumbs, "heading": _("Edit webhook"), "submit": _("Save")}
 
 
-class WebhookRotate(WebhookView, FormView[Confirmation]):
+class WebhookRotate(WebhookView, FormView[RotationForm]):
     """Replaces the secret and shows the new one in the answer itself."""
 
     creates = True
@@ -108,11 +108,12 @@ class WebhookRotate(WebhookView, FormView[Confirmation]):
     def find(self, **ids: Any) -> None:
         self.endpoint = self.endpoint_of(ids["uuid"])
 
-    def make_form(self, data: Any = None) -> Confirmation:
-        return Confirmation(data)
+    def make_form(self, data: Any = None) -> RotationForm:
+        return RotationForm(data)
 
-    def save(self, form: Confirmation) -> HttpResponse:
-        endpoint = rotate_secret(endpoint=self.endpoint, by=self.by)
+    def save(self, form: RotationForm) -> HttpResponse:
+        hours = form.cleaned_data["overlap_hours"]
+        endpoint = rotate_secret(endpoint=self.endpoint, by=self.by, overlap_hours=hours)
         return self.page("webhooks/secret.html", endpoint=endpoint, rotated=True, samples=samples())
 
     def context(self) -> dict[str, Any]:
@@ -120,7 +121,6 @@ class WebhookRotate(WebhookView, FormView[Confirmation]):
             "crumbs": [self.crumb(WEBHOOKS, "webhooks"), self.crumb(self.endpoint.url, "webhook", self.endpoint.uuid)],
             "heading": _("Rotate the secret?"),
             "text": _("A new secret signs every delivery from that moment on, waiting ones included."),
-            "warning": _("The old secret stops at once: receivers that know only it will see wrong signatures."),
             "submit": _("Rotate secret"),
             "danger": True,
         }

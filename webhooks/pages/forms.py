@@ -65,6 +65,26 @@ class EndpointForm(forms.Form):
         return cleaned
 
 
+class RotationForm(forms.Form):
+    """For how long the old secret signs beside the new one."""
+
+    overlap_hours = forms.TypedChoiceField(
+        label=_("The old secret"),
+        choices=[
+            (0, _("It stops at once: receivers that know only it will see wrong signatures")),
+            (1, _("It signs beside the new one for an hour")),
+            (24, _("It signs beside the new one for a day")),
+            (72, _("It signs beside the new one for three days")),
+        ],
+        coerce=int,
+        empty_value=0,
+        initial=0,
+        required=False,
+        widget=forms.RadioSelect,
+        help_text=_("`X-Svc-Signature` is always the new secret's; `webhook-signature` holds both."),
+    )
+
+
 class TestForm(forms.Form):
     """Which of the endpoint's events to sample."""
 

@@ -3,10 +3,11 @@
 import base64
 import secrets
 from collections.abc import Collection, Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, TypedDict, Unpack
 
 from django.db import transaction
+from django.db.models.functions import Now
 
 from agency.actors import Actor
 from agency.models import Agency
@@ -130,8 +131,9 @@ def update_endpoint(*, endpoint: Endpoint, by: Actor, **changes: Unpack[Endpoint
 def remove_endpoint(*, endpoint: Endpoint, now: datetime, by: Actor) -> None:
     """Remove a receiver: it gets nothing more, and its secret is forgotten."""
     endpoint = _lock(endpoint)
-    endpoint.removed_at, endpoint.enabled, endpoint.secret = now, False, None
-    _save(endpoint, ["removed_at", "enabled", "secret"])
+    endpoint.removed_at, endpoint.enabled = now, False
+    endpoint.secret = endpoint.previous_secret = endpoint.previous_secret_until = None
+    _save(endpoint, ["removed_at", "enabled", "secret", "previous_secret", "previous_secret_until"])
     _record(endpoint, "webhook.removed", by)
 
 
@@ -152,12 +154,22 @@ def dismiss_failures(*, endpoint: Endpoint, until: datetime, number: int, by: Ac
 
 
 @transaction.atomic
-def rotate_secret(*, endpoint: Endpoint, by: Actor) -> Endpoint:
-    """Replace the signing secret; every attempt from now on is signed with the new one only."""
+def rotate_secret(*, endpoint: Endpoint, by: Actor, overlap_hours: int = 0) -> Endpoint:
+    """Replace the signing secret; so many hours long every attempt is signed with the old one as well.
+
+    What an earlier rotation left ends at once.
+    """
     endpoint = _lock(endpoint)
-    endpoint.secret = new_secret()
-    _save(endpoint, ["secret"])
-    _record(endpoint, "webhook.secret_rotated", by)
+    old, endpoint.secret = endpoint.secret, new_secret()
+    endpoint.previous_secret = old if overlap_hours else None
+    _save(
+        endpoint,
+        ["secret", "previous_secret"],
+        previous_secret_until=Now() + timedelta(hours=overlap_hours) if overlap_hours else None,
+    )
+    endpoint.refresh_from_db(fields=["previous_secret_until"])
+    details = {"overlap_hours": overlap_hours} if overlap_hours else None
+    _record(endpoint, "webhook.secret_rotated", by, details)
     return endpoint
 
 
@@ -168,10 +180,10 @@ def _lock(endpoint: Endpoint) -> Endpoint:
     return locked
 
 
-def _save(endpoint: Endpoint, fields: Iterable[str]) -> None:
+def _save(endpoint: Endpoint, fields: Iterable[str], **expressions: Any) -> None:
     """Save an edit and let the dispatchers know, which may have leased deliveries for the endpoint."""
     Endpoint.objects.filter(pk=endpoint.pk).update(
-        edited_in=CurrentTransaction(), **{field: written(endpoint, field) for field in fields}
+        edited_in=CurrentTransaction(), **{field: written(endpoint, field) for field in fields}, **expressions
     )
     if not endpoint.enabled:
         end_waiting(endpoint)

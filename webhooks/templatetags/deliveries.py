@@ -1,7 +1,7 @@
 """Tags for deliveries: the day's sparkline, errors and answers as text."""
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from django import template
 from django.template.defaultfilters import date as format_date
@@ -64,7 +64,7 @@ def error_text(outcome: Delivery | Attempt) -> str:
 def next_attempt(due_at: datetime) -> str:
     """Say when the next attempt comes: soon by the clock, later by how long it is until then."""
     if due_at - timezone.now() < SOON:
-        return _("next attempt at %(time)s") % {"time": format_date(timezone.localtime(due_at), "H:i:s T")}
+        return _("next attempt at %(time)s") % {"time": format_date(due_at.astimezone(UTC), "H:i:s T")}
     return _("next attempt in %(time)s") % {"time": timeuntil(due_at, depth=1)}
 
 

@@ -230,4 +230,4 @@ def test_times_of_the_log_are_in_utc_whatever_the_viewer_s_clock_shows(a: Tenant
     QueuedDelivery.objects.create(
         delivery=made, agency_id=a.agency.pk, endpoint_id=made.endpoint_id, due_at=at, is_ready=False
     )
-    assert "next at 12:00:00 UTC" in text(staff.get(PAGES))
+    assert "next attempt at 12:00:00 UTC" in text(staff.get(PAGES))
