@@ -27,6 +27,7 @@ from agency.pages.registry import (
 )
 from agency.pages.support import support_find_sources, support_panels
 from agency.services.activity.fields import record_fields
+from agency.services.agencies import restoration_handlers
 from agency.services.bulk.actions import add_bulk_actions
 from agency.services.events import SubscriberCheck, subscriber_checks
 from agency.services.exports.sources import export_sources
@@ -51,6 +52,7 @@ from webhooks.pages.support import PANELS as SUPPORT_PANELS
 from webhooks.pages.support import SOURCES as SUPPORT_FIND_SOURCES
 from webhooks.services import has_subscribers, needing_attention, subscriptions
 from webhooks.services.endpoints import MOST_ENDPOINTS
+from webhooks.services.holding import RESTORATION
 from webhooks.services.moving import ENDPOINTS
 from webhooks.services.notifications import KINDS as NOTIFICATION_KINDS
 from webhooks.services.notifications import STATE_CHECKS
@@ -134,6 +136,7 @@ retention_rules.add(*RULES)
 add_bulk_actions(TARGETS, *BULK_ACTIONS)
 export_sources.add(DELIVERIES)
 move_handlers.add(ENDPOINTS)
+restoration_handlers.add(RESTORATION)
 support_panels.add(*SUPPORT_PANELS)
 support_find_sources.add(*SUPPORT_FIND_SOURCES)
 hub_panels.add(*HUB_PANELS)

@@ -36,7 +36,8 @@ class Signature(NamedTuple):
 
     @classmethod
     def unpack(cls, packed: bytes) -> Self:
-        return cls(*_PACKED.unpack(packed[: _PACKED.size]), packed[_PACKED.size :] or None)
+        timestamp, body, message = _PACKED.unpack(packed[: _PACKED.size])
+        return cls(timestamp, body, message, packed[_PACKED.size :] or None)
 
     @property
     def message_signatures(self) -> str:

@@ -1,6 +1,7 @@
 """Agencies themselves, as our support creates, suspends and restores them."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from datetime import datetime
 
 from django.conf import settings
@@ -15,6 +16,7 @@ from agency.services.domains.hosts import tell_all_to_read_anew
 from agency.services.people.names import require_plain_names
 from config.db import name_key
 from config.errors import Invalid
+from config.hooks import Registry
 
 
 class AgencyNameTaken(Invalid):
@@ -25,6 +27,17 @@ class AgencyNameTaken(Invalid):
 class LanguageUnknown(Invalid):
     field = "language"
     message = "The product does not speak this language."
+
+
+@dataclass(frozen=True, slots=True)
+class RestorationHandler:
+    """What a higher app does when an agency's suspension is lifted, inside that transaction."""
+
+    name: str
+    restore: Callable[[Agency], None]
+
+
+restoration_handlers = Registry[RestorationHandler]("handlers of restorations")
 
 
 def lock_agency(pk: int) -> None:
@@ -132,5 +145,7 @@ def restore_agency(*, agency: Agency, by: Actor) -> bool:
     if changed:
         target = ("agency", agency.uuid, agency.name)
         record_activity(by=by, action="agency.restored", agency_id=agency.id, target=target)
+        for handler in restoration_handlers:
+            handler.restore(agency)
     agency.refresh_from_db()
     return bool(changed)

@@ -11,11 +11,13 @@ from agency.event_types import event_type
 from agency.services import record_event
 from config.leases.connection import Connection
 from config.leases.shards import SHARDS, OwnedShards
+from config.metrics import Gauge
 from tests.config.http import receivers
 from tests.config.http.receivers import Behaviour, Receiver
 from tests.tenants import Tenant
 from tests.waiting import until
 from webhooks.dispatcher.fan_out import FanOut
+from webhooks.metrics import METRICS
 from webhooks.models import Delivery, QueuedDelivery
 
 EVENT = "workspace.created"
@@ -54,6 +56,14 @@ def attempted(tenant: Tenant, times: int) -> Delivery:
 def make_due(delivery: Delivery) -> None:
     """Move a waiting attempt's time to now; the dispatcher sees it within half a second."""
     assert QueuedDelivery.objects.filter(delivery=delivery, is_ready=False).update(due_at=now())
+
+
+def measured(name: str) -> float:
+    """Read a gauge of deliveries as the exporter does."""
+    [read] = [metric.read for metric in METRICS if isinstance(metric, Gauge) and metric.name == name]
+    value = read() if read else None
+    assert isinstance(value, int | float)
+    return float(value)
 
 
 def make_deliveries(connection: Connection) -> None:

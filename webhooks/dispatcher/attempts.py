@@ -18,7 +18,7 @@ from webhooks.dispatcher.outcomes import AttemptResult, not_sent
 from webhooks.dispatcher.queries import LeasedDelivery
 from webhooks.dispatcher.queues import EndpointQueues
 from webhooks.dispatcher.recorder import DeliveryRecorder, Unwanted
-from webhooks.services.queueing import ENDPOINT_DISABLED, ENDPOINT_REMOVED
+from webhooks.services.queueing import AGENCY_SUSPENDED, ENDPOINT_DISABLED, ENDPOINT_REMOVED
 from webhooks.signing import Signature, headers
 
 REMEMBER_ANSWERS_SECONDS = 1.0
@@ -50,11 +50,17 @@ class AttemptsInFlight:
         self._in_flight: dict[int, tuple[LeasedDelivery, str, Signature, float]] = {}
 
     def start(self, row: LeasedDelivery, destination: Destination | None) -> None:
-        """Start an attempt. An endpoint that wants nothing any more, or has no row any more, gets nothing."""
+        """Start an attempt. An endpoint that wants nothing any more, or has no row any more, gets nothing.
+
+        What is of a suspended agency is put off.
+        """
         if destination is None or not destination.is_open:
             self._queues.finish(row, 0.0, failed=False)
             is_removed = destination is None or destination.is_removed
             self._recorder.add(unwanted=[Unwanted(row, ENDPOINT_REMOVED if is_removed else ENDPOINT_DISABLED)])
+        elif row.is_of_suspended:
+            self._queues.finish(row, 0.0, failed=False)
+            self._recorder.add(unwanted=[Unwanted(row, AGENCY_SUSPENDED)])
         elif destination.refusal is not None:
             self._refuse(row, destination, BLOCKED_ADDRESS)
         elif destination.vetted_address is not None:

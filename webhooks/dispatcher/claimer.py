@@ -12,7 +12,7 @@ from webhooks.dispatcher import queries
 from webhooks.dispatcher.queries import NO_CAPACITY, Capacity, EndpointSnapshot, LeasedDelivery
 from webhooks.dispatcher.ready_endpoints import ReadyEndpoints
 
-# So often what became due long ago is looked for as well.
+# So often what became due long ago, and what is held no longer, is looked for as well.
 ALL_DUE_SECONDS = 20.0
 
 
@@ -69,7 +69,8 @@ class DeliveryClaimer(Claimer[Capacity]):
         now = monotonic()
         if self._looked_at_all_due is None or now - self._looked_at_all_due >= ALL_DUE_SECONDS:
             made = queries.get_ready(connection, late_seconds=queries.ALL_SECONDS)
-            if made < queries.READY_BATCH:
+            released = queries.release(connection)
+            if max(made, released) < queries.READY_BATCH:
                 self._looked_at_all_due = now
         else:
             queries.get_ready(connection)

@@ -16,6 +16,7 @@ from config.leases.shards import SHARDS
 from config.leases.transactions import ReadTransactions
 from config.postgresql.advisory_locks import AdvisoryLock
 from webhooks.dispatcher import statements
+from webhooks.services.queueing import AGENCY_SUSPENDED
 
 MOST_LOST_LEASES = 10
 SUSPICIOUS_LEASES = 2
@@ -33,7 +34,10 @@ LONGEST_OF_LONG_SECONDS = 90_000
 
 
 class LeasedDelivery(NamedTuple):
-    """A delivery that this dispatcher holds; `body` is missing where somebody removed its event."""
+    """A delivery that this dispatcher has leased; `body` is missing where somebody removed its event.
+
+    With `is_of_suspended` its agency was suspended when it was leased.
+    """
 
     id: int
     agency_id: int
@@ -45,6 +49,7 @@ class LeasedDelivery(NamedTuple):
     event: str
     envelope_id: str
     body: bytes | None
+    is_of_suspended: bool = False
 
 
 class EndpointSnapshot(NamedTuple):
@@ -191,6 +196,17 @@ def record(connection: Connection, *, run: int, columns: Mapping[str, Any]) -> i
 def give_back(connection: Connection, *, run: int, ids: Iterable[int]) -> None:
     """Return leases that were not used."""
     execute(connection, statements.GIVE_BACK, run=run, ids=integers(ids))
+
+
+def hold(connection: Connection, *, run: int, ids: Sequence[int]) -> None:
+    """Put deliveries off until their agencies are no longer suspended, or end what has waited for 24 hours."""
+    values = {"ids": integers(ids), "most": len(ids), "error": AGENCY_SUSPENDED}
+    execute(connection, statements.HOLD, run=run, **values)
+
+
+def release(connection: Connection) -> int:
+    """Make deliveries ready that are held though their agencies are not suspended any more; says how many."""
+    return execute(connection, statements.RELEASE, batch=READY_BATCH)
 
 
 def abandon(connection: Connection, *, run: int, ids: Iterable[int], error: str) -> None:

@@ -15,19 +15,20 @@ from config.metrics import count, observe
 from webhooks.dispatcher import queries
 from webhooks.dispatcher.outcomes import SUCCESS, AttemptResult, columns
 from webhooks.dispatcher.queries import LeasedDelivery
+from webhooks.services.queueing import AGENCY_SUSPENDED
 
 logger = logging.getLogger(__name__)
 
 
 class Unwanted(NamedTuple):
-    """A delivery for which nothing will be sent any more, and why."""
+    """A delivery for which nothing will be sent any more, or as long as its agency is suspended, and why."""
 
     row: LeasedDelivery
     error: str
 
 
 class DeliveryRecorder(Recorder[AttemptResult, LeasedDelivery, Unwanted]):
-    """Records attempts, and ends the deliveries of endpoints that were switched off or removed."""
+    """Records attempts, ends the deliveries of endpoints that are switched off, holds those of suspended agencies."""
 
     name = "dispatcher recorder"
 
@@ -50,4 +51,7 @@ class DeliveryRecorder(Recorder[AttemptResult, LeasedDelivery, Unwanted]):
     def abandon(self, connection: Connection, unwanted: Sequence[Unwanted]) -> None:
         for error in {one.error for one in unwanted}:
             ids = [one.row.id for one in unwanted if one.error == error]
-            queries.abandon(connection, run=self.run, ids=ids, error=error)
+            if error == AGENCY_SUSPENDED:
+                queries.hold(connection, run=self.run, ids=ids)
+            else:
+                queries.abandon(connection, run=self.run, ids=ids, error=error)

@@ -219,7 +219,9 @@ WITH self AS MATERIALIZED (
 )
 SELECT taken.position, delivery.id, delivery.agency_id, delivery.workspace_id, delivery.endpoint_id, delivery.attempts,
     delivery.max_attempts, taken.is_suspect, delivery.event_name, delivery.envelope_id::text,
-    coalesce(delivery.body, event.body)
+    coalesce(delivery.body, event.body),
+    (SELECT agency.status = 'suspended' FROM webhooks_endpoint endpoint
+        JOIN agency_agency agency ON agency.id = endpoint.agency_id WHERE endpoint.id = delivery.endpoint_id LIMIT 1)
 FROM (SELECT * FROM taken LIMIT %(most)s) AS taken
 JOIN webhooks_delivery delivery ON delivery.id = taken.delivery_id
 LEFT JOIN agency_event event ON event.id = delivery.event_id
@@ -303,6 +305,61 @@ SELECT count(*) FROM kept
 GIVE_BACK = """
 UPDATE webhooks_queueddelivery SET run = NULL, position = pg_current_xact_id()::text::bigint
 WHERE delivery_id = ANY (%(ids)s::bigint[]) AND run = %(run)s
+"""
+
+# Puts off what is of a suspended agency, until 24 hours after it was suspended, or after the delivery was made if that
+# is later; what has waited so long ends. What is of an agency that was restored meanwhile is ready again.
+HOLD = """
+WITH asked AS MATERIALIZED (
+    SELECT queued.delivery_id, of_row.* FROM (
+        SELECT delivery_id, endpoint_id FROM webhooks_queueddelivery
+        WHERE delivery_id = ANY (%(ids)s::bigint[]) AND run = %(run)s LIMIT %(most)s
+    ) AS queued CROSS JOIN LATERAL (
+        SELECT agency.id AS agency, CASE WHEN agency.status = 'suspended'
+            THEN greatest(agency.suspended_at, delivery.created_at) + make_interval(hours => 24) END AS until
+        FROM webhooks_endpoint endpoint JOIN agency_agency agency ON agency.id = endpoint.agency_id
+        JOIN webhooks_delivery delivery ON delivery.id = queued.delivery_id
+        WHERE endpoint.id = queued.endpoint_id LIMIT 1
+    ) AS of_row
+), overdue AS (
+    DELETE FROM webhooks_queueddelivery WHERE run = %(run)s AND delivery_id = ANY (ARRAY (
+        SELECT delivery_id FROM asked WHERE until <= clock_timestamp()))
+    RETURNING delivery_id
+), ended AS (
+    UPDATE webhooks_delivery SET status = 'error', error = %(error)s, completed_at = clock_timestamp(),
+        failed_at = clock_timestamp()
+    WHERE id = ANY (ARRAY (SELECT delivery_id FROM overdue))
+)
+UPDATE webhooks_queueddelivery queued
+SET run = NULL, is_suspect = false, is_ready = asked.until IS NULL, is_held = asked.until IS NOT NULL,
+    waits_long = asked.until IS NOT NULL, due_at = coalesce(asked.until, queued.due_at), agency_id = asked.agency,
+    position = pg_current_xact_id()::text::bigint
+FROM asked
+WHERE queued.delivery_id = ANY (%(ids)s::bigint[]) AND queued.run = %(run)s
+    AND queued.delivery_id = asked.delivery_id AND (asked.until IS NULL OR asked.until > clock_timestamp())
+"""
+
+# Makes ready what is held though its agency is not suspended any more: what a restoration could not see, or was too
+# much for it. Agencies with something held are walked to over the index.
+RELEASE = """
+UPDATE webhooks_queueddelivery
+SET is_ready = true, is_held = false, waits_long = false, due_at = clock_timestamp(),
+    position = pg_current_xact_id()::text::bigint
+WHERE delivery_id = ANY (ARRAY (
+    WITH RECURSIVE held AS (
+        (SELECT agency_id FROM webhooks_queueddelivery WHERE is_held ORDER BY agency_id LIMIT 1)
+        UNION ALL
+        SELECT (SELECT agency_id FROM webhooks_queueddelivery WHERE is_held AND agency_id > held.agency_id
+            ORDER BY agency_id LIMIT 1)
+        FROM held WHERE held.agency_id IS NOT NULL
+    )
+    SELECT found.delivery_id FROM held JOIN agency_agency agency ON agency.id = held.agency_id
+    CROSS JOIN LATERAL (
+        SELECT delivery_id FROM webhooks_queueddelivery
+        WHERE is_held AND run IS NULL AND agency_id = agency.id LIMIT %(batch)s FOR UPDATE SKIP LOCKED
+    ) AS found
+    WHERE agency.status <> 'suspended' LIMIT %(batch)s
+))
 """
 
 ABANDON = """

@@ -112,7 +112,7 @@ class WebhookRotate(WebhookView, FormView[RotationForm]):
         return RotationForm(data)
 
     def save(self, form: RotationForm) -> HttpResponse:
-        hours = form.cleaned_data["overlap_hours"]
+        hours = form.cleaned_data["overlap_hours"] or 0
         endpoint = rotate_secret(endpoint=self.endpoint, by=self.by, overlap_hours=hours)
         return self.page("webhooks/secret.html", endpoint=endpoint, rotated=True, samples=samples())
 

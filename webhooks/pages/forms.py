@@ -77,7 +77,6 @@ class RotationForm(forms.Form):
             (72, _("It signs beside the new one for three days")),
         ],
         coerce=int,
-        empty_value=0,
         initial=0,
         required=False,
         widget=forms.RadioSelect,

@@ -21,6 +21,7 @@ ERROR_LABELS = {
     "http_5xx": _("The receiver failed."),
     "endpoint_disabled": _("The webhook was disabled before it was sent."),
     "endpoint_removed": _("The webhook was removed before it was sent."),
+    "agency_suspended": _("The agency was suspended for longer than it could wait: 24 hours."),
     "worker_lost": _("Sending was begun many times and never finished."),
 }
 

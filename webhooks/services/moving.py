@@ -4,10 +4,9 @@ from datetime import datetime
 
 from agency.actors import Actor
 from agency.models import Agency
-from agency.services.events import DISPATCHER
-from config.celery import wake_up
 from config.db import CurrentTransaction
 from webhooks.models import Endpoint
+from webhooks.services.holding import release_of_workspace
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services.moving import MoveHandler
 
@@ -17,7 +16,7 @@ def _move_endpoints(workspace: Workspace, target: Agency, now: datetime, by: Act
     Endpoint.objects.filter(agency=workspace.agency_id, workspace_id=workspace.pk).update(
         agency=target, edited_in=CurrentTransaction()
     )
-    wake_up(DISPATCHER)
+    release_of_workspace(workspace.pk)
 
 
 ENDPOINTS = MoveHandler("endpoints", _move_endpoints)

@@ -10,6 +10,7 @@ from webhooks.models import Delivery, Endpoint, QueuedDelivery
 
 ENDED_AT_ONCE = 10_000
 ENDPOINT_DISABLED, ENDPOINT_REMOVED = "endpoint_disabled", "endpoint_removed"
+AGENCY_SUSPENDED = "agency_suspended"
 
 # What a dispatcher has leased is left to it: it looks at the endpoint before each attempt. Waiting for its locks here
 # could be waiting in a circle.

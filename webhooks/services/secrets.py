@@ -18,4 +18,4 @@ def erase_previous_secrets() -> int:
     """Forget secrets that do not sign any more, by the database's clock; says of how many endpoints."""
     with connection.cursor() as cursor:
         cursor.execute(ERASE, [MOST_ERASED])
-        return cursor.rowcount
+        return int(cursor.rowcount)

@@ -7,13 +7,12 @@ import pytest
 from django.db import connection
 from django.utils.timezone import now
 
-from config.metrics import METRICS
 from tests.agency.console.browsers import at_the_console, text
 from tests.config.http.receivers import answer
 from tests.rounds import wait_for_a_round
 from tests.tenants import Api, Tenant
 from tests.webhooks.conftest import StartDispatcher, StartReceiver
-from tests.webhooks.delivering import attempted, ended, make_due, record_events, status, subscribe
+from tests.webhooks.delivering import attempted, ended, make_due, measured, record_events, status, subscribe
 from webhooks.models import Delivery, DispatcherRun, Endpoint, QueuedDelivery
 from webhooks.services.partitions import drop_old_partitions
 
@@ -62,8 +61,7 @@ def test_a_planned_wait_of_hours_is_kept_and_nobody_is_alarmed(
     for _ in range(2):
         wait_for_a_round(DispatcherRun)
     assert len(receiver.requests) == 7
-    read = {metric.name: metric.read for metric in METRICS if metric.name.startswith("deliveries_due")}
-    assert all(not measure() for measure in read.values())
+    assert measured("deliveries_due") == measured("deliveries_due_oldest_seconds") == 0
 
 
 @pytest.mark.django_db(transaction=True)

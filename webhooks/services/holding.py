@@ -1,0 +1,44 @@
+"""What waits while an agency is suspended, for its own endpoints and those of its workspaces.
+
+Dispatchers put it off when its time comes (see `dispatcher.statements`), for 24 hours.
+"""
+
+from django.db import connection
+
+from agency.models import Agency
+from agency.services.agencies import RestorationHandler
+from agency.services.events import DISPATCHER
+from config.celery import wake_up
+from webhooks.models import Endpoint
+
+RELEASED_AT_ONCE = 10_000
+RELEASE = """
+UPDATE webhooks_queueddelivery
+SET is_ready = true, is_held = false, waits_long = false, due_at = statement_timestamp(),
+    position = pg_current_xact_id()::text::bigint
+WHERE delivery_id = ANY (ARRAY (
+    SELECT delivery_id FROM webhooks_queueddelivery WHERE is_held AND run IS NULL AND {of_whom}
+    LIMIT %(most)s FOR UPDATE SKIP LOCKED
+))
+"""
+
+
+def _release(of_whom: str, value: int | list[int]) -> None:
+    """Make ready what is held. Past ten thousand, dispatchers find the rest within half a minute."""
+    with connection.cursor() as cursor:
+        cursor.execute(RELEASE.format(of_whom=of_whom), {"value": value, "most": RELEASED_AT_ONCE})
+    wake_up(DISPATCHER)
+
+
+def release_of_agency(agency: Agency) -> None:
+    """Send what still waits for an agency that is restored, in its transaction."""
+    _release("agency_id = %(value)s", agency.pk)
+
+
+def release_of_workspace(workspace_id: int) -> None:
+    """Send what waits for a workspace that leaves a suspended agency, in the transaction of the move."""
+    endpoints = Endpoint.objects.filter(workspace_id=workspace_id).values_list("pk", flat=True)
+    _release("endpoint_id = ANY (%(value)s::bigint[])", list(endpoints))
+
+
+RESTORATION = RestorationHandler("deliveries", release_of_agency)
