@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 import django_filters
 from django import forms
 from django.db.models import QuerySet
-from django.utils.dateparse import parse_datetime
 
+from config.api.fields.moments import NO_TIME, OUT_OF_RANGE, BeyondCalendar, moment_of
 from config.api.requests.ids import parse_uuid
 from config.api.requests.parameters import NothingMatches, Parameters, is_storable
 from config.errors import Invalid
@@ -63,11 +63,11 @@ class _BooleanField(_ParameterField):
 class _DateTimeField(_ParameterField):
     def read(self, text: str) -> Any:
         try:
-            found = parse_datetime(text)
-        except ValueError:
-            found = None
-        if found is None or found.tzinfo is None:
-            raise forms.ValidationError("must be an ISO 8601 time with an offset.")
+            found = moment_of(text)
+        except BeyondCalendar as error:
+            raise forms.ValidationError(OUT_OF_RANGE) from error
+        if found is None:
+            raise forms.ValidationError(NO_TIME)
         return found
 
 

@@ -5,10 +5,10 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from django.utils.dateparse import parse_datetime
 from rest_framework import serializers
 
 from config.api.fields.base import Field
+from config.api.fields.moments import NO_TIME, OUT_OF_RANGE, BeyondCalendar, moment_of
 from config.api.requests.ids import parse_uuid
 from config.api.requests.strict_json import OutOfRange
 
@@ -111,14 +111,14 @@ class DecimalField(Field, serializers.FloatField):
 class DateTimeField(Field, serializers.DateTimeField):
     """A time: ISO 8601 with an offset, without which it would be anybody's guess. The JSON writer gives it in UTC."""
 
-    default_error_messages = {"invalid": "{subject} must be an ISO 8601 time with an offset."}
+    default_error_messages = {"invalid": f"{{subject}} {NO_TIME}", "out_of_range": f"{{subject}} {OUT_OF_RANGE}"}
 
     def to_internal_value(self, data: Any) -> datetime:
         try:
-            found = parse_datetime(data) if isinstance(data, str) else None
-        except ValueError:
-            found = None
-        if found is None or found.tzinfo is None:
+            found = moment_of(data)
+        except BeyondCalendar:
+            self.fail("out_of_range")
+        if found is None:
             self.fail("invalid")
         return found
 

@@ -1,7 +1,7 @@
 """What a segment's filter may say, and the one SQL condition that it becomes."""
 
 from collections.abc import Callable, Iterable, Mapping
-from datetime import UTC, datetime
+from datetime import UTC
 from enum import IntEnum
 from typing import Any, NamedTuple
 
@@ -9,6 +9,7 @@ from django.db.models import Q
 from django.utils.dateparse import parse_datetime
 
 from agency.limits import CHANNEL_TYPES
+from config.api.fields.moments import NO_TIME, OUT_OF_RANGE, BeyondCalendar, moment_of
 from config.db import name_key
 from config.errors import Invalid
 from workspaces.contacts.services.fields.values import (
@@ -43,22 +44,15 @@ def _platform(value: Any) -> str:
 def _time(name: str) -> Callable[[Any], str]:
     def check(value: Any) -> str:
         try:
-            found = parse_datetime(value) if isinstance(value, str) else None
-        except ValueError:
-            found = None
-        if found is None or found.tzinfo is None:
+            found = moment_of(value)
+        except BeyondCalendar as error:
+            raise ValueRefused(f"The time {OUT_OF_RANGE}", field=name) from error
+        if found is None:
             words = name.replace("_", " ")
-            raise ValueRefused(f"The {words} field must be an ISO 8601 time with an offset.", field=name)
-        return _in_utc(found, name).isoformat().replace("+00:00", "Z")
+            raise ValueRefused(f"The {words} field {NO_TIME}", field=name)
+        return found.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
     return check
-
-
-def _in_utc(moment: datetime, name: str) -> datetime:
-    try:
-        return moment.astimezone(UTC)
-    except OverflowError as error:
-        raise ValueRefused("The time is out of range.", field=name) from error
 
 
 CHECKS: Mapping[str, Callable[[Any], Any]] = {

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.utils.dateparse import parse_datetime
-
+from config.api.fields.moments import BeyondCalendar, moment_of
 from workspaces.conversations.models import Conversation, Message, Note
 from workspaces.conversations.models.messages import OUTCOME_UNKNOWN, Status
 from workspaces.conversations.services.failures import reason_of
@@ -60,9 +59,9 @@ def read_position(text: str) -> Position | None:
     """Read a position from a link; None for anything else."""
     moment, _, number = text.partition("_")
     try:
-        at = parse_datetime(moment)
-    except ValueError:
+        at = moment_of(moment)
+    except BeyondCalendar:
         return None
-    if at is None or at.tzinfo is None or not (number.isascii() and number.isdigit()) or len(number) > 18:
+    if at is None or not (number.isascii() and number.isdigit()) or len(number) > 18:
         return None
     return Position(at, int(number))
