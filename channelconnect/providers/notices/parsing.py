@@ -11,7 +11,7 @@ from channelconnect.providers.notices.events import ProviderEvent, Unknown
 from channelconnect.providers.notices.pages import read_page_entry
 from channelconnect.providers.notices.permissions import read_permissions_entry
 from channelconnect.providers.notices.whatsapp import read_whatsapp_entry
-from workspaces.conversations.facts import ConversationFact, ReadUpTo
+from workspaces.conversations.facts import ConversationFact
 
 Fact = ConversationFact | ProviderEvent
 
@@ -48,6 +48,6 @@ def read_notice(notice: Row, source: Source) -> list[Fact]:
 
 
 def _not_ahead(fact: Fact, source: Source) -> Fact:
-    """Let what is dated later than it came have happened when it came; how far somebody has read is no such time."""
-    is_ahead = isinstance(fact, ConversationFact) and not isinstance(fact, ReadUpTo) and fact.at > source.came_at
+    """Let what is dated later than it came have happened when it came: else nothing later would count after it."""
+    is_ahead = fact.at is not None and fact.at > source.came_at
     return replace(fact, at=source.came_at) if is_ahead else fact

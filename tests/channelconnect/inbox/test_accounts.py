@@ -74,6 +74,13 @@ def test_what_comes_after_something_newer_changes_nothing(a: Tenant, number: Cha
     assert shown(a, number) == (2_000, "RED", 2_000)
 
 
+def test_what_is_dated_in_the_future_holds_only_until_something_newer_comes(a: Tenant, number: Channel) -> None:
+    tell("business_capability_update", at=1_000_000_000, max_daily_conversation_per_phone=250)
+    assert shown(a, number)[0] == 250
+    tell("business_capability_update", at=60, max_daily_conversation_per_phone=1_000)
+    assert shown(a, number)[0] == 1_000
+
+
 def test_a_number_is_named_as_people_read_it(a: Tenant, number: Channel) -> None:
     sister = ChannelFactory.create(workspace=a.workspace, handle="+1 555 9999")
     ChannelCredential.objects.create(channel=sister, token="a token", container_id="2001")

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from channelconnect.providers.notices import Unknown
-from tests.channelconnect.inbox.notices import AT, CHANNELS, INSTAGRAM, PAGE, page, read
+from tests.channelconnect.inbox.notices import AT, CAME_AT, CHANNELS, INSTAGRAM, PAGE, page, read
 from workspaces.conversations.facts import (
     ConversationTouched,
     EchoReceived,
@@ -196,6 +196,14 @@ def test_deliveries_and_reads_reach_up_to_a_moment_or_a_message() -> None:
         StatusChanged(channel=MESSENGER, person=ADA, at=AT, message_id=mid, status="delivered")
         for mid in ("m_1", "m_2")
     ]
+
+
+def test_nobody_has_read_further_than_the_moment_at_which_it_was_told() -> None:
+    far = 4_000_000_000_000
+    for event in ({"delivery": {"watermark": far}}, {"read": {"watermark": far}}):
+        [told] = read(page(event))
+        assert isinstance(told, ReadUpTo)
+        assert told.at == CAME_AT
 
 
 @pytest.mark.parametrize(
