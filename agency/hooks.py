@@ -57,10 +57,11 @@ from config.retention.rules import retention_rules
 
 parts.add(Degradation("mail", mail_keeps_up))
 
+body_rules.add(BodyRule("/console/", signed_in=True), BodyRule("/admin/", signed_in=True))
 # A picture may have 1 MiB; the page says so itself of one as cameras make them.
 body_rules.add(
     *(
-        BodyRule(f"/console/configuration/brand/{picture}", most_bytes=16 * MIB)
+        BodyRule(f"/console/configuration/brand/{picture}", most_bytes=16 * MIB, signed_in=True)
         for picture in ("logo", "dark-logo", "favicon")
     )
 )

@@ -9,6 +9,8 @@ from typing import Final
 from config.hooks import Registry
 
 MIB: Final = 1024 * 1024
+# The header that says to the server, which asked before it reads a body, that the request is to come again with it.
+ADMITTED: Final = "X-Body-Admitted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +19,7 @@ class BodyRule:
 
     A request with none of `headers` (in lower case) is answered by its view with the body left unread, so that view
     must refuse it for the missing header. With `view_refuses` the view itself says that a body is too large.
+    With `signed_in` a body that does not stay in memory is only read from somebody who has signed in.
     A process takes no more than `most_at_once` such requests at a time, so that their bodies do not fill its disk.
     """
 
@@ -25,6 +28,7 @@ class BodyRule:
     headers: tuple[bytes, ...] = ()
     view_refuses: bool = False
     most_at_once: int | None = None
+    signed_in: bool = False
 
 
 class BodyRules(Registry[BodyRule]):

@@ -18,9 +18,10 @@ from config.postgresql.waits import set_longest_wait
 from config.redis import connect_async
 from config.request_bodies import BodyRule, body_rules
 from config.serving.answers import is_liveness, send_liveness, send_loop_answer, send_refusal
-from config.serving.bodies import Body, BodyRefused, Headers, Receive, read_body
+from config.serving.bodies import Body, BodyRefused, Headers, Receive, is_large, read_body, unread_body
 from config.serving.environ import wsgi_environ
 from config.serving.event_streams import EventStream, EventStreamHub
+from config.serving.large_bodies import ASKS, LargeBodies, TooManyBodies, is_admitted
 from config.serving.responses import ClientGone, FileStream, RawHeaders, Send, Stream, send_stream, send_whole
 from config.serving.threads import Threads
 
@@ -39,6 +40,7 @@ LEAVE_SIGNAL: Final = signal.SIGUSR1
 AFTERWARDS_SECONDS: Final = 0.05
 # What could not be done, because the database was away, is tried again.
 AGAIN_SECONDS: Final = 1.0
+NOTHING: Final[Mapping[str, Any]] = {}
 CLOSE: Final = [(b"connection", b"close")]
 
 
@@ -56,6 +58,7 @@ class WSGIInThreads:
         self.is_leaving = False
         self._later: dict[Work, asyncio.TimerHandle] = {}
         self.under_way: Counter[str] = Counter()
+        self.large_bodies = LargeBodies()
         report("web_threads", lambda: self.threads.size)
         report("web_threads_busy", lambda: self.threads.busy)
 
@@ -141,12 +144,45 @@ class WSGIInThreads:
     async def _read_and_answer(
         self, scope: Mapping[str, Any], receive: Receive, send: Send, headers: Headers, rule: BodyRule
     ) -> None:
+        if is_large(headers, rule):
+            await self._ask_first(scope, receive, send, headers, rule)
+        else:
+            await self._read_whole(scope, receive, send, headers, rule)
+
+    async def _ask_first(
+        self, scope: Mapping[str, Any], receive: Receive, send: Send, headers: Headers, rule: BodyRule
+    ) -> None:
+        """Read a large body only where Django says that it is wanted; what it says otherwise is the answer."""
+        body = unread_body(headers)
+        answer = await self._run(scope, body, {ASKS: True})
+        if answer is None or not is_admitted(answer[1]):
+            await self._pass_answer(scope, receive, send, headers, body, answer)
+            return
+        try:
+            with self.large_bodies.one_more(rule, wsgi_environ(scope, body)):
+                await self._read_whole(scope, receive, send, headers, rule)
+        except TooManyBodies:
+            await self._send_unavailable(send, scope, headers, CLOSE)
+
+    async def _read_whole(
+        self, scope: Mapping[str, Any], receive: Receive, send: Send, headers: Headers, rule: BodyRule
+    ) -> None:
         try:
             body = await read_body(headers, rule, receive)
         except BodyRefused as refused:
             await send_refusal(send, scope, headers, refused.status, str(refused), CLOSE)
             return
-        answer = await self._run(scope, body)
+        await self._pass_answer(scope, receive, send, headers, body, await self._run(scope, body))
+
+    async def _pass_answer(
+        self,
+        scope: Mapping[str, Any],
+        receive: Receive,
+        send: Send,
+        headers: Headers,
+        body: Body,
+        answer: Answer | None,
+    ) -> None:
         more = [] if body.is_whole and not self.is_leaving else CLOSE
         if answer is None:
             count("web_faults_total", 1, "no_free_thread")
@@ -164,11 +200,11 @@ class WSGIInThreads:
             return EventStream(self.event_streams, content.topic, content.after)
         return content
 
-    async def _run(self, scope: Mapping[str, Any], body: Body) -> Answer | None:
+    async def _run(self, scope: Mapping[str, Any], body: Body, extra: Mapping[str, Any] = NOTHING) -> Answer | None:
         """Have the request answered in a thread; None when none became free in time."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Answer | None] = loop.create_future()
-        exchange = Exchange(self.application, wsgi_environ(scope, body), loop, future)
+        exchange = Exchange(self.application, {**wsgi_environ(scope, body), **extra}, loop, future)
         threads = self.readiness if scope["path"] == "/readyz" else self.threads
         threads.submit(partial(self._serve, exchange), lambda: _settle(future, None))
         return await future

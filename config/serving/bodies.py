@@ -51,6 +51,19 @@ def _declared_length(headers: Headers) -> int | None:
     return int(length) if length.isdigit() else None
 
 
+def is_large(headers: Headers, rule: BodyRule) -> bool:
+    """Say whether a body that would be read may not stay in memory: one in chunks may have any size."""
+    if rule.headers and not any(name in headers for name in rule.headers):
+        return False
+    length = _declared_length(headers)
+    return b"transfer-encoding" in headers or IN_MEMORY_BYTES < (length or 0) <= rule.most_bytes
+
+
+def unread_body(headers: Headers) -> Body:
+    """Give what stands for a body of which nothing is read."""
+    return Body(_UnreadBody(), _declared_length(headers) or 0, is_whole=False)
+
+
 async def read_body(headers: Headers, rule: BodyRule, receive: Receive) -> Body:
     """Give a request's body as a file, or a stand-in where its view refuses it unread.
 
@@ -61,7 +74,7 @@ async def read_body(headers: Headers, rule: BodyRule, receive: Receive) -> Body:
     if not in_chunks and not length:
         return Body(SpooledTemporaryFile(), length)
     if rule.headers and not any(name in headers for name in rule.headers):
-        return Body(_UnreadBody(), length or 0, is_whole=False)
+        return unread_body(headers)
     if length is not None and length > rule.most_bytes:
         return _too_large(rule, length)
     stream: IO[bytes] = SpooledTemporaryFile(IN_MEMORY_BYTES)  # noqa: SIM115  # the request's thread closes it

@@ -14,6 +14,7 @@ from django.http import HttpRequest, HttpResponseBase
 
 from config.api.requests.clients import comes_from_a_proxy
 from config.logs import name_request, request_id
+from config.request_bodies import ADMITTED
 from config.serving.host_sessions import HostSession, host_bound
 
 Next = Callable[[HttpRequest], HttpResponseBase]
@@ -35,7 +36,7 @@ class RequestId:
             response.headers["X-Request-Id"] = name
             if not response.streaming and "Content-Length" not in response.headers:
                 response.headers["Content-Length"] = str(len(response.content))  # type: ignore[attr-defined]  # not streaming
-            if request.path not in NOT_LOGGED:
+            if request.path not in NOT_LOGGED and ADMITTED not in response.headers:
                 self._log(request, response, started)
             return response
         finally:

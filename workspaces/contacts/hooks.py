@@ -56,7 +56,7 @@ _segment(events.SEGMENT_CREATED, "Segment created")
 _segment(events.SEGMENT_UPDATED, "Segment updated")
 _segment(events.SEGMENT_DELETED, "Segment deleted")
 # A form is some kilobytes more than its file.
-body_rules.add(BodyRule("/app/contacts/imports/new", most_bytes=MOST_BYTES + MIB))
+body_rules.add(BodyRule("/app/contacts/imports/new", most_bytes=MOST_BYTES + MIB, signed_in=True))
 dashboard_menu.add(
     MenuEntry(url_name="app:contacts", label=_("Contacts"), icon="person", order=12),
     MenuEntry(url_name="app:segments", label=_("Segments"), icon="filter", order=14),

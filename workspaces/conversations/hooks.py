@@ -75,7 +75,7 @@ chart_sources.add(
     )
 )
 dashboard_menu.add(MenuEntry(url_name="app:inbox", label=_("Inbox"), icon="inbox", order=11))
-body_rules.add(BodyRule("/app/inbox/", most_bytes=MOST_FILE_BYTES + MIB))
+body_rules.add(BodyRule("/app/inbox/", most_bytes=MOST_FILE_BYTES + MIB, signed_in=True))
 record_fields(RECORDED_FIELDS)
 label_actions(
     {

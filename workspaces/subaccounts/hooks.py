@@ -44,6 +44,7 @@ from agency.services.notifications.states import StateCheck, state_checks
 from agency.services.people.agencies import WayToBelong, ways_to_belong
 from agency.services.people.invitations import invitation_handlers
 from config.api.serializers import Serializer
+from config.request_bodies import BodyRule, body_rules
 from workspaces.subaccounts import events
 from workspaces.subaccounts.api.serializers import (
     AddonEventSerializer,
@@ -246,6 +247,7 @@ find_sources.add(
     FindSource(name="workspaces", label=_("Sub-accounts"), order=10, find=found_workspaces),
     FindSource(name="channels", label=_("Channels"), order=20, find=found_channels),
 )
+body_rules.add(BodyRule("/app/", signed_in=True))
 dashboard_menu.add(
     MenuEntry(url_name="app:home", label=_("Home"), icon="home", order=5),
     MenuEntry(url_name="app:channels", label=_("Channels"), icon="connect", section=Section.CONFIGURATION, order=30),

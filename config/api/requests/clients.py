@@ -1,8 +1,9 @@
 """Where a request comes from, as far as that can be known without believing the caller."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest
@@ -33,9 +34,9 @@ def _is_trusted(address: Address) -> bool:
     return any(address in network for network in settings.TRUSTED_PROXIES)
 
 
-def _hops(request: HttpRequest) -> Iterator[Address | None]:
+def _hops(environ: Mapping[str, Any]) -> Iterator[Address | None]:
     """Give the entries of X-Forwarded-For, the nearest one first."""
-    entries = request.META.get("HTTP_X_FORWARDED_FOR", "").rsplit(",", MOST_HOPS)[-MOST_HOPS:]
+    entries = environ.get("HTTP_X_FORWARDED_FOR", "").rsplit(",", MOST_HOPS)[-MOST_HOPS:]
     return (parse_address(entry) for entry in reversed(entries) if entry.strip())
 
 
@@ -51,10 +52,16 @@ def comes_from_a_proxy(request: HttpRequest) -> bool:
 
 def client_address(request: HttpRequest) -> Address | None:
     """Give the socket's peer, or behind trusted proxies the nearest address that is none of theirs."""
-    client = parse_address(request.META.get("REMOTE_ADDR", ""))
-    if not comes_from_a_proxy(request):
+    return client_address_of(request.META)
+
+
+def client_address_of(environ: Mapping[str, Any]) -> Address | None:
+    """Give the same of a request's environment."""
+    peer = environ.get("REMOTE_ADDR", "")
+    client = parse_address(peer)
+    if not is_trusted_peer(peer):
         return client
-    for hop in _hops(request):
+    for hop in _hops(environ):
         if hop is None:
             return client
         client = hop

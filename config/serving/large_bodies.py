@@ -1,0 +1,63 @@
+"""How many large bodies are under way at a time, and how the server asks whether one is to be read at all.
+
+One that does not stay in memory is asked about before any of it is read: the request runs through Django's middleware
+without its body, and `config.serving.admission` says whether it is wanted. What it refuses is the answer.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Final
+
+from django.conf import settings
+
+from config.api.requests.clients import address_bucket_of, client_address_of
+from config.request_bodies import ADMITTED, BodyRule
+
+ASKS: Final = "config.asks_for_body"
+# Of one sender (a session, a key), from one address, in one process.
+MOST_KNOWN: Final = (4, 16, 32)
+MOST_OF_STRANGERS: Final = (4, 4, 32)
+
+
+def is_admitted(headers: Iterable[tuple[bytes, bytes]]) -> bool:
+    """Say whether an answer tells the server to read the body and to ask again with it."""
+    return any(name == ADMITTED.lower().encode() for name, _ in headers)
+
+
+class TooManyBodies(Exception):
+    """The sender, the address or the process has as many large bodies under way as it may."""
+
+
+class LargeBodies:
+    """Counts the large bodies that are under way in this process, on its event loop."""
+
+    def __init__(self) -> None:
+        self._under_way: Counter[tuple[str, ...]] = Counter()
+
+    @contextmanager
+    def one_more(self, rule: BodyRule, environ: Mapping[str, Any]) -> Iterator[None]:
+        """Count one until the block ends. Raises `TooManyBodies`."""
+        is_known = rule.signed_in or bool(rule.headers)
+        kind, most = ("known", MOST_KNOWN) if is_known else ("strangers", MOST_OF_STRANGERS)
+        address = address_bucket_of(client_address_of(environ))
+        sender = (kind, "sender", _sender(environ, rule) or address)
+        counted = (sender, (kind, "address", address), (kind, "process"))
+        if any(self._under_way[one] >= limit for one, limit in zip(counted, most, strict=True)):
+            raise TooManyBodies
+        self._under_way.update(counted)
+        try:
+            yield
+        finally:
+            self._under_way.subtract(counted)
+            self._under_way += Counter()  # forgets whoever has none
+
+
+def _sender(environ: Mapping[str, Any], rule: BodyRule) -> str:
+    """Give what tells one sender from another: the header that the path needs, else the session's cookie."""
+    for header in rule.headers:
+        value = environ.get(f"HTTP_{header.decode().upper().replace('-', '_')}")
+        if value:
+            return str(value)
+    cookies = str(environ.get("HTTP_COOKIE", "")).split(";")
+    return next((one.strip() for one in cookies if one.strip().startswith(f"{settings.SESSION_COOKIE_NAME}=")), "")
