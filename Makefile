@@ -35,7 +35,7 @@ PDEATHSIG := $(shell setpriv --pdeathsig TERM -- true 2>/dev/null && echo setpri
 LINTS := lint-types lint-style lint-imports lint-migrations lint-deployment lint-scripts lint-files
 
 .DEFAULT_GOAL := help
-.PHONY: help run test coverage fast smoke lint $(LINTS) demo bench fuzz chaos prove release audit sbom licences messages screenshots sweep shell manage lock clean install
+.PHONY: help run test coverage fast smoke lint $(LINTS) demo bench fuzz chaos prove release audit sbom licences installation messages screenshots sweep shell manage lock clean install
 
 help:  ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -116,6 +116,9 @@ sbom: $(AUDIT)  ## write sbom.json, the parts of an installation in CycloneDX's 
 
 licences: $(DEV) $(AUDIT)  ## write docs/licences.md anew after a change of the lock files
 	@exec $(BIN)/python -m tools.licences $(AUDIT_VENV)/bin/pip-licenses
+
+installation: $(DEV)  ## run the commands of docs/operations/install.md in a folder of its own, as far as a machine without systemd can
+	@exec $(PDEATHSIG) $(BIN)/python -m tools.installation
 
 messages: $(DEV)  ## bring the pages' words in every language up to date with the code, and compile them
 	@$(WITH_SERVERS) $(BIN)/python -m tools.messages

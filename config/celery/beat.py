@@ -43,7 +43,7 @@ class Scheduler(beat.Scheduler):
 
     def _ensure_connected(self) -> Any:
         self.heartbeat.wait_for(BROKER)
-        return super()._ensure_connected()
+        return super()._ensure_connected()  # type: ignore[misc]  # the stubs leave it out
 
     def tick(self, *arguments: Any, **named: Any) -> Any:
         self.heartbeat.turn()

@@ -54,7 +54,7 @@ class WorkerHeartbeat(bootsteps.StartStopStep):
 
 def turns_of_this_task() -> Callable[[], None]:
     """Give what a kept task says at each turn of its loop; other threads of it do not count."""
-    name = current_task.name if current_task else ""
+    name = getattr(current_task, "name", "")  # nobody's task where it is called by hand
     if not (_process and name):
         return lambda: None
     heartbeat, thread = _heartbeat_of(_process, loop=name), threading.get_ident()

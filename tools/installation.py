@@ -1,0 +1,226 @@
+"""Runs the commands of docs/operations/install.md on this machine: `python -m tools.installation`.
+
+Every path of the page leads into a folder of its own, which is removed afterwards. PostgreSQL and Valkey are those of
+tools/local, with the page's settings; there is no systemd, so each unit's command is started by hand with the unit's
+variables. What wants a fresh Debian is left out there: the blocks that are not marked `sh`.
+"""
+
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from tools.local import ROOT, STATE
+from tools.local.parent_death import parent_death_signal
+from tools.local.runner.web import free_port
+from tools.local.servers.account import servers_account
+from tools.local.servers.postgres import Postgres
+from tools.local.servers.starting import socket_folder
+from tools.local.servers.valkey import Valkey
+from tools.local.state import throwaway
+
+PAGE = ROOT / "docs" / "operations" / "install.md"
+FOLDERS = ("/srv/agency", "/etc", "/var", "/run/agency", "/usr/local/bin")
+LEFT_OUT = ("tests", "docs", "benchmarks")
+END_SECONDS = 60
+VARIABLE = "INSTALLATION"  # names the folder to the programs that stand in for others
+STAND_INS = {
+    # No other user is needed, and none may be there.
+    "runuser": 'shift 3; exec env PGHOST="$SOCKETS" PGPORT=5432 PGUSER=app "$@"',
+    "install": """
+for word; do
+    shift
+    case $word in -o|-g) skip=1 ;; *) [ "$skip" ] && skip= || set -- "$@" "$word" ;; esac
+done
+exec /usr/bin/install "$@\"""",
+    "python3": 'case "$1 $2" in "-m venv") exec ln -s "$PREFIX" "$3" ;; *) exec "$PYTHON" "$@" ;; esac',
+    "systemctl": 'exec "$PYTHON" -m tools.installation systemctl "$@"',
+}
+
+
+def blocks() -> list[str]:
+    """Give the page's commands that are run."""
+    return re.findall(r"^```sh\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+
+
+def settings_of_postgresql(text: str) -> str:
+    """Give the lines that the page puts into PostgreSQL's folder."""
+    [found] = re.findall(r"agency\.conf <<'END'\n(.*?)^END$", text, re.MULTILINE | re.DOTALL)
+    return str(found)
+
+
+def settings_of_valkey(text: str) -> dict[str, str]:
+    [found] = re.findall(r"valkey\.conf <<'END'\n(.*?)^END$", text, re.MULTILINE | re.DOTALL)
+    return dict(line.split(" ", 1) for line in found.splitlines())
+
+
+def moved(text: str, folder: Path, ports: dict[str, int]) -> str:
+    """Lead paths into the folder, and ports to free ones."""
+    text = re.sub(rf"(?<![\w./])({'|'.join(FOLDERS)})(?=[/\s\"';]|$)", rf"{folder}\1", text, flags=re.MULTILINE)
+    for port, free in ports.items():
+        text = re.sub(rf"(?<=[ :]){port}\b", str(free), text)
+    return text.replace("User=agency", f"User={os.environ.get('USER') or 'root'}")
+
+
+def copy_code(folder: Path, ports: dict[str, int]) -> None:
+    """Put the code where the page has it, with units and programs that know its place here."""
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    for name in filter(None, listed.split("\0")):
+        source, target = ROOT / name, folder / "srv/agency" / name
+        if Path(name).parts[0] in LEFT_OUT or not source.is_file():
+            continue
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if name.startswith(("deploy/systemd", "deploy/agency-manage")):
+            target.write_text(moved(source.read_text(), folder, ports))
+        else:
+            shutil.copyfile(source, target)
+
+
+def stand_ins(folder: Path) -> None:
+    (folder / "bin").mkdir()
+    for name, line in STAND_INS.items():
+        path = folder / "bin" / name
+        path.write_text(f"#!/bin/sh\n{line}\n")
+        path.chmod(0o755)
+
+
+@contextmanager
+def servers(state: Path, text: str) -> Iterator[tuple[Postgres, Valkey]]:
+    """Run both servers, PostgreSQL with the page's settings; Valkey is told of its own."""
+    import redis
+
+    account = servers_account()
+    with socket_folder(state, account) as sockets:
+        postgres = Postgres(state, sockets, account, durable=False)
+        valkey = Valkey(state, sockets, account, durable=False)
+        postgres.prepare()
+        with (postgres.folder / "postgresql.conf").open("a") as file:
+            file.write(settings_of_postgresql(text))
+        try:
+            postgres.start()
+            valkey.start()
+            with redis.Redis.from_url(valkey.url()) as client:
+                for name, value in settings_of_valkey(text).items():
+                    client.config_set(name, value)
+            yield postgres, valkey
+        finally:
+            valkey.stop()
+            postgres.stop()
+
+
+def run_page(state: Path) -> int:
+    """Run every block in its order; give the status of the first command that failed, or 0."""
+    folder, ports = state / "host", {"8000": free_port(0), "9187": free_port(0)}
+    for path in (
+        "etc/postgresql/17/main/conf.d",
+        "etc/valkey",
+        "run/agency",
+        "var/lib/agency",
+        "usr/local/bin",
+        "logs",
+        "pids",
+    ):
+        (folder / path).mkdir(parents=True)
+    copy_code(folder, ports)
+    stand_ins(folder)
+    text = moved("\n".join(f"set -x\n{block}\nset +x" for block in blocks()), folder, ports)
+    with servers(state, text) as (postgres, valkey):
+        url = f"postgresql://agency@/agency?host={postgres.sockets}&port=5432"
+        text = text.replace("postgresql:///agency?host=/run/postgresql", url)
+        text = text.replace("redis://127.0.0.1:6379/0", valkey.url()).replace(
+            "pip install", "pip install --quiet --dry-run"
+        )
+        environment = {
+            "PATH": f"{folder}/bin:{folder}/usr/local/bin:{postgres.programs.folder}:{os.environ['PATH']}",
+            "HOME": str(folder),
+            "PYTHON": sys.executable,
+            "PREFIX": sys.prefix,
+            "PYTHONPATH": str(ROOT),
+            "SOCKETS": str(postgres.sockets),
+            VARIABLE: str(folder),
+        }
+        command = ["bash", "-euo", "pipefail", "-c", text]
+        try:
+            return subprocess.run(
+                [*parent_death_signal(), *command], cwd=folder, env=environment, check=False
+            ).returncode
+        finally:
+            for pid in (folder / "pids").iterdir():
+                end(pid)
+
+
+def systemctl(folder: Path, words: list[str]) -> int:
+    """Do what systemd would for the product's own units: start them, or end them and start them anew."""
+    names = [name for name in words[1:] if name.startswith("agency-")]
+    for name in names if words[0] in ("enable", "restart") else []:
+        path = folder / "pids" / name
+        if path.exists():
+            end(path)
+        path.write_text(str(start(folder, name)))
+    return 0
+
+
+def start(folder: Path, name: str) -> int:
+    """Start a unit's command with its variables; give the process's id."""
+    unit, _, number = name.partition("@")
+    units = folder / "etc/systemd/system"
+    own = (units / f"{unit}{'@' if number else ''}.service").read_text().replace("%i", number).replace("%%", "%")
+    common = (units / "agency-.service.d/common.conf").read_text()
+    [command] = re.findall(r"^ExecStart=(.*)$", own, re.MULTILINE)
+    [given] = re.findall(r"^Environment=(.*)$", common, re.MULTILINE)
+    [path] = re.findall(r"^EnvironmentFile=(.*)$", common, re.MULTILINE)
+    [place] = re.findall(r"^WorkingDirectory=(.*)$", common, re.MULTILINE)
+    variables = dict(word.split("=", 1) for word in shlex.split(given))
+    variables |= dict(re.findall(r"^([A-Z_]+)=(.*)$", Path(path).read_text(), re.MULTILINE))
+    with (folder / "logs" / name).open("ab") as log:
+        process = subprocess.Popen(
+            shlex.split(command),
+            cwd=place,
+            env={"PATH": "/usr/bin:/bin", **variables},
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+    return process.pid
+
+
+def end(path: Path) -> None:
+    """End a unit's process as systemd does: by a signal to the first, and then to all of its group."""
+    pid = int(path.read_text())
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGTERM)
+        until = time.monotonic() + END_SECONDS
+        while time.monotonic() < until and is_at_work(pid):
+            time.sleep(0.1)
+        os.killpg(pid, signal.SIGKILL)
+
+
+def is_at_work(pid: int) -> bool:
+    """Say whether a process has not ended; one that nobody has asked for its status is still there."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def main(arguments: list[str]) -> int:
+    if arguments[:1] == ["systemctl"]:
+        return systemctl(Path(os.environ[VARIABLE]), arguments[1:])
+    with throwaway(STATE.with_name(f"{STATE.name}-installation")) as state:
+        status = run_page(state)
+        for log in sorted((state / "host/logs").iterdir()) if status else []:
+            print(f"--- {log.name}", *log.read_text().splitlines()[-20:], sep="\n", file=sys.stderr)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
