@@ -87,7 +87,7 @@ def test_what_failed_is_sent_again_the_oldest_first(a: Tenant, endpoint: Endpoin
         ({"events": ["workspace.restored"]}, 0),
         ({"events": None}, 12),
         ({"since": "2099-01-01T00:00:00+02:00"}, 0),
-        ({"since": "0001-01-01T00:00:00+14:00"}, 12),
+        ({"since": "0001-01-03T00:00:00+14:00"}, 12),
     ],
 )
 def test_what_is_asked_for_is_sent_again(a: Tenant, endpoint: Endpoint, body: dict[str, Any], count: int) -> None:
