@@ -11,10 +11,11 @@ DEEPEST = 100
 INTEGERS = range(-(2**63), 2**63)
 # No integer of fewer characters leaves the range, sign included; longer ones are looked at.
 SAFE_DIGITS = 18
-# A string that never ends is taken to the end of the body, or each quote in it would be looked at again.
-STRINGS = re.compile(rb'"(?:[^"\\]+|\\.)*+"?', re.DOTALL)
+# Strings and brackets. A string that never ends is taken to the end of the body, or each quote in it would be looked at
+# again.
+MARKS = re.compile(rb'"(?:[^"\\]+|\\.)*+"?|[\[\]{}]', re.DOTALL)
+QUOTE = ord('"')
 OPENING = frozenset(b"[{")
-NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
 NOT_JSON = "The body is not valid JSON."
 TOO_DEEP = f"The body is nested deeper than {DEEPEST} levels."
@@ -62,7 +63,10 @@ def _refuse_depth(body: bytes) -> None:
     if body.count(b"[") + body.count(b"{") <= DEEPEST:
         return
     depth = 0
-    for mark in STRINGS.sub(b"", body).translate(None, NO_BRACKETS):
+    for found in MARKS.finditer(body):
+        mark = body[found.start()]
+        if mark == QUOTE:
+            continue
         depth += 1 if mark in OPENING else -1
         if depth > DEEPEST:
             raise Malformed(TOO_DEEP)
