@@ -285,7 +285,7 @@ def test_an_export_is_no_formula_and_can_be_imported_again(a: Tenant, b: Tenant,
     lines = list(csv.reader(StringIO(exported)))
     assert lines[0][:7] == ["name", "phone", "email", "tags", "country", "timezone", "opted_out"]
     assert not any(re.search(r"(^|[;,|\t\r\n]) *[=+@\uff1d-]", cell) for line in lines for cell in line)
-    assert '"Ada;\'=1+1;\'@SUM(1)"' in exported
+    assert "\"Ada;'=1+1;'@SUM(1)\"" in exported
     assert all(line.startswith('"') for line in exported.splitlines() if "=1" not in line)
     made = ContactImportFactory.create(workspace=b.workspace, content=exported.encode())
     ContactImport.objects.filter(pk=made.pk).update(status="running")
