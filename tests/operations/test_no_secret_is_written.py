@@ -192,7 +192,7 @@ def test_no_trace_holds_the_row_that_the_database_quotes(a: Tenant, secrets: Sec
 def test_no_log_holds_what_somebody_signs_in_with(secrets: Secrets, logs: io.StringIO, person: User) -> None:
     browser = a_browser()
     codes = [text for name, text in secrets.shapeless.items() if name.startswith("recovery")]
-    for form in ({"username": person.email, "password": PASSWORD}, {"username": PASSWORD, "password": PASSWORD}):
+    for form in ({"email": person.email, "password": PASSWORD}, {"email": PASSWORD, "password": PASSWORD}):
         browser.post("/account/sign-in", form)
         during_a_fault(a_browser(), "POST", "/account/sign-in", data=json.dumps(form), content_type="application/json")
     for code in (codes[0], codes[0], *codes[1:]):

@@ -16,7 +16,7 @@ from agency.models import Agency, Mail, PendingSignUp, User
 from agency.pages.forms.nonce import SALT, new_nonce
 from agency.services import change_sign_up, suspend_agency
 from agency.services.sign_up import open_sign_up_of
-from tests.agency.console.browsers import a_browser, a_person, hidden, text
+from tests.agency.console.browsers import a_browser, a_member, a_person, hidden, text
 from tests.factories import DomainFactory, PlanFactory, WorkspaceFactory
 from tests.tenants import Tenant
 from tests.workspaces.subaccounts.sign_up.steps import (
@@ -355,3 +355,18 @@ def test_pages_are_kept_by_no_cache_and_name_the_agency(a: Tenant, host: str, vi
         answer = visitor.get(path)
         assert "no-store" in answer["Cache-Control"]
         assert a.agency.name in answer.content.decode()
+
+
+def test_a_suspended_agency_takes_nobody_and_its_domain_opens_none_of_its_doors(a: Tenant, visitor: Client) -> None:
+    before = visitor.get(PAGE).status_code
+    suspend_agency(agency=a.agency, reason="", now=now(), by=SYSTEM)
+    assert (before, visitor.get(PAGE).status_code, sign_up(visitor).status_code) == (200, 404, 404)
+    assert not PendingSignUp.objects.exists()
+    assert mails() == []
+    for path, key in (("/api/agency/v1/plans", a.plaintext), ("/api/v1/contacts", a.workspace_plaintext)):
+        assert visitor.get(path, headers={"x-api-key": key}).status_code == 403
+    assert visitor.get("/account/sign-in").status_code == 200
+    for person, page in ((a.workspace.owner, "/app/contacts"), (a_member(a.agency).user, "/console/sub-accounts")):
+        answer = signed_in_at(a.agency, person).get(page, follow=True)
+        assert (answer.status_code, a.contact.name in text(answer)) == (403, False), page
+        assert "suspended" in text(answer), page
