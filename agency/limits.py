@@ -26,6 +26,20 @@ LABELS = {
     "channels.livechat": _("live chat channels"),
     "channels.gbp": _("Google Business Profile channels"),
 }
+# Where a limit is one.
+LABELS_OF_ONE = {
+    "contacts": _("contact"),
+    "team_members": _("team member"),
+    "broadcasts_per_month": _("broadcast per month"),
+    "channels.whatsapp": _("WhatsApp channel"),
+    "channels.facebook": _("Messenger channel"),
+    "channels.instagram": _("Instagram channel"),
+    "channels.sms": _("SMS channel"),
+    "channels.tiktok": _("TikTok channel"),
+    "channels.telegram": _("Telegram channel"),
+    "channels.livechat": _("live chat channel"),
+    "channels.gbp": _("Google Business Profile channel"),
+}
 NAMES = tuple(LABELS)
 LARGEST = 2**31 - 1
 

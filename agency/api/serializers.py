@@ -4,6 +4,7 @@ from typing import Any, ClassVar
 
 from agency.limits import CHANNEL_TYPES
 from config.api.fields import BooleanField, CharField, IntegerField, UUIDField
+from config.api.fields.base import UNSET
 from config.api.serializers import Serializer
 
 INCLUDED = {"whatsapp", "facebook", "instagram"}
@@ -11,9 +12,22 @@ LONGEST_NAME = 120
 LONGEST_DESCRIPTION = 500
 
 
+class DescriptionField(CharField):
+    """A text that null empties, as an empty text does."""
+
+    def run_validation(self, data: Any = UNSET) -> Any:
+        return super().run_validation("" if data is None else data)
+
+
 def description(example: str) -> CharField:
-    return CharField(
-        max_length=LONGEST_DESCRIPTION, required=False, default="", allow_blank=True, multiline=True, example=example
+    return DescriptionField(
+        max_length=LONGEST_DESCRIPTION,
+        required=False,
+        allow_null=True,
+        default="",
+        allow_blank=True,
+        multiline=True,
+        example=example,
     )
 
 

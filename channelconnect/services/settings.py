@@ -6,6 +6,7 @@ from ipaddress import ip_address
 from urllib.parse import quote, urlencode, urlsplit
 
 from django.db import transaction
+from django.utils.translation import gettext_noop
 
 from agency.actors import Actor
 from agency.models import Agency
@@ -19,15 +20,20 @@ HTTPS_URL = re.compile(r"https://[^\s\\@?#\"<>\x00-\x20\x7f]+", re.ASCII)
 LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?", re.ASCII)
 
 
+NO_RETURN_URL = gettext_noop("Each return URL must be an https URL without query string, fragment or credentials.")
+BLANKS = gettext_noop("A return URL must not begin or end with a blank.")
+UPPER_SCHEME = gettext_noop("The beginning of a return URL must be in lower case: https://.")
+PUNYCODE = gettext_noop("The host of a return URL must be in ASCII: write its xn-- form (punycode).")
+
+
 class ConnectIsOff(Forbidden):
     message = "Channel connect is not enabled for this agency."
 
 
 class ReturnUrlRefused(Invalid):
-    def __init__(self, position: int) -> None:
-        message = "Each return URL must be an https URL without query string, fragment or credentials."
+    def __init__(self, position: int, reason: str) -> None:
         self.position = position
-        super().__init__(message, field=f"return_urls.{position}")
+        super().__init__(reason, field=f"return_urls.{position}")
 
 
 def settings_of(agency: Agency) -> ConnectSettings:
@@ -48,7 +54,7 @@ def set_return_urls(*, agency: Agency, return_urls: Sequence[str], by: Actor) ->
     """Replace the whole list. Raises `ReturnUrlRefused` for the first one that browsers must not return to."""
     for position, url in enumerate(return_urls):
         if not is_return_url(url):
-            raise ReturnUrlRefused(position)
+            raise ReturnUrlRefused(position, _why_refused(url))
     unique = list(dict.fromkeys(return_urls))
     saved = _lock(agency)
     if saved.return_urls == unique:
@@ -91,6 +97,17 @@ def is_return_url(url: str) -> bool:
     except ValueError:
         return False
     return port != 0 and not parts.netloc.endswith(":") and _is_host(parts.hostname or "")
+
+
+def _why_refused(url: str) -> str:
+    """Say what is to be mended, where that is one thing alone."""
+    scheme, separator, rest = url.partition("://")
+    host, slash, path = rest.partition("/")
+    if url != url.strip():
+        return BLANKS
+    if not host.isascii() and is_return_url(f"{scheme}{separator}x{slash}{path}"):
+        return PUNYCODE
+    return UPPER_SCHEME if is_return_url(f"{scheme.lower()}{separator}{rest}") else NO_RETURN_URL
 
 
 def _is_host(host: str) -> bool:

@@ -89,6 +89,8 @@ def test_each_platform_can_be_asked_for(connecting: Tenant, platform: str) -> No
         (wanted(platform="telegram"), "platform"),
         (wanted(platform=None), "platform"),
         (wanted(return_url=None), "return_url"),
+        (wanted(return_url=f" {RETURN_URL}"), "return_url"),
+        (wanted(return_url=f"{RETURN_URL}\n"), "return_url"),
         (wanted(return_url=7), "return_url"),
         (wanted(state="x" * 501), "state"),
         (wanted(state=7), "state"),

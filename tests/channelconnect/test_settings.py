@@ -121,3 +121,24 @@ def test_a_change_is_in_the_activity_log(a: Tenant) -> None:
     put(a, [GOOD[0]])
     entry = ActivityEntry.objects.get(agency=a.agency, action="connect.return_urls_changed")
     assert (entry.actor_kind, entry.changes) == ("agency_key", {"return_urls": [[], [GOOD[0]]]})
+
+
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        (" https://app.example.com/", "A return URL must not begin or end with a blank."),
+        ("https://app.example.com/\n", "A return URL must not begin or end with a blank."),
+        ("HTTPS://app.example.com/", "The beginning of a return URL must be in lower case: https://."),
+        (
+            "https://m\u00fcnchen.example/done",
+            "The host of a return URL must be in ASCII: write its xn-- form (punycode).",
+        ),
+        (
+            "https://app.example.com/?a=1",
+            "Each return URL must be an https URL without query string, fragment or credentials.",
+        ),
+    ],
+)
+def test_a_refusal_says_what_is_to_be_mended(a: Tenant, url: str, reason: str) -> None:
+    answer = put(a, [url])
+    assert (answer.status_code, answer.json()["errors"]) == (422, {"return_urls.0": [reason]})

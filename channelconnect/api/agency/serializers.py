@@ -5,7 +5,6 @@ from channelconnect.models.sessions import Platform, Status
 from channelconnect.services.settings import LONGEST_URL, MOST_RETURN_URLS
 from config.api.fields import (
     BooleanField,
-    CharField,
     ChoiceField,
     DateTimeField,
     ListField,
@@ -23,7 +22,7 @@ class ConnectSettingsSerializer(Serializer):
 
     enabled = BooleanField(read_only=True, example=True)
     return_urls = ListField(
-        child=CharField(max_length=LONGEST_URL, example="https://app.example.com/connected"),
+        child=OpaqueField(max_length=LONGEST_URL, example="https://app.example.com/connected"),
         max_length=MOST_RETURN_URLS,
     )
 
@@ -35,10 +34,10 @@ class ConnectionSerializer(Serializer):
     workspace_id = UUIDField(read_only=True, example="8d1f3b1e-52b4-4c8e-9a3e-2f6c7d8e9f10")
     platform = ChoiceField(Platform.choices)
     status = ChoiceField(Status.choices, read_only=True)
-    return_url = CharField(
+    return_url = OpaqueField(
         write_only=True,
         max_length=LONGEST_URL,
-        help_text="One of the registered return URLs.",
+        help_text="One of the registered return URLs, to the letter.",
         example="https://app.example.com/connected",
     )
     channel_id = UUIDField(

@@ -14,12 +14,16 @@ LONGEST_VALUE = 500
 
 
 class MetadataField(Field, serializers.DictField):
-    """A JSON object of at most 50 texts; null is an empty one. What is sent takes the place of all that was there."""
+    """A JSON object of at most 50 texts, names and texts trimmed; null is an empty one.
+
+    What is sent takes the place of all that was there.
+    """
 
     is_written_as_it_is = False
     default_error_messages = {
         "not_a_dict": "{subject} must be an object.",
         "too_many": "{subject} may have at most {most} names.",
+        "twice": "{subject} must not have the same name twice.",
         "name": "{subject} must have names of 1 to {longest} characters.",
     }
 
@@ -37,6 +41,9 @@ class MetadataField(Field, serializers.DictField):
             self.fail("too_many", most=MOST_NAMES)
         if not all(map(is_name, data)):
             self.fail("name", longest=LONGEST_NAME)
+        given, data = data, {name.strip(): text for name, text in data.items()}
+        if len(data) < len(given):
+            self.fail("twice")
         texts: dict[str, str] = self.run_child_validation(data)
         return texts
 
@@ -46,6 +53,8 @@ class MetadataField(Field, serializers.DictField):
 
 
 def is_name(name: str) -> bool:
+    """Say whether a text can be a name; blanks around it are not part of it."""
+    name = name.strip()
     if name.isascii() and name.isprintable():
         return len(name) <= LONGEST_NAME and bool(name.strip())
     return (

@@ -214,3 +214,11 @@ def test_another_agency_s_is_404(a: Tenant, b: Tenant, path: str, factory: Any) 
         assert a.api.call(method, f"{path}/{foreign.uuid}", {"name": "Mine"}).status_code == 404
     foreign.refresh_from_db()
     assert (foreign.archived_at, foreign.name != "Mine") == (None, True)
+
+
+@BOTH
+def test_null_clears_a_description(a: Tenant, path: str, factory: Any) -> None:
+    item = factory.create(agency=a.agency, name="Starter", description="For the first year")
+    answer = a.api.patch(f"{path}/{item.uuid}", {"description": None})
+    assert (answer.status_code, answer.json()["data"]["description"]) == (200, "")
+    assert a.api.patch(f"{path}/{item.uuid}", {"name": "Begin"}).json()["data"]["description"] == ""

@@ -172,7 +172,7 @@ def test_people_who_write_are_taken_past_the_plans_limit(a: Tenant) -> None:
     Workspace.objects.filter(pk=a.workspace.pk).update(limits=plan_limits(contacts=1))
     created(a, name="Ada")
     refused = create(a, name="Grace")
-    assert refused.json()["errors"] == {"contacts": ["The plan of this sub-account allows 1 contacts."]}
+    assert refused.json()["errors"] == {"contacts": ["The plan of this sub-account allows 1 contact."]}
     person = ChannelPerson(channel_id=a.channel.pk, workspace_id=a.workspace.pk, external_id="wa-1")
     with transaction.atomic():
         contacts_of_people(people=[person], now=now())

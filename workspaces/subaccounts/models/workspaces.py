@@ -179,8 +179,10 @@ class Workspace(models.Model):
 
     @property
     def granted_addons(self) -> list[Addon]:
-        """The add-ons that it holds, in the order in which they were granted."""
-        held = self.held_addons.select_related("addon").order_by("granted_at", "id")
+        """The add-ons that it holds, in the order in which they were granted, with the limits of that day."""
+        held = list(self.held_addons.select_related("addon").order_by("granted_at", "id"))
+        for one in held:
+            one.addon.limits = one.limits
         return [one.addon for one in held]
 
     @property

@@ -185,3 +185,13 @@ def test_ten_parallel_revocations_are_one_200_and_one_event(a: Tenant) -> None:
     answers = at_once(lambda _: a.api.delete(address).status_code, times=10)
     assert sorted(answers) == [200] + [404] * 9
     assert Event.objects.filter(name="addon.revoked").count() == 1
+
+
+def test_an_addon_held_shows_the_limits_that_it_brought(a: Tenant) -> None:
+    addon = AddonFactory.create(agency=a.agency, limits=addon_limits(contacts=100))
+    assert grant(a, addon).json()["data"]["limits"]["contacts"] == 100
+    a.api.patch(f"/addons/{addon.uuid}", {"limits": {"contacts": 500}})
+    assert a.api.get("/addons").json()["data"][0]["limits"]["contacts"] == 500
+    [held] = a.api.get(f"{a.path}/addons").json()["data"]
+    again = grant(a, addon)
+    assert (again.status_code, held["limits"]["contacts"], again.json()["data"]) == (200, 100, held)

@@ -132,3 +132,19 @@ def test_the_list_finds_an_external_id_as_it_is_written(a: Tenant, b: Tenant) ->
 
     assert found("external_id=crm%20%26%201") == [made]
     assert found("external_id=CRM%20%26%201") == found("external_id=%00") == found("external_id=crm") == []
+
+
+def test_names_and_texts_are_trimmed_and_no_name_stands_twice(a: Tenant) -> None:
+    created = create(a, metadata={" tier ": " gold "}).json()["data"]
+    assert created["metadata"] == {"tier": "gold"}
+    refused = create(a, metadata={"tier": "gold", " tier": "silver"})
+    told = {"metadata": ["The metadata field must not have the same name twice."]}
+    assert (refused.status_code, refused.json()["errors"]) == (422, told)
+    made = a.workspace_api.post("/contacts", {"name": "Ada", "attributes": {" plan": "gold "}}).json()["data"]
+    assert made["attributes"] == {"plan": "gold"}
+    rows = [{"name": "Ben", "phone": "+4915112345678", "attributes": {"plan ": " gold"}}]
+    assert a.workspace_api.post("/contacts/import", {"contacts": rows}).json()["data"]["created"] == 1
+    found = a.workspace_api.get("/contacts?phone=%2B4915112345678").json()["data"]
+    assert found[0]["attributes"] == {"plan": "gold"}
+    twice = a.workspace_api.post("/contacts", {"name": "Eve", "attributes": {"plan": "a", "plan ": "b"}})
+    assert list(twice.json()["errors"]) == ["attributes"]

@@ -97,7 +97,7 @@ def test_a_refusal_names_the_limit(a: Tenant, owner: Client) -> None:
     assign_plan(workspace=a.workspace, plan=plan, now=a.workspace.created_at, by=SYSTEM)
     page = invite(owner)
     assert page.status_code == 422
-    assert "The plan of this sub-account allows 1 team members." in text(page)
+    assert "The plan of this sub-account allows 1 team member." in text(page)
     assert "1 of 1 places are taken" in text(owner.get(PEOPLE))
 
 

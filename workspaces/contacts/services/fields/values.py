@@ -138,8 +138,10 @@ def checked_attributes(value: Any, *, name: str = "attributes") -> dict[str, str
         raise ValueRefused(f"The {name} field may have at most {MOST_ATTRIBUTES} names.", field=name)
     if not all(map(is_name, value)):
         raise ValueRefused(f"The {name} field must have names of 1 to 40 characters.", field=name)
+    if len({key.strip() for key in value}) < len(value):
+        raise ValueRefused(f"The {name} field must not have the same name twice.", field=name)
     return {
-        key: str.strip(text)
+        key.strip(): str.strip(text)
         if _is_plain(text, LONGEST_VALUE)
         else checked_text(f"{name}.{key}", text, longest=LONGEST_VALUE, multiline=True)
         for key, text in value.items()

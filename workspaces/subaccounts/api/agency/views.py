@@ -195,7 +195,7 @@ class SubAccountPartViewSet(AgencyViewSet):
 
 
 class HeldAddonViewSet(SubAccountPartViewSet):
-    """The add-ons that a sub-account holds."""
+    """The add-ons that a sub-account holds, with the limits that it got with them."""
 
     path = "workspaces/<id:workspace>/addons"
     lookup_url_kwarg = "addon"
@@ -223,7 +223,8 @@ class HeldAddonViewSet(SubAccountPartViewSet):
         found = self.workspace
         addon = self.validated(AddonChoiceSerializer).validated_data["addon"]
         granted = grant_addon(workspace=found, addon=addon, now=timezone.now(), by=self.actor)
-        return self.answer(AddonSerializer(addon), status=201 if granted else 200)
+        [held] = [one for one in found.granted_addons if one.pk == addon.pk]
+        return self.answer(AddonSerializer(held), status=201 if granted else 200)
 
     @operation(operation_id="revokeAddon", summary="Revoke an add-on", answer=one(RevokedSerializer))
     def destroy(self, request: Request, workspace: UUID | None, addon: UUID | None) -> HttpResponse:

@@ -12,7 +12,8 @@ class LimitReached(Invalid):
 
     def __init__(self, name: str, allowed: int) -> None:
         self.name = name
-        super().__init__(f"The plan of this sub-account allows {allowed} {limits.LABELS[name]}.", field=name)
+        label = (limits.LABELS_OF_ONE if allowed == 1 else limits.LABELS)[name]
+        super().__init__(f"The plan of this sub-account allows {allowed} {label}.", field=name)
 
 
 def recompute_limits(workspace: Workspace) -> limits.Limits:
