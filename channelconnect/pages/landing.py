@@ -14,6 +14,7 @@ from channelconnect.services import (
     WrongStatus,
     decline_session,
     is_bound_to,
+    require_active_tenant,
     require_same_browser,
     return_host,
     session_by_id,
@@ -43,7 +44,8 @@ class StatusPage(ConnectPage):
 
     def show_outcome(self) -> HttpResponse:
         """What became of the session, with the way back; an end that is to be read leads back by itself in a while."""
-        context = outcome_context(self.session, self.now)
+        is_bound = is_bound_to(self.session, self.browser)
+        context = outcome_context(self.session, self.now, is_bound=is_bound)
         page = self.page("channelconnect/outcome.html", **context)
         if context["return_seconds"]:
             page.headers["Refresh"] = f"{context['return_seconds']}; url={context['return_url']}"
@@ -60,6 +62,7 @@ class Landing(StatusPage):
         require_same_browser(session, self.browser)
         status, _ = status_at(session, self.now)
         if status in (Status.PENDING, Status.AUTHORIZING):
+            require_active_tenant(session)
             return self.show_landing()
         if is_bound_to(session, self.browser):
             return redirect("connect:session", session.uuid)

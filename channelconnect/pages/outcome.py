@@ -101,16 +101,20 @@ def address_to_leave_for(session: ConnectSession, now: datetime) -> str | None:
     return build_return_url(session) if status not in OPEN and code in NOTHING_TO_READ else None
 
 
-def outcome_context(session: ConnectSession, now: datetime) -> dict[str, Any]:
-    """What the page of an ended session says, where its button leads, and after how many seconds the browser does."""
+def outcome_context(session: ConnectSession, now: datetime, *, is_bound: bool) -> dict[str, Any]:
+    """What the page of an ended session says, where its button leads, and after how many seconds the browser does.
+
+    A browser that is not bound may be anybody's, a link preview's say: it is told no `state` and led nowhere by itself.
+    """
     status, code = status_at(session, now)
     title, text = ERROR_MESSAGES.get(code or "", STATUS_MESSAGES[status])
-    return_url = build_return_url(session)
+    return_url = build_return_url(session, has_state=is_bound)
+    returns_by_itself = bool(return_url and is_bound and code not in NOTHING_TO_READ)
     return {
         "code": code,
         "title": title,
         "text": text,
         "return_url": return_url,
         "return_host": return_host(session),
-        "return_seconds": READING_SECONDS if return_url and code not in NOTHING_TO_READ else None,
+        "return_seconds": READING_SECONDS if returns_by_itself else None,
     }

@@ -122,12 +122,12 @@ def _is_host(host: str) -> bool:
     return True
 
 
-def build_return_url(session: ConnectSession) -> str | None:
-    """The return URL with `connection_id` and `state`; None where it is no longer registered."""
+def build_return_url(session: ConnectSession, *, has_state: bool = True) -> str | None:
+    """The return URL with `connection_id`, and `state` where it may be told; None where it is no longer registered."""
     if session.return_url not in settings_of(session.agency).return_urls:
         return None
     query = {"connection_id": str(session.uuid)}
-    if session.state is not None:
+    if has_state and session.state is not None:
         query["state"] = session.state
     return f"{session.return_url}?{urlencode(query, quote_via=quote)}"
 

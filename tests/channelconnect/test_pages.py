@@ -99,6 +99,43 @@ def test_an_expired_link_says_so_even_before_the_sweep_and_changes_nothing(
     assert everything(session) == before
 
 
+def test_a_browser_that_is_not_bound_is_led_nowhere_by_itself_and_told_no_state(
+    connecting: Tenant, customer: Customer
+) -> None:
+    session = a_session(connecting, state="customer-4711")
+    link = link_of(session)
+    let_time_pass(session)
+    page = customer.open(link)
+    assert "Refresh" not in page.headers
+    assert "customer-4711" not in page.content.decode()
+    assert customer.return_link == f"{RETURN_URL}?connection_id={session.uuid}"
+    bound = a_session(connecting, state="customer-4712")
+    customer.open(link_of(bound))
+    customer.press("/continue")
+    let_time_pass(bound)
+    page = customer.open(f"/connect/s/{bound.uuid}")
+    assert "state=customer-4712" in page.headers["Refresh"]
+
+
+@pytest.mark.parametrize("who", ["agency", "workspace"])
+def test_the_landing_says_before_continue_that_nothing_can_be_connected(
+    connecting: Tenant, customer: Customer, who: str
+) -> None:
+    session = a_session(connecting)
+    link = link_of(session)
+    suspended = getattr(connecting, who)
+    type(suspended).objects.filter(pk=suspended.pk).update(status="suspended", suspended_at=now())
+    before = everything(session)
+    page = customer.open(link)
+    assert page.status_code == 409
+    assert "This account is suspended at the moment" in customer.shown_text
+    assert not customer.actions()
+    assert everything(session) == before
+    type(suspended).objects.filter(pk=suspended.pk).update(status="active", suspended_at=None)
+    customer.open(link)
+    assert customer.press("/continue").status_code == 303
+
+
 def test_a_cancelled_link_shows_the_outcome_with_the_way_back(connecting: Tenant, customer: Customer) -> None:
     session = a_session(connecting)
     link = link_of(session)

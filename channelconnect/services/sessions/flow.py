@@ -68,7 +68,8 @@ def require_same_browser(session: ConnectSession, browser: str | None) -> None:
         raise OtherBrowser
 
 
-def _require_active_tenant(session: ConnectSession) -> None:
+def require_active_tenant(session: ConnectSession) -> None:
+    """Raise `TenantSuspended` while the agency or the sub-account is suspended."""
     if not (session.agency.is_active and session.workspace.is_active):
         raise TenantSuspended
 
@@ -85,7 +86,7 @@ def start_authorization(
     expire_if_due(session=session, now=now, by=by)
     if session.status not in (Status.PENDING, Status.AUTHORIZING):
         raise WrongStatus
-    _require_active_tenant(session)
+    require_active_tenant(session)
     cookie = browser if browser and BROWSER.fullmatch(browser) else new_secret()
     state = new_state(session)
     try:
@@ -180,7 +181,7 @@ def select_account(*, session: ConnectSession, browser: str | None, external_id:
         raise OtherBrowser
     expire_if_due(session=session, now=now, by=by)
     grant, accounts = authorized_accounts(session)
-    _require_active_tenant(session)
+    require_active_tenant(session)
     account = next((account for account in accounts if account.external_id == external_id), None)
     if account is None:
         raise WrongStatus
