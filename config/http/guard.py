@@ -8,6 +8,7 @@ from .targets import Target, TargetRefused, parse_target
 
 # One text for every host that is turned down, so that answers do not map the inside of a network.
 UNREACHABLE_HOST = "The URL's host must be publicly reachable."
+NO_ADDRESS = "The URL's host has no address right now."
 
 
 class VettedTarget(NamedTuple):
@@ -27,7 +28,9 @@ def check_addresses(target: Target, addresses: Sequence[str], *, allowed: Sequen
         spelled = tuple(dict.fromkeys(canonical(address) for address in addresses))
     except ValueError as error:
         raise TargetRefused(UNREACHABLE_HOST) from error
-    if not spelled or not all(_passes(address, target, allowed) for address in spelled):
+    if not spelled:
+        raise TargetRefused(NO_ADDRESS)
+    if not all(_passes(address, target, allowed) for address in spelled):
         raise TargetRefused(UNREACHABLE_HOST)
     return VettedTarget(target, spelled)
 

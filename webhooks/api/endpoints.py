@@ -35,6 +35,7 @@ from webhooks.services import (
     update_endpoint,
 )
 from webhooks.services.endpoints import MOST_ENDPOINTS
+from webhooks.services.samples import sampled_event
 
 REPLAY_ENDED = "The endpoint that was answered for is not there any more."
 
@@ -186,7 +187,7 @@ class EndpointViews(WebhookViews):
     def test(self, request: Request, webhook: UUID | None) -> HttpResponse:
         endpoint = self.get_object()
         event = self.validated(self.shapes.test).validated_data["event"]
-        sampled, now = event or endpoint.events[0], timezone.now()
+        sampled, now = sampled_event(endpoint, event, self.event_catalogue()), timezone.now()
         delivery = send_test(endpoint=endpoint, event=sampled, now=now, by=self.actor, vetted=self.vetted)
         return self.answer(self.shapes.delivery(delivery), status=202)
 

@@ -26,6 +26,7 @@ from webhooks.services import (
     send_test,
 )
 from webhooks.services.replays import MOST_REPLAYED
+from webhooks.services.samples import sampled_event
 
 SECONDS_BETWEEN_LOOKS = 1
 SECONDS_BETWEEN_COUNTS = 2
@@ -58,7 +59,7 @@ class WebhookTest(WebhookView):
     def post(self, request: HttpRequest, **ids: Any) -> HttpResponse:
         endpoint = self.endpoint_of(ids["uuid"])
         form = TestForm(request.POST, events=endpoint.events, catalogue=self.catalogue)
-        event = form.cleaned_data["event"] if form.is_valid() else endpoint.events[0]
+        event = sampled_event(endpoint, form.cleaned_data["event"] if form.is_valid() else None, self.catalogue)
         delivery = send_test(endpoint=endpoint, event=event, now=timezone.now(), by=self.by)
         return redirect(self.named("webhook-delivery"), delivery.uuid)
 

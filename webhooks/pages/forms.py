@@ -85,7 +85,7 @@ class RotationForm(forms.Form):
 
 
 class TestForm(forms.Form):
-    """Which of the endpoint's events to sample."""
+    """Which of the endpoint's events to sample: of those that the tenant has now."""
 
     event = forms.ChoiceField(label=_("Event"))
 
@@ -95,7 +95,7 @@ class TestForm(forms.Form):
         super().__init__(*args, **options)
         event = self.fields["event"]
         assert isinstance(event, forms.ChoiceField)  # noqa: S101  # tells the type checker what is declared above
-        event.choices = [(name, catalogue.get(name, name)) for name in events]
+        event.choices = [(name, catalogue[name]) for name in events if name in catalogue]
 
 
 class MomentField(WallClockField):

@@ -1,16 +1,24 @@
 """Sample envelopes of each event: what a test sends, what the documentation shows."""
 
 import uuid
+from collections.abc import Container
 from datetime import UTC, datetime
 
 from agency.event_types import event_type
 from agency.services import envelope
 from agency.tenants import Audience, Tenant
+from config.errors import Invalid
+from webhooks.models import Endpoint
 
 TENANTS = {
     Audience.AGENCY: Tenant(42),
     Audience.WORKSPACE: Tenant(42, 1, uuid.UUID("8d1f3b1e-52b4-4c8e-9a3e-2f6c7d8e9f10")),
 }
+
+
+class NothingToSample(Invalid):
+    field = "event"
+    message = "None of this webhook's events is in the catalogue now."
 
 
 def sample_envelope(event: str) -> bytes:
@@ -23,3 +31,14 @@ def sample_envelope(event: str) -> bytes:
         tenant=TENANTS[declared.audience],
         data=declared.sample_data(),
     )
+
+
+def sampled_event(endpoint: Endpoint, event: str | None, catalogue: Container[str]) -> str:
+    """Give the event that a test samples: the one asked for, else the endpoint's first that the tenant has now.
+
+    Raises `NothingToSample`.
+    """
+    found = next((one for one in ([event] if event else endpoint.events) if one in catalogue), None)
+    if found is None:
+        raise NothingToSample
+    return found

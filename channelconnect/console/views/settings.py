@@ -28,7 +28,8 @@ class ReturnUrls(FormPage[ReturnUrlsForm]):
         try:
             set_return_urls(agency=self.agency, return_urls=urls, by=self.by)
         except ReturnUrlRefused as refusal:
-            message = _("%(url)s is refused: %(message)s") % {"url": urls[refusal.position], "message": _(refusal.message)}
+            said = {"url": urls[refusal.position], "message": _(refusal.message)}
+            message = _("%(url)s is refused: %(message)s") % said
             form.add_error("return_urls", message)
             return self.show(form, status=422)
         return self.done(_("The return URLs were saved."), NAV)

@@ -159,7 +159,12 @@ def test_a_test_checks_the_url_like_a_registration(a: Tenant, names: Names, sett
 
 def test_a_name_without_addresses_or_that_cannot_be_looked_up_is_refused(a: Tenant, names: Names) -> None:
     names["hooks.acme.io"] = []
-    assert refused(a.api.post("/webhooks", {**NEW, "url": "https://hooks.acme.io/"})) == {"url": [UNREACHABLE]}
+    told = {"url": ["The URL's host has no address right now."]}
+    assert refused(a.api.post("/webhooks", {**NEW, "url": "https://hooks.acme.io/"})) == told
+    names["hooks.acme.io"] = ["93.184.215.14"]
+    endpoint = registered(a, url="https://hooks.acme.io/")
+    names["hooks.acme.io"] = []
+    assert refused(a.api.post(f"/webhooks/{endpoint['uuid']}/test")) == told
     names["hooks.acme.io"] = OSError("down")
     [sentence] = refused(a.api.post("/webhooks", {**NEW, "url": "https://hooks.acme.io/"}))["url"]
     assert sentence == "The URL's host could not be looked up. Try again in a moment."
@@ -307,3 +312,15 @@ def test_thirty_at_once_never_pass_the_limit(a: Tenant) -> None:
     assert Counter(answers) == {201: 7, 403: 23}
     assert Endpoint.objects.of(a.agency).count() == 100
     assert ActivityEntry.objects.filter(action="webhook.created").count() == 7
+
+
+def test_only_what_the_catalogue_holds_now_can_be_tested(a: Tenant) -> None:
+    channel, lifecycle = "channel.connection.failed", "workspace.created"
+    mixed = Endpoint.objects.get(uuid=registered(a)["uuid"])
+    Endpoint.objects.filter(pk=mixed.pk).update(events=[channel, lifecycle])
+    tested = a.api.post(f"/webhooks/{mixed.uuid}/test")
+    assert (tested.status_code, tested.json()["data"]["event"]) == (202, lifecycle)
+    assert list(refused(a.api.post(f"/webhooks/{mixed.uuid}/test", {"event": channel}))) == ["event"]
+    Endpoint.objects.filter(pk=mixed.pk).update(events=[channel])
+    told = {"event": ["None of this webhook's events is in the catalogue now."]}
+    assert refused(a.api.post(f"/webhooks/{mixed.uuid}/test")) == told
