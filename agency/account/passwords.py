@@ -27,7 +27,7 @@ from agency.pages.branding.host import host_agency, host_agency_id
 from agency.request_actor import user_actor
 from agency.services.people.agencies import only_agency_id_of
 from agency.services.people.password_tokens import PASSWORD_TOKENS
-from agency.services.people.passwords import LinkUsed, request_password_reset, set_password
+from agency.services.people.passwords import LinkUsed, ask_for_password_reset, set_password
 
 
 @method_decorator(never_cache, name="dispatch")
@@ -46,7 +46,7 @@ class PasswordReset(View):
             email = form.cleaned_data["email"]
             if not RESETS_FROM_ADDRESS.count(address_bucket(request)):
                 if may_be_sent_a_link(request, email):
-                    request_password_reset(email=email, agency=host_agency(request))
+                    ask_for_password_reset(email=email, agency=host_agency(request))
                 return redirect("account:password-reset-sent")
             status = 429
             form.add_error(None, _("Too many requests from your network. Try again in a quarter of an hour."))

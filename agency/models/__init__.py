@@ -10,7 +10,7 @@ from agency.models.events import Event
 from agency.models.exports import Export, ExportPart
 from agency.models.hourly_counts import CounterState, HourlyCount
 from agency.models.keys import AgencyKey
-from agency.models.mail import Mail
+from agency.models.mail import Mail, PasswordResetRequest
 from agency.models.notifications import (
     Notification,
     NotificationEvent,
@@ -48,6 +48,7 @@ __all__ = [
     "Notification",
     "NotificationEvent",
     "NotificationPreference",
+    "PasswordResetRequest",
     "PendingSignUp",
     "Plan",
     "RecoveryCode",

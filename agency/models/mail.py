@@ -3,7 +3,7 @@
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
-from django.db.models.functions import Coalesce
+from django.db.models.functions import Coalesce, Now
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
@@ -116,3 +116,17 @@ class Mail(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} to {self.user_id or 'an address'}"
+
+
+class PasswordResetRequest(models.Model):
+    """An address that somebody asked a link to set a password for, until it is looked up whose it is, if anybody's.
+
+    So what the page does is the same for every address. `agency` is the one on whose host it was asked.
+    """
+
+    email = models.EmailField(max_length=254)
+    agency = models.ForeignKey(Agency, null=True, on_delete=models.CASCADE, db_index=False, related_name="+")
+    asked_at = models.DateTimeField(db_default=Now())
+
+    def __str__(self) -> str:
+        return f"request {self.pk}"

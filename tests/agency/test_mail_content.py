@@ -15,6 +15,7 @@ from agency.actors import SYSTEM
 from agency.models import Agency, Domain, Mail, MailSettings, PendingSignUp, User
 from agency.services import change_sender, queue_mail, set_accent, set_picture
 from agency.services.mail.routes import own_server_of
+from agency.services.mail.sending import queue_password_resets
 from agency.services.mail.settings import SenderRefused
 from agency.services.mail.writing import Sender, blocks_of
 from agency.tasks import send_mail
@@ -268,6 +269,7 @@ def test_who_asks_on_the_host_of_an_agency_that_is_not_theirs_is_written_to_by_t
     browser = Client(headers={"host": "app.bright.localhost"})
     for person in (customer, stranger, waiting):
         assert browser.post("/account/password-reset", {"email": person.email}).status_code == 302
+    queue_password_resets()
     assert list(Mail.objects.order_by("id").values_list("user", "agency")) == [
         (customer.pk, a.agency.pk),
         (stranger.pk, None),

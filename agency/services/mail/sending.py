@@ -29,6 +29,7 @@ from agency.services.mail.testing import TEST_LASTS, record_test_mail
 from agency.services.mail.transport import send_by_installation, send_by_own_server
 from agency.services.mail.turns import Busy, Turns, due_mail
 from agency.services.mail.writing import write_mail
+from agency.services.people.passwords import answer_next_password_reset
 from config.db import database_now
 from config.smtp import Conversation
 
@@ -38,6 +39,7 @@ LONGEST_WAIT = timedelta(hours=1)
 # Conversations with agencies' own servers at once.
 OWN_SERVERS_AT_ONCE: Final = 8
 POLL_SECONDS: Final = 0.5
+TURNS_BETWEEN_LOOKS: Final = 10
 # Kept from run to run, so that agencies go on in turn.
 turns: Final = Turns()
 
@@ -71,6 +73,7 @@ class RunningConversations:
 
     pool: ThreadPoolExecutor
     conversations: "dict[Future[Ended], Outgoing]" = field(default_factory=dict)
+    turns: int = 0
 
     def busy(self, *, may_begin_own: bool) -> Busy:
         own = [out.mail.agency_id for out in self.conversations.values() if out.server]
@@ -84,6 +87,12 @@ class RunningConversations:
     @property
     def is_with_agencies(self) -> bool:
         return any(out.server for out in self.conversations.values())
+
+    def look_for_password_resets(self) -> None:
+        """Queue what was asked for meanwhile, at the first turn and then at each tenth, of which none takes long."""
+        if self.turns % TURNS_BETWEEN_LOOKS == 0:
+            queue_password_resets()
+        self.turns += 1
 
     def in_flight_for(self, agency_id: int | None) -> list[str]:
         return [out.mail.kind for out in self.conversations.values() if out.mail.agency_id == agency_id]
@@ -124,6 +133,7 @@ def send_due_mails(*, seconds: float) -> None:
 def _take_turn(running: RunningConversations, until: float) -> bool:
     """Begin the next e-mail, or wait for one that is under way; says whether there is anything to come."""
     left = until - time.monotonic()
+    running.look_for_password_resets()
     now = database_now()
     may_take = left > 0 or running.is_with_agencies
     mail = due_mail(now=now, busy=running.busy(may_begin_own=left > 0), turns=turns) if may_take else None
@@ -138,10 +148,17 @@ def _take_turn(running: RunningConversations, until: float) -> bool:
 
 def send_next_mail() -> bool:
     """Send the e-mail whose turn it is by the database's clock; False when there is none."""
+    queue_password_resets()
     mail = due_mail(now=database_now())
     if mail is not None:
         send_due_mail(mail=mail, now=database_now())
     return mail is not None
+
+
+def queue_password_resets() -> None:
+    """Queue the e-mails that people have asked for on the page for forgotten passwords."""
+    while answer_next_password_reset():
+        pass
 
 
 def send_due_mail(*, mail: Mail, now: datetime) -> bool:

@@ -3,7 +3,7 @@
 from django.db import transaction
 
 from agency.actors import Actor
-from agency.models import Agency, Mail, User
+from agency.models import Agency, Mail, PasswordResetRequest, User
 from agency.services.activity import record_activity
 from agency.services.mail.queue import queue_mail
 from agency.services.people.agencies import belongs_to
@@ -25,6 +25,27 @@ def request_password_reset(*, email: str, agency: Agency | None = None) -> None:
     if user:
         agency = agency if agency and belongs_to(user, agency) else None
         queue_mail(kind=Mail.Kind.PASSWORD_RESET, user=user, context={}, agency=agency)
+
+
+def ask_for_password_reset(*, email: str, agency: Agency | None = None) -> None:
+    """Have it looked up later whose address this is: what is done here is the same for everybody's and nobody's."""
+    PasswordResetRequest.objects.create(email=email.strip().lower(), agency=agency)
+
+
+def answer_next_password_reset() -> bool:
+    """Look up the address that was asked for first, and queue the e-mail; False where none is."""
+    return PasswordResetRequest.objects.exists() and _answer_next()
+
+
+@transaction.atomic
+def _answer_next() -> bool:
+    requests = PasswordResetRequest.objects.select_for_update(skip_locked=True, of=("self",)).select_related("agency")
+    asked = requests.order_by("pk").first()
+    if asked is None:
+        return False
+    request_password_reset(email=asked.email, agency=asked.agency)
+    asked.delete()
+    return True
 
 
 @transaction.atomic
