@@ -136,6 +136,10 @@ class ComposerForm(forms.Form):
         fallback = None if self.is_bound else next(iter(self.channels), None)
         return next((one for one in self.channels if str(one.uuid) == named), fallback)
 
+    def go_on_at(self, field: str) -> None:
+        """Have focus go to a field when the page has loaded."""
+        self.fields[field].widget.attrs["autofocus"] = True
+
     def _chosen_template(self) -> MessageTemplate | None:
         named = self.typed("template")
         return next((one for one in self.templates if str(one.uuid) == named), None)

@@ -82,6 +82,19 @@ def test_arrow_keys_walk_through_the_messages_and_ask_for_nothing_by_themselves(
     expect(page.get_by_label("Text {{1}}")).to_be_visible()
 
 
+def test_focus_goes_on_with_what_the_channel_and_the_message_ask_for(page: Page, channel: Channel) -> None:
+    other = ChannelFactory.create(workspace=channel.workspace, name="Second Number")
+    a_message_template(other, text="Hello {{1}}.", name="hello", parameters=[BODY_PARAMETER])
+    page.goto("/app/broadcasts/new")
+    page.get_by_label("Channel", exact=True).select_option(str(other.uuid))
+    expect(page.get_by_label("Message", exact=True)).to_be_focused()
+    expect(page.get_by_label("Message", exact=True).locator("option")).to_contain_text(["hello"])
+    page.get_by_label("Message", exact=True).select_option(label="hello · en")
+    expect(page.get_by_label("Text {{1}}")).to_be_focused()
+    page.get_by_label("Message", exact=True).select_option(index=0)
+    expect(page.get_by_label("Text", exact=True)).to_be_focused()
+
+
 def test_a_page_follows_its_broadcast_without_reloading(page: Page, channel: Channel) -> None:
     broadcast = a_busy_broadcast(channel)
     page.clock.install()

@@ -28,6 +28,7 @@ class ComposerPage(DashboardForm[ComposerForm]):
 
     nav = LIST
     template_name = "broadcasts/composer.html"
+    is_going_on = False
 
     def starting_values(self) -> dict[str, Any]:
         return {}
@@ -42,7 +43,10 @@ class ComposerPage(DashboardForm[ComposerForm]):
         typed = {name: value for name, value in request.POST.items() if isinstance(value, str)}
         unticked = {name: False for name in ("track_clicks", "requires_approval") if name not in typed}
         # The form counts as not sent yet, so its nonce still does.
-        return self.show(ComposerForm(workspace=self.workspace, initial={**typed, **unticked}), status=422)
+        form = ComposerForm(workspace=self.workspace, initial={**typed, **unticked})
+        form.go_on_at(_asked_next(form, typed["choose"]))
+        self.is_going_on = True
+        return self.show(form, status=422)
 
     def save(self, form: ComposerForm) -> HttpResponse:
         try:
@@ -61,7 +65,9 @@ class ComposerPage(DashboardForm[ComposerForm]):
         return super().show(form, status=status)
 
     def context(self) -> dict[str, Any]:
-        return {
+        # Focus is where the work goes on, so it is not on the heading.
+        going_on = {"is_answer": False} if self.is_going_on else {}
+        return going_on | {
             "picture": pictured_form(self.form),
             "variables": {name: str(label) for name, label in VARIABLES.items()},
             "has_segments": Segment.objects.of(self.workspace).exists(),
@@ -108,6 +114,13 @@ class BroadcastEdit(OneBroadcast, ComposerPage):
 
     def context(self) -> dict[str, Any]:
         return {**super().context(), "broadcast": self.broadcast}
+
+
+def _asked_next(form: ComposerForm, chosen: str) -> str:
+    """Give the field to fill after a choice: a channel asks for the message, the message for what it holds."""
+    if form.gaps:
+        return str(form.gaps[0].field)
+    return "message_text" if chosen == "template" or not form.templates else "template"
 
 
 def refuse(form: ComposerForm, refused: Invalid) -> None:

@@ -70,9 +70,13 @@ function showChosen() {
 // Who goes through a list by its arrow keys has chosen each entry on the way: nothing is asked for before they say so.
 let usesKeys = false;
 
-/** @param {HTMLFormElement} composer */
-function askFor(composer) {
+/**
+ * @param {HTMLFormElement} composer
+ * @param {string} changed
+ */
+function askFor(composer, changed) {
   const asking = /** @type {HTMLButtonElement} */ (composer.querySelector("[data-choose]"));
+  asking.value = changed;
   if (usesKeys) asking.parentElement?.classList.add("is-needed");
   else asking.click();
 }
@@ -94,7 +98,7 @@ function prepare(composer) {
   composer.addEventListener("change", (event) => {
     showChosen();
     const changed = /** @type {Element} */ (event.target);
-    if (changed.matches("select[name=channel], select[name=template]")) askFor(composer);
+    if (changed.matches("select[name=channel], select[name=template]")) askFor(composer, changed.getAttribute("name") ?? "");
   });
   composer.addEventListener("keydown", () => { usesKeys = true; });
   composer.addEventListener("pointerdown", () => { usesKeys = false; });

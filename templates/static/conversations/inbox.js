@@ -5,6 +5,7 @@
 const inbox = /** @type {HTMLElement} */ (document.querySelector("[data-inbox]"));
 const announcer = /** @type {HTMLElement} */ (document.querySelector("[data-announcer]"));
 const PATIENCE = { settle: 250, poll: 15000, retry: 30000 };
+const MOST_SAID = 3;
 const PARTS = ["list", "head", "thread", "about"];
 
 // Live parts ------------------------------------------------------------------------------------------
@@ -25,7 +26,7 @@ function tickedBoxes() {
 function focusable(part) {
   /** @type {NodeListOf<HTMLElement>} */
   const found = part.querySelectorAll(FOCUSABLE);
-  return [...found];
+  return [...found].filter((one) => one.checkVisibility({ visibilityProperty: true }));
 }
 
 /** @param {string} selector */
@@ -81,14 +82,15 @@ function keepMode(now, then) {
 /**
  * @param {Document} page what has been fetched
  * @param {string[]} parts
+ * @param {boolean} [keepsTicks] false where something was done with what was ticked
  */
-function swap(page, parts) {
+function swap(page, parts, keepsTicks = true) {
   for (const part of parts) {
     const now = live(part);
     const then = live(part, page);
     if (!now || !then || now.innerHTML === then.innerHTML) continue;
     const top = now.querySelector("[data-log]")?.scrollTop ?? 0;
-    const [scrolled, boxes] = [now.scrollTop, part === "list" ? tickedBoxes().map((box) => box.value) : []];
+    const [scrolled, boxes] = [now.scrollTop, part === "list" && keepsTicks ? tickedBoxes().map((box) => box.value) : []];
     const held = now.contains(document.activeElement) ? document.activeElement : null;
     const place = held ? focusable(now).findIndex((one) => one === held) : -1;
     const shown = /** @type {HTMLElement} */ (document.importNode(then, true));
@@ -103,7 +105,10 @@ function swap(page, parts) {
     if (held && place >= 0) {
       // What has gone leaves focus to what stands in its place now.
       const targets = focusable(shown);
-      (targets.find((one) => identity(one) === identity(held)) ?? targets[Math.min(place, targets.length - 1)])?.focus();
+      const action = held.closest("form:not(.inbox-bulk)")?.getAttribute("action");
+      const same = targets.find((one) => identity(one) === identity(held))
+        ?? targets.find((one) => action && one.closest("form")?.getAttribute("action") === action);
+      (same ?? targets[Math.min(place, targets.length - 1)])?.focus();
     }
     shown.querySelector("[data-log]")?.scrollTo(0, top);
   }
@@ -125,6 +130,48 @@ function parse(text) {
   return new DOMParser().parseFromString(text, "text/html");
 }
 
+// What is heard ------------------------------------------------------------------------------------------
+
+/**
+ * Said by whoever reads the page aloud, also where the same was said before.
+ * @param {string} text
+ */
+function say(text) {
+  announcer.textContent = "";
+  if (text) setTimeout(() => { announcer.textContent = text; }, 50);
+}
+
+/** @typedef {{ id: string, name: string, unread: number, at: number }} Row */
+
+/** @returns {Row[]} */
+function listedRows() {
+  /** @type {NodeListOf<HTMLElement>} */
+  const rows = document.querySelectorAll(".inbox-row[data-conversation]");
+  return [...rows].map((row) => ({
+    id: row.dataset.conversation ?? "",
+    name: row.querySelector(".inbox-who")?.textContent ?? "",
+    unread: Number(/\d+\s*$/.exec(row.querySelector(".inbox-count")?.textContent ?? "")?.[0] ?? 0),
+    at: Date.parse(row.querySelector("time")?.dateTime ?? ""),
+  }));
+}
+
+/**
+ * Who has written since: in a row that has more unread messages, or in one that has come on top of the list.
+ * @param {Row[]} before
+ */
+function writers(before) {
+  const known = new Map(before.map((row) => [row.id, row.unread]));
+  const newest = Math.max(0, ...before.map((row) => row.at));
+  const found = listedRows().filter((row) => row.unread > (known.get(row.id) ?? (row.at > newest ? 0 : Infinity)));
+  return found.map((row) => row.name);
+}
+
+/** @param {string[]} names */
+function sayNews(names) {
+  const text = inbox.dataset.newMessage ?? "";
+  if (names.length) say([...new Set(names)].slice(0, MOST_SAID).map((name) => text.replace("{name}", name)).join(" "));
+}
+
 function newestIn() {
   const incoming = document.querySelectorAll("[data-log] .bubble.in");
   return incoming.length ? incoming[incoming.length - 1].id : "";
@@ -137,14 +184,16 @@ async function refresh() {
   if (!answer.ok) return;
   const page = parse(await answer.text());
   if (location.href !== asked) { refreshSoon(); return; } // somebody has begun to write something else meanwhile
-  const before = newestIn();
+  const [before, rows] = [newestIn(), listedRows()];
   const parts = PARTS.filter((part) => part !== "head" || !isInUse(live("head") || document.createElement("p")));
   parts.push(...composerParts(page));
   swap(page, parts);
+  const names = writers(rows);
   if (newestIn() !== before) {
-    announcer.textContent = inbox.dataset.newMessage ?? "";
+    names.unshift(document.querySelector(".thread-who h2")?.textContent?.trim() ?? "");
     markRead();
   }
+  sayNews(names);
 }
 
 let settling = 0;
@@ -219,17 +268,17 @@ document.addEventListener("submit", async (event) => {
     if (!page.querySelector("[data-inbox]")) { location.reload(); return; }
     const isWriting = form.matches("[data-composer]");
     if (answer.ok && isWriting) document.dispatchEvent(new CustomEvent("inbox:sent", { detail: form }));
-    if (form.matches(".inbox-bulk")) for (const box of tickedBoxes()) box.checked = false;
     const isShown = form.isConnected && !form.closest("[data-part][hidden]");
     if (isWriting && !answer.ok && isShown) showBegun(page);
-    swap(page, [...PARTS, ...composerParts(page, isWriting ? form : null)]);
+    swap(page, [...PARTS, ...composerParts(page, isWriting ? form : null)], !form.matches(".inbox-bulk"));
     const [flashes, news] = [document.querySelector(".flashes"), page.querySelector(".flashes")];
     if (flashes && news) flashes.innerHTML = news.innerHTML;
     if (isWriting && isShown) { focusOn("[data-part]:not([hidden]) textarea"); document.dispatchEvent(new Event("inbox:end")); }
-    else if (isWriting) announcer.textContent = page.querySelector("[data-composer] .wrong:not([hidden])")?.textContent ?? "";
+    else if (isWriting) say(page.querySelector("[data-composer] .wrong:not([hidden])")?.textContent ?? "");
     else if (!answer.ok) focusOn(".thread-note");
+    else say(event.submitter?.dataset.said || document.querySelector(".thread-states")?.textContent || "");
   } catch {
-    announcer.textContent = inbox.dataset.notSent ?? "";
+    say(inbox.dataset.notSent ?? "");
     form.querySelector("[data-trouble]")?.removeAttribute("hidden");
   } finally {
     delete form.dataset.busy;

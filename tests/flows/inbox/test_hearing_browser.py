@@ -1,0 +1,97 @@
+"""In a real browser: who works by keyboard, by ear or with colours of their own knows where they are."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.workspaces.conversations.facts import moment, person, receive, received
+from workspaces.conversations.models import Conversation
+from workspaces.subaccounts.models import Channel
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+# How the current one looks, how another one does, and in which colours what stands in the current one.
+LOOKS = """([current, other]) => {
+    const look = one => { const style = getComputedStyle(one); return [style.color, style.backgroundColor]; };
+    const here = document.querySelector(current);
+    const inside = [...here.querySelectorAll("*")].map(one => getComputedStyle(one).color);
+    return [look(here), look(document.querySelector(other)), [...new Set(inside)]];
+}"""
+
+
+def open_conversation(page: Page, name: str) -> None:
+    page.locator(".inbox-row", has_text=name).click()
+    expect(page.get_by_role("heading", name=name)).to_be_visible()
+    expect(page.locator(".inbox-row.unread", has_text=name)).to_have_count(0)
+
+
+@pytest.fixture
+def opened(page: Page, channel: Channel) -> Page:
+    receive(*(received(channel, person=person(number), at=moment(-number)) for number in (3, 2, 1)))
+    open_conversation(page, "Person 2")
+    return page
+
+
+def test_focus_stays_at_the_conversation_that_is_closed(opened: Page) -> None:
+    for name, then in (("Close", "Reopen"), ("Reopen", "Close")):
+        button = opened.locator('[data-live="head"]').get_by_role("button", name=name, exact=True)
+        button.focus()
+        opened.keyboard.press("Enter")
+        follower = opened.locator('[data-live="head"]').get_by_role("button", name=then, exact=True)
+        expect(follower).to_be_focused()
+
+
+def test_focus_goes_to_the_next_conversation_when_those_that_are_ticked_are_closed(opened: Page) -> None:
+    opened.locator(".inbox-tick", has=opened.locator('[aria-label="Tick Person 1"]')).click()
+    button = opened.locator(".bulk-bar").get_by_role("button", name="Close", exact=True)
+    button.focus()
+    opened.keyboard.press("Enter")
+    expect(opened.locator(".inbox-row")).to_have_count(2)
+    expect(opened.locator(".inbox-rows :is(.inbox-row, .inbox-tick input)").first).to_be_focused()
+
+
+def test_what_is_done_with_a_conversation_is_said(opened: Page, channel: Channel) -> None:
+    owner = channel.workspace.owner
+    head = opened.locator('[data-live="head"]')
+    head.get_by_role("button", name="Assign to me").click()
+    expect(opened.locator("[data-announcer]")).to_have_text(f"Assigned to {owner.name}")
+    head.get_by_role("button", name="Unassign").click()
+    expect(opened.locator("[data-announcer]")).to_have_text("Assigned to nobody")
+    head.get_by_role("button", name="Close", exact=True).click()
+    expect(opened.locator("[data-announcer]")).to_have_text("The conversation with Person 2 is closed.")
+    head.get_by_role("button", name="Reopen", exact=True).click()
+    expect(opened.locator("[data-announcer]")).to_have_text("The conversation with Person 2 is open again.")
+    opened.locator("body").press("s")
+    opened.keyboard.press("Enter")
+    expect(opened.locator("[data-announcer]")).to_contain_text("Snoozed until")
+
+
+def test_messages_are_said_with_who_sent_them_whatever_is_open(opened: Page, channel: Channel) -> None:
+    announcer = opened.locator("[data-announcer]")
+    receive(received(channel, person=person(1), text="Are you there?"))
+    expect(announcer).to_have_text("New message from Person 1.")
+    receive(received(channel, person=person(2), text="And I?"))
+    expect(announcer).to_have_text("New message from Person 2.")
+    receive(received(channel, person=person(4), text="A stranger"), received(channel, person=person(3), text="Hello?"))
+    expect(announcer).to_have_text(re.compile(r"^New message from Person [34]\. New message from Person [34]\.$"))
+    receive(received(channel, person=person(4), text="Once more"))
+    expect(announcer).to_have_text("New message from Person 4.")
+    assert Conversation.objects.count() == 4
+
+
+@pytest.mark.parametrize(
+    ("current", "other"),
+    [
+        (".side .menu a[aria-current]", ".side .menu a:not([aria-current])"),
+        (".inbox-views a[aria-current]", ".inbox-views a:not([aria-current])"),
+        (".composer-tabs a[aria-current]", ".composer-tabs a:not([aria-current])"),
+        (".inbox-row[aria-current]", ".inbox-row:not([aria-current])"),
+    ],
+)
+def test_what_is_current_is_seen_in_forced_colours(opened: Page, current: str, other: str) -> None:
+    opened.set_viewport_size({"width": 1600, "height": 900})
+    opened.emulate_media(forced_colors="active")
+    expect(opened.locator(other).first).to_be_attached()
+    here, elsewhere, inside = opened.evaluate(LOOKS, [current, other])
+    assert here[1] != elsewhere[1]
+    assert set(inside) <= {here[0]}
