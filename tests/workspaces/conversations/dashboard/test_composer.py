@@ -102,3 +102,18 @@ def test_a_form_that_is_out_of_date_keeps_what_was_typed(
     assert "A long text</textarea>" in part_of(answer, part)
     assert "This form is out of date" in part_of(answer, part)
     assert (nothing_left(), Note.objects.count()) == (True, 0)
+
+
+def test_how_long_answers_are_free_is_not_said_of_whom_nothing_can_be_sent_to(
+    owner: Client, conversation: Conversation
+) -> None:
+    page = page_of(conversation)
+    assert b"data-window-ends" in owner.get(page).content
+    do(owner, conversation, "opt-out", opted_out="yes")
+    shown = owner.get(page)
+    assert "This contact has opted out" in text(shown)
+    assert b"data-window-ends" not in shown.content
+    assert "Free answers until" not in text(shown)
+    do(owner, conversation, "opt-out", opted_out="no")
+    Channel.objects.update(status="disconnected")
+    assert b"data-window-ends" not in owner.get(page).content

@@ -48,7 +48,25 @@ def test_the_list_shows_who_wrote_last_and_what_is_unread(owner: Client, channel
     assert shown.index("Person 2") < shown.index("Person 1")
     assert "Are you open?" in shown
     assert "Unread: 1" in shown
-    assert "All 2" in shown
+    assert "All open 2" in shown
+
+
+def test_the_numbers_of_the_views_are_those_of_what_they_name(owner: Client, channel: Channel) -> None:
+    receive(*(received(channel, person=person(number)) for number in range(1, 6)))
+    closed, snoozed, *_ = Conversation.objects.order_by("pk")
+    do(owner, closed, "status", status="closed")
+    do(owner, snoozed, "snooze", **{"for": "tomorrow"})
+    page = owner.get(INBOX).content.decode()
+    views = re.findall(r'view=(\w+)"[^>]*>([^<]+) <span class="inbox-number">(\d+)', page)
+    assert views == [
+        ("mine", "Mine", "0"),
+        ("unassigned", "Unassigned", "3"),
+        ("all", "All open", "3"),
+        ("snoozed", "Snoozed", "1"),
+        ("closed", "Closed", "1"),
+    ]
+    for view, _, number in views:
+        assert owner.get(INBOX, {"view": view}).content.count(b"data-conversation=") == int(number)
 
 
 def test_a_list_costs_the_same_however_many_there_are(owner: Client, channel: Channel) -> None:

@@ -37,7 +37,7 @@ LONGEST_SEARCH = 100
 LABELS = {
     View.MINE: _("Mine"),
     View.UNASSIGNED: _("Unassigned"),
-    View.ALL: _("All"),
+    View.ALL: _("All open"),
     View.SNOOZED: _("Snoozed"),
     View.CLOSED: _("Closed"),
 }
