@@ -19,7 +19,8 @@ MOST_LOOKED_AT: Final = 10_000
 MOST_WAITING: Final = 50
 
 # A delivery of the fan-out that failed never arrived, unless its envelope was sent again since and taken: that is
-# looked up one by one, as a join would read all that was sent again. Each endpoint is asked about by its own indexes.
+# looked up one by one, as a join would read all that was sent again. The range of one endpoint, and the order, lead to
+# the index of its failures (see `services.log`): what succeeded is never read.
 FOUND: Final = """(
 SELECT jsonb_build_array(lost.number, lost.first_at, lost.last_at, EXISTS (
     SELECT FROM (
@@ -33,7 +34,8 @@ FROM (
     SELECT count(*) AS number, min(created_at) AS first_at, max(failed_at) AS last_at FROM (
         SELECT failed.created_at, failed.failed_at FROM (
             SELECT id, envelope_id, kind, created_at, failed_at FROM webhooks_delivery
-            WHERE endpoint_id = webhooks_endpoint.id AND failed_at IS NOT NULL ORDER BY id DESC LIMIT %s
+            WHERE endpoint_id >= webhooks_endpoint.id AND endpoint_id <= webhooks_endpoint.id AND failed_at IS NOT NULL
+            ORDER BY endpoint_id, id DESC LIMIT %s
         ) AS failed
         WHERE failed.kind = 'automatic' AND (webhooks_endpoint.failures_dismissed_at IS NULL
                 OR failed.failed_at > webhooks_endpoint.failures_dismissed_at)

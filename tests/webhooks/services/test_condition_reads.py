@@ -1,0 +1,24 @@
+"""However many deliveries an endpoint has, its state is told from few of them."""
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from tests.tenants import Tenant
+from tests.webhooks.api import test_log_reads
+from tests.webhooks.api.test_log_reads import rows_read
+from webhooks.models import Endpoint
+from webhooks.services.conditions import MOST_COUNTED, with_conditions
+
+pytestmark = pytest.mark.django_db(transaction=True)
+quiet = test_log_reads.quiet
+
+
+def test_nothing_but_failures_is_read(a: Tenant, quiet: str) -> None:
+    for endpoint in Endpoint.objects.of(a.agency):
+        with CaptureQueriesContext(connection) as captured:
+            [(_, condition)] = with_conditions(Endpoint.objects.filter(pk=endpoint.pk))
+        [statement] = captured.captured_queries
+        has_failed = str(endpoint.uuid) == quiet
+        assert condition.undelivered == (MOST_COUNTED + 1 if has_failed else 0)
+        assert rows_read(statement["sql"]) <= (2_000 if has_failed else 0)
