@@ -43,7 +43,7 @@ from agency.services.mail.queue import mail_keeps_up
 from agency.services.mail.servers import FAILURES_BEFORE_REST
 from agency.services.mail.settings import mail_settings_of
 from agency.services.mail.sign_up import confirmation_path, has_to_choose_a_password, known_address_path
-from agency.services.notifications import agencies_own
+from agency.services.notifications import agencies_own, expiring_keys
 from agency.services.notifications.checks import check_mail_servers, check_sub_account_limits
 from agency.services.notifications.mailing import digest_path, notification_path
 from agency.services.notifications.recipients import STAFF, recipient_sources
@@ -275,10 +275,12 @@ def _domains_page(mail: Mail) -> str:
 
 
 invitation_handlers.add(TEAM)
-notification_kinds.add(*agencies_own.KINDS)
+notification_kinds.add(*agencies_own.KINDS, *expiring_keys.KINDS)
 recipient_sources.add(STAFF)
 state_checks.add(
-    StateCheck("sub_account_limits", check_sub_account_limits), StateCheck("mail_servers", check_mail_servers)
+    StateCheck("sub_account_limits", check_sub_account_limits),
+    StateCheck("mail_servers", check_mail_servers),
+    *expiring_keys.STATE_CHECKS,
 )
 mail_links.add(
     MailLink(Mail.Kind.SIGN_UP_CONFIRMATION, confirmation_path),

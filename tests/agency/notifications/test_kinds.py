@@ -12,6 +12,7 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from agency.models import (
     Agency,
+    AgencyKey,
     BulkOperation,
     Domain,
     Export,
@@ -38,13 +39,21 @@ from tests import furnished
 from tests.agency.console.browsers import a_browser, a_member, text
 from tests.broadcasts.under_way import a_broadcast
 from tests.channelconnect.sending.messages import a_conversation, a_message
-from tests.factories import ChannelFactory, DomainFactory, EndpointFactory, UserFactory, WorkspaceMemberFactory
+from tests.factories import (
+    ChannelFactory,
+    DomainFactory,
+    EndpointFactory,
+    UserFactory,
+    WorkspaceMemberFactory,
+    a_workspace_key,
+    an_agency_key,
+)
 from tests.tenants import Tenant
 from webhooks.models import Endpoint
 from webhooks.services import update_endpoint
 from webhooks.services.endpoints import EndpointChanges
 from workspaces.conversations.services.outbound.recovery import fail_queued_messages
-from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.models import Workspace, WorkspaceKey
 from workspaces.subaccounts.services import change_owner, invite_workspace_member, mark_channel_lost, tenant_of
 
 
@@ -156,6 +165,16 @@ def domain_fails(tenant: Tenant) -> None:
     record_check(domain=domain, records=HostRecords(texts=(), points_here=True), now=now(), by=SYSTEM)
 
 
+def key_ends(tenant: Tenant) -> None:
+    key, _ = an_agency_key(tenant.agency)
+    AgencyKey.objects.filter(pk=key.pk).update(created_at=now() - 30 * DAY, expires_at=now() + DAY / 2)
+
+
+def workspace_key_ends(tenant: Tenant) -> None:
+    key, _ = a_workspace_key(tenant.workspace)
+    WorkspaceKey.objects.filter(pk=key.pk).update(created_at=now() - 30 * DAY, expires_at=now() + DAY / 2)
+
+
 @dataclass(frozen=True)
 class Happening:
     """`staff` are the roles of the agency's people who are told, and `people` whether those of the workspace are."""
@@ -179,6 +198,8 @@ HAPPENINGS = {
     "workspace.channel_lost": Happening(channel_is_lost, (), people=True),
     "workspace.near_limit": Happening(channels_run_out, (), people=True),
     "workspace.person_joined": Happening(person_accepts, (), people=True),
+    "api_key.expires": Happening(key_ends),
+    "workspace.api_key_expires": Happening(workspace_key_ends, (), people=True),
     "endpoint.fails": Happening(endpoint_fails),
     "workspace.endpoint_fails": Happening(workspace_endpoint_fails, (), people=True),
     "broadcast.paused": Happening(broadcast_is_paused, EVERYBODY),
@@ -197,7 +218,7 @@ def tell() -> None:
 a, b = furnished.a, furnished.b
 pytestmark = pytest.mark.django_db
 ROLES = ("owner", "admin", "viewer")
-HOUR = timedelta(hours=1)
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 every_kind = pytest.mark.parametrize("kind", HAPPENINGS)
 
 
@@ -317,3 +338,29 @@ def test_an_endpoint_that_fails_for_an_hour_is_notified_of_within_a_run_of_the_c
     failing_since(failing, HOUR)
     tell()
     assert NotificationEvent.objects.get(kind="endpoint.fails").key == str(failing.uuid)
+
+
+def test_a_key_is_told_of_a_week_before_it_expires_and_a_day_before_and_no_key_that_has_gone(
+    a: Tenant, people: dict[str, User]
+) -> None:
+    key, _ = an_agency_key(a.agency)
+    rolled, revoked, brief, later = (an_agency_key(a.agency)[0] for _ in range(4))
+    rows = AgencyKey.objects.filter(pk__in=[one.pk for one in (key, rolled, revoked, brief, later)])
+    rows.update(created_at=now() - 30 * DAY, expires_at=now() + 7 * DAY)
+    rows.filter(pk=rolled.pk).update(replaced_by=later)
+    rows.filter(pk=revoked.pk).update(revoked_at=now())
+    rows.filter(pk=brief.pk).update(created_at=now(), expires_at=now() + 3 * DAY)
+    rows.filter(pk=later.pk).update(expires_at=now() + 8 * DAY)
+
+    def told() -> list[str]:
+        StateCheckPosition.objects.update(passed_at=None)
+        tell()
+        return sorted(NotificationEvent.objects.filter(kind="api_key.expires").values_list("key", flat=True))
+
+    assert told() == [f"{key.uuid}:week"]
+    assert told() == [f"{key.uuid}:week"]
+    rows.filter(pk=key.pk).update(expires_at=now() + DAY)
+    assert told() == [f"{key.uuid}:day", f"{key.uuid}:week"]
+    rows.filter(pk=key.pk).update(expires_at=now() - HOUR)
+    assert told() == [f"{key.uuid}:day", f"{key.uuid}:week"]
+    assert Notification.objects.filter(kind="api_key.expires", user=people["admin"]).count() == 2
