@@ -1,7 +1,6 @@
 """In a real browser: a thread ends at its end, whenever what stands in it has come."""
 
 import io
-from typing import Any
 
 import pytest
 from django.utils.timezone import now
@@ -28,8 +27,8 @@ def receive_picture(channel: Channel, number: int) -> None:
     Message.objects.filter(text=f"Picture {number}").update(type="image", media=media)
 
 
-def from_the_end(page: Page) -> Any:
-    return page.locator("[data-log]").evaluate(FROM_THE_END)
+def from_the_end(page: Page) -> float:
+    return float(page.locator("[data-log]").evaluate(FROM_THE_END))
 
 
 def ends_at_its_end(page: Page) -> bool:

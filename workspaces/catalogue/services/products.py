@@ -69,7 +69,7 @@ def change_product(*, product: Product, now: datetime, by: Actor, **changes: Unp
     if "name" in changes:
         changes["name"] = changes["name"].strip()
     changed = {field: value for field, value in {**changes}.items() if getattr(product, field) != value}
-    check_price(changes["price"] if "price" in changed else None, product.workspace)
+    check_price(changes.get("price") if "price" in changed else None, product.workspace)
     if not changed and quantity in (None, product.stock_level):
         return product
     if changed.get("track_stock") is False:

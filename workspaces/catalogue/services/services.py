@@ -121,7 +121,7 @@ def change_service(*, service: Service, now: datetime, by: Actor, **changes: Unp
         _require_unplanned(service)
     before, values = _as_read(service), dict(changes)
     changed = {field: value for field, value in values.items() if getattr(service, field) != value}
-    check_price(changes["price"] if "price" in changed else None, workspace)
+    check_price(changes.get("price") if "price" in changed else None, workspace)
     if changed:
         for field, value in changed.items():
             setattr(service, field, value)
