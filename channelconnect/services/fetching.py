@@ -52,7 +52,8 @@ def _take(now: datetime) -> Sequence[tuple[MediaFetch, Try]]:
     So what kills its process takes others with it once, and no more.
     """
     due = MediaFetch.objects.filter(status=MediaFetch.Status.PENDING, due_at__lte=now)
-    waiting, died = due.select_for_update(skip_locked=True).order_by("due_at"), died_before(KIND)
+    waiting = due.select_for_update(skip_locked=True).order_by("due_at")
+    died = [int(key) for key in died_before(KIND)]
     rows = list(waiting.exclude(pk__in=died)[:BATCH]) or list(waiting.filter(pk__in=died)[:1])
     MediaFetch.objects.filter(pk__in=[row.pk for row in rows]).update(due_at=now + LEASE, tries=F("tries") + 1)
     begun = begin_tries(kind=KIND, keys=[row.pk for row in rows])

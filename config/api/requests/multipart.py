@@ -106,7 +106,7 @@ def read_upload(request: HttpRequest, rule: UploadRule) -> "MultiValueDict[str, 
     def parse(meta: Any, data: Any) -> Any:
         return NamedFileParser(rule.field, meta, data, [handler], request.encoding).parse()
 
-    request.parse_file_upload = parse  # type: ignore[method-assign]  # what Django calls for the files
+    request.parse_file_upload = parse  # type: ignore[assignment,method-assign]  # Django calls it for the files
     try:
         _ = request.FILES
     except TooManyFilesSent as error:
