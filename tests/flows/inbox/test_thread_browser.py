@@ -27,8 +27,8 @@ def receive_picture(channel: Channel, number: int) -> None:
     Message.objects.filter(text=f"Picture {number}").update(type="image", media=media)
 
 
-def from_the_end(page: Page) -> float:
-    return float(page.locator("[data-log]").evaluate(FROM_THE_END))
+def from_the_end(page: Page) -> int:
+    return int(page.locator("[data-log]").evaluate(FROM_THE_END))
 
 
 def ends_at_its_end(page: Page) -> bool:
