@@ -19,7 +19,7 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from agency.models import ActivityEntry, Event, Mail, MailSettings, RecoveryCode, TwoFactor, User
-from agency.services.mail.sign_up import SIGN_UP_LINKS
+from agency.services.mail.sign_up import sign_up_signer
 from agency.tenants import Tenant as Owner
 from broadcasts.services.tracking.links import token_of
 from channelconnect.models import ChannelCredential
@@ -90,7 +90,7 @@ def secrets(a: Tenant, person: User) -> Secrets:
     found.link("reset link", f"/account/set-password/{uid}/{default_token_generator.make_token(person)}")
     invited(a.agency, "nora@example.com")
     found.link("invitation", mailed_link())
-    found.link("sign-up", f"/sign-up/confirm/{SIGN_UP_LINKS.sign('0' * 32)}")
+    found.link("sign-up", f"/sign-up/confirm/{sign_up_signer().sign('0' * 32)}")
     found.link("connect link", path_of(link_of(a_session(switch_on(a)))))
     found.link("file", a_file(a.workspace).path)
     found.link("tracked link", f"/l/{token_of(4711, 4712, 1)}")
