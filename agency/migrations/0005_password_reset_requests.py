@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("agency", "0003_restored_at"),
+        ("agency", "0004_limited_keys"),
     ]
 
     operations = [
