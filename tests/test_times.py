@@ -15,7 +15,8 @@ from tests.tenants import Tenant, message
 
 pytestmark = pytest.mark.django_db
 PUBLISHED = "config.urls"
-TIMES = ["0001-01-01T00:00:00+14:00", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59-14:00", "9999-12-31T23:59:59.9Z"]
+BEYOND_UTC = ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"]
+TIMES = [*BEYOND_UTC, "0001-01-01T00:00:00Z", "9999-12-31T23:59:59.9Z"]
 
 
 def operations() -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -55,7 +56,7 @@ def body_times() -> list[tuple[str, str, str]]:
     return found
 
 
-@pytest.mark.parametrize("time", TIMES)
+@pytest.mark.parametrize("time", BEYOND_UTC)
 def test_a_filter_refuses_a_time_at_the_end_of_the_calendar(
     a: Tenant, time: str, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -11,7 +11,7 @@ import django_filters
 from django import forms
 from django.db.models import QuerySet
 
-from config.api.fields.moments import NO_TIME, OUT_OF_RANGE, BeyondCalendar, moment_of
+from config.api.fields.moments import NO_MARGIN, NO_TIME, OUT_OF_RANGE, BeyondCalendar, moment_of
 from config.api.requests.ids import parse_uuid
 from config.api.requests.parameters import NothingMatches, Parameters, is_storable
 from config.errors import Invalid
@@ -63,7 +63,7 @@ class _BooleanField(_ParameterField):
 class _DateTimeField(_ParameterField):
     def read(self, text: str) -> Any:
         try:
-            found = moment_of(text)
+            found = moment_of(text, margin=NO_MARGIN)
         except BeyondCalendar as error:
             raise forms.ValidationError(OUT_OF_RANGE) from error
         if found is None:

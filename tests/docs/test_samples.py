@@ -29,7 +29,7 @@ from workspaces.classes.models import ClassSession, Staff
 from workspaces.contacts.models import Contact, Segment
 from workspaces.conversations.models import Conversation
 from workspaces.media.models import Media
-from workspaces.subaccounts.models import Channel, Workspace
+from workspaces.subaccounts.models import Channel, Workspace, WorkspaceKey
 
 PAGES = {"agency": ("agency",), "workspace": ("workspace", "workspace/broadcasts")}
 PROGRAMS = {"curl": "curl", "node": "node", "python": "python3"}
@@ -46,6 +46,7 @@ NEWEST: dict[str, QuerySet[Any]] = {
     "CONVERSATION": Conversation.objects.all(),
     "DELIVERY": Delivery.objects.all(),
     "ENTRY": PackEntry.objects.all(),
+    "KEY": WorkspaceKey.objects.live(),
     "MEDIA": Media.objects.all(),
     "PACK": Pack.objects.all(),
     "PLAN": Plan.objects.filter(archived_at=None),

@@ -27,6 +27,8 @@ logger = logging.getLogger(__name__)
 SIZE: Final = 50_000
 # Whoever asks waits for so long; what is not counted by then is counted in the background.
 FIRST_SECONDS: Final = 0.6
+# A piece that takes longer, on a database that is busy or held up, is not waited for.
+LONGEST_MS: Final = 3_000
 # What was counted to its end is told again for so long, and what goes on is not begun anew.
 KEPT: Final = timedelta(minutes=1)
 LONGEST: Final = timedelta(minutes=10)
@@ -64,7 +66,7 @@ class Found:
 def count_audience(draft: Broadcast, message: FrozenMessage, now: datetime) -> Found:
     """Count an audience as far as it goes within a second. More is counted in the background, for the next who asks.
 
-    Raises `ForecastUnavailable` where that has failed again and again.
+    Raises `ForecastUnavailable` where a piece takes too long, or what is counted further has failed again and again.
     """
     draft = copy(draft)
     digest = _digest_of(draft)
@@ -78,7 +80,12 @@ def count_audience(draft: Broadcast, message: FrozenMessage, now: datetime) -> F
     deadline = time.monotonic() + FIRST_SECONDS
     while after < last:
         up_to = end_of_chunk(draft, after=after, size=SIZE)
-        counted.add(audience.count(limit, now, after=after, up_to=up_to))
+        try:
+            with transaction.atomic(), connection.cursor() as cursor:
+                cursor.execute("SELECT set_config('statement_timeout', %s, true)", [str(LONGEST_MS)])
+                counted.add(audience.count(limit, now, after=after, up_to=up_to))
+        except OperationalError as error:
+            raise ForecastUnavailable from error
         after, walked = up_to, walked + SIZE
         if time.monotonic() > deadline:
             break

@@ -92,6 +92,8 @@ def start_authorization(
     try:
         consent_url = provider_for(session.platform).consent_url(state=state, redirect_uri=redirect_uri)
     except ProviderFault as fault:
+        # Whoever pressed Continue is told where to go on, as at any other end of their session.
+        _bind(session, cookie, state, host)
         fail_session(session=session, fault=fault, now=now, by=by)
         raise WrongStatus from fault
     _bind(session, cookie, state, host)

@@ -1,4 +1,4 @@
-"""The API keys that a bootstrap issues: one plain, one with the copy ability, one of the demo workspace."""
+"""The API keys that a bootstrap issues: one plain, one with both abilities, one of the demo workspace."""
 
 from datetime import datetime
 
@@ -16,8 +16,9 @@ def ensure_agency_key(agency: Agency, *, can_copy: bool, rotate: bool, now: date
         return None
     for key in ours.filter(revoked_at=None):
         revoke_agency_key(key=key, now=now, by=BOOTSTRAP)
-    name = "First key, may copy automations" if can_copy else "First key"
-    return issue_agency_key(agency=agency, name=name, can_copy=can_copy, by=BOOTSTRAP)[1]
+    name = "First key, may copy automations and make keys" if can_copy else "First key"
+    issued = issue_agency_key(agency=agency, name=name, can_copy=can_copy, can_make_keys=can_copy, by=BOOTSTRAP)
+    return issued[1]
 
 
 def ensure_workspace_key(workspace: Workspace, *, rotate: bool, now: datetime) -> str | None:

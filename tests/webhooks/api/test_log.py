@@ -204,9 +204,9 @@ def test_a_window_of_time_holds_what_was_made_in_it(a: Tenant) -> None:
     assert total(a, f"created_after={stamp['later']}&created_before={stamp['start']}") == 0
     assert total(a, f"created_before={stamp['never']}") == 300
     assert total(a, f"created_after={stamp['never']}") == 0
-    assert total(a, "created_after=0001-01-03T00:00:00%2B14:00") == 300
-    assert total(a, "created_before=9999-12-29T23:59:59-14:00") == 300
-    assert total(a, "created_before=0001-01-03T00:00:00%2B14:00") == 0
+    assert total(a, "created_after=0001-01-01T00:00:00Z") == 300
+    assert total(a, "created_before=9999-12-31T23:59:59Z") == 300
+    assert total(a, "created_before=0001-01-01T14:00:00%2B14:00") == 0
 
 
 @pytest.mark.parametrize("name", ["created_after", "created_before"])

@@ -125,7 +125,7 @@ def test_classes_are_listed_by_their_start_and_filtered(a: Tenant, b: Tenant) ->
     assert found("starts_before=2027-03-02T10:00:00Z") == [early, middle]
     assert found("starts_after=2027-03-02T11:00:00%2B01:00&starts_before=2027-03-02T10:00:00Z") == [middle]
     assert found("status=over") == found("service=x") == found(f"staff={uuid.uuid4()}") == []
-    assert found("starts_after=0001-01-01T00:00:00%2B14:00") == [early, middle, late]
+    assert found("starts_after=0001-01-01T00:00:00Z") == [early, middle, late]
     for name in ("starts_after", "starts_before"):
         answer = a.workspace_api.get(f"/classes?{name}=tomorrow")
         assert (answer.status_code, list(answer.json()["errors"])) == (422, [name])

@@ -267,7 +267,7 @@ class KeyRollSerializer(Serializer):
         allow_null=True,
         default=None,
         help_text="At most 7 days ahead; without it the old key ends at once.",
-        example="2026-11-25T09:30:00Z",
+        example=None,
     )
 
 
