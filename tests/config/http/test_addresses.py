@@ -38,7 +38,7 @@ def test_an_allowed_network_passes_as_if_it_were_public(answers: list[str]) -> N
     assert vetted.addresses == tuple(answers)
 
 
-@pytest.mark.parametrize("answers", [["10.2.0.1"], ["10.1.2.3", "10.2.0.1"], ["fd00:2::5"], ["127.0.0.1"], []])
+@pytest.mark.parametrize("answers", [["10.2.0.1"], ["10.1.2.3", "10.2.0.1"], ["fd00:2::5"], ["127.0.0.1"]])
 def test_an_allowed_network_opens_no_other(answers: list[str]) -> None:
     with pytest.raises(TargetRefused, match=UNREACHABLE_HOST):
         check_url("https://hooks.acme.io/", allowed=OFFICE, resolve=lambda _host: answers)

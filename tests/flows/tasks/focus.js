@@ -21,13 +21,21 @@
     return isInView(element) && seen.some(shows);
   };
 
+  // Day, month, year and the calendar of a date are stops of one element.
+  const STOPS_IN_PARTS = "input[type=date], input[type=datetime-local], input[type=time]";
+  const MOST_PARTS = 8;
+
   const stands = () => {
     const element = document.activeElement ?? document.body;
     const isLost = element === document.body || element === document.documentElement;
-    const hasMoved = element !== window.focusedBefore;
+    const isAnother = element !== window.focusedBefore;
+    window.partsPassed = isAnother ? 0 : window.partsPassed + 1;
+    const hasMoved = isAnother || (element.matches(STOPS_IN_PARTS) && window.partsPassed <= MOST_PARTS);
     window.focusedBefore = element;
     const name = element.outerHTML.slice(0, 160).replace(/\s+/g, " ");
-    return { name, isLost, isSeen: !isLost && isSeen(element), hasMoved };
+    // The browser itself shows which part of a date has focus.
+    const isPart = element.matches(STOPS_IN_PARTS) && window.partsPassed > 0;
+    return { name, isLost, isSeen: !isLost && (isPart ? isInView(element) : isSeen(element)), hasMoved };
   };
 
   // A key that moves focus has done so when it is let go.

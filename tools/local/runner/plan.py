@@ -55,7 +55,7 @@ WORKERS = (
             "domains",
             "notifications",
         ),
-        13,
+        14,
     ),
     Worker("mail", ("mail",), 1),
     Worker("housekeeping", ("housekeeping",), 1),

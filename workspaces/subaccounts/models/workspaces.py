@@ -160,7 +160,8 @@ class Workspace(models.Model):
             models.CheckConstraint(condition=~Q(owner_key=""), name="workspace_owner_can_be_found"),
             models.CheckConstraint(condition=~Q(external_id=""), name="workspace_external_id_is_not_empty"),
             models.UniqueConstraint(
-                fields=["agency", "external_id"],
+                # The id first: a search looks for it beside names, and knows the agency only of all of them together.
+                fields=["external_id", "agency"],
                 condition=Q(external_id__isnull=False),
                 name="workspace_external_id_once_per_agency",
             ),

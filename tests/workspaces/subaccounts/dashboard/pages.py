@@ -223,7 +223,7 @@ PAGES = {
     "contacts": PageCase(200, 405),
     "contact-new": PageCase(200, 422),
     "contacts-export": PageCase(200, 405),
-    "contact": PageCase(200, 302, contact),
+    "contact": PageCase(200, 422, contact),
     "contact-opt-out": PageCase(302, 302, contact),
     "contact-opt-in": PageCase(302, 302, contact),
     "contact-remove": PageCase(200, 302, contact),
