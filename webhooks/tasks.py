@@ -8,8 +8,7 @@ from config.queues import HOUSEKEEPING_SECONDS
 from config.retention.rules import forget
 from webhooks.dispatcher.loop import RUN_SECONDS, run_dispatcher
 from webhooks.services.partitions import make_partitions_ahead
-from webhooks.services.retention import RULES
-from webhooks.services.secrets import erase_previous_secrets
+from webhooks.services.retention import RULES, erase_previous_secrets
 
 # A dispatcher that always has something leased ends in order long before its hard limit.
 LONGEST_SECONDS = RUN_SECONDS + 600.0

@@ -117,3 +117,22 @@ def written(instance: models.Model, name: str) -> Any:
     value = getattr(instance, name)
     is_secret = isinstance(instance._meta.get_field(name), EncryptedTextField)
     return sealed(instance, name, value) if is_secret and value is not None else value
+
+
+def encrypt_text(text: str, *, context: str) -> str:
+    """Encrypt a text that is kept for a day, outside of the columns that `rotate_encryption_keys` rewrites.
+
+    `context` says what it belongs to, such as `workspace_key#8d1f…`: it is read with the same one only.
+    """
+    return keyring().encrypt(f"{context}:{text}".encode()).decode()
+
+
+def decrypt_text(token: str, *, context: str) -> str:
+    """Give the text. Raises `UnreadableSecret` for another context, or where the key has been taken away."""
+    try:
+        plain = keyring().decrypt(token.encode()).decode()
+    except InvalidToken as error:
+        raise UnreadableSecret("A text kept for a day cannot be read.") from error
+    if not plain.startswith(f"{context}:"):
+        raise UnreadableSecret("A text kept for a day belongs elsewhere.")
+    return plain.removeprefix(f"{context}:")

@@ -1,9 +1,29 @@
-"""What is forgotten after 30 days: deliveries with their attempts, day by day, and hourly counts."""
+"""What is forgotten: deliveries with their attempts and hourly counts after 30 days, secrets when they sign no more."""
 
 from datetime import UTC, datetime, time
 
+from django.db import connection
+
 from config.retention.rules import OldRows, RetentionRule
 from webhooks.services.partitions import KEPT, drop_old_partitions, oldest_delivery_day, retention_lag
+
+MOST_ERASED = 500
+# The edit is noted, so that dispatchers read the row anew.
+ERASE_SECRETS = """
+UPDATE webhooks_endpoint
+SET previous_secret = NULL, previous_secret_until = NULL, edited_in = pg_current_xact_id()::text::bigint
+WHERE id = ANY (ARRAY (
+    SELECT id FROM webhooks_endpoint WHERE previous_secret_until <= statement_timestamp()
+    ORDER BY previous_secret_until LIMIT %s FOR UPDATE SKIP LOCKED
+))
+"""
+
+
+def erase_previous_secrets() -> int:
+    """Forget secrets that do not sign any more, by the database's clock; gives the number of endpoints."""
+    with connection.cursor() as cursor:
+        cursor.execute(ERASE_SECRETS, [MOST_ERASED])
+        return int(cursor.rowcount)
 
 
 def events_needed_since() -> datetime | None:

@@ -72,7 +72,7 @@ from workspaces.subaccounts.pages.hub_panels import CONCERNS as HUB_CONCERNS
 from workspaces.subaccounts.pages.hub_panels import PANELS as HUB_PANELS
 from workspaces.subaccounts.pages.support import PANELS as SUPPORT_PANELS
 from workspaces.subaccounts.pages.support import SOURCES as SUPPORT_FIND_SOURCES
-from workspaces.subaccounts.services import UsageSource, expiring_keys, notifications, usage_sources
+from workspaces.subaccounts.services import UsageSource, notifications, usage_sources
 from workspaces.subaccounts.services.people.member_invitations import MEMBERSHIP
 from workspaces.subaccounts.services.people.owners import OWNERSHIP
 from workspaces.subaccounts.services.recorded_fields import FIELDS as RECORDED_FIELDS
@@ -273,9 +273,12 @@ landing_places.add(LandingPlace(name="app", url_name="app:home", order=30, is_op
 figure_sources.add(FigureSource(name="workspaces", order=10, figures=figures))
 record_fields(RECORDED_FIELDS)
 label_actions(ACTIONS)
-notification_kinds.add(*notifications.KINDS, *expiring_keys.KINDS)
+notification_kinds.add(*notifications.KINDS)
 recipient_sources.add(notifications.PEOPLE)
-state_checks.add(StateCheck("workspace_limits", check_workspace_limits), *expiring_keys.STATE_CHECKS)
+state_checks.add(
+    StateCheck("workspace_limits", check_workspace_limits),
+    StateCheck("API keys of workspaces that expire", notifications.check_workspace_keys),
+)
 usage_sources.add(UsageSource("channels", used_channels), UsageSource("team", used_team_members))
 activity_targets.add(ActivityTarget("workspace", "console:sub-account"))
 add_bulk_actions(TARGETS, *BULK_ACTIONS)

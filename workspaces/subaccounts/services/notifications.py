@@ -1,4 +1,4 @@
-"""What people are told of about a sub-account: its channels, its limits, who has joined it."""
+"""What people are told of about a sub-account: its channels, limits and API keys, and who has joined it."""
 
 from datetime import datetime
 from typing import Any, Final
@@ -10,10 +10,11 @@ from agency.limits import LABELS
 from agency.models import Agency, NotificationEvent, User
 from agency.models.notifications import Way
 from agency.notification_kinds import EVERYBODY, NotificationKind
+from agency.services.notifications.expiring_keys import LABEL, TEXT, tell_of_expiring_keys, with_time
 from agency.services.notifications.recipients import HAS_TWO_FACTOR, RecipientSource
 from agency.services.notifications.recording import record_notification
 from agency.tenants import Audience, Tenant
-from workspaces.subaccounts.models import Channel, Workspace, WorkspaceMember
+from workspaces.subaccounts.models import Channel, Workspace, WorkspaceKey, WorkspaceMember
 from workspaces.subaccounts.services.recording import tenant_of
 
 CHANNEL_LOST: Final = "channel.lost"
@@ -22,6 +23,7 @@ NEAR_LIMIT: Final = "sub_account.near_limit"
 WORKSPACE_NEAR_LIMIT: Final = "workspace.near_limit"
 OWNER_ACCEPTED: Final = "sub_account.owner_accepted"
 PERSON_JOINED: Final = "workspace.person_joined"
+WORKSPACE_KEY_EXPIRES: Final = "workspace.api_key_expires"
 
 
 def _with_label(data: Any) -> Any:
@@ -78,6 +80,14 @@ KINDS: Final = (
         url_name="app:people",
         audience=Audience.WORKSPACE,
         usual=Way.CONSOLE,
+    ),
+    NotificationKind(
+        name=WORKSPACE_KEY_EXPIRES,
+        label=LABEL,
+        text=TEXT,
+        url_name="app:api-keys",
+        audience=Audience.WORKSPACE,
+        words=with_time,
     ),
 )
 
@@ -143,3 +153,9 @@ def notify_of_new_person(member: WorkspaceMember, *, now: datetime) -> None:
         data={"email": member.user.email, "workspace": member.workspace.name},
         now=now,
     )
+
+
+def check_workspace_keys(now: datetime) -> bool:
+    """Tell of workspaces' keys that are about to expire."""
+    keys = WorkspaceKey.objects.filter(workspace__isnull=False).select_related("workspace")
+    return tell_of_expiring_keys(WORKSPACE_KEY_EXPIRES, keys, lambda key: tenant_of(key.workspace), now)

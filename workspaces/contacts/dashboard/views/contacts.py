@@ -26,7 +26,7 @@ from workspaces.contacts.services import (
     remove_contact,
     update_contact,
 )
-from workspaces.contacts.services.imports.exporting import exported_lines
+from workspaces.contacts.services.imports.columns import exported_lines
 from workspaces.subaccounts.dashboard.surface import DashboardForm, DashboardView
 from workspaces.subaccounts.models import CHANNEL_NAMES
 from workspaces.subaccounts.services.recording import record_workspace_activity

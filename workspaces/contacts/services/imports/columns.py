@@ -1,13 +1,17 @@
 """Columns of CSV files: what each may hold, how its heading is understood, and how a cell is read and written."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from agency.services.exports.cells import read_cell
+from django.db import connection
+
+from agency.services.exports.cells import csv_line, read_cell
 from config.db import name_key
+from workspaces.contacts.models import Contact
 from workspaces.contacts.services.fields.phones import read_phone
 from workspaces.contacts.services.imports.headings import guessed_fields
+from workspaces.subaccounts.models import Workspace
 
 ATTRIBUTE = "attributes."
 FIELDS = ("name", "phone", "email", "tags", "country", "timezone", "opted_out")
@@ -22,6 +26,12 @@ GOOGLE_GROUP = "* "
 YES = {"true", "yes", "y", "1", "x", "ja", "j", "wahr", "sí", "si", "s", "verdadero", "oui", "o", "vrai", "sim"}
 # A row with more cells than the file has headings: what is in the further ones, and in some before them, is not clear.
 TOO_MANY_CELLS = "This row has more cells than there are headings in the first line."
+MOST_ATTRIBUTE_COLUMNS = 200
+ATTRIBUTE_NAMES = """
+SELECT DISTINCT held.name FROM contacts_contact, jsonb_object_keys(attributes) AS held (name)
+WHERE workspace_id = %s ORDER BY held.name LIMIT %s
+"""
+EXPORTED = ("name", "phone", "email", "tags", "country", "timezone", "opted_out_at", "attributes")
 
 
 def guessed_mapping(columns: Sequence[str]) -> list[str]:
@@ -95,3 +105,18 @@ def written_row(contact: Mapping[str, Any], attributes: Sequence[str]) -> list[s
         "yes" if contact["opted_out_at"] else "",
         *(str(held.get(name, "")) for name in attributes),
     ]
+
+
+def exported_lines(workspace: Workspace) -> Iterator[str]:
+    """Give a workspace's contacts as lines of CSV, the oldest first; only a few rows are ever in memory."""
+    names = _attribute_names(workspace)
+    yield csv_line([*FIELDS, *(f"{ATTRIBUTE}{name}" for name in names)])
+    rows: Any = Contact.objects.of(workspace).order_by("created_at", "id").values(*EXPORTED)
+    for row in rows.iterator(chunk_size=1_000):
+        yield csv_line(written_row(row, names))
+
+
+def _attribute_names(workspace: Workspace) -> list[str]:
+    with connection.cursor() as cursor:
+        cursor.execute(ATTRIBUTE_NAMES, [workspace.pk, MOST_ATTRIBUTE_COLUMNS])
+        return [name for (name,) in cursor.fetchall()]

@@ -14,7 +14,7 @@ from agency.services.keys import KeyRolledAlready
 from config.api.idempotency import Idempotency
 from config.api.operations import many, one, operation
 from config.api.responses.json import json_response
-from config.encryption import UnreadableSecret, open_passing, seal_passing
+from config.encryption import UnreadableSecret, decrypt_text, encrypt_text
 from config.errors import Conflict, Forbidden
 from workspaces.subaccounts.api.agency.views import SubAccountPartViewSet
 from workspaces.subaccounts.api.serializers import (
@@ -51,7 +51,7 @@ class PlaintextIdempotency(Idempotency):
 
     def remembered(self, answer: HttpResponse) -> bytes:
         data = orjson.loads(answer.content)["data"]
-        sealed = seal_passing(data["key"], place=_place(data))
+        sealed = encrypt_text(data["key"], context=_context(data))
         return orjson.dumps({"data": {**data, "key": None}, "sealed": sealed})
 
     def replayed(self, view: Any, status: int, stored: bytes) -> HttpResponse:
@@ -59,13 +59,13 @@ class PlaintextIdempotency(Idempotency):
         data = kept["data"]
         view.find(view.get_queryset(), UUID(data["uuid"]), missing=KeyNotFound)
         try:
-            plaintext = open_passing(kept["sealed"], place=_place(data))
+            plaintext = decrypt_text(kept["sealed"], context=_context(data))
         except UnreadableSecret as error:
             raise NoLongerShown from error
         return json_response({"data": {**data, "key": plaintext}}, status)
 
 
-def _place(data: dict[str, Any]) -> str:
+def _context(data: dict[str, Any]) -> str:
     return f"workspace_key#{data['uuid']}"
 
 
