@@ -66,5 +66,5 @@ def test_every_package_of_an_installation_is_listed_with_its_licence() -> None:
 
 
 def test_no_licence_binds_the_product_itself() -> None:
-    """A library under the LGPL may be exchanged by whoever gets the product, as it is a package of its own."""
+    """A library under the LGPL is a package of its own, so that anybody can exchange it."""
     assert [name for name, (_, licence) in listed().items() if COPYLEFT.search(licence)] == []

@@ -15,7 +15,7 @@ from agency.admin.base import MOST_ROWS, RecordAdmin
 from agency.admin.filters import AgencyFilter, DayFilter, FilteredRecordAdmin
 from webhooks.models import Attempt, Delivery, Endpoint, QueuedDelivery
 from webhooks.models.partitions import A_DAY, first_id
-from webhooks.pages.labels import state_words
+from webhooks.pages.labels import state_label
 from webhooks.services import conditions_of
 
 
@@ -59,7 +59,7 @@ class EndpointAdmin(RecordAdmin):
     @admin.display
     def state(self, endpoint: Endpoint) -> str:
         condition = getattr(endpoint, "condition", None) or conditions_of([endpoint])[endpoint.pk]
-        return state_words(condition)
+        return state_label(condition)
 
 
 class StatusFilter(admin.SimpleListFilter):

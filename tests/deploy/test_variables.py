@@ -107,7 +107,7 @@ def test_a_variable_that_is_passed_on_empty_counts_as_not_set(passed_on: Callabl
 
 
 def test_the_defaults_of_the_environment_file_are_the_settings_own() -> None:
-    """Whoever takes the # away changes nothing."""
+    """A line whose # is taken away changes nothing."""
     shown = dict(re.findall(r"^#([A-Z_]+)=(\S+)$", ENVIRONMENT_FILE, re.MULTILINE))
     shown.pop("TRUSTED_PROXIES")  # an example
     assert settings_with(PRODUCTION | shown) == settings_with(PRODUCTION)

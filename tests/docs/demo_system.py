@@ -12,7 +12,7 @@ from workspaces.subaccounts.models import Workspace
 
 
 class DemoSystem:
-    """`keys` by surface; no limit is in the way of whoever calls it from this machine."""
+    """`keys` by surface; calls from this machine are not limited."""
 
     def __init__(self, settings: Any) -> None:
         settings.META_APP_ID, settings.META_APP_SECRET = DEVELOPMENT["META_APP_ID"], "a secret"

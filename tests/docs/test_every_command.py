@@ -1,4 +1,4 @@
-"""Whoever follows the guides word by word, with what `make run` prints, meets no error."""
+"""A reader who follows the guides word by word, with what `make run` prints, meets no error."""
 
 import json
 import shutil

@@ -14,7 +14,7 @@ from agency.pages.forms.page import FormView
 from webhooks.models import Endpoint
 from webhooks.pages.base import WEBHOOKS, WebhookView
 from webhooks.pages.forms import DismissForm, EndpointForm, RotationForm, TestForm
-from webhooks.pages.labels import lost_words
+from webhooks.pages.labels import undelivered_notice
 from webhooks.pages.log import LogPage
 from webhooks.services import (
     Condition,
@@ -183,7 +183,7 @@ class WebhookDismiss(WebhookView, FormView[DismissForm]):
         return {
             "crumbs": [self.crumb(WEBHOOKS, "webhooks"), self.crumb(self.endpoint.url, "webhook", self.endpoint.uuid)],
             "heading": _("Dismiss the failures?"),
-            "text": lost_words(self.condition),
+            "text": undelivered_notice(self.condition),
             "warning": _("Nobody is told of them any more. They stay in the log, and can be sent again from there."),
             "submit": _("Dismiss"),
         }

@@ -26,30 +26,30 @@ ERROR_LABELS = {
 }
 
 
-def undelivered_words(condition: Condition) -> str:
+def undelivered_label(condition: Condition) -> str:
     """Say how many events never arrived."""
     shown = f"{MOST_COUNTED}+" if condition.undelivered_is_more else str(condition.undelivered)
     return ngettext("%(shown)s not delivered", "%(shown)s not delivered", condition.undelivered) % {"shown": shown}
 
 
-def lost_words(condition: Condition) -> str:
+def undelivered_notice(condition: Condition) -> str:
     """Say in a sentence how many events never arrived."""
     shown = f"{MOST_COUNTED}+" if condition.undelivered_is_more else str(condition.undelivered)
     said = ngettext("%(shown)s event did not arrive.", "%(shown)s events did not arrive.", condition.undelivered)
     return said % {"shown": shown}
 
 
-def state_words(condition: Condition) -> str:
+def state_label(condition: Condition) -> str:
     """Name a state, with what never arrived."""
     label = str(condition.state.label)
-    return f"{label} ({undelivered_words(condition)})" if condition.undelivered else label
+    return f"{label} ({undelivered_label(condition)})" if condition.undelivered else label
 
 
 def concern_words(condition: Condition, url: str) -> str:
     """Say what is wrong with an endpoint."""
     if condition.state == State.RECOVERED:
         said = gettext("The webhook to %(url)s works again: %(lost)s.")
-        return said % {"url": url, "lost": undelivered_words(condition)}
+        return said % {"url": url, "lost": undelivered_label(condition)}
     if condition.state == State.RETRYING:
         return gettext("Attempts to reach the webhook to %(url)s fail, and are repeated.") % {"url": url}
     return gettext("The webhook to %(url)s fails.") % {"url": url}

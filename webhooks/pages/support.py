@@ -12,7 +12,7 @@ from agency.pages.support import SupportFindSource, SupportPanel, SupportRow
 from agency.tenants import Tenant
 from config.api.requests.ids import parse_uuid
 from webhooks.models import Delivery, Endpoint
-from webhooks.pages.labels import state_words
+from webhooks.pages.labels import state_label
 from webhooks.services import LogFilters, needing_attention, read_log
 
 # Of an agency's endpoints so many are looked at: its sub-accounts may have thousands.
@@ -30,7 +30,7 @@ def failing_endpoints(agency: Agency, most: int) -> Iterator[SupportRow]:
         last = f"last delivery {endpoint.last_delivery_at:%Y-%m-%d %H:%M UTC}" if endpoint.last_delivery_at else ""
         yield SupportRow(
             title=endpoint.url,
-            detail=" · ".join(filter(None, [state_words(condition), whose, last])),
+            detail=" · ".join(filter(None, [state_label(condition), whose, last])),
             url=reverse("admin:webhooks_endpoint_change", args=[endpoint.pk]),
             is_problem=True,
         )

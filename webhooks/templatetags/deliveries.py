@@ -75,10 +75,10 @@ def decoded(body: bytes | memoryview | None) -> str:
 
 
 @register.filter
-def state_words(condition: Condition) -> str:
-    return labels.state_words(condition)
+def state_label(condition: Condition) -> str:
+    return labels.state_label(condition)
 
 
 @register.filter
-def lost_words(condition: Condition) -> str:
-    return labels.lost_words(condition)
+def undelivered_notice(condition: Condition) -> str:
+    return labels.undelivered_notice(condition)

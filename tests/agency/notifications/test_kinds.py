@@ -352,15 +352,15 @@ def test_a_key_is_told_of_a_week_before_it_expires_and_a_day_before_and_no_key_t
     rows.filter(pk=brief.pk).update(created_at=now(), expires_at=now() + 3 * DAY)
     rows.filter(pk=later.pk).update(expires_at=now() + 8 * DAY)
 
-    def told() -> list[str]:
+    def notified() -> list[str]:
         StateCheckPosition.objects.update(passed_at=None)
         tell()
         return sorted(NotificationEvent.objects.filter(kind="api_key.expires").values_list("key", flat=True))
 
-    assert told() == [f"{key.uuid}:week"]
-    assert told() == [f"{key.uuid}:week"]
+    assert notified() == [f"{key.uuid}:week"]
+    assert notified() == [f"{key.uuid}:week"]
     rows.filter(pk=key.pk).update(expires_at=now() + DAY)
-    assert told() == [f"{key.uuid}:day", f"{key.uuid}:week"]
+    assert notified() == [f"{key.uuid}:day", f"{key.uuid}:week"]
     rows.filter(pk=key.pk).update(expires_at=now() - HOUR)
-    assert told() == [f"{key.uuid}:day", f"{key.uuid}:week"]
+    assert notified() == [f"{key.uuid}:day", f"{key.uuid}:week"]
     assert Notification.objects.filter(kind="api_key.expires", user=people["admin"]).count() == 2

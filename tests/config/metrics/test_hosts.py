@@ -39,7 +39,7 @@ def test_beat_says_when_it_ticked_last(scrape: Scrape) -> None:
     age = value(scrape(), "beat_last_tick_seconds")
     assert age is not None
     assert 0 <= age < 60
-    earlier = attempt(lambda redis: float(redis.get(BEAT_TICK_KEY))) - 3600  # type: ignore[arg-type]
+    earlier = attempt(lambda redis: float(redis.get(BEAT_TICK_KEY))) - 3600  # type: ignore[arg-type]  # beat has ticked
     attempt(lambda redis: redis.set(BEAT_TICK_KEY, earlier))
     assert value(scrape(), "beat_last_tick_seconds") == pytest.approx(age + 3600, abs=60)
 

@@ -109,7 +109,7 @@ def test_forty_connections_of_strangers_hold_nothing_on_the_disk(web: Web) -> No
     assert files_on_disk(web) == 0
 
 
-def test_whoever_is_signed_out_is_led_to_sign_in_and_back_to_the_form(web: Web) -> None:
+def test_a_large_form_of_a_signed_out_person_leads_to_sign_in_and_back(web: Web) -> None:
     reply = web.talk(head("POST", f"/app/inbox/{uuid4()}/send", "Content-Length: 9000000", MULTIPART))
     assert reply.status == 302
     assert b"location: /account/sign-in?next=/app/inbox" in reply.head

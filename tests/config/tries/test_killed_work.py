@@ -80,7 +80,7 @@ def test_a_file_that_kills_its_fetcher_is_given_up_and_others_are_tried(a: Tenan
     assert set_aside("media fetch") == {str(deadly.pk)}
 
 
-def test_templates_that_kill_whoever_keeps_them_are_left_alone(a: Tenant, preloaded: Preloaded) -> None:
+def test_templates_whose_synchronisation_is_killed_are_set_aside(a: Tenant, preloaded: Preloaded) -> None:
     TemplateSync.objects.create(container_id="deadly", due_at=now() - timedelta(hours=1))
     TemplateSync.objects.create(container_id="other", due_at=now())
 
@@ -93,7 +93,7 @@ def test_templates_that_kill_whoever_keeps_them_are_left_alone(a: Tenant, preloa
     assert set_aside("template list") == {"deadly"}
 
 
-def test_a_check_that_kills_whoever_makes_it_is_left_out(a: Tenant, preloaded: Preloaded) -> None:
+def test_an_access_check_that_is_killed_is_set_aside(a: Tenant, preloaded: Preloaded) -> None:
     next_number("subaccounts_channel")
     channel = ChannelFactory.create(workspace=a.workspace)
     credential = ChannelCredential.objects.create(
@@ -162,7 +162,7 @@ def a_notification(event: NotificationEvent, user: User, way: str) -> Notificati
     )
 
 
-def test_an_event_that_kills_whoever_tells_of_it_is_left_alone(a: Tenant, admin: Client, preloaded: Preloaded) -> None:
+def test_an_event_whose_notification_is_killed_is_set_aside(a: Tenant, admin: Client, preloaded: Preloaded) -> None:
     user = User.objects.get(pk=admin.session["_auth_user_id"])
     deadly, other = an_event(a.agency, user, pk=DEADLY), an_event(a.agency, user, pk=DEADLY + 1)
 
@@ -175,7 +175,7 @@ def test_an_event_that_kills_whoever_tells_of_it_is_left_alone(a: Tenant, admin:
 
 
 @pytest.mark.parametrize(("way", "work"), [("at_once", "mail_at_once"), ("digest", "mail_digest")])
-def test_an_e_mail_that_kills_whoever_queues_it_is_left_out(
+def test_a_notification_e_mail_whose_queueing_is_killed_is_set_aside(
     a: Tenant, admin: Client, preloaded: Preloaded, way: str, work: str
 ) -> None:
     user = User.objects.get(pk=admin.session["_auth_user_id"])

@@ -100,7 +100,7 @@ def test_several_values_of_a_cell_are_read_as_their_program_writes_them(a: Tenan
 
 
 @pytest.mark.parametrize("word", ["yes", "Ja", "Sí", "oui", "SIM"])
-def test_whoever_has_opted_out_is_known_in_five_languages(a: Tenant, customer: Client, word: str) -> None:
+def test_opt_out_columns_are_read_in_five_languages(a: Tenant, customer: Client, word: str) -> None:
     start(customer, upload(customer, f"phone;abgemeldet\n+4930123450;{word}\n+4930123451;no\n"))
     opted_out = Contact.objects.of(a.workspace).filter(opted_out_at__isnull=False)
     assert [contact.phone for contact in opted_out] == ["+4930123450"]

@@ -122,7 +122,7 @@ def test_each_row_is_judged_as_if_it_came_alone(a: Tenant) -> None:
 
 
 def test_an_address_that_a_row_frees_is_free_for_the_next_ones(a: Tenant) -> None:
-    """Also where contacts hand theirs on in a circle, whoever is written first."""
+    """Also where contacts pass their addresses on in a circle, in whatever order they are written."""
     for number, name in enumerate(("ada", "eve")):
         ContactFactory.create(
             workspace=a.workspace, name=name, phone=f"+493012345{number}", email=f"{name}@example.com"

@@ -36,7 +36,7 @@ def owner(a: Tenant) -> Client:
     return dashboard_client(a.workspace)
 
 
-def what_is_told(seed: int) -> list[list[Told]]:
+def random_messages(seed: int) -> list[list[Told]]:
     """Batches of what a few people write within three seconds: who, what, and the network's time."""
     chance, second = random.Random(seed), moment(-60).replace(microsecond=0).timestamp()
     numbers = iter(range(1_000))
@@ -81,7 +81,7 @@ def read_by_api(a: Tenant, address: str) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("seed", range(4))
 def test_threads_and_lists_follow_arrival_where_times_are_equal(a: Tenant, seed: int) -> None:
     subscribe(a, "message.received")
-    told = what_is_told(seed)
+    told = random_messages(seed)
     for batch in told:
         receive(*(received(a.channel, person=person(who), text=text, at=at) for who, text, at in batch))
     threads = threads_of(told)

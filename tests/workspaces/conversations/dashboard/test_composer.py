@@ -70,7 +70,7 @@ def test_an_answer_that_cannot_be_sent_any_more_is_not_lost(owner: Client, chann
     assert "Yes, until six.</textarea>" in part_of(answer, "note")
 
 
-def test_the_service_refuses_it_whoever_calls(conversation: Conversation) -> None:
+def test_the_service_refuses_a_text_begun_as_something_else(conversation: Conversation) -> None:
     with pytest.raises(BegunAsSomethingElse):
         send_message(conversation=conversation, content=Content(text="Hush", begun_as="note"), by=SYSTEM, now=now())
     with pytest.raises(BegunAsSomethingElse):
