@@ -134,7 +134,7 @@ class KeyForm(KeyLimitsForm):
     can_make_keys = forms.BooleanField(
         label=_("May make API keys of sub-accounts"),
         required=False,
-        help_text=_("Whoever has this key can read and change everything in your customers' workspaces."),
+        help_text=_("Anyone with this key can read and change everything in your customers' workspaces."),
     )
     field_order = ["name", "can_copy", "can_make_keys", "expires_at", "allowed_networks"]
 

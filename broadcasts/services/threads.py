@@ -79,7 +79,7 @@ def bring_broadcasts(conversation: Conversation) -> None:
 
 
 def _gone_out(conversation: Conversation) -> dict[UUID, GoneOut]:
-    """Give them by the public ids of the recipients, which are the messages' too: whoever writes one twice meets it."""
+    """Give them by the recipients' public ids. The messages have the same ids, so no message is written twice."""
     values = {
         "channel": conversation.channel_id,
         "contact": conversation.contact_id,

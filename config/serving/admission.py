@@ -14,7 +14,7 @@ from config.serving.middleware import is_api
 
 
 class BodyAdmission:
-    """Answers whoever asks whether a body is to be read: that it is, or what the request gets without it."""
+    """Tells the web server whether to read a body. If not, the answer is the one that the request gets without it."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response

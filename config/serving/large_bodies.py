@@ -50,7 +50,7 @@ class LargeBodies:
             yield
         finally:
             self._under_way.subtract(counted)
-            self._under_way += Counter()  # forgets whoever has none
+            self._under_way += Counter()  # drops senders that have none left
 
 
 def _sender(environ: Mapping[str, Any], rule: BodyRule) -> str:

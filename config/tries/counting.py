@@ -3,7 +3,7 @@
 A try's row is committed before the work begins and goes when the work has ended, well or by an exception: what an
 exception means is its owner's to say. So a row that is found when work begins is of a try whose process died, or that
 took longer than its task may. After `MOST_TRIES` of them in a row the work's owner gives it up, once, and the row stays
-for whoever looks.
+for support staff.
 """
 
 import logging

@@ -41,7 +41,7 @@ def remember_browser(request: HttpRequest, response: HttpResponseBase, account: 
 
 
 def _marks(account: str) -> list[str]:
-    """Name an account so that whoever reads the cookie learns nobody's address by guessing.
+    """Name an account in a cookie. Nobody who reads the cookie can guess the address from it.
 
     The first name is made with the present `SECRET_KEY`, the others with earlier ones.
     """

@@ -44,7 +44,7 @@ def work_on(pk: int, *, now: datetime, chunk: int = CHUNK, batch: int = BATCH) -
 
 
 def give_up_operation(pk: int, *, now: datetime) -> bool:
-    """End an operation whose next item kills whoever does it; says that it wants no other turn."""
+    """End an operation whose next item killed its process too often. Returns that no turn is left."""
     operation = BulkOperation.objects.select_related("agency", "created_by").get(pk=pk)
     end_bulk_operation(operation, State.STOPPED, now=now, because=BROKE_OFF)
     return False

@@ -91,7 +91,7 @@ def write_piece(pk: int, *, now: datetime, size: int = ROWS_OF_A_PIECE) -> bool:
 
 @transaction.atomic
 def give_up_export(pk: int, *, now: datetime) -> bool:
-    """End an export whose next rows kill whoever writes them; says that it wants no other turn."""
+    """End an export whose next rows killed its process too often. Returns that no turn is left."""
     export = Export.objects.select_for_update(of=("self",)).select_related("agency", "created_by").get(pk=pk)
     if export.is_active:
         _stop(export, BROKE_OFF, now)

@@ -39,7 +39,7 @@ def _waiting() -> "QuerySet[NotificationEvent]":
 
 @transaction.atomic
 def _tell_people_of(pk: int) -> bool:
-    """Write rows and the place that was reached together: whoever goes on tells nobody twice."""
+    """Write the rows and the position in one transaction, so that nobody is notified twice."""
     event = _waiting().filter(pk=pk).first()
     if event is None:
         return True  # somebody else has it
@@ -55,7 +55,7 @@ def _tell_people_of(pk: int) -> bool:
 
 
 def _tell_nobody_else(pk: int) -> bool:
-    """Leave an event alone whose next people kill whoever writes their rows."""
+    """Give up an event whose next rows killed their process too often."""
     NotificationEvent.objects.filter(pk=pk, told_at=None).update(told_at=database_now())
     return True
 

@@ -48,7 +48,7 @@ def _mail_next(way: Way, work: Callable[[int, datetime], bool], *, give_up: Call
 
 
 def _mail_no_more(pk: int) -> bool:
-    """Leave the e-mail about a notification out that kills whoever writes it; it stays in the list of its person."""
+    """Skip a notification's e-mail that killed its process too often. The notification stays in the person's list."""
     Notification.objects.filter(pk=pk).update(way=Way.CONSOLE, mail_due_at=None)
     return True
 

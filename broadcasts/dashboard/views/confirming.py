@@ -46,22 +46,19 @@ class BroadcastQuestion(OneBroadcast, DashboardForm[Confirmed]):
     approving: ClassVar[bool]
     move: ClassVar[Callable[..., Broadcast]]
     said: ClassVar[StrOrPromise]
+    asks_of: ClassVar[Callable[..., bool]]  # whether the broadcast's state leaves anything to ask
 
     def make_form(self, data: Any = None) -> Confirmed:
         return Confirmed(data)
 
-    def is_open(self) -> bool:
-        """Say whether the broadcast's state leaves anything to ask."""
-        raise NotImplementedError
-
     def get(self, request: HttpRequest, **ids: Any) -> HttpResponse:
         self.find(**ids)
-        return self.show(self.make_form()) if self.is_open() else redirect(ONE, self.broadcast.uuid)
+        return self.show(self.make_form()) if type(self).asks_of(self.broadcast) else redirect(ONE, self.broadcast.uuid)
 
     def post(self, request: HttpRequest, **ids: Any) -> HttpResponse:
         self.find(**ids)
         try:
-            return super().post(request, **ids) if self.is_open() else self._move(None)
+            return super().post(request, **ids) if type(self).asks_of(self.broadcast) else self._move(None)
         except MoveNotAllowed as error:
             messages.error(request, in_page_language(error.message))
             return redirect(ONE, self.broadcast.uuid)
@@ -111,18 +108,14 @@ class BroadcastSchedule(BroadcastQuestion):
     approving = False
     move = staticmethod(schedule_broadcast)
     said = gettext_lazy("The broadcast is scheduled.")
-
-    def is_open(self) -> bool:
-        return self.broadcast.status == Broadcast.Status.DRAFT
+    asks_of = staticmethod(lambda broadcast: broadcast.status == Broadcast.Status.DRAFT)
 
 
 class BroadcastApprove(BroadcastQuestion):
     approving = True
     move = staticmethod(approve_broadcast)
     said = gettext_lazy("The broadcast is approved.")
-
-    def is_open(self) -> bool:
-        return is_waiting_for_approval(self.broadcast)
+    asks_of = staticmethod(is_waiting_for_approval)
 
 
 def _differs(before: int | None, people: int | None) -> str:

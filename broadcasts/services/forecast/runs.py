@@ -25,7 +25,7 @@ from workspaces.contacts.services import count_contacts
 logger = logging.getLogger(__name__)
 # Contacts that are counted in one statement, which takes a fraction of a second.
 SIZE: Final = 50_000
-# Whoever asks waits for so long; what is not counted by then is counted in the background.
+# A request waits for so long. The rest is counted in the background.
 FIRST_SECONDS: Final = 0.6
 # A piece that takes longer, on a database that is busy or held up, is not waited for.
 LONGEST_MS: Final = 3_000

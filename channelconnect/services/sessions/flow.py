@@ -92,7 +92,7 @@ def start_authorization(
     try:
         consent_url = provider_for(session.platform).consent_url(state=state, redirect_uri=redirect_uri)
     except ProviderFault as fault:
-        # Whoever pressed Continue is told where to go on, as at any other end of their session.
+        # The browser that pressed Continue is bound, so that it is led back as at any other end.
         _bind(session, cookie, state, host)
         fail_session(session=session, fault=fault, now=now, by=by)
         raise WrongStatus from fault

@@ -103,7 +103,7 @@ def _sync_due(due: TemplateSync, now: datetime) -> None:
 
 
 def _give_up(due: TemplateSync, now: datetime) -> None:
-    """Leave a business account alone for long whose listing kills whoever keeps it, unless somebody asks for it."""
+    """Put off a business account whose templates killed their process too often. A sync by hand tries it again."""
     TemplateSync.objects.filter(pk=due.pk).update(fault="broke_off", due_at=now + AFTER_GIVING_UP)
 
 

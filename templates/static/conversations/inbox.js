@@ -133,7 +133,7 @@ function parse(text) {
 // What is heard ------------------------------------------------------------------------------------------
 
 /**
- * Said by whoever reads the page aloud, also where the same was said before.
+ * Read aloud by screen readers, also where the same was said before.
  * @param {string} text
  */
 function say(text) {

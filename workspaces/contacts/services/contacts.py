@@ -70,7 +70,7 @@ def update_contact(
     """Change a contact; what is not named stays, and nothing is told where nothing changed.
 
     Raises `ValueRefused`, `PhoneTaken`, `EmailTaken`, `ContactNotFound`, and `NobodyInParticular` for a change that
-    takes away the last of name, phone and e-mail; whoever a network alone knows may have none of them.
+    takes away the last of name, phone and e-mail. A person whom only a network knows may have none of them.
     """
     checked = checked_values(changes)
     contact = lock_contact(contact)

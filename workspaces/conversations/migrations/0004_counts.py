@@ -2,7 +2,7 @@
 
 from django.db import migrations, models
 
-# As contacts are counted: rows are added and none is locked; now and then whoever counts makes one row of many.
+# Contacts are counted in the same way: rows are added and none is locked. Every 32nd row merges those before it.
 COUNTING = """
 CREATE FUNCTION conversations_merge_counts(added bigint, changed bigint) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN

@@ -1,4 +1,4 @@
-"""What else was written to a contact on a channel: whoever knows of it brings it into their conversation."""
+"""Higher apps add what they have sent to a contact to the conversation: a registry of sources."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -12,7 +12,7 @@ from agency.services.exports.cells import read_cell
 from config.errors import Invalid
 
 MOST_BYTES: Final = 16 * 1024 * 1024
-# Empty ones count: whoever sends millions of them is not to be read to the end.
+# Empty rows count, so that a file of millions of them is not read to the end.
 MOST_FILE_ROWS: Final = 200_000
 MOST_COLUMNS: Final = 60
 # Of a row with more cells than columns, which is refused, so many are kept to be shown with the reason.

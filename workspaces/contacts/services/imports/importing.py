@@ -33,7 +33,7 @@ from workspaces.subaccounts.services import LimitReached, lock_workspace
 
 Source = Contact.OptOutSource
 MOST_ROWS = 1_000
-# Whoever writes for the first time meanwhile takes an address, and all is looked at again.
+# A person who writes for the first time meanwhile may take an address. Then the import is judged again.
 MOST_TRIES = 10
 
 
