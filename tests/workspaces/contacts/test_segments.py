@@ -241,6 +241,9 @@ def test_a_segment_that_is_counted_for_too_long_has_no_number_at_first(a: Tenant
         cursor.execute(INSERT_MANY, [a.workspace.pk, 30_000])
     made = create(a, "Gold", attributes={"plan": "gold"}, created_before="2030-01-01T00:00:00Z")
     assert (made.status_code, made.json()["data"]["size"]) == (201, None)
+    with CaptureQueriesContext(connection) as captured:
+        assert sizes_of(a) == {"Gold": None}
+    assert not [one for one in captured if "contacts_fact(" in one["sql"]]  # it is counted in the background by now
     monkeypatch.undo()
     assert recount_segments()
     assert sizes_of(a) == {"Gold": 3}

@@ -59,7 +59,7 @@ def recount_segments() -> bool:
 
 
 def _read_kept(workspace: Workspace, segments: Sequence[Segment]) -> None:
-    new = [one for one in segments if one.counted_at is None]
+    new = [one for one in segments if one.counted_at is None and one.recount_asked_at is None]
     if new:
         _keep(workspace, new, FIRST_MS)
     for one in segments:
