@@ -45,11 +45,13 @@ PROOFS: Final[Mapping[str, Proof]] = {
         (
             "agency/services/bulk",
             "agency/services/exports",
+            "agency/services/jobs",
             "agency/services/mail",
             "agency/services/notifications",
             "broadcasts/services",
             "config/db.py",
             "config/smtp.py",
+            "config/tries",
         ),
         # Small: before or after each statement that writes, in turns. Full: before and after every statement.
         {
@@ -67,6 +69,7 @@ PROOFS: Final[Mapping[str, Proof]] = {
             "tests/channelconnect/inbox/test_to_conversations.py",
             "tests/channelconnect/sending/test_killed_senders.py",
             "tests/workspaces/contacts/test_file_imports.py",
+            "tests/processes",
         ),
         (
             "broadcasts/sending",
@@ -74,6 +77,7 @@ PROOFS: Final[Mapping[str, Proof]] = {
             "channelconnect/sending",
             "config/leases",
             "workspaces/contacts/services",
+            "workspaces/conversations/services",
         ),
         {
             "messages of each number": (60, 150),
