@@ -1,6 +1,7 @@
 """Every route of the API, with every method, by every kind of caller, taken from the URL configuration itself."""
 
 import json
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -8,7 +9,9 @@ import pytest
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM
+from agency.models import AgencyKey
 from agency.services import revoke_agency_key
+from agency.services.keys import KeyLimits
 from config.api.keys import new_key
 from tests import furnished
 from tests.agency.console.browsers import a_host
@@ -33,6 +36,7 @@ from tests.routes import (
     suspend,
 )
 from tests.tenants import Api, Tenant
+from workspaces.subaccounts.models import WorkspaceKey
 from workspaces.subaccounts.services import revoke_workspace_key
 
 a, b = furnished.a, furnished.b
@@ -128,6 +132,35 @@ def test_a_suspended_holder_s_key_opens_nothing_and_leaves_no_trace(a: Tenant, s
         forget_counters()
         answers[f"{method} {route}"] = api_of(route, a).call(method, path, body).status_code
     assert answers == dict.fromkeys(answers, 403)
+    assert traces() == before
+
+
+def limited_keys(surface: str, tenant: Tenant) -> dict[str, str]:
+    """Keys of the tenant's own of which the time is over, or that are not for where the tests call from."""
+    elsewhere: KeyLimits = {"expires_at": None, "allowed_networks": ["198.51.100.0/24"]}
+    later: KeyLimits = {"expires_at": now() + timedelta(days=1), "allowed_networks": []}
+    yesterday = now() - timedelta(days=1)
+    if surface == AGENCY:
+        expired, plaintext = an_agency_key(tenant.agency, name="Expired", can_copy=True, can_make_keys=True, **later)
+        AgencyKey.objects.filter(pk=expired.pk).update(expires_at=yesterday)
+        held = an_agency_key(tenant.agency, name="Office", can_copy=True, can_make_keys=True, **elsewhere)[1]
+    else:
+        own, plaintext = a_workspace_key(tenant.workspace, name="Expired", **later)
+        WorkspaceKey.objects.filter(pk=own.pk).update(expires_at=yesterday)
+        held = a_workspace_key(tenant.workspace, name="Office", **elsewhere)[1]
+    return {"expired": plaintext, "for other networks": held}
+
+
+@pytest.mark.parametrize("surface", [AGENCY, WORKSPACE])
+def test_a_key_out_of_its_time_or_network_opens_nothing_and_leaves_no_trace(a: Tenant, surface: str) -> None:
+    calls, keys = calls_of(a, surface), limited_keys(surface, a)
+    before = traces()
+    answers = {}
+    for route, method, path, body in calls:
+        for which, key in keys.items():
+            forget_counters()
+            answers[f"{which}: {method} {route}"] = api_of(route, a).with_key(key).call(method, path, body).status_code
+    assert answers == dict.fromkeys(answers, 401)
     assert traces() == before
 
 

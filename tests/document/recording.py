@@ -15,6 +15,7 @@ from django.http.response import HttpResponseBase
 from django.test import override_settings
 
 from agency.models import Event
+from agency.pages.branding.host import host_agency_id, host_name, is_installations
 from config.api.documents import building
 from config.api.documents.building import Document
 from tests.document.validation import DocumentValidator
@@ -47,10 +48,18 @@ def documented_path(route: str) -> str:
     return "/" + ID.sub(r"{\1}", route)
 
 
+def is_hosts_refusal(request: HttpRequest) -> bool:
+    """Say whether a request went to a host that is nobody's, where there is no surface and no document."""
+    name = host_name(request.META.get("HTTP_HOST", request.META.get("SERVER_NAME", "")))
+    return host_agency_id(request) is None and not is_installations(name)
+
+
 def watch_answer(request: HttpRequest, response: Any) -> None:
     """Record what an answer has that its surface's document does not."""
     document = surface_of(request.path)
     if document is None or request.path == document.path or settings.ROOT_URLCONF != PUBLISHED:
+        return
+    if is_hosts_refusal(request):
         return
     path = documented_path(request.resolver_match.route) if request.resolver_match else request.path
     found_mistakes.extend(

@@ -15,7 +15,7 @@ from agency.actors import SYSTEM
 from channelconnect.models import ConnectSession
 from channelconnect.models.sessions import Status
 from channelconnect.services import create_session, end_session, session_by_link, settings_of, switch_connect
-from tests.agency.console.browsers import a_browser, at_the_console, flashes, hidden, text
+from tests.agency.console.browsers import at_the_console, flashes, hidden, text
 from tests.channelconnect.agencies import RETURN_URL, a_session, connection_events, switch_on
 from tests.factories import ChannelFactory, WorkspaceFactory, many_workspaces
 from tests.tenants import Tenant
@@ -77,11 +77,6 @@ def test_each_role_sees_and_changes_what_it_may(connecting: Tenant, name: str, r
     assert browser.get(path).status_code == (200 if role in looks else 403 if looks else 302)
     answer = browser.post(path).status_code
     assert answer in ({302, 422} if role in posts else {403, 405})
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_strangers_are_led_to_the_sign_in_page(connecting: Tenant, name: str) -> None:
-    assert a_browser().get(address(name, connecting))["Location"].startswith("/account/sign-in?next=")
 
 
 def test_another_agency_s_ids_read_like_ids_that_nobody_has(admin: Client, connecting: Tenant, b: Tenant) -> None:

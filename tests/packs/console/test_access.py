@@ -11,10 +11,10 @@ from agency.actors import SYSTEM
 from packs.models import Pack
 from packs.services import add_library_entry, create_pack
 from tests import furnished
-from tests.agency.console.browsers import a_browser, at_the_console
+from tests.agency.console.browsers import at_the_console
 from tests.packs.client import an_automation
 from tests.packs.small_library import BOOKING
-from tests.page_walk import Ids, answers, ids_of_both, malformed, statuses, unlike_unknown_ids
+from tests.page_walk import Ids, ids_of_both, malformed, statuses, unlike_unknown_ids
 from tests.tenants import Tenant
 
 a, b = furnished.a, furnished.b
@@ -107,13 +107,6 @@ def all_ids(a: Tenant, b: Tenant) -> tuple[Ids, Ids]:
 def paths(all_ids: tuple[Ids, Ids]) -> dict[str, str]:
     """The address of every page."""
     return {name: address(name, ids) for name, ids in all_ids[0].items()}
-
-
-@pytest.mark.parametrize("method", ["get", "post"])
-def test_without_a_session_every_page_redirects_to_sign_in(method: str, paths: dict[str, str]) -> None:
-    for name, answer in answers(a_browser(), method, paths):
-        assert (name, answer.status_code) == (name, 302)
-        assert answer["Location"].startswith("/account/sign-in?next=/console/")
 
 
 def seen(name: str, role: str) -> int:

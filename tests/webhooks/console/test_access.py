@@ -10,9 +10,9 @@ from django.utils.timezone import now
 
 from agency.tenants import Tenant as OwnedBy
 from tests import furnished
-from tests.agency.console.browsers import a_browser, at_the_console
+from tests.agency.console.browsers import at_the_console
 from tests.factories.webhooks import a_failed_delivery, an_endpoint
-from tests.page_walk import Ids, answers, ids_of_both, statuses, unlike_unknown_ids
+from tests.page_walk import Ids, ids_of_both, statuses, unlike_unknown_ids
 from tests.tenants import Tenant
 from webhooks.pages.deliveries import sign_redelivery
 from webhooks.services import Replayed
@@ -91,13 +91,6 @@ def test_the_table_names_every_page_about_webhooks() -> None:
     _, resolver = get_resolver().namespace_dict["console"]
     names = {name for name in resolver.reverse_dict if isinstance(name, str)}
     assert {name for name in names if name.startswith("webhook")} == PAGES.keys()
-
-
-@pytest.mark.parametrize("method", ["get", "post"])
-def test_without_a_session_every_page_redirects_to_sign_in(method: str, paths: dict[str, str]) -> None:
-    for name, answer in answers(a_browser(), method, paths):
-        assert (name, answer.status_code) == (name, 302)
-        assert answer["Location"].startswith("/account/sign-in?next=/console/")
 
 
 def seen(access: PageAccess, role: str) -> int:

@@ -107,8 +107,11 @@ def test_members_and_the_agency_change_what_is_not_the_owner_s_alone_and_a_viewe
 
 
 @pytest.mark.parametrize("method", ["get", "post"])
-def test_agency_staff_without_a_workspace_stay_outside(method: str, a: Tenant, paths: dict[str, str]) -> None:
-    for browser in (at_the_console(a.agency, "owner"), a_browser(a_person())):
+def test_support_and_agency_staff_without_a_workspace_stay_outside(
+    method: str, a: Tenant, paths: dict[str, str]
+) -> None:
+    support = a_browser(a_person(is_staff=True, is_superuser=True))
+    for browser in (at_the_console(a.agency, "owner"), a_browser(a_person()), support):
         for name, answer in answers(browser, method, paths):
             assert (name, answer.status_code) == (name, 403)
             assert "You own no workspace" in text(answer), name

@@ -1,0 +1,156 @@
+"""Every page, whichever app's, by everybody who has no business there, and on every kind of host.
+
+What each role may at the console stands in tables beside the pages, and so does what customers may: `test_access.py`.
+"""
+
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from ipaddress import ip_network
+from typing import Any
+from urllib.parse import unquote
+
+import pytest
+from django.test import Client, override_settings
+from django.utils.timezone import now
+from pytest_django import DjangoDbBlocker
+
+from agency.actors import SYSTEM
+from agency.services import suspend_agency
+from tests import furnished
+from tests.agency.console.browsers import a_browser, a_host, a_member, a_person, at_the_console, signed_in_on, text
+from tests.agency.console.test_access import ELSEWHERE
+from tests.database.traces import traces
+from tests.factories import DomainFactory
+from tests.flows.white_label import addresses
+from tests.furnished import loaded
+from tests.packs.small_library import write_library
+from tests.page_walk import answers, statuses
+from tests.routes import DOCUMENTS, ROUTES, address, api_of, ids_of
+from tests.tenants import Tenant
+from tests.workspaces.subaccounts.dashboard.clients import dashboard_client, member_client
+
+a, b = furnished.a, furnished.b
+
+pytestmark = pytest.mark.django_db
+Paths = dict[str, str]
+EACH_METHOD = pytest.mark.parametrize("method", ["get", "post"])
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _installation(furnished: tuple[bytes, bytes], tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What pages about packs and webhooks are about; the furnished agencies have packs of the product's own library."""
+    library = write_library(tmp_path_factory.mktemp("library"))
+    with override_settings(PACK_LIBRARY=library, WEBHOOK_ALLOWED_NETWORKS=[ip_network("127.0.0.0/8")]):
+        yield
+
+
+@pytest.fixture(scope="module")
+def console(furnished: tuple[bytes, bytes], _installation: None, django_db_blocker: DjangoDbBlocker) -> Paths:
+    """The address of every page of the console that is about one agency, made once for all tests of the module."""
+    with django_db_blocker.unblock():
+        pages = addresses.of_console(loaded(furnished[0]))
+    assert set(pages) == addresses.names_in("console")
+    return {name: path for name, path in pages.items() if name not in ELSEWHERE}
+
+
+@pytest.fixture(scope="module")
+def dashboard(furnished: tuple[bytes, bytes], _installation: None, django_db_blocker: DjangoDbBlocker) -> Paths:
+    """The address of every page of the dashboard that is about one workspace, made once too."""
+    with django_db_blocker.unblock():
+        return addresses.of_dashboard(loaded(furnished[0]))
+
+
+def a_supporter() -> Client:
+    """The browser of somebody of the installation, who may do everything in the admin."""
+    return a_browser(a_person(is_staff=True, is_superuser=True))
+
+
+OUTSIDERS: dict[str, Callable[[Tenant], Client]] = {
+    "a person of no agency": lambda _: a_browser(a_person()),
+    "support": lambda _: a_supporter(),
+    "the owner of a sub-account": lambda tenant: dashboard_client(tenant.workspace),
+    "a member of a sub-account": lambda tenant: member_client(tenant.workspace),
+}
+
+
+@EACH_METHOD
+def test_without_a_session_every_page_of_the_console_leads_to_sign_in(method: str, console: Paths) -> None:
+    for name, answer in answers(a_browser(), method, console):
+        assert (name, answer.status_code) == (name, 302)
+        assert answer["Location"].startswith("/account/sign-in?next=/console/")
+        assert method == "post" or unquote(answer["Location"]).endswith(console[name])
+
+
+@EACH_METHOD
+@pytest.mark.parametrize("who", OUTSIDERS)
+def test_nobody_from_outside_the_agency_sees_or_changes_a_page_of_its_console(
+    who: str, method: str, a: Tenant, console: Paths
+) -> None:
+    browser, before = OUTSIDERS[who](a), traces()
+    for name, answer in answers(browser, method, console):
+        assert (name, answer.status_code) == (name, 403)
+        assert a.mark not in text(answer), name
+    assert traces() == before
+
+
+@EACH_METHOD
+def test_a_suspended_agency_s_console_is_closed_to_its_owner(method: str, a: Tenant, console: Paths) -> None:
+    browser = at_the_console(a.agency, "owner")
+    suspend_agency(agency=a.agency, reason="", now=now(), by=SYSTEM)
+    for name, answer in answers(browser, method, console):
+        assert (name, answer.status_code) == (name, 403)
+        assert b"is suspended" in answer.content, name
+
+
+def test_on_the_agency_s_own_host_a_page_is_as_elsewhere_and_on_another_s_nobody_comes_in(
+    a: Tenant, b: Tenant, console: Paths
+) -> None:
+    """Whoever signs in there, or brings along the session of the own host."""
+    person = a_member(a.agency, "owner").user
+    own, others = (signed_in_on(a_host(one.agency), person) for one in (a, b))
+    assert statuses(own, "get", console) == statuses(a_browser(person), "get", console)
+    carried = a_browser()
+    carried.defaults["HTTP_HOST"] = others.defaults["HTTP_HOST"]
+    carried.cookies = deepcopy(own.cookies)
+    for method in ("get", "post"):
+        for name, answer in answers(others, method, console):
+            assert (name, answer.status_code) == (name, 403)
+            assert a.mark not in text(answer), name
+        for name, answer in answers(carried, method, console):
+            assert (name, answer.status_code) == (name, 302)
+            assert answer["Location"].startswith("/account/sign-in?"), name
+
+
+def everything_of(tenant: Tenant) -> Paths:
+    """The address of everything that is mounted, by its name and area, but of the console and the dashboard."""
+    ids, person = ids_of(tenant), a_member(tenant.agency, "owner").user
+    groups: dict[str, Any] = {
+        "account": addresses.of_account(tenant, person),
+        "sign-up": addresses.of_sign_up(tenant),
+        "connect": addresses.of_connecting(tenant),
+        "api": {route: address(route, ids) for route in ROUTES},
+        "files": {path: path for path in [*addresses.of_files(tenant), *addresses.OTHERS]},
+        "documents": {route: f"/{route}" for route in DOCUMENTS},
+    }
+    return {f"{group}: {name}": path for group, pages in groups.items() for name, path in pages.items()}
+
+
+@EACH_METHOD
+def test_on_a_host_that_is_nobody_s_or_not_verified_nothing_is_there_for_anybody(
+    method: str, a: Tenant, console: Paths, dashboard: Paths, settings: Any
+) -> None:
+    """Nor with a session, or a key, that opens it elsewhere."""
+    settings.HOSTS = {"testserver"}
+    DomainFactory.create(agency=a.agency, host="waiting.localhost", is_verified=False)
+    paths = {**console, **dashboard, **everything_of(a)}
+    keys = [api_of("api/agency/v1/", a).key, api_of("api/v1/", a).key]
+    owner, customer, supporter = at_the_console(a.agency, "owner"), dashboard_client(a.workspace), a_supporter()
+    before = traces()
+    for host in ("waiting.localhost", "app.example.org"):
+        for browser, key in ((owner, keys[0]), (customer, keys[1]), (supporter, None)):
+            headers = {"Host": host} | ({"X-Api-Key": key} if key else {})
+            found = {}
+            for name, answer in answers(browser, method, paths, headers=headers):
+                found[name] = (answer.status_code, answer.content)
+            assert found == dict.fromkeys(paths, (404, b'{"message":"Not found."}'))
+    assert traces() == before
