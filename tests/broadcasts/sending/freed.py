@@ -51,10 +51,14 @@ def claimed_by_the_dead(seconds: float = PATIENCE_SECONDS) -> list[tuple[int, in
     end, keys = time.monotonic() + seconds, list[tuple[int, int]]()
     while not keys and time.monotonic() < end:
         time.sleep(0.01)
-        dead = [number for (number,) in _rows(DEAD, [AdvisoryLock.SENDER_RUN.value])]
-        claimed = Recipient.objects.filter(stage=Stage.CLAIMED, run__in=dead)
+        claimed = Recipient.objects.filter(stage=Stage.CLAIMED, run__in=dead_senders())
         keys = list(claimed.order_by("pk").values_list("pk", flat=True))
     return keys
+
+
+def dead_senders() -> set[int]:
+    """Give the runs of senders that are gone, as far as PostgreSQL knows, and are not forgotten yet."""
+    return {number for (number,) in _rows(DEAD, [AdvisoryLock.SENDER_RUN.value])}
 
 
 def _rows(statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:

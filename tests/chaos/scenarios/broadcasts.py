@@ -35,6 +35,10 @@ MOST_UNKNOWN_EACH = 64
 # So many are sent to before anybody knows a limit.
 TOLD_AFTER = 30
 SHORTEST, LONGEST = 0.3, 1.5
+# So many may be killed for one that had somebody out.
+MOST_KILLS_EACH = 5
+# Others free what a dead sender had claimed three seconds after it was seen last.
+NOTICED_SECONDS = 2.0
 # So many rows are made in one transaction.
 PART = 2_000
 # What is known no more of is unknown for so long, as statuses may still be on their way.
@@ -82,7 +86,7 @@ class BroadcastScenario:
 
 @dataclass(frozen=True, kw_only=True)
 class KilledBroadcast(BroadcastScenario):
-    """`kills` of one of two senders, some tenths of a second to `longest` seconds after both are at work.
+    """`kills` of one of two senders that has somebody out, some tenths of a second to `longest` seconds into the work.
 
     `crash` says that half-way through PostgreSQL is killed and Redis emptied at once. Their portfolio may write to
     `limit` people a day: that is told when some have been written to, and lifted when nobody has room any more. With
@@ -248,15 +252,39 @@ class PlayedKills(PlayedBroadcast):
             self.outcome.wrong.append(f"{len(people)} people were written to, {limit} were allowed")
 
     def _kill(self) -> None:
+        """Kill senders that have somebody out. One that has nobody, as another has its share, is killed for nothing."""
+        for _ in range(MOST_KILLS_EACH):
+            if self._kill_once() or not self.waiting():
+                return
+
+    def _kill_once(self) -> bool:
+        from tests.broadcasts.sending.freed import dead_senders
+
         self.wait_for_traffic()
         time.sleep(self.rng.uniform(SHORTEST, self._killing.longest))
         victims = SENDERS if self._killing.clicks else (self.rng.choice(SENDERS),)
-        had_work = bool(self.waiting())
+        before = dead_senders()
         killed = [victim for victim in victims if self.system.processes.kill(victim)]
-        self.outcome.injected += bool(killed) and had_work
+        had_out = bool(killed) and self._had_out(but=before)
+        self.outcome.injected += had_out
         if self._killing.clicks:
             self._click()
         self.system.processes.look_after()
+        return had_out
+
+    def _had_out(self, *, but: set[int]) -> bool:
+        """Say whether senders that were killed just now had claimed anything; PostgreSQL takes a moment to notice."""
+        from tests.broadcasts.sending.freed import dead_senders
+
+        until = time.monotonic() + NOTICED_SECONDS
+        while not (found := self.held_by(dead_senders() - but)) and time.monotonic() < until:
+            time.sleep(0.01)
+        return found
+
+    def held_by(self, runs: set[int]) -> bool:
+        from broadcasts.models import Recipient
+
+        return Recipient.objects.filter(run__in=runs, stage__in=(0, 1)).exists()
 
     def _click(self) -> None:
         """Follow links of those whom the killed senders had out, just when the next ones free them."""
