@@ -75,9 +75,9 @@ def shared(shards: ModuleType) -> None:
     """Serve every endpoint, whichever dispatcher has it."""
     balance, all_of_them = shards.OwnedShards.balance, frozenset(range(shards.SHARDS))
 
-    def take_all(self: Any, connection: Any) -> frozenset[int]:
+    def take_all(self: Any, connection: Any, **options: Any) -> frozenset[int]:
         had: frozenset[int] = self.held
-        balance(self, connection)
+        balance(self, connection, **options)
         self.held = all_of_them
         return all_of_them - had
 
