@@ -1,4 +1,4 @@
-"""Every page, whichever app's, by everybody who has no business there, and on every kind of host.
+"""Every page, whichever app's, by everybody who has no role there, and on every kind of host.
 
 What each role may at the console stands in tables beside the pages, and so does what customers may: `test_access.py`.
 """
@@ -19,7 +19,6 @@ from agency.services import suspend_agency
 from tests import furnished
 from tests.agency.console.browsers import a_browser, a_host, a_member, a_person, at_the_console, signed_in_on, text
 from tests.agency.console.test_access import ELSEWHERE
-from tests.database.traces import traces
 from tests.factories import DomainFactory
 from tests.flows.white_label import addresses
 from tests.furnished import loaded
@@ -86,11 +85,9 @@ def test_without_a_session_every_page_of_the_console_leads_to_sign_in(method: st
 def test_nobody_from_outside_the_agency_sees_or_changes_a_page_of_its_console(
     who: str, method: str, a: Tenant, console: Paths
 ) -> None:
-    browser, before = OUTSIDERS[who](a), traces()
-    for name, answer in answers(browser, method, console):
+    for name, answer in answers(OUTSIDERS[who](a), method, console):
         assert (name, answer.status_code) == (name, 403)
         assert a.mark not in text(answer), name
-    assert traces() == before
 
 
 @EACH_METHOD
@@ -121,10 +118,11 @@ def test_on_the_agency_s_own_host_a_page_is_as_elsewhere_and_on_another_s_nobody
             assert answer["Location"].startswith("/account/sign-in?"), name
 
 
-def everything_of(tenant: Tenant) -> Paths:
-    """The address of everything that is mounted, by its name and area, but of the console and the dashboard."""
+def everything_of(tenant: Tenant, **pages: Paths) -> Paths:
+    """The address of everything that is mounted, by its name and area; `pages` are those that are made already."""
     ids, person = ids_of(tenant), a_member(tenant.agency, "owner").user
     groups: dict[str, Any] = {
+        **pages,
         "account": addresses.of_account(tenant, person),
         "sign-up": addresses.of_sign_up(tenant),
         "connect": addresses.of_connecting(tenant),
@@ -132,7 +130,7 @@ def everything_of(tenant: Tenant) -> Paths:
         "files": {path: path for path in [*addresses.of_files(tenant), *addresses.OTHERS]},
         "documents": {route: f"/{route}" for route in DOCUMENTS},
     }
-    return {f"{group}: {name}": path for group, pages in groups.items() for name, path in pages.items()}
+    return {f"{group}: {name}": path for group, paths in groups.items() for name, path in paths.items()}
 
 
 @EACH_METHOD
@@ -142,10 +140,9 @@ def test_on_a_host_that_is_nobody_s_or_not_verified_nothing_is_there_for_anybody
     """Nor with a session, or a key, that opens it elsewhere."""
     settings.HOSTS = {"testserver"}
     DomainFactory.create(agency=a.agency, host="waiting.localhost", is_verified=False)
-    paths = {**console, **dashboard, **everything_of(a)}
+    paths = everything_of(a, console=console, dashboard=dashboard)
     keys = [api_of("api/agency/v1/", a).key, api_of("api/v1/", a).key]
     owner, customer, supporter = at_the_console(a.agency, "owner"), dashboard_client(a.workspace), a_supporter()
-    before = traces()
     for host in ("waiting.localhost", "app.example.org"):
         for browser, key in ((owner, keys[0]), (customer, keys[1]), (supporter, None)):
             headers = {"Host": host} | ({"X-Api-Key": key} if key else {})
@@ -153,4 +150,3 @@ def test_on_a_host_that_is_nobody_s_or_not_verified_nothing_is_there_for_anybody
             for name, answer in answers(browser, method, paths, headers=headers):
                 found[name] = (answer.status_code, b"" if answer.streaming else answer.content)
             assert found == dict.fromkeys(paths, (404, b'{"message":"Not found."}'))
-    assert traces() == before
