@@ -9,7 +9,7 @@ from django.db import connection as project
 from benchmarks.rows import agency_with
 from channelconnect.models import ChannelCredential
 from channelconnect.providers.messages import CallResult, OutgoingMessage, Recipient
-from channelconnect.sending.sources import ClaimedMessage, ReadyChannel, Sent
+from channelconnect.sending.sources import ClaimedMessage, Coming, ReadyChannel, Sent
 from channelconnect.sending.transactions import project_transaction
 from config.leases.arrays import integers, moments, texts
 from config.leases.connection import Connection
@@ -80,8 +80,8 @@ class BenchMessages:
     def __init__(self, priority: int = 10) -> None:
         self.priority = priority
 
-    def advance(self, connection: Connection) -> None:
-        pass
+    def advance(self, connection: Connection) -> Coming:
+        return Coming(is_ready=True, is_soon=False)
 
     def ready_channels(self, connection: Connection, shards: Collection[int]) -> Sequence[ReadyChannel]:
         return [ReadyChannel._make(row) for row in connection.execute(READY_CHANNELS, prepare=True)]

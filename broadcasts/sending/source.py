@@ -12,9 +12,9 @@ from broadcasts.sending.claims import NAME, Claim, key_of
 from broadcasts.sending.messages import KnownBroadcasts
 from broadcasts.sending.places import Places
 from broadcasts.sending.results import expect, lock_broadcasts, record_results
-from broadcasts.sending.waiting import end_overdue, pause_broken, release_held, skip_recipients
+from broadcasts.sending.waiting import end_overdue, look, pause_broken, release_held, skip_recipients
 from broadcasts.services.refunds import return_allowance
-from channelconnect.sending.sources import UNKNOWN_SECONDS, ClaimedMessage, ReadyChannel, Sent
+from channelconnect.sending.sources import UNKNOWN_SECONDS, ClaimedMessage, Coming, ReadyChannel, Sent
 from channelconnect.sending.transactions import project_transaction
 from config.leases.arrays import integers
 from config.leases.connection import Connection
@@ -39,12 +39,17 @@ class BroadcastRecipients:
         self._unfinished: set[int] = set()
         self._looked_at = 0
 
-    def advance(self, connection: Connection) -> None:
+    def advance(self, connection: Connection) -> Coming:
         self._catch_up(connection)
         self._places.forget_old()
-        self._looked_at = release_held(connection, after=self._looked_at)
-        pause_broken(connection)
-        end_overdue()
+        coming = look(connection)
+        self._looked_at = release_held(connection, after=self._looked_at) if coming.is_held else 0
+        if coming.is_due:
+            pause_broken(connection)
+        if coming.is_overdue:
+            end_overdue()
+        # Room may open at any time for those who wait for it.
+        return Coming(coming.is_due or coming.is_held, coming.is_soon or coming.is_held or coming.is_overdue)
 
     def ready_channels(self, connection: Connection, shards: Collection[int]) -> Sequence[ReadyChannel]:
         values = {"shards": integers(shards), "of": SHARDS, "limit": MOST_BROADCASTS}

@@ -197,28 +197,32 @@ FROM held WHERE recipient.broadcast_id = held.broadcast_id AND recipient.contact
 HELD_BY_RUNS = """
 SELECT EXISTS (SELECT FROM broadcasts_recipient WHERE stage = 1 AND run = ANY (%(runs)s::bigint[]))
 """
-OVERDUE = """
+IS_OVERDUE = """
+stage = 2 AND due_at NOT BETWEEN clock_timestamp() AND clock_timestamp() + make_interval(secs => %(longest)s)
+"""
+OVERDUE = f"""
 WITH late AS MATERIALIZED (
-    SELECT broadcast_id, contact_id FROM broadcasts_recipient
-    WHERE stage = 2 AND due_at NOT BETWEEN clock_timestamp() AND clock_timestamp() + make_interval(secs => %(longest)s)
+    SELECT broadcast_id, contact_id FROM broadcasts_recipient WHERE {IS_OVERDUE}
     ORDER BY due_at LIMIT %(batch)s FOR NO KEY UPDATE SKIP LOCKED
 )
 UPDATE broadcasts_recipient recipient SET stage = 4, status = 'failed', failed_at = clock_timestamp(),
     error_code = %(code)s, error_message = %(message)s
 FROM late WHERE recipient.broadcast_id = late.broadcast_id AND recipient.contact_id = late.contact_id
 RETURNING recipient.broadcast_id, recipient.contact_id
-"""
+"""  # noqa: S608  # texts of our own
 
 # Those who wait for room, by the broadcasts that have some of them, behind the one that was looked at last. It uses up
 # none of their tries: they begin anew.
-WAITING = """
-SELECT broadcast.id, broadcast.channel_id FROM broadcasts_broadcast broadcast
+WITH_HELD = """
+FROM broadcasts_broadcast broadcast
 JOIN subaccounts_workspace workspace ON workspace.id = broadcast.workspace_id AND workspace.status = 'active'
 JOIN agency_agency agency ON agency.id = workspace.agency_id AND agency.status = 'active'
 WHERE broadcast.status = 'sending' AND broadcast.id > %(after)s AND EXISTS (
     SELECT FROM broadcasts_recipient recipient WHERE recipient.broadcast_id = broadcast.id AND recipient.stage = 3)
-ORDER BY broadcast.id LIMIT %(limit)s
 """
+WAITING = f"""
+SELECT broadcast.id, broadcast.channel_id {WITH_HELD} ORDER BY broadcast.id LIMIT %(limit)s
+"""  # texts of our own
 STILL_READY = """
 SELECT count(*) FROM (
     SELECT FROM broadcasts_recipient WHERE broadcast_id = %(id)s AND stage = 0 AND due_at <= statement_timestamp()
@@ -261,3 +265,13 @@ JOIN subaccounts_channel channel ON channel.id = broadcast.channel_id
 WHERE broadcast.status = 'sending' AND broadcast.next_due_at <= statement_timestamp() AND channel.status <> 'active'
 ORDER BY broadcast.id LIMIT %(limit)s
 """
+
+# Whether anything is due, is due soon, waits for room, or has been unknown for too long.
+LOOK = f"""
+SELECT EXISTS (
+    SELECT FROM broadcasts_broadcast WHERE status = 'sending' AND next_due_at <= statement_timestamp()
+), EXISTS (
+    SELECT FROM broadcasts_broadcast WHERE status = 'sending' AND next_due_at > statement_timestamp()
+        AND next_due_at <= statement_timestamp() + make_interval(secs => %(soon)s)
+), EXISTS (SELECT {WITH_HELD.replace("%(after)s", "0")}), EXISTS (SELECT FROM broadcasts_recipient WHERE {IS_OVERDUE})
+"""  # noqa: S608  # texts of our own

@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from time import monotonic
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from broadcasts import events
 from broadcasts.sending import statements
@@ -18,10 +18,12 @@ from channelconnect.sending.transactions import project_transaction
 from channelconnect.services.allowance_keys import Key, keys_of
 from config.db import database_now
 from config.leases.arrays import integers, texts
+from config.leases.claimer import SOON_SECONDS
 from config.leases.connection import Connection
 from config.postgresql.advisory_locks import AdvisoryLock
 
 OVERDUE_BATCH: Final = 500
+LONGEST_UNKNOWN_SECONDS: Final = UNKNOWN_SECONDS * 2
 # Of each half second.
 ENDING_SECONDS: Final = 0.1
 MOST_BROADCASTS: Final = 1_000
@@ -29,6 +31,22 @@ MOST_BROADCASTS: Final = 1_000
 RELEASED_AT_ONCE: Final = 2_000
 # One sender at a time looks for room.
 ONE_AT_A_TIME: Final = f"SELECT pg_try_advisory_xact_lock({AdvisoryLock.ALLOWANCE_RELEASE.value})"
+
+
+class Waiting(NamedTuple):
+    """Whether recipients are due, or are within `SOON_SECONDS`, wait for room, or have waited too long for a status."""
+
+    is_due: bool
+    is_soon: bool
+    is_held: bool
+    is_overdue: bool
+
+
+def look(connection: Connection) -> Waiting:
+    """See what there is to do about recipients who wait; most often nothing, and one statement says so."""
+    values = {"soon": SOON_SECONDS, "longest": LONGEST_UNKNOWN_SECONDS}
+    row = connection.execute(statements.LOOK, values, prepare=True).fetchone()
+    return Waiting._make(row) if row else Waiting(True, True, True, True)
 
 
 def skip_recipients(reasons: Mapping[tuple[int, int], str]) -> None:
@@ -56,7 +74,7 @@ def end_overdue(*, seconds: float = ENDING_SECONDS) -> None:
     """
     values = {
         "batch": OVERDUE_BATCH,
-        "longest": UNKNOWN_SECONDS * 2,
+        "longest": LONGEST_UNKNOWN_SECONDS,
         "code": OUTCOME_UNKNOWN.code,
         "message": OUTCOME_UNKNOWN.sentence,
     }

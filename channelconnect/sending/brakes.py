@@ -195,8 +195,11 @@ class Brakes:
         for scope in [scope for scope, flow in self._flows.items() if now - flow.used_at > FORGET_SECONDS]:
             del self._flows[scope]
 
-    def exchange(self, connection: Connection) -> None:
-        """Tell others what was pulled here, and hear what they have; the claimer's thread does it."""
+    def exchange(self, connection: Connection) -> bool:
+        """Tell others what was pulled here, and hear what they have; say whether there was something to tell.
+
+        The claimer's thread does it.
+        """
         told = [self._to_tell.popleft() for _ in range(len(self._to_tell))]
         if told:
             write_pulls(connection, told)
@@ -204,6 +207,7 @@ class Brakes:
         for pull in self._news_of(found):
             self._heard.append(pull)
         self._known = {pull.scope: pull.number for pull in found}
+        return bool(told)
 
     def _news_of(self, found: Iterable[Pull]) -> list[Pull]:
         return [pull for pull in found if self._known.get(pull.scope) != pull.number]

@@ -64,6 +64,7 @@ class SenderRun:
         urgent = frozenset(source.name for source in chosen if is_urgent(source))
         self.calls = CallsInFlight(provider_settings(), self.http, self.channels, self.limits, self.recorder, urgent)
         self.listener = WakeUpListener(SENDER, self.claimer.look_again)
+        self.claimer.hears_wake_ups = lambda: self.listener.is_listening
         self._asked_at = self._ticked_at = 0.0
         self._asked_after = 0
         self._can_start_more = False

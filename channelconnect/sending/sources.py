@@ -31,6 +31,13 @@ class ReadyChannel(NamedTuple):
     channel_id: int
 
 
+class Coming(NamedTuple):
+    """Whether a source may have something to claim now, in any shard, and whether more is due within `SOON_SECONDS`."""
+
+    is_ready: bool
+    is_soon: bool
+
+
 class ClaimedMessage(NamedTuple):
     """A row that this run has claimed; `id` is the source's. `unsendable` names the error where it must not be sent."""
 
@@ -67,8 +74,11 @@ class MessageSource(Protocol):
     @property
     def priority(self) -> int: ...
 
-    def advance(self, connection: Connection) -> None:
-        """Make ready what is due again, and end what has been unknown for too long. Called twice a second."""
+    def advance(self, connection: Connection) -> Coming:
+        """Make ready what is due again, and end what has been unknown for too long; say what is to come.
+
+        Called in each sweep of the claimer: twice a second, and at rest less often.
+        """
         ...
 
     def ready_channels(self, connection: Connection, shards: Collection[int]) -> Sequence[ReadyChannel]:

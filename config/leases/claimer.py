@@ -3,7 +3,7 @@
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Generic, Protocol, TypeVar
 
 import psycopg
@@ -17,6 +17,13 @@ from config.recovery.identity import is_confirmed
 logger = logging.getLogger(__name__)
 
 SWEEP_SECONDS = 0.5
+# At rest a claimer sweeps less often: nobody has woken it for a while, nothing is leased, and nothing is due soon. It
+# rests only while it hears wake-ups, so a lost one delays work by so long. Runs must be seen more often than
+# `GRACE_SECONDS` of `config.leases.runs`.
+REST_SECONDS = 2.0
+AWAKE_SECONDS = 5.0
+# What is due within this time keeps a claimer from resting: it is more than a rest and a sweep.
+SOON_SECONDS = 3.0
 # The loop must have ticked lately, or the leases are let expire.
 LOOP_PATIENCE_SECONDS = 5.0
 # So often it is asked whether the database is still the one to work with; one that is not, in each sweep.
@@ -24,10 +31,13 @@ DATABASE_SECONDS = 5.0
 
 
 class Capacity(Protocol):
-    """What the loop can take; `batch` is how many rows at most."""
+    """What the loop can take; `batch` is how many rows at most, `busy` says of what something is leased."""
 
     @property
     def batch(self) -> int: ...
+
+    @property
+    def busy(self) -> Collection[int]: ...
 
 
 CapacityT = TypeVar("CapacityT", bound=Capacity)
@@ -68,7 +78,8 @@ class Claimer(DatabaseThread, Generic[CapacityT]):
     """Subclasses say what new work is, what a sweep does, and how rows are claimed and passed on.
 
     The loop sets `loop_ticked_at` while it lives. `is_lost` says that others have taken the run for lost. Of a database
-    that was restored, and that nobody has confirmed, nothing is claimed or freed.
+    that was restored, and that nobody has confirmed, nothing is claimed or freed. `pace` is how many seconds pass from
+    one sweep to the next. `hears_wake_ups` says whether others can wake this one; without them it never rests.
     """
 
     name = "claimer"
@@ -82,6 +93,9 @@ class Claimer(DatabaseThread, Generic[CapacityT]):
         self.is_ending = False
         self.loop_ticked_at = time.monotonic()
         self.found_nothing = False
+        self.pace = SWEEP_SECONDS
+        self.hears_wake_ups: Callable[[], bool] = lambda: False
+        self._awake_at = time.monotonic()
         self._wake_up = threading.Event()
         self._sure_until = 0.0
         self._has_begun = False
@@ -92,8 +106,15 @@ class Claimer(DatabaseThread, Generic[CapacityT]):
         self._freeing: list[int] = []  # lost runs, of which what they had leased is freed
         self._freed_to = START
 
-    def sweep(self, connection: Connection) -> None:
-        """Do what is to be done twice a second, whether or not anybody was woken."""
+    def sweep(self, connection: Connection) -> bool:
+        """Do what is to be done whether or not anybody was woken; say whether something is due within `SOON_SECONDS`.
+
+        It is called twice a second, or every `REST_SECONDS` at rest.
+        """
+        return False
+
+    def wake_others(self) -> None:
+        """Wake the other runs: leases or shards may be theirs now."""
 
     def let_go(self, connection: Connection) -> None:
         """Let others have what this run, which is ending, would have claimed from."""
@@ -108,16 +129,20 @@ class Claimer(DatabaseThread, Generic[CapacityT]):
         return lease_clock() < self._sure_until
 
     def on_connect(self, connection: Connection) -> None:
+        self.stay_awake()
         self._has_announced_end = False
         if not self._has_begun:
             self.runs.begin(connection, run=self.run)
             self._has_begun = True
+            self.wake_others()
         self.runs.hold_presence(connection, run=self.run)
         self._be_seen(connection)
         self._look_at_database(connection)
 
     def work(self) -> None:
         connection = self.connection
+        if self._wake_up.is_set():
+            self.stay_awake()
         self._wake_up.clear()
         self._sweep(connection)
         has_more = self._free_a_page(connection)
@@ -125,19 +150,30 @@ class Claimer(DatabaseThread, Generic[CapacityT]):
             self._let_go(connection)
         elif self._is_confirmed and not self.is_lost:
             has_more |= self._claim(connection)
+        self.pace = REST_SECONDS if self._may_rest else SWEEP_SECONDS
         if not has_more:
-            self._wake_up.wait(SWEEP_SECONDS)
+            self._wake_up.wait(max(0.0, self._swept_at + self.pace - time.monotonic()))
+
+    def stay_awake(self) -> None:
+        """Do not rest for a while: there is work, or may soon be."""
+        self._awake_at = time.monotonic()
+
+    @property
+    def _may_rest(self) -> bool:
+        is_at_work = self.is_ending or self.is_lost or not self._is_confirmed or self._freeing
+        return not is_at_work and time.monotonic() - self._awake_at >= AWAKE_SECONDS and self.hears_wake_ups()
 
     def _sweep(self, connection: Connection) -> None:
+        """Sweep when it is time; whoever was woken from rest looks for work first."""
         now = time.monotonic()
-        if now - self._swept_at < SWEEP_SECONDS:
+        if now - self._swept_at < self.pace:
             return
         self._swept_at = now
         if now - self.loop_ticked_at < LOOP_PATIENCE_SECONDS:
             self._be_seen(connection)
         if self.is_ending:
             return
-        if not self._is_confirmed or now - self._database_looked_at >= DATABASE_SECONDS:
+        if not self._is_confirmed or now - self._database_looked_at + self.pace > DATABASE_SECONDS:
             self._look_at_database(connection)
         if not self._is_confirmed:
             return
@@ -145,12 +181,14 @@ class Claimer(DatabaseThread, Generic[CapacityT]):
             self._freeing, self._freed_to = self.runs.find_lost(connection, run=self.run), START
             if self._freeing:
                 logger.warning("the leases of lost runs are taken over", extra={"runs": len(self._freeing)})
-        self.sweep(connection)
+        if self.sweep(connection):
+            self.stay_awake()
 
     def _let_go(self, connection: Connection) -> None:
         if not self._has_announced_end:
             self.runs.announce_end(connection, run=self.run)
             self._has_announced_end = True
+            self.wake_others()
         self.let_go(connection)
 
     def _free_a_page(self, connection: Connection) -> bool:
@@ -160,6 +198,8 @@ class Claimer(DatabaseThread, Generic[CapacityT]):
         following = self.runs.free_a_page(connection, runs=self._freeing, after=self._freed_to)
         if following is None:
             self._freeing = []
+            self.stay_awake()
+            self.wake_others()
         else:
             self._freed_to = following
         return bool(self._freeing)
@@ -181,9 +221,13 @@ class Claimer(DatabaseThread, Generic[CapacityT]):
     def _claim(self, connection: Connection) -> bool:
         """Lease what the loop has room for; say whether there was more than that."""
         capacity = self.demand.ask()
+        if capacity.busy:
+            self.stay_awake()
         if capacity.batch <= 0:
             return False
         claimed = self.claim(connection, capacity)
+        if claimed:
+            self.stay_awake()
         self.found_nothing = not claimed
         return claimed >= capacity.batch
 

@@ -1,8 +1,9 @@
 """Worker runs: who is at work on a queue, who has died, and whose leases still hold.
 
-A run is the time in which one process works with what it has leased. It is seen every half second, and holds an
-advisory lock while its connection lives. A lease names its run, so a process that comes back late finds its run lost:
-it leases nothing and records nothing that others may have taken up since. All times are the database's.
+A run is the time in which one process works with what it has leased. It is seen every half second, or every two seconds
+while it rests, and holds an advisory lock while its connection lives. A lease names its run, so a process that comes
+back late finds its run lost: it leases nothing and records nothing that others may have taken up since. All times are
+the database's.
 """
 
 from collections.abc import Callable, Iterable
@@ -14,7 +15,8 @@ from config.leases.connection import Connection
 
 # A run that was not seen for so long has lost its leases: the ten seconds of an attempt, and a margin.
 LEASE_SECONDS = 20
-# A process that lost its connection has a moment to come back, and all have one after PostgreSQL was away.
+# A process that lost its connection has a moment to come back, and all have one after PostgreSQL was away. It is longer
+# than a process rests between two times at which it is seen.
 GRACE_SECONDS = 3
 
 BEGIN = """
@@ -25,18 +27,22 @@ HOLD_PRESENCE = "SELECT pg_try_advisory_lock(%(presence)s, %(run)s)"
 BE_SEEN = "UPDATE {runs} SET seen_at = clock_timestamp() WHERE number = %(run)s AND lost_at IS NULL"
 # A process that died has lost its lock; one that hangs, or whose network does, is not seen. Where the clock was put
 # back, a time lies in the future: then the lock alone tells.
-MARK_LOST = """
-UPDATE {runs} SET lost_at = clock_timestamp()
-WHERE number <> %(run)s AND lost_at IS NULL
-AND pg_postmaster_start_time() NOT BETWEEN clock_timestamp() - make_interval(secs => %(grace)s) AND clock_timestamp()
-AND (seen_at < clock_timestamp() - make_interval(secs => %(lease)s)
-    OR (seen_at NOT BETWEEN clock_timestamp() - make_interval(secs => %(grace)s) AND clock_timestamp()
-        AND number NOT IN (
-            SELECT objid::bigint FROM pg_locks
-            WHERE locktype = 'advisory' AND classid = %(presence)s AND objsubid = 2 AND granted
-                AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))))
+FIND_LOST = """
+WITH marked AS (
+    UPDATE {runs} SET lost_at = clock_timestamp()
+    WHERE number <> %(run)s AND lost_at IS NULL
+        AND pg_postmaster_start_time()
+            NOT BETWEEN clock_timestamp() - make_interval(secs => %(grace)s) AND clock_timestamp()
+        AND (seen_at < clock_timestamp() - make_interval(secs => %(lease)s)
+            OR (seen_at NOT BETWEEN clock_timestamp() - make_interval(secs => %(grace)s) AND clock_timestamp()
+                AND number NOT IN (
+                    SELECT objid::bigint FROM pg_locks
+                    WHERE locktype = 'advisory' AND classid = %(presence)s AND objsubid = 2 AND granted
+                        AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))))
+    RETURNING number
+)
+SELECT number FROM marked UNION SELECT number FROM {runs} WHERE lost_at IS NOT NULL AND number <> %(run)s
 """
-LOST = "SELECT number FROM {runs} WHERE lost_at IS NOT NULL AND number <> %(run)s"
 ANNOUNCE_END = "UPDATE {runs} SET is_ending = true WHERE number = %(run)s"
 LEAVE = "UPDATE {runs} SET lost_at = clock_timestamp() WHERE number = %(run)s"
 FORGET = "DELETE FROM {runs} WHERE number = ANY (%(runs)s::bigint[]) AND lost_at IS NOT NULL"
@@ -57,9 +63,9 @@ class WorkerRuns:
     def __init__(self, *, table: str, presence: int, free: FreeAPage) -> None:
         self._presence = presence
         self._free = free
-        self._begin, self._be_seen, self._mark_lost, self._lost, self._announce_end, self._leave, self._forget = (
+        self._begin, self._be_seen, self._find_lost, self._announce_end, self._leave, self._forget = (
             SQL(statement).format(runs=Identifier(table)).as_string()
-            for statement in (BEGIN, BE_SEEN, MARK_LOST, LOST, ANNOUNCE_END, LEAVE, FORGET)
+            for statement in (BEGIN, BE_SEEN, FIND_LOST, ANNOUNCE_END, LEAVE, FORGET)
         )
 
     def begin(self, connection: Connection, *, run: int) -> None:
@@ -77,8 +83,7 @@ class WorkerRuns:
     def find_lost(self, connection: Connection, *, run: int) -> list[int]:
         """The runs whose process died or was not seen for long, and whose leases are not all freed yet."""
         values = {"run": run, "lease": LEASE_SECONDS, "grace": GRACE_SECONDS, "presence": self._presence}
-        connection.execute(self._mark_lost, values, prepare=True)
-        return [int(row[0]) for row in connection.execute(self._lost, {"run": run}, prepare=True)]
+        return [int(row[0]) for row in connection.execute(self._find_lost, values, prepare=True)]
 
     def free_a_page(
         self, connection: Connection, *, runs: Iterable[int], after: int = START, died: bool = True

@@ -1,4 +1,4 @@
-"""Waits for wake-ups in Redis; without Redis the sweep alone goes on."""
+"""Waits for wake-ups in Redis; without Redis the sweep alone goes on, and no claimer rests."""
 
 import threading
 from collections.abc import Callable
@@ -13,7 +13,10 @@ REST_SECONDS = 1.0
 
 
 class WakeUpListener:
-    """A thread that calls `on_wake_up` for every wake-up of this name."""
+    """A thread that calls `on_wake_up` for every wake-up of this name.
+
+    `is_listening` says whether it would hear one; when it ceases to, `on_wake_up` is called as well.
+    """
 
     LONGEST_WAIT_SECONDS = 2.0
 
@@ -21,6 +24,7 @@ class WakeUpListener:
         self._channel = wake_up_channel(name)
         self._on_wake_up = on_wake_up
         self._stopping = threading.Event()
+        self.is_listening = False
         self._redis = connect(timeout=self.LONGEST_WAIT_SECONDS, connect_timeout=1)
         self.thread = threading.Thread(target=self._run, name=f"{name}-wake-ups", daemon=True)
 
@@ -29,12 +33,15 @@ class WakeUpListener:
             try:
                 self._listen()
             except redis.RedisError:
+                self.is_listening = False
+                self._on_wake_up()  # who rests is to look by themselves from now on
                 self._stopping.wait(REST_SECONDS)
         self._redis.close()
 
     def _listen(self) -> None:
         with self._redis.pubsub(ignore_subscribe_messages=True) as subscription:  # type: ignore[no-untyped-call]  # of redis-py
             subscription.subscribe(self._channel)
+            self.is_listening = True
             self._on_wake_up()  # for what came before anybody listened
             while not self._stopping.is_set():
                 if subscription.get_message(timeout=WAIT_SECONDS):

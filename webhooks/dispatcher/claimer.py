@@ -1,15 +1,17 @@
 """The thread that leases deliveries."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from time import monotonic
 
+from agency.services.events import DISPATCHER
+from config.celery import wake_up_now
 from config.leases.claimer import Claimer, Demand
 from config.leases.connection import Connection
 from config.leases.shards import OwnedShards, shard_of
 from config.leases.transactions import ReadTransactions
 from config.metrics import observe
 from webhooks.dispatcher import queries
-from webhooks.dispatcher.queries import NO_CAPACITY, Capacity, EndpointSnapshot, LeasedDelivery
+from webhooks.dispatcher.queries import NO_CAPACITY, Capacity, Coming, EndpointSnapshot, LeasedDelivery
 from webhooks.dispatcher.ready_endpoints import ReadyEndpoints
 
 # So often what became due long ago, and what is held no longer, is looked for as well.
@@ -41,39 +43,53 @@ class DeliveryClaimer(Claimer[Capacity]):
         self._known: set[int] = set()
         self._edits = ReadTransactions()
         self._looked_at_all_due: float | None = None
+        self._passed_on_at = 0.0
+        self._may_have_suspects = True
 
     def on_connect(self, connection: Connection) -> None:
         super().on_connect(connection)
         self.shards.create(connection)
         self._edits.begin(connection)
 
-    def sweep(self, connection: Connection) -> None:
-        self._balance(connection)
-        self.ready.drop_foreign()
-        self._get_ready(connection)
-        self._pass_on(connection, [])
+    def wake_others(self) -> None:
+        wake_up_now(DISPATCHER)
 
-    def _balance(self, connection: Connection) -> None:
+    def sweep(self, connection: Connection) -> bool:
+        is_busy = self._balance(connection)
+        self.ready.drop_foreign()
+        coming = self._get_ready(connection)
+        self._may_have_suspects = coming.has_suspects
+        if is_busy or monotonic() - self._passed_on_at >= ALL_DUE_SECONDS:
+            self._pass_on(connection, [])
+        return coming.is_soon
+
+    def _free_a_page(self, connection: Connection) -> bool:
+        self._may_have_suspects |= bool(self._freeing)
+        return super()._free_a_page(connection)
+
+    def _balance(self, connection: Connection) -> bool:
         """Keep what takes long: in a shard that is given away, nobody would deliver for as long as it takes.
 
-        So the loop is asked what takes long now. As long as it does not answer, nothing is taken or given away.
+        So the loop is asked what takes long now. As long as it does not answer, nothing is taken or given away. Says
+        whether anything is leased.
         """
         capacity = self.demand.ask()
         if capacity is NO_CAPACITY:
-            return
+            return True  # nobody knows
         if self.shards.balance(connection, held_up={shard_of(endpoint) for endpoint in capacity.slow}):
             self.ready.forget()
             self.on_shards()
+        return bool(capacity.busy)
 
-    def _get_ready(self, connection: Connection) -> None:
+    def _get_ready(self, connection: Connection) -> Coming:
         now = monotonic()
-        if self._looked_at_all_due is None or now - self._looked_at_all_due >= ALL_DUE_SECONDS:
-            made = queries.get_ready(connection, late_seconds=queries.ALL_SECONDS)
-            released = queries.release(connection)
-            if max(made, released) < queries.READY_BATCH:
-                self._looked_at_all_due = now
-        else:
-            queries.get_ready(connection)
+        if self._looked_at_all_due is not None and now - self._looked_at_all_due < ALL_DUE_SECONDS:
+            return queries.get_ready(connection)
+        coming = queries.get_ready(connection, late_seconds=queries.ALL_SECONDS)
+        released = queries.release(connection)
+        if max(coming.made, released) < queries.READY_BATCH:
+            self._looked_at_all_due = now
+        return coming
 
     def keep_only(self, busy: list[int]) -> None:
         """Claim nothing more, and keep no endpoints but these, of which something is in flight."""
@@ -83,12 +99,19 @@ class DeliveryClaimer(Claimer[Capacity]):
 
     def let_go(self, connection: Connection) -> None:
         self.shards.close()
-        self.shards.release(connection, busy={shard_of(endpoint) for endpoint in self._busy or ()})
+        self._release(connection, self._busy or ())
+
+    def _release(self, connection: Connection, busy: Iterable[int]) -> None:
+        if self.shards.release(connection, busy={shard_of(endpoint) for endpoint in busy}):
+            self.wake_others()
 
     def claim(self, connection: Connection, capacity: Capacity) -> int:
-        self.shards.release(connection, busy={shard_of(endpoint) for endpoint in capacity.busy})
+        self._release(connection, capacity.busy)
         self.ready.refresh(connection)
         asked = self.ready.choose(capacity)
+        if not (asked or self._may_have_suspects):
+            return 0
+        self.stay_awake()
         began = monotonic()
         claimed = queries.claim(
             connection,
@@ -108,6 +131,7 @@ class DeliveryClaimer(Claimer[Capacity]):
         """Pass on a batch with endpoints as they are now: read after the claim, so never older than an event of it."""
         unknown = {row.endpoint_id for row in leased} - self._known
         self._known |= unknown
+        self._passed_on_at = monotonic()
         read = queries.endpoint_snapshots(connection, unknown=unknown, edits=self._edits)
         snapshots = [snapshot for snapshot in read if snapshot.endpoint_id in self._known]
         if leased or snapshots:

@@ -15,6 +15,7 @@ import psycopg
 
 from config.leases.arrays import integers
 from config.leases.backlog import Backlog, Look, Place, Waiting
+from config.leases.claimer import SWEEP_SECONDS
 from config.leases.connection import Connection
 from config.leases.database_thread import DatabaseThread
 from config.leases.shards import OwnedShards, shard_of
@@ -24,7 +25,6 @@ from webhooks.dispatcher import statements
 
 logger = logging.getLogger(__name__)
 
-SWEEP_SECONDS = 0.5
 MOST_TENANTS = 64
 # Larger batches cost no less for each delivery, and whoever comes meanwhile waits until one has ended.
 MOST_EVENTS, MOST_ROWS = 250, 500
@@ -80,12 +80,19 @@ class FannedOut(NamedTuple):
 
 
 class FanOut(DatabaseThread):
-    """`wake` ends its rest; `on_made` is called when there are new deliveries."""
+    """`wake` ends its rest; `on_made` is called when there are new deliveries. `pace` says how long it rests."""
 
     name = "dispatcher fan-out"
 
-    def __init__(self, run: int, shards: OwnedShards, on_made: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        run: int,
+        shards: OwnedShards,
+        on_made: Callable[[], None],
+        pace: Callable[[], float] = lambda: SWEEP_SECONDS,
+    ) -> None:
         super().__init__(run)
+        self._pace = pace
         self.tenants = TenantsWithEvents(shards)
         self._shards, self._seen = shards, shards.held
         self._on_made = on_made
@@ -104,7 +111,7 @@ class FanOut(DatabaseThread):
             self.tenants.forget()
         self.tenants.refresh(connection)
         if not self.fan_out(connection):
-            self._wake_up.wait(SWEEP_SECONDS)
+            self._wake_up.wait(self._pace())
 
     def fan_out(self, connection: Connection) -> bool:
         """Make a batch of deliveries; says whether there may be more to make."""

@@ -85,8 +85,11 @@ class Dispatcher:
         self.claimer = DeliveryClaimer(self.number, self.demand, self._receive, self._wake_fan_out)
         self.recorder = DeliveryRecorder(self.number)
         self.attempts = AttemptsInFlight(self.queues, self.sender, self.recorder)
-        self.fan_out = FanOut(self.number, self.claimer.shards, self._wake_for_new_deliveries)
+        self.fan_out = FanOut(
+            self.number, self.claimer.shards, self._wake_for_new_deliveries, pace=lambda: self.claimer.pace
+        )
         self.listener = WakeUpListener(DISPATCHER, self._wake)
+        self.claimer.hears_wake_ups = lambda: self.listener.is_listening
         self._finished_at_claim = 0
         self._asked_at = 0.0
         self._ticked_at = 0.0

@@ -4,12 +4,13 @@ A lease names the run that holds it, and only that run's record is taken, so a d
 cannot overwrite what another one has done since.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, LiteralString, NamedTuple
 from uuid import UUID
 
 from config.leases.arrays import integers
+from config.leases.claimer import SOON_SECONDS
 from config.leases.connection import Connection
 from config.leases.runs import WorkerRuns
 from config.leases.shards import SHARDS
@@ -82,7 +83,7 @@ class Capacity(NamedTuple):
     batch: int
     first: int
     rooms: Mapping[int, int]
-    busy: Iterable[int]
+    busy: Collection[int]
     slow: Iterable[int]
     full_agencies: Iterable[int]
     full_tenants: Iterable[int]
@@ -106,6 +107,14 @@ class Claimed(NamedTuple):
 
     position: int
     row: LeasedDelivery
+
+
+class Coming(NamedTuple):
+    """How many deliveries were made ready, and whether others are due within `SOON_SECONDS`, or suspects wait."""
+
+    made: int
+    is_soon: bool
+    has_suspects: bool
 
 
 def tenant_number(agency_id: int, workspace_id: int | None) -> int:
@@ -135,11 +144,12 @@ def free(connection: Connection, runs: Iterable[int], after: int, died: bool) ->
 RUNS = WorkerRuns(table="webhooks_dispatcherrun", presence=AdvisoryLock.DISPATCHER_RUN.value, free=free)
 
 
-def get_ready(connection: Connection, *, late_seconds: int = LATE_SECONDS) -> int:
-    """Mark the queued deliveries whose time has come, at most so long ago; says how many."""
-    values = {"batch": READY_BATCH, "late": late_seconds, "longest": LONGEST_WAIT_SECONDS}
+def get_ready(connection: Connection, *, late_seconds: int = LATE_SECONDS) -> Coming:
+    """Mark the queued deliveries whose time has come, at most so long ago; says what else is to come."""
+    values = {"batch": READY_BATCH, "late": late_seconds, "longest": LONGEST_WAIT_SECONDS, "soon": SOON_SECONDS}
     values["longest_of_long"] = LONGEST_OF_LONG_SECONDS
-    return execute(connection, statements.GET_READY, **values)
+    row = connection.execute(statements.GET_READY, values, prepare=True).fetchone()
+    return Coming._make(row) if row else Coming(0, is_soon=False, has_suspects=False)
 
 
 def claim(

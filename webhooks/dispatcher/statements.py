@@ -125,30 +125,43 @@ SELECT max(delivery_id) FROM page HAVING count(*) = %(page)s
 """
 
 # Nothing waits longer than `longest`, or `longest_of_long`: what seems to was put off before the clock was put back.
+# It also says whether something is due soon, and whether suspects wait.
 GET_READY = """
-UPDATE webhooks_queueddelivery
-SET is_ready = true, is_held = false, waits_long = false, position = pg_current_xact_id()::text::bigint
-WHERE delivery_id = ANY (ARRAY (
-    SELECT delivery_id FROM webhooks_queueddelivery
-    WHERE NOT is_ready AND NOT is_suspect AND run IS NULL AND NOT waits_long AND due_at <= clock_timestamp()
-        AND due_at > clock_timestamp() - make_interval(secs => %(late)s)
-    ORDER BY due_at LIMIT %(batch)s FOR UPDATE SKIP LOCKED
-) || ARRAY (
-    SELECT delivery_id FROM webhooks_queueddelivery
-    WHERE NOT is_ready AND NOT is_suspect AND run IS NULL AND waits_long AND due_at <= clock_timestamp()
-        AND due_at > clock_timestamp() - make_interval(secs => %(late)s)
-    ORDER BY due_at LIMIT %(batch)s FOR UPDATE SKIP LOCKED
-) || ARRAY (
-    SELECT delivery_id FROM webhooks_queueddelivery
+WITH made AS (
+    UPDATE webhooks_queueddelivery
+    SET is_ready = true, is_held = false, waits_long = false, position = pg_current_xact_id()::text::bigint
+    WHERE delivery_id = ANY (ARRAY (
+        SELECT delivery_id FROM webhooks_queueddelivery
+        WHERE NOT is_ready AND NOT is_suspect AND run IS NULL AND NOT waits_long AND due_at <= clock_timestamp()
+            AND due_at > clock_timestamp() - make_interval(secs => %(late)s)
+        ORDER BY due_at LIMIT %(batch)s FOR UPDATE SKIP LOCKED
+    ) || ARRAY (
+        SELECT delivery_id FROM webhooks_queueddelivery
+        WHERE NOT is_ready AND NOT is_suspect AND run IS NULL AND waits_long AND due_at <= clock_timestamp()
+            AND due_at > clock_timestamp() - make_interval(secs => %(late)s)
+        ORDER BY due_at LIMIT %(batch)s FOR UPDATE SKIP LOCKED
+    ) || ARRAY (
+        SELECT delivery_id FROM webhooks_queueddelivery
+        WHERE NOT is_ready AND NOT is_suspect AND run IS NULL AND NOT waits_long
+            AND due_at > clock_timestamp() + make_interval(secs => %(longest)s)
+        ORDER BY due_at LIMIT %(batch)s FOR UPDATE SKIP LOCKED
+    ) || ARRAY (
+        SELECT delivery_id FROM webhooks_queueddelivery
+        WHERE NOT is_ready AND NOT is_suspect AND run IS NULL AND waits_long
+            AND due_at > clock_timestamp() + make_interval(secs => %(longest_of_long)s)
+        ORDER BY due_at LIMIT %(batch)s FOR UPDATE SKIP LOCKED
+    ))
+    RETURNING delivery_id
+)
+SELECT (SELECT count(*) FROM made), EXISTS (
+    SELECT FROM webhooks_queueddelivery
     WHERE NOT is_ready AND NOT is_suspect AND run IS NULL AND NOT waits_long
-        AND due_at > clock_timestamp() + make_interval(secs => %(longest)s)
-    ORDER BY due_at LIMIT %(batch)s FOR UPDATE SKIP LOCKED
-) || ARRAY (
-    SELECT delivery_id FROM webhooks_queueddelivery
+        AND due_at > statement_timestamp() AND due_at <= statement_timestamp() + make_interval(secs => %(soon)s)
+) OR EXISTS (
+    SELECT FROM webhooks_queueddelivery
     WHERE NOT is_ready AND NOT is_suspect AND run IS NULL AND waits_long
-        AND due_at > clock_timestamp() + make_interval(secs => %(longest_of_long)s)
-    ORDER BY due_at LIMIT %(batch)s FOR UPDATE SKIP LOCKED
-))
+        AND due_at > statement_timestamp() AND due_at <= statement_timestamp() + make_interval(secs => %(soon)s)
+), EXISTS (SELECT FROM webhooks_queueddelivery WHERE is_suspect AND run IS NULL)
 """
 
 # Endpoints with ready deliveries that no earlier look has seen.

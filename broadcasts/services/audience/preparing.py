@@ -27,7 +27,9 @@ from broadcasts.services.audience.waves import add_waves
 from broadcasts.services.counts import add_counts
 from broadcasts.services.events.recording import record_recipient_events
 from broadcasts.services.recipient_chunks import add_chunk
+from config.celery import wake_up
 from config.db import violated_constraint
+from workspaces.conversations.services.outbound.queueing import SENDER
 
 UNIQUE: Final = ("broadcasts_recipient_pkey", "recipient_address_once_per_broadcast")
 # Nothing that a crash of the server takes back is lost: the place goes with the recipients, and whoever claims one of
@@ -158,3 +160,5 @@ def _advance(chunk: TakenChunk, outcome: Outcome) -> None:
     )
     if not done:
         raise _HasMoved
+    if outcome.ready:
+        wake_up(SENDER)

@@ -1,7 +1,7 @@
 """The thread that claims messages: of every channel what it has room for, sources in the order of their priority."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from time import monotonic
 
 from django.db import connection as project
@@ -12,12 +12,14 @@ from channelconnect.sending.claiming.ready import ReadyChannels
 from channelconnect.sending.claiming.rooms import Rooms, SendingRoom
 from channelconnect.sending.sources import ClaimedMessage, MessageSource, is_urgent
 from channelconnect.sending.transactions import prepare_session
+from config.celery import wake_up_now
 from config.leases.claimer import Claimer, Demand
 from config.leases.connection import Connection
 from config.leases.runs import WorkerRuns
 from config.leases.shards import OwnedShards, shard_of
 from config.metrics import observe
 from config.postgresql.advisory_locks import AdvisoryLock
+from workspaces.conversations.services.outbound.queueing import SENDER
 
 
 def runs_over(sources: Sequence[MessageSource]) -> WorkerRuns:
@@ -64,21 +66,26 @@ class MessageClaimer(Claimer[SendingRoom]):
         super()._disconnect()
         project.close()
 
-    def sweep(self, connection: Connection) -> None:
+    def wake_others(self) -> None:
+        wake_up_now(SENDER)
+
+    def sweep(self, connection: Connection) -> bool:
         self.shards.balance(connection)
-        self._brakes.exchange(connection)
-        for source in self._sources:
-            source.advance(connection)
-        self._expect_news()
+        if self._brakes.exchange(connection):
+            self.wake_others()
+        is_soon = self._brakes.is_all_stopped
+        for ready in self._ready:
+            coming = ready.source.advance(connection)
+            if coming.is_ready:
+                ready.has_news = True
+            is_soon |= coming.is_soon
+        return is_soon
 
     def look_again(self) -> None:
         """Look for what is to be sent: something new is there, or may follow what was before it."""
-        self._expect_news()
-        self.wake()
-
-    def _expect_news(self) -> None:
         for ready in self._ready:
             ready.has_news = True
+        self.wake()
 
     def keep_only(self, busy: Iterable[int]) -> None:
         """Claim nothing more, and keep no channels but these, of which something is out."""
@@ -88,10 +95,14 @@ class MessageClaimer(Claimer[SendingRoom]):
     def let_go(self, connection: Connection) -> None:
         self.has_let_go = True
         self.shards.close()
-        self.shards.release(connection, busy=self._busy)
+        self._release(connection, self._busy)
+
+    def _release(self, connection: Connection, busy: Container[int]) -> None:
+        if self.shards.release(connection, busy=busy):
+            self.wake_others()
 
     def claim(self, connection: Connection, capacity: SendingRoom) -> int:
-        self.shards.release(connection, busy=set(map(shard_of, capacity.busy)))
+        self._release(connection, set(map(shard_of, capacity.busy)))
         if self._brakes.is_all_stopped:
             self.has_more = False  # the next sweep looks again
             return 0
@@ -127,6 +138,7 @@ class MessageClaimer(Claimer[SendingRoom]):
         asked = ready.choose(Rooms(capacity.limits, before, is_urgent=urgent), held=self.shards.held)
         if not asked:
             return ()
+        self.stay_awake()
         rooms = {path[1]: room for path, room in asked.items()}
         found = ready.source.claim(connection, run=self.run, rooms=rooms, batch=batch)
         if len(found) < batch:

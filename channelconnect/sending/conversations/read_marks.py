@@ -6,13 +6,14 @@ from typing import Any, Final
 from channelconnect.providers.messages import OutgoingMessage, Recipient
 from channelconnect.providers.messages.outgoing import READ
 from channelconnect.sending.conversations.statements import IS_ACTIVE
-from channelconnect.sending.sources import ClaimedMessage, ReadyChannel, Sent
+from channelconnect.sending.sources import ClaimedMessage, Coming, ReadyChannel, Sent
 from config.leases.arrays import integers
 from config.leases.connection import Connection
 from config.leases.shards import SHARDS
 
 NAME: Final = "read_marks"
 
+ANY = "SELECT EXISTS (SELECT FROM conversations_readmark)"
 READY_CHANNELS = f"""
 SELECT agency_id, channel_id FROM (
     SELECT agency_id, channel_id FROM conversations_readmark
@@ -60,8 +61,10 @@ class ReadMarks:
     name = NAME
     priority = 20
 
-    def advance(self, connection: Connection) -> None:
+    def advance(self, connection: Connection) -> Coming:
         """None is ever put off."""
+        row = connection.execute(ANY, prepare=True).fetchone()
+        return Coming(is_ready=bool(row and row[0]), is_soon=False)
 
     def ready_channels(self, connection: Connection, shards: Collection[int]) -> Sequence[ReadyChannel]:
         values = {"shards": integers(shards), "of": SHARDS}

@@ -12,11 +12,12 @@ from channelconnect.sending.claiming import allowance
 from channelconnect.sending.claiming.allowance import person_key
 from channelconnect.sending.conversations import statements
 from channelconnect.sending.conversations.files import files_of
-from channelconnect.sending.sources import UNKNOWN_SECONDS, ClaimedMessage, ReadyChannel, Sent
+from channelconnect.sending.sources import UNKNOWN_SECONDS, ClaimedMessage, Coming, ReadyChannel, Sent
 from channelconnect.sending.transactions import project_transaction
 from channelconnect.services.allowance_keys import OPEN, Key, locked_keys_of
 from config.db import database_now
 from config.leases.arrays import decimals, integers
+from config.leases.claimer import SOON_SECONDS
 from config.leases.connection import Connection
 from config.leases.shards import SHARDS
 from workspaces.conversations.models.conversations import WINDOW
@@ -41,12 +42,14 @@ class ConversationMessages:
     name = NAME
     priority = 0
 
-    def advance(self, connection: Connection) -> None:
-        values = {"batch": READY_BATCH, "longest": LONGEST_WAIT_SECONDS}
-        connection.execute(statements.GET_READY, values, prepare=True)
+    def advance(self, connection: Connection) -> Coming:
+        values = {"batch": READY_BATCH, "longest": LONGEST_WAIT_SECONDS, "soon": SOON_SECONDS}
+        row = connection.execute(statements.GET_READY, values, prepare=True).fetchone()
+        is_ready, is_soon, is_overdue = row or (True, True, True)
         until = monotonic() + ENDING_SECONDS
-        while self._end_overdue() == OVERDUE_BATCH and monotonic() < until:
+        while is_overdue and self._end_overdue() == OVERDUE_BATCH and monotonic() < until:
             pass
+        return Coming(is_ready, is_soon or is_overdue)
 
     def ready_channels(self, connection: Connection, shards: Collection[int]) -> Sequence[ReadyChannel]:
         values = {"shards": integers(shards), "of": SHARDS, "limit": MOST_CHANNELS}

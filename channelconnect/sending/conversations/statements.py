@@ -20,15 +20,28 @@ IS_MARKETING = """(message.type = 'template' AND EXISTS (
         AND template.language = message.template ->> 'language' AND lower(template.category) = 'marketing'
 ))"""
 
-# What was put off and is due; nothing waits for longer than `longest`, whatever a clock that was put back says.
+# What was put off and is due; nothing waits for longer than `longest`, whatever a clock that was put back says. It also
+# says whether anything is ready, whether something is due soon, and whether something has been unknown for too long.
 GET_READY = """
-UPDATE conversations_queuedmessage SET is_ready = true, position = pg_current_xact_id()::text::bigint
-WHERE message_id = ANY (ARRAY (
-    SELECT message_id FROM conversations_queuedmessage
-    WHERE NOT is_ready AND NOT is_unknown AND run IS NULL
+WITH made AS (
+    UPDATE conversations_queuedmessage SET is_ready = true, position = pg_current_xact_id()::text::bigint
+    WHERE message_id = ANY (ARRAY (
+        SELECT message_id FROM conversations_queuedmessage
+        WHERE NOT is_ready AND NOT is_unknown AND run IS NULL
+            AND due_at NOT BETWEEN clock_timestamp() AND clock_timestamp() + make_interval(secs => %(longest)s)
+        ORDER BY due_at LIMIT %(batch)s FOR UPDATE SKIP LOCKED
+    ))
+    RETURNING message_id
+)
+SELECT EXISTS (SELECT FROM made) OR EXISTS (SELECT FROM conversations_queuedmessage WHERE is_ready), EXISTS (
+    SELECT FROM conversations_queuedmessage
+    WHERE NOT is_ready AND due_at > statement_timestamp()
+        AND due_at <= statement_timestamp() + make_interval(secs => %(soon)s)
+), EXISTS (
+    SELECT FROM conversations_queuedmessage
+    WHERE NOT is_ready AND is_unknown
         AND due_at NOT BETWEEN clock_timestamp() AND clock_timestamp() + make_interval(secs => %(longest)s)
-    ORDER BY due_at LIMIT %(batch)s FOR UPDATE SKIP LOCKED
-))
+)
 """
 
 # All channels with ready messages but those of whoever is suspended, walked from channel to channel over the index.

@@ -8,7 +8,7 @@ from django.utils.timezone import now
 
 from channelconnect.providers.messages import OutgoingMessage, Recipient
 from channelconnect.sending.conversations.source import ConversationMessages
-from channelconnect.sending.sources import ClaimedMessage, ReadyChannel, Sent
+from channelconnect.sending.sources import ClaimedMessage, Coming, ReadyChannel, Sent
 from config.leases.connection import Connection
 from workspaces.subaccounts.models import Channel
 
@@ -25,8 +25,9 @@ class Mass:
         self._agencies = {channel.pk: channel.workspace.agency_id for channel in channels}
         self._waiting = {channel.pk: deque(range(each)) for channel in channels}
 
-    def advance(self, connection: Connection) -> None:
+    def advance(self, connection: Connection) -> Coming:
         """Nothing is put off."""
+        return Coming(any(self._waiting.values()), is_soon=False)
 
     def ready_channels(self, connection: Connection, shards: Collection[int]) -> Sequence[ReadyChannel]:
         return [ReadyChannel(self._agencies[channel], channel) for channel, rows in self._waiting.items() if rows]
