@@ -175,14 +175,16 @@ class Claimer(DatabaseThread, Generic[CapacityT]):
             return
         if not self._is_confirmed or now - self._database_looked_at + self.pace > DATABASE_SECONDS:
             self._look_at_database(connection)
-        if not self._is_confirmed:
-            return
+        if self._is_confirmed:
+            self._find_lost(connection)
+            if self.sweep(connection):
+                self.stay_awake()
+
+    def _find_lost(self, connection: Connection) -> None:
         if not self._freeing:
             self._freeing, self._freed_to = self.runs.find_lost(connection, run=self.run), START
             if self._freeing:
                 logger.warning("the leases of lost runs are taken over", extra={"runs": len(self._freeing)})
-        if self.sweep(connection):
-            self.stay_awake()
 
     def _let_go(self, connection: Connection) -> None:
         if not self._has_announced_end:
