@@ -54,7 +54,7 @@ def attempted(tenant: Tenant, times: int) -> Delivery:
 
 
 def make_due(delivery: Delivery) -> None:
-    """Move a waiting attempt's time to now; the dispatcher sees it within half a second."""
+    """Move a waiting attempt's time to now; the dispatcher sees it in its next sweep."""
     assert QueuedDelivery.objects.filter(delivery=delivery, is_ready=False).update(due_at=now())
 
 
