@@ -45,6 +45,7 @@ BENCHMARKS = {
     "broadcast-preparation": "benchmarks.broadcasts.preparation",
     "tracked-links": "benchmarks.broadcasts.tracked_links",
     "retention": "benchmarks.retention",
+    "rest": "benchmarks.rest",
 }
 
 
