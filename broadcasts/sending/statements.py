@@ -222,7 +222,7 @@ WHERE broadcast.status = 'sending' AND broadcast.id > %(after)s AND EXISTS (
 """
 WAITING = f"""
 SELECT broadcast.id, broadcast.channel_id {WITH_HELD} ORDER BY broadcast.id LIMIT %(limit)s
-"""  # texts of our own
+"""
 STILL_READY = """
 SELECT count(*) FROM (
     SELECT FROM broadcasts_recipient WHERE broadcast_id = %(id)s AND stage = 0 AND due_at <= statement_timestamp()

@@ -125,43 +125,46 @@ SELECT max(delivery_id) FROM page HAVING count(*) = %(page)s
 """
 
 # Nothing waits longer than `longest`, or `longest_of_long`: what seems to was put off before the clock was put back.
-# It also says whether something is due soon, and whether suspects wait.
+# It also says whether something is due soon, and whether suspects wait. Its moments are the statement's own: so an index
+# is asked for what lies before or after one, while `clock_timestamp()` would be held against each row that waits.
 GET_READY = """
 WITH made AS (
     UPDATE webhooks_queueddelivery
     SET is_ready = true, is_held = false, waits_long = false, position = pg_current_xact_id()::text::bigint
     WHERE delivery_id = ANY (ARRAY (
         SELECT delivery_id FROM webhooks_queueddelivery
-        WHERE NOT is_ready AND NOT is_suspect AND run IS NULL AND NOT waits_long AND due_at <= clock_timestamp()
-            AND due_at > clock_timestamp() - make_interval(secs => %(late)s)
+        WHERE NOT is_ready AND NOT is_suspect AND run IS NULL AND NOT waits_long AND due_at <= statement_timestamp()
+            AND due_at > statement_timestamp() - make_interval(secs => %(late)s)
         ORDER BY due_at LIMIT %(batch)s FOR UPDATE SKIP LOCKED
     ) || ARRAY (
         SELECT delivery_id FROM webhooks_queueddelivery
-        WHERE NOT is_ready AND NOT is_suspect AND run IS NULL AND waits_long AND due_at <= clock_timestamp()
-            AND due_at > clock_timestamp() - make_interval(secs => %(late)s)
+        WHERE NOT is_ready AND NOT is_suspect AND run IS NULL AND waits_long AND due_at <= statement_timestamp()
+            AND due_at > statement_timestamp() - make_interval(secs => %(late)s)
         ORDER BY due_at LIMIT %(batch)s FOR UPDATE SKIP LOCKED
     ) || ARRAY (
         SELECT delivery_id FROM webhooks_queueddelivery
         WHERE NOT is_ready AND NOT is_suspect AND run IS NULL AND NOT waits_long
-            AND due_at > clock_timestamp() + make_interval(secs => %(longest)s)
+            AND due_at > statement_timestamp() + make_interval(secs => %(longest)s)
         ORDER BY due_at LIMIT %(batch)s FOR UPDATE SKIP LOCKED
     ) || ARRAY (
         SELECT delivery_id FROM webhooks_queueddelivery
         WHERE NOT is_ready AND NOT is_suspect AND run IS NULL AND waits_long
-            AND due_at > clock_timestamp() + make_interval(secs => %(longest_of_long)s)
+            AND due_at > statement_timestamp() + make_interval(secs => %(longest_of_long)s)
         ORDER BY due_at LIMIT %(batch)s FOR UPDATE SKIP LOCKED
     ))
     RETURNING delivery_id
 )
-SELECT (SELECT count(*) FROM made), EXISTS (
-    SELECT FROM webhooks_queueddelivery
+SELECT (SELECT count(*) FROM made), coalesce((
+    SELECT true FROM webhooks_queueddelivery
     WHERE NOT is_ready AND NOT is_suspect AND run IS NULL AND NOT waits_long
         AND due_at > statement_timestamp() AND due_at <= statement_timestamp() + make_interval(secs => %(soon)s)
-) OR EXISTS (
-    SELECT FROM webhooks_queueddelivery
+    ORDER BY due_at LIMIT 1
+), (
+    SELECT true FROM webhooks_queueddelivery
     WHERE NOT is_ready AND NOT is_suspect AND run IS NULL AND waits_long
         AND due_at > statement_timestamp() AND due_at <= statement_timestamp() + make_interval(secs => %(soon)s)
-), EXISTS (SELECT FROM webhooks_queueddelivery WHERE is_suspect AND run IS NULL)
+    ORDER BY due_at LIMIT 1
+), false), EXISTS (SELECT FROM webhooks_queueddelivery WHERE is_suspect AND run IS NULL)
 """
 
 # Endpoints with ready deliveries that no earlier look has seen.

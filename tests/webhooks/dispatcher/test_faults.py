@@ -127,6 +127,7 @@ def test_a_wake_up_is_followed_at_once(
     wait_for_a_round(DispatcherRun)
     for module in (claimer, fan_out):
         monkeypatch.setattr(module, "SWEEP_SECONDS", 3_600)
+    monkeypatch.setattr(claimer, "REST_SECONDS", 3_600)
     for number in (1, 2, 3):
         record_events(a)
         ended(a, number)

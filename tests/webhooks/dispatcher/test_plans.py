@@ -9,6 +9,7 @@ import pytest
 from django.db import connection
 from django.utils.timezone import now
 
+from config.leases.claimer import SOON_SECONDS
 from config.leases.connection import Connection, open_connection
 from config.leases.shards import SHARDS
 from config.leases.transactions import ReadTransactions
@@ -17,7 +18,8 @@ from tests.tenants import Tenant
 from tests.webhooks.api.test_log_reads import nodes
 from tests.webhooks.delivering import EVENT, record_events
 from webhooks.dispatcher import statements
-from webhooks.models import DispatcherRun
+from webhooks.dispatcher.queries import LATE_SECONDS, LONGEST_OF_LONG_SECONDS, READY_BATCH
+from webhooks.models import DispatcherRun, QueuedDelivery
 
 pytestmark = pytest.mark.django_db(transaction=True)
 RECORD = """
@@ -140,3 +142,27 @@ def test_a_delivery_beside_masses_is_found_by_itself(a: Tenant, b: Tenant, stati
         look: dict[str, Any] = read.unread() | {"in_progress": "{7}"}
         found = [{name: one.rows_read(name, look | values[name]) for name in values} for one in both]
     assert max(max(one.values()) for one in found) <= MOST_READ, found
+
+
+# With statistics in which rows are there and none of them waits, PostgreSQL takes any index of those that wait.
+@pytest.mark.parametrize("statistics", [one for one in STATISTICS if one != "of masses"])
+def test_a_delivery_that_is_due_beside_masses_that_wait_is_found_by_itself(
+    a: Tenant, b: Tenant, statistics: str
+) -> None:
+    ready, later = STATISTICS[statistics]
+    crowded, other = an_endpoint(a).pk, an_endpoint(b).pk
+    queue(a, crowded, ready, is_ready=True)
+    queue(a, crowded, later, is_ready=False)
+    analyze("webhooks_queueddelivery")
+    values = {"batch": READY_BATCH, "late": LATE_SECONDS, "soon": SOON_SECONDS, "longest": 3_601}
+    values["longest_of_long"] = LONGEST_OF_LONG_SECONDS
+    with plans("webhooks_queueddelivery") as both:
+        both[0].rows_read("GET_READY", values)
+        queue(a, crowded, MASSES, is_ready=False)
+        found = []
+        for one in both:
+            queue(b, other, 1, is_ready=False)
+            QueuedDelivery.objects.filter(endpoint_id=other).update(due_at=now())
+            found.append(one.rows_read("GET_READY", values))
+            assert QueuedDelivery.objects.filter(endpoint_id=other, is_ready=True).count() == len(found)
+    assert max(found) <= MOST_READ, found
