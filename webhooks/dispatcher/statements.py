@@ -125,8 +125,8 @@ SELECT max(delivery_id) FROM page HAVING count(*) = %(page)s
 """
 
 # Nothing waits longer than `longest`, or `longest_of_long`: what seems to was put off before the clock was put back.
-# It also says whether something is due soon, and whether suspects wait. Its moments are the statement's own: so an index
-# is asked for what lies before or after one, while `clock_timestamp()` would be held against each row that waits.
+# It also says whether something is due soon, and whether suspects wait. Its moments are the statement's own: so an
+# index is asked for what lies before or after one, while `clock_timestamp()` would be held against each row that waits.
 GET_READY = """
 WITH made AS (
     UPDATE webhooks_queueddelivery
