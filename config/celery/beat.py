@@ -2,17 +2,17 @@
 
 import time
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from typing import Any
 
 from celery import beat
 from celery.schedules import schedule
 from django.conf import settings
 
+from config.celery.calls import WaitingCalls
 from config.celery.heartbeats import BROKER
 from config.heartbeats import Heartbeat
 
-# So many tasks of a queue may wait while no worker takes them. They carry no data: more would say no more.
-MOST_WAITING = 20
 _started_at, _started = datetime.now(UTC), time.monotonic()
 
 
@@ -55,20 +55,15 @@ class Scheduler(beat.Scheduler):
 
     def apply_async(self, entry: Any, producer: Any = None, advance: bool = True, **options: Any) -> Any:
         queue = self.app.conf.task_routes[entry.task]["queue"]
-        if self.waiting_in(queue) >= MOST_WAITING:
+        if self.waiting_calls.are_enough(queue):
             return None
         return super().apply_async(entry, producer=producer, advance=advance, **options)
+
+    @cached_property
+    def waiting_calls(self) -> WaitingCalls:
+        return WaitingCalls(self.connection)
 
     def close(self) -> None:
         """Drop the connection without a word: a broker that answers nothing would be waited for half a minute."""
         self.heartbeat.end()
         self.connection.collect(socket_timeout=1)
-
-    def waiting_in(self, queue: str) -> int:
-        """How many tasks wait in a queue; none where the broker knows no such queue or cannot be asked."""
-        try:
-            channel: Any
-            with self.connection.channel() as channel:
-                return int(channel.queue_declare(queue=queue, passive=True).message_count)
-        except (*self.connection.connection_errors, *self.connection.channel_errors):
-            return 0
