@@ -1,15 +1,22 @@
 """Wake-ups of the agency app."""
 
 from celery import shared_task
+from django.db.models.functions import Now
 
+from agency.models import BulkOperation, Export
+from agency.models.notifications import Way
 from agency.services import send_due_mails
-from agency.services.domains.checks import check_due_domains
+from agency.services.domains.checks import check_due_domains, due_domains
 from agency.services.hourly_counts import count_hours as count_ended_hours
+from agency.services.jobs.turns import active_jobs
 from agency.services.jobs.turns import run_jobs as run_waiting_jobs
-from agency.services.notifications.fan_out import tell_next_people
-from agency.services.notifications.mailing import mail_next_at_once, mail_next_digest
+from agency.services.mail.turns import IS_ANY_DUE
+from agency.services.notifications.fan_out import tell_next_people, untold_events
+from agency.services.notifications.mailing import mail_next_at_once, mail_next_digest, notifications_to_mail
 from agency.services.notifications.states import state_checks
+from agency.services.people.passwords import waiting_password_resets
 from agency.services.retention import RULES
+from config.celery.due_work import DueWork, due_work
 from config.celery.tasks import in_batches, one_at_a_time
 from config.db import database_now
 from config.queues import HOUSEKEEPING_SECONDS
@@ -21,6 +28,20 @@ DOMAIN_SECONDS = 30.0
 JOB_SECONDS = 20.0
 NOTIFICATION_SECONDS = 10.0
 CHECK_SECONDS = 5.0
+
+due_work.add(
+    DueWork("agency.send_mail", (waiting_password_resets, IS_ANY_DUE)),
+    DueWork("agency.run_jobs", (lambda: active_jobs(BulkOperation), lambda: active_jobs(Export))),
+    DueWork(
+        "agency.tell_people",
+        (
+            untold_events,
+            lambda: notifications_to_mail(Way.AT_ONCE, Now()),
+            lambda: notifications_to_mail(Way.DIGEST, Now()),
+        ),
+    ),
+    DueWork("agency.check_domains", (lambda: due_domains(Now()),)),
+)
 
 
 @shared_task(name="agency.send_mail")

@@ -1,10 +1,13 @@
 """Wake-ups of broadcasts."""
 
 from celery import shared_task
+from django.db.models.functions import Now
 
-from broadcasts.services.forecast.runs import count_further, forget_forecasts
+from broadcasts.models import Click
+from broadcasts.services.forecast.runs import count_further, forget_forecasts, old_forecasts, unfinished_forecasts
 from broadcasts.services.progress.round import run_round
 from broadcasts.services.tracking.clicks import count_clicks as count_recorded_clicks
+from config.celery.due_work import DueWork, due_work
 from config.celery.stopping import until_worker_ends
 from config.celery.tasks import in_batches, one_at_a_time
 from config.db import database_now
@@ -12,6 +15,11 @@ from config.db import database_now
 COUNTING_SECONDS = 30.0
 PREPARING_SECONDS = 30.0
 FORECAST_SECONDS = 20.0
+
+due_work.add(
+    DueWork("broadcasts.count_clicks", (lambda: Click.objects.order_by("id"),)),
+    DueWork("broadcasts.count_audiences", (unfinished_forecasts, lambda: old_forecasts(Now()))),
+)
 
 
 # Each worker of its queue keeps one running (config/celery/worker.py). The call is settled when it begins: nobody is to

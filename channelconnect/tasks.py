@@ -1,6 +1,7 @@
 """Wake-ups of channel connect."""
 
 from celery import shared_task
+from django.db.models.functions import Now
 
 from agency.actors import SYSTEM
 from channelconnect.inbox import run_reader
@@ -8,10 +9,14 @@ from channelconnect.sending.loop import LAST_CALLS_SECONDS, run_sender
 from channelconnect.sending.loop import RUN_SECONDS as SENDER_SECONDS
 from channelconnect.services import expire_sessions as expire_due_sessions
 from channelconnect.services import unsubscribe_next
-from channelconnect.services.access_checks import check_next_access
-from channelconnect.services.fetching import fetch_next
+from channelconnect.services.access_checks import check_next_access, due_access_checks
+from channelconnect.services.fetching import due_fetches, fetch_next
 from channelconnect.services.retention import RULES
+from channelconnect.services.sessions.ending import expired_sessions
 from channelconnect.services.templates import sync_next
+from channelconnect.services.templates.syncing import due_syncs
+from channelconnect.services.unsubscribing import due_unsubscriptions
+from config.celery.due_work import DueWork, due_work
 from config.celery.stopping import until_worker_ends
 from config.celery.tasks import in_batches, one_at_a_time
 from config.db import database_now
@@ -19,6 +24,14 @@ from config.queues import HOUSEKEEPING_SECONDS
 from config.retention.rules import forget
 
 RUN_SECONDS = 30.0
+
+due_work.add(
+    DueWork("channelconnect.expire_sessions", (lambda: expired_sessions(Now()),)),
+    DueWork("channelconnect.unsubscribe", (lambda: due_unsubscriptions(Now()),)),
+    DueWork("channelconnect.check_access", (lambda: due_access_checks(Now()),)),
+    DueWork("channelconnect.fetch_media", (lambda: due_fetches(Now()),)),
+    DueWork("channelconnect.sync_templates", (lambda: due_syncs(Now()),)),
+)
 
 
 # A worker of its queue keeps one running (config/celery/worker.py). The call is settled when it begins: nobody is to

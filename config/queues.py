@@ -19,7 +19,7 @@ class Queue:
 
 @dataclass(frozen=True)
 class Task:
-    """`every` is beat's interval in seconds.
+    """`every` is beat's interval in seconds; where rows say when a task is due it is begun sooner than that.
 
     A task without one `is_kept`: each worker of its queue keeps one running by itself.
     """
@@ -37,6 +37,8 @@ class Task:
 DISPATCHER = Queue("dispatcher", None, 2 * 3600)
 SENDER = Queue("sender", None, 2 * 3600)
 PULSE = Queue("pulse", 5, 10)
+# One statement that looks for what others have to do.
+DUE_WORK = Queue("due-work", 20, 30)
 MAIL = Queue("mail", 120, 150)
 CALLBACKS = Queue("callbacks", 60, 90)
 EXPIRY = Queue("expiry", 60, 90)
@@ -59,6 +61,7 @@ QUEUES = (
     DISPATCHER,
     SENDER,
     PULSE,
+    DUE_WORK,
     MAIL,
     CALLBACKS,
     EXPIRY,
@@ -73,38 +76,42 @@ QUEUES = (
     HOUSEKEEPING,
 )
 
+# So often beat asks for what `config.start_due_tasks` begins as soon as it is due (config/celery/due_work.py).
+SWEEP_SECONDS = 60.0
+
 TASKS = (
     Task("webhooks.deliver", DISPATCHER),
     Task("channelconnect.send", SENDER),
     Task("broadcasts.prepare", BROADCASTS),
     Task("config.record_worker", PULSE, every=5),
-    Task("agency.send_mail", MAIL, every=2),
-    Task("agency.run_jobs", JOBS, every=2),
-    Task("broadcasts.count_audiences", JOBS, every=2),
-    Task("agency.check_domains", DOMAINS, every=10),
-    Task("agency.tell_people", NOTIFICATIONS, every=2),
+    Task("config.start_due_tasks", DUE_WORK, every=2),
+    Task("agency.send_mail", MAIL, every=SWEEP_SECONDS),
+    Task("agency.run_jobs", JOBS, every=SWEEP_SECONDS),
+    Task("broadcasts.count_audiences", JOBS, every=SWEEP_SECONDS),
+    Task("agency.check_domains", DOMAINS, every=SWEEP_SECONDS),
+    Task("agency.tell_people", NOTIFICATIONS, every=SWEEP_SECONDS),
     Task("agency.check_states", NOTIFICATIONS, every=60),
     Task("channelconnect.read_notices", CALLBACKS),
-    Task("channelconnect.expire_sessions", EXPIRY, every=5),
-    Task("channelconnect.unsubscribe", SUBSCRIPTIONS, every=5),
-    Task("channelconnect.check_access", SUBSCRIPTIONS, every=5),
-    Task("classes.complete_ended", HOUSEKEEPING, every=60),
-    Task("conversations.wake_snoozed", HOUSEKEEPING, every=30),
+    Task("channelconnect.expire_sessions", EXPIRY, every=SWEEP_SECONDS),
+    Task("channelconnect.unsubscribe", SUBSCRIPTIONS, every=SWEEP_SECONDS),
+    Task("channelconnect.check_access", SUBSCRIPTIONS, every=SWEEP_SECONDS),
+    Task("classes.complete_ended", HOUSEKEEPING, every=SWEEP_SECONDS),
+    Task("conversations.wake_snoozed", HOUSEKEEPING, every=SWEEP_SECONDS),
     Task("conversations.apply_parked_changes", HOUSEKEEPING, every=10),
-    Task("channelconnect.sync_templates", TEMPLATES, every=10),
-    Task("channelconnect.fetch_media", FETCHES, every=2),
+    Task("channelconnect.sync_templates", TEMPLATES, every=SWEEP_SECONDS),
+    Task("channelconnect.fetch_media", FETCHES, every=SWEEP_SECONDS),
     Task("channelconnect.forget_notices", HOUSEKEEPING, every=600),
     Task("conversations.forget_messages", HOUSEKEEPING, every=600),
     Task("contacts.forget_imports", HOUSEKEEPING, every=600),
     Task("contacts.merge_counts", HOUSEKEEPING, every=30),
-    Task("contacts.recount_segments", HOUSEKEEPING, every=5),
-    Task("contacts.import_files", IMPORTS, every=2),
-    Task("broadcasts.count_clicks", HOUSEKEEPING, every=2),
+    Task("contacts.recount_segments", HOUSEKEEPING, every=SWEEP_SECONDS),
+    Task("contacts.import_files", IMPORTS, every=SWEEP_SECONDS),
+    Task("broadcasts.count_clicks", HOUSEKEEPING, every=SWEEP_SECONDS),
     Task("agency.count_hours", HOUSEKEEPING, every=300),
     Task("agency.forget_records", HOUSEKEEPING, every=600),
     Task("api.forget_idempotency_records", HOUSEKEEPING, every=600),
     Task("webhooks.forget_deliveries", HOUSEKEEPING, every=600),
-    Task("media.remove_unused_files", HOUSEKEEPING, every=60),
+    Task("media.remove_unused_files", HOUSEKEEPING, every=SWEEP_SECONDS),
 )
 # What a retention task does in one go; the rest is left to its next turn.
 HOUSEKEEPING_SECONDS = 120.0

@@ -10,12 +10,13 @@ from functools import partial
 from typing import Final
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.db.models.functions import Coalesce
 
 from agency.actors import SYSTEM
 from channelconnect.models import ChannelCredential
 from channelconnect.providers import Limits, ProviderFault, provider_for
+from config.db import Moment
 from config.encryption import UnreadableSecret
 from config.tries.counting import Try, begin_next, run_begun
 from workspaces.subaccounts.models import Channel
@@ -76,11 +77,16 @@ def _give_up(credential: ChannelCredential) -> None:
     ChannelCredential.objects.filter(pk=credential.pk).update(access_check_due_at=None)
 
 
+def due_access_checks(now: Moment) -> "QuerySet[ChannelCredential]":
+    """Give the credentials of which providers are to be asked, in their order."""
+    return ChannelCredential.objects.filter(access_check_due_at__lte=now).order_by("access_check_due_at")
+
+
 @transaction.atomic
 def _take(now: datetime) -> tuple[ChannelCredential, Try] | None:
     """Take a look on: until it is due again nobody else does."""
-    rows = ChannelCredential.objects.filter(access_check_due_at__lte=now).order_by("access_check_due_at")
-    locked = rows.select_related("channel__workspace").select_for_update(of=("self",), skip_locked=True)
+    rows = due_access_checks(now).select_related("channel__workspace")
+    locked = rows.select_for_update(of=("self",), skip_locked=True)
     begun = begin_next(locked, kind=KIND)
     if begun is not None:
         ChannelCredential.objects.filter(pk=begun[0].pk).update(access_check_due_at=now + AGAIN)

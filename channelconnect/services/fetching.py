@@ -9,11 +9,11 @@ from tempfile import SpooledTemporaryFile
 from typing import Any, Final, cast
 
 from django.db import connections, transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 
 from channelconnect.models import ChannelCredential
 from channelconnect.providers.files import FileFault, fetch_file
-from config.db import database_now
+from config.db import Moment, database_now
 from config.tries.counting import Try, begin_tries, died_before, run_begun
 from workspaces.conversations.models import MediaFetch, Message
 from workspaces.conversations.services.announcing import announce_changes
@@ -45,14 +45,18 @@ def fetch_next(*, now: datetime) -> int:
     return len(taken)
 
 
+def due_fetches(now: Moment) -> "QuerySet[MediaFetch]":
+    """Give the files that are to be fetched, in their order."""
+    return MediaFetch.objects.filter(status=MediaFetch.Status.PENDING, due_at__lte=now).order_by("due_at")
+
+
 @transaction.atomic
 def _take(now: datetime) -> Sequence[tuple[MediaFetch, Try]]:
     """Take files on: until their lease is over nobody else does. One whose process died is taken alone, after others.
 
     So what kills its process takes others with it once, and no more.
     """
-    due = MediaFetch.objects.filter(status=MediaFetch.Status.PENDING, due_at__lte=now)
-    waiting = due.select_for_update(skip_locked=True).order_by("due_at")
+    waiting = due_fetches(now).select_for_update(skip_locked=True)
     died = [int(key) for key in died_before(KIND)]
     rows = list(waiting.exclude(pk__in=died)[:BATCH]) or list(waiting.filter(pk__in=died)[:1])
     MediaFetch.objects.filter(pk__in=[row.pk for row in rows]).update(due_at=now + LEASE, tries=F("tries") + 1)

@@ -11,6 +11,7 @@ from channelconnect.models import ChannelCredential, Unsubscription
 from channelconnect.models.unsubscriptions import OPEN, Status
 from channelconnect.providers import Limits, ProviderFault, provider_for
 from channelconnect.services.subscriptions import lock_container
+from config.db import Moment
 from config.encryption import UnreadableSecret
 from workspaces.subaccounts.models import Channel
 
@@ -31,14 +32,18 @@ FINAL = frozenset({"credentials_expired", "subscription_failed"})
 
 def unsubscribe_next(*, now: datetime) -> bool:
     """Take back what has been due for longest, unless it is in use; says whether anything was due."""
-    due = Unsubscription.objects.filter(status__in=OPEN, due_at__lte=now).order_by("due_at", "id")
-    found = due.values_list("pk", "container_id").first()
+    found = due_unsubscriptions(now).values_list("pk", "container_id").first()
     if found is None:
         return False
     claimed = _claim(*found, now)
     if claimed is not None:
         _take_back(claimed)
     return True
+
+
+def due_unsubscriptions(now: Moment) -> "QuerySet[Unsubscription]":
+    """Give what is to be taken back, in its order."""
+    return Unsubscription.objects.filter(status__in=OPEN, due_at__lte=now).order_by("due_at", "id")
 
 
 @transaction.atomic

@@ -3,8 +3,9 @@
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from django.utils.timezone import now
 
-from channelconnect.models import ChannelCredential
+from channelconnect.models import ChannelCredential, TemplateSync
 from tests.channelconnect.agencies import a_session, connection_events
 from tests.channelconnect.customer import Customer, outcome
 from tests.tenants import Tenant
@@ -26,5 +27,7 @@ def test_a_customer_connects_an_account(connecting: Tenant, customer: Customer, 
     credential = ChannelCredential.objects.get(channel=channel)
     assert credential.token
     assert credential.throughput == ("STANDARD" if channel.platform == "whatsapp" else "")
+    listed = TemplateSync.objects.filter(container_id=credential.container_id, due_at__lte=now())
+    assert listed.exists() is (platform == "whatsapp")
     query = parse_qs(urlsplit(customer.return_link or "").query)
     assert query == {"connection_id": [str(session.uuid)], "state": ["4711"]}

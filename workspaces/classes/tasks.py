@@ -1,12 +1,17 @@
 """Wake-ups of the classes."""
 
 from celery import shared_task
+from django.db.models.functions import Now
 
+from config.celery.due_work import DueWork, due_work
 from config.celery.tasks import in_batches, one_at_a_time
 from config.db import database_now
 from workspaces.classes.services import complete_ended_classes
+from workspaces.classes.services.sessions import ended_classes
 
 RUN_SECONDS = 45.0
+
+due_work.add(DueWork("classes.complete_ended", (lambda: ended_classes(Now()),)))
 
 
 @shared_task(name="classes.complete_ended")

@@ -2,16 +2,23 @@
 
 from celery import shared_task
 
+from config.celery.due_work import DueWork, due_work
 from config.celery.tasks import in_batches, one_at_a_time
 from config.db import database_now
 from config.queues import HOUSEKEEPING_SECONDS
 from config.retention.rules import forget
 from workspaces.contacts.services.counting import merge_counts as merge_next_counts
-from workspaces.contacts.services.imports.file_imports import import_next_piece
+from workspaces.contacts.services.imports.file_imports import import_next_piece, running_imports
 from workspaces.contacts.services.imports.retention import RULES
 from workspaces.contacts.services.sizes import recount_segments as recount_next_segments
+from workspaces.contacts.services.sizes import segments_to_recount
 
 RUN_SECONDS = 20.0
+
+due_work.add(
+    DueWork("contacts.import_files", (running_imports,)),
+    DueWork("contacts.recount_segments", (segments_to_recount,)),
+)
 
 
 @shared_task(name="contacts.import_files")

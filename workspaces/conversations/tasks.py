@@ -1,7 +1,9 @@
 """Wake-ups of the conversations."""
 
 from celery import shared_task
+from django.db.models.functions import Now
 
+from config.celery.due_work import DueWork, due_work
 from config.celery.tasks import in_batches, one_at_a_time
 from config.db import database_now
 from config.queues import HOUSEKEEPING_SECONDS
@@ -9,8 +11,11 @@ from config.retention.rules import forget
 from workspaces.conversations.services import wake_snoozed_conversations
 from workspaces.conversations.services.inbound import apply_overtaking_changes
 from workspaces.conversations.services.retention import RULES
+from workspaces.conversations.services.team_inbox.snoozing import conversations_to_wake
 
 RUN_SECONDS = 45.0
+
+due_work.add(DueWork("conversations.wake_snoozed", (lambda: conversations_to_wake(Now()),)))
 
 
 @shared_task(name="conversations.wake_snoozed")

@@ -1,12 +1,17 @@
 """Wake-ups of the media app."""
 
 from celery import shared_task
+from django.db.models.functions import Now
 
+from config.celery.due_work import DueWork, due_work
 from config.celery.tasks import in_batches, one_at_a_time
 from workspaces.media.services import remove_next_unused_file
+from workspaces.media.services.removing import due_unused_files
 
 # With the longest wait for a storage this stays below the limit of the queue.
 RUN_SECONDS = 60.0
+
+due_work.add(DueWork("media.remove_unused_files", (lambda: due_unused_files(Now()),)))
 
 
 @shared_task(name="media.remove_unused_files")

@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from agency.models.agencies import Agency
+from config.db import Moment
 
 # A name in ASCII (IDNA) and lower case, of two or more labels; one that ends in a number could be an address.
 HOST_PATTERN = r"^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?$"
@@ -27,7 +28,7 @@ class DomainQuerySet(models.QuerySet["Domain"]):
     def verified(self) -> Self:
         return self.filter(state=Domain.State.VERIFIED)
 
-    def due(self, now: datetime) -> Self:
+    def due(self, now: Moment) -> Self:
         return self.filter(next_check_at__lte=now)
 
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from agency.actors import SYSTEM, Actor
 from agency.models import Agency, Domain, Mail, Member
@@ -21,7 +21,7 @@ from agency.services.domains.hosts import drop_hosts
 from agency.services.mail.queue import queue_mail
 from agency.services.mail.resending import send_links_again
 from agency.services.notifications.agencies_own import notify_of_missing_record
-from config.db import database_now
+from config.db import Moment, database_now
 from config.errors import Conflict
 
 BATCH: Final = 20
@@ -64,6 +64,11 @@ def check_due_domains() -> bool:
     return len(domains) == BATCH
 
 
+def due_domains(now: Moment) -> "QuerySet[Domain]":
+    """Give the domains that are due, in their order."""
+    return Domain.objects.due(now).order_by("next_check_at")
+
+
 def _look_up(domains: Sequence[Domain]) -> list[HostRecords]:
     """Give what the DNS says of each; while trying out, names below `localhost` are whoever's asks for them."""
     asked = [one for one in domains if not (settings.LOCALHOST_IS_PROVEN and one.host.endswith(".localhost"))]
@@ -74,8 +79,7 @@ def _look_up(domains: Sequence[Domain]) -> list[HostRecords]:
 
 @transaction.atomic
 def _claim_due(now: datetime) -> Sequence[Domain]:
-    due = Domain.objects.select_for_update(skip_locked=True, no_key=True).due(now).order_by("next_check_at")[:BATCH]
-    domains = list(due)
+    domains = list(due_domains(now).select_for_update(skip_locked=True, no_key=True)[:BATCH])
     Domain.objects.filter(pk__in=[one.pk for one in domains]).update(next_check_at=now + LEASE, checked_at=now)
     return domains
 

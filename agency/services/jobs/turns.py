@@ -7,6 +7,7 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from django.db import connection
+from django.db.models import Model, QuerySet
 
 from agency.models import BulkOperation, Export
 from agency.models.jobs import ACTIVE
@@ -92,9 +93,14 @@ class JobRound:
 def _active() -> set[Path]:
     found: set[Path] = set()
     for kind, model in enumerate(KINDS):
-        rows = model._default_manager.filter(state__in=ACTIVE).order_by("id")
+        rows = active_jobs(model)
         found |= {(agency, kind, pk) for agency, pk in rows.values_list("agency_id", "pk")[:MOST_KNOWN]}
     return found
+
+
+def active_jobs(model: type[Model]) -> "QuerySet[Model]":
+    """Give the jobs of a kind that wait or run, in their order."""
+    return model._default_manager.filter(state__in=ACTIVE).order_by("id")
 
 
 def run_jobs(*, seconds: float) -> None:

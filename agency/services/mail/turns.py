@@ -20,7 +20,7 @@ NOTICES: Final = frozenset({Mail.Kind.TWO_FACTOR_CHANGED, Mail.Kind.RECOVERY_COD
 IN_ORDER: Final = ({Mail.Kind.PASSWORD_RESET} | NOTICES, SIGN_UPS | {Mail.Kind.TEST})
 # The first entry of the index for each agency (0 for none) and kind, which has been due for longest: what else waits is
 # not read, however much it is.
-DUE = """
+FIRST: Final = """
 WITH RECURSIVE first AS (
     (
         SELECT COALESCE(agency_id, 0) AS agency, kind, next_attempt_at FROM agency_mail
@@ -35,6 +35,9 @@ WITH RECURSIVE first AS (
         ORDER BY COALESCE(agency_id, 0), kind, next_attempt_at LIMIT 1
     ) AS following
 )
+"""
+IS_ANY_DUE: Final = f"{FIRST} SELECT kind FROM first WHERE next_attempt_at <= statement_timestamp() LIMIT 1"  # noqa: S608  # texts of our own
+DUE: Final = f"""{FIRST}
 SELECT first.agency, first.kind, first.next_attempt_at,
     server.host IS NOT NULL,
     COALESCE(
@@ -44,7 +47,7 @@ SELECT first.agency, first.kind, first.next_attempt_at,
     )
 FROM first LEFT JOIN agency_mailsettings AS server ON server.agency_id = first.agency AND server.host <> ''
 WHERE first.next_attempt_at <= %(now)s
-"""
+"""  # noqa: S608  # texts of our own
 
 
 @dataclass(frozen=True, slots=True)

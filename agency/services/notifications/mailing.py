@@ -16,7 +16,7 @@ from agency.services.mail.queue import queue_mail
 from agency.services.notifications.fan_out import chosen_ways, mail_due_at, way_of
 from agency.services.notifications.recipients import recipients_of
 from agency.tenants import Audience
-from config.db import database_now
+from config.db import Moment, database_now
 from config.tries.counting import begin_next, run_begun
 
 HOUR: Final = timedelta(hours=1)
@@ -40,7 +40,7 @@ def mail_next_digest() -> bool:
 
 def _mail_next(way: Way, work: Callable[[int, datetime], bool], *, give_up: Callable[[int], bool]) -> bool:
     now = database_now()
-    begun = begin_next(_due(way, now).order_by("mail_due_at", "id"), kind=KIND)
+    begun = begin_next(_for_mail(notifications_to_mail(way, now)), kind=KIND)
     if begun is None:
         return False
     pk = begun[0].pk
@@ -113,14 +113,18 @@ def _queue_digest(first: Notification, rows: Sequence[Notification], *, more: in
     )
 
 
-def _due(way: Way, now: datetime) -> "QuerySet[Notification]":
-    due = Notification.objects.filter(way=way, mail_due_at__lte=now)
+def notifications_to_mail(way: Way, now: Moment) -> "QuerySet[Notification]":
+    """Give the notifications about which an e-mail is due in this way, in their order."""
+    return Notification.objects.filter(way=way, mail_due_at__lte=now).order_by("mail_due_at", "id")
+
+
+def _for_mail(due: "QuerySet[Notification]") -> "QuerySet[Notification]":
     return due.select_for_update(skip_locked=True, of=("self",)).select_related("user", "event__agency")
 
 
 def _locked(pk: int, way: Way, now: datetime) -> Notification | None:
     """Lock one that is still due, and then its person, so that one worker counts their e-mails."""
-    row = _due(way, now).filter(pk=pk).first()
+    row = _for_mail(notifications_to_mail(way, now).filter(pk=pk)).first()
     if row is not None:
         User.objects.select_for_update(no_key=True).get(pk=row.user_id)
     return row

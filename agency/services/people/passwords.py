@@ -1,6 +1,7 @@
 """How people get and set their passwords: by a link that only their e-mail holds."""
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from agency.actors import Actor
 from agency.models import Agency, Mail, PasswordResetRequest, User
@@ -32,15 +33,20 @@ def ask_for_password_reset(*, email: str, agency: Agency | None = None) -> None:
     PasswordResetRequest.objects.create(email=email.strip().lower(), agency=agency)
 
 
+def waiting_password_resets() -> "QuerySet[PasswordResetRequest]":
+    """Give the links to set a password that were asked for and not looked at, in their order."""
+    return PasswordResetRequest.objects.order_by("pk")
+
+
 def answer_next_password_reset() -> bool:
     """Look up the address that was asked for first, and queue the e-mail; False where none is."""
-    return PasswordResetRequest.objects.exists() and _answer_next()
+    return waiting_password_resets().exists() and _answer_next()
 
 
 @transaction.atomic
 def _answer_next() -> bool:
-    requests = PasswordResetRequest.objects.select_for_update(skip_locked=True, of=("self",)).select_related("agency")
-    asked = requests.order_by("pk").first()
+    requests = waiting_password_resets().select_for_update(skip_locked=True, of=("self",)).select_related("agency")
+    asked = requests.first()
     if asked is None:
         return False
     request_password_reset(email=asked.email, agency=asked.agency)

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import orjson
 from django.db import OperationalError, connection, transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 
 from broadcasts.content import FrozenMessage
 from broadcasts.models import AudienceForecast, Broadcast
@@ -18,7 +18,7 @@ from broadcasts.services.audience.people import end_of_chunk, last_contact_of
 from broadcasts.services.forecast.counting import AudienceCount, Counted, Limit
 from broadcasts.services.progress.freezing import freeze_message
 from channelconnect.services.allowance_keys import WINDOW, keys_of
-from config.db import database_now
+from config.db import Moment, database_now
 from config.errors import DomainError, Unavailable
 from workspaces.contacts.services import count_contacts
 
@@ -125,8 +125,18 @@ def _count_piece(run: AudienceForecast) -> None:
 
 def forget_forecasts() -> int:
     """Forget forecasts that nobody is told of any more; gives how many."""
-    old = AudienceForecast.objects.filter(created_at__lt=database_now() - LONGEST).order_by("created_at")
-    return AudienceForecast.objects.filter(pk__in=list(old.values_list("pk", flat=True)[:FORGET_AT_ONCE])).delete()[0]
+    old = list(old_forecasts(database_now()).values_list("pk", flat=True)[:FORGET_AT_ONCE])
+    return AudienceForecast.objects.filter(pk__in=old).delete()[0]
+
+
+def unfinished_forecasts() -> "QuerySet[AudienceForecast]":
+    """Give the forecasts that are to be counted further, those that wait longest first."""
+    return AudienceForecast.objects.filter(completed_at=None, tries__lt=MOST_TRIES).order_by("worked_at", "pk")
+
+
+def old_forecasts(now: Moment) -> "QuerySet[AudienceForecast]":
+    """Give the forecasts that nobody is told of any more, the oldest first."""
+    return AudienceForecast.objects.filter(created_at__lt=now - LONGEST).order_by("created_at")
 
 
 def limit_of(draft: Broadcast, message: FrozenMessage) -> Limit | None:
@@ -180,8 +190,7 @@ def _begin(
 
 def _take() -> AudienceForecast | None:
     """Take the forecast that waits longest, and count the try before it begins."""
-    unfinished = AudienceForecast.objects.filter(completed_at=None, tries__lt=MOST_TRIES).order_by("worked_at", "pk")
-    run = unfinished.select_related("workspace").first()
+    run = unfinished_forecasts().select_related("workspace").first()
     if run is None:
         return None
     taken = AudienceForecast.objects.filter(pk=run.pk, created_at=run.created_at, tries=run.tries)

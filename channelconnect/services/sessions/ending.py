@@ -4,6 +4,7 @@ from dataclasses import asdict
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from agency.actors import Actor
 from agency.services import record_activity, record_event
@@ -12,6 +13,7 @@ from channelconnect import events
 from channelconnect.models import ConnectSession
 from channelconnect.models.sessions import Status
 from channelconnect.services.sessions.snapshots import snapshot_of
+from config.db import Moment
 from workspaces.subaccounts.models import Channel
 
 EVENTS = {
@@ -77,13 +79,12 @@ def cancel_session(*, session: ConnectSession, now: datetime, by: Actor) -> Conn
 
 def expire_sessions(*, now: datetime, by: Actor, batch: int = 500) -> int:
     """End open sessions whose time is over; says how many."""
-    due = (
-        ConnectSession.objects.open()
-        .filter(expires_at__lte=now)
-        .select_related("workspace")
-        .order_by("expires_at")[:batch]
-    )
     return sum(
         end_session(session=session, status=Status.EXPIRED, error_code="session_expired", now=now, by=by)
-        for session in due
+        for session in expired_sessions(now).select_related("workspace")[:batch]
     )
+
+
+def expired_sessions(now: Moment) -> "QuerySet[ConnectSession]":
+    """Give the open sessions whose time is over, in their order."""
+    return ConnectSession.objects.open().filter(expires_at__lte=now).order_by("expires_at")

@@ -14,6 +14,7 @@ from channelconnect.providers import Account, Grant
 from channelconnect.services.allowance_keys import uses_taken_along
 from channelconnect.services.sessions.ending import end_session
 from channelconnect.services.subscriptions import keep_subscription, release_access
+from channelconnect.services.templates.syncing import sync_when_new
 from workspaces.subaccounts.models import Channel
 from workspaces.subaccounts.services import (
     AccountConnectedElsewhere,
@@ -107,6 +108,8 @@ def _keep_access(channel: Channel, account: Account, grant: Grant, now: datetime
                 "access_checked_at": None,
             },
         )
+    if channel.platform == "whatsapp":
+        sync_when_new(account.container_id, now=now)
 
 
 def _save(session: ConnectSession, account: Account, now: datetime, by: Actor) -> Channel:

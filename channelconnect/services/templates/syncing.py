@@ -7,12 +7,14 @@ from functools import partial
 from typing import Final
 
 from django.db import connection, transaction
+from django.db.models import QuerySet
 
 from channelconnect.models import ChannelCredential, MessageTemplate, TemplateSync
 from channelconnect.providers import ProviderFault
 from channelconnect.providers.notices import TemplateChanged
 from channelconnect.providers.templates import ListedTemplate, list_templates
 from channelconnect.services.templates.listing import shown_templates
+from config.db import Moment
 from config.errors import Invalid
 from config.tries.counting import run_counted
 from workspaces.conversations.services.errors import ChannelNotActive
@@ -78,6 +80,11 @@ def sync_soon(container_ids: Iterable[str], *, now: datetime) -> None:
     )
 
 
+def sync_when_new(container_id: str, *, now: datetime) -> None:
+    """Have the templates of a business account listed within seconds that nobody has listed yet."""
+    TemplateSync.objects.bulk_create([TemplateSync(container_id=container_id, due_at=now)], ignore_conflicts=True)
+
+
 def sync_changed(facts: Sequence[TemplateChanged], *, now: datetime) -> None:
     """List the templates of the business accounts again that the provider tells changes of."""
     sync_soon([fact.container_id for fact in facts], now=now)
@@ -87,13 +94,18 @@ def sync_next(*, now: datetime) -> bool:
     """List the templates of the business account that has been due for longest; False where none is."""
     with connection.cursor() as cursor:
         cursor.execute(LEARN, [now, BATCH])
-    due = TemplateSync.objects.filter(due_at__lte=now).order_by("due_at").first()
+    due = due_syncs(now).first()
     if due is None:
         return False
     # First, so that what asks for another listing meanwhile is heard.
     TemplateSync.objects.filter(pk=due.pk).update(due_at=now + EVERY)
     run_counted(partial(_sync_due, due, now), kind=KIND, key=due.pk, give_up=partial(_give_up, due, now))
     return True
+
+
+def due_syncs(now: Moment) -> "QuerySet[TemplateSync]":
+    """Give the business accounts whose templates are to be listed, in their order."""
+    return TemplateSync.objects.filter(due_at__lte=now).order_by("due_at")
 
 
 def _sync_due(due: TemplateSync, now: datetime) -> None:

@@ -44,6 +44,7 @@ WORKERS = (
         "worker",
         (
             "pulse",
+            "due-work",
             "callbacks",
             "expiry",
             "subscriptions",
@@ -55,7 +56,7 @@ WORKERS = (
             "domains",
             "notifications",
         ),
-        14,
+        15,
     ),
     Worker("mail", ("mail",), 1),
     Worker("housekeeping", ("housekeeping",), 1),

@@ -3,9 +3,11 @@
 from datetime import UTC, datetime, timedelta
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from agency.actors import Actor
 from agency.services import NewEvent, record_events, subscribed_events
+from config.db import Moment
 from config.errors import Conflict, Invalid, NotFound
 from workspaces.catalogue.models import Service
 from workspaces.catalogue.services import hold_service
@@ -135,14 +137,19 @@ def cancel_class(*, session: ClassSession, now: datetime, by: Actor) -> ClassSes
 @transaction.atomic
 def complete_ended_classes(*, now: datetime, batch: int = BATCH) -> int:
     """Complete classes whose end has passed; says how many. One that somebody is changing waits for the next run."""
-    due = ClassSession.objects.filter(status=Status.SCHEDULED, ends_at__lte=now).order_by("ends_at")
-    locked = list(due.select_for_update(skip_locked=True, no_key=True).values_list("pk", flat=True)[:batch])
+    due = ended_classes(now).select_for_update(skip_locked=True, no_key=True)
+    locked = list(due.values_list("pk", flat=True)[:batch])
     if not locked:
         return 0
     ClassSession.objects.filter(pk__in=locked).update(status=Status.COMPLETED)
     sessions = ClassSession.objects.filter(pk__in=locked).with_names().select_related("workspace").order_by("id")
     _record_completions(list(sessions), now)
     return len(locked)
+
+
+def ended_classes(now: Moment) -> "QuerySet[ClassSession]":
+    """Give the classes whose end has passed and that nobody has completed, in their order."""
+    return ClassSession.objects.filter(status=Status.SCHEDULED, ends_at__lte=now).order_by("ends_at")
 
 
 def _record_completions(sessions: list[ClassSession], now: datetime) -> None:

@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Final
 
 from django.db import OperationalError, connection, transaction
+from django.db.models import QuerySet
 from django.db.models.functions import Now
 
 from config.db import database_now
@@ -50,12 +51,17 @@ def with_sizes(workspace: Workspace, segments: Iterable[Segment]) -> list[Segmen
 
 def recount_segments() -> bool:
     """Count anew what somebody has asked for, the segments of one workspace; says whether there were any."""
-    wanted = Segment.objects.filter(recount_asked_at__isnull=False).select_related("workspace")
-    first = wanted.order_by("recount_asked_at").first()
+    wanted = segments_to_recount().select_related("workspace")
+    first = wanted.first()
     if first is None:
         return False
     _keep(first.workspace, list(wanted.filter(workspace=first.workspace).order_by("pk")[:AT_ONCE]), RECOUNT_MS)
     return True
+
+
+def segments_to_recount() -> "QuerySet[Segment]":
+    """Give the segments whose kept number somebody has found too old, in their order."""
+    return Segment.objects.filter(recount_asked_at__isnull=False).order_by("recount_asked_at")
 
 
 def _read_kept(workspace: Workspace, segments: Sequence[Segment]) -> None:

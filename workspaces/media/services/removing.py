@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db import connection, transaction
+from django.db.models import QuerySet
 
 from agency.actors import Actor
-from config.db import database_now
+from config.db import Moment, database_now
 from config.hooks import Registry
 from config.leases.arrays import integers
 from workspaces.media.models import Media, MediaQuerySet, UnusedFile
@@ -83,8 +84,7 @@ def remove_next_unused_file() -> bool:
     """
     now = database_now()
     with transaction.atomic():
-        due = UnusedFile.objects.select_for_update(skip_locked=True).filter(due_at__lte=now)
-        unused = due.order_by("due_at", "id").first()
+        unused = due_unused_files(now).select_for_update(skip_locked=True).first()
         if unused is None:
             return False
         unused.due_at = now + min(FIRST_WAIT * 2 ** min(unused.tries, MOST_DOUBLED), LONGEST_WAIT)
@@ -98,3 +98,8 @@ def remove_next_unused_file() -> bool:
         return True
     unused.delete()
     return True
+
+
+def due_unused_files(now: Moment) -> "QuerySet[UnusedFile]":
+    """Give the files that are to be removed from the storage, in their order."""
+    return UnusedFile.objects.filter(due_at__lte=now).order_by("due_at", "id")

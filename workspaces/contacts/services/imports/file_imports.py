@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import IO, Any
 
 from django.db import DataError, IntegrityError, transaction
+from django.db.models import QuerySet
 
 from agency.actors import Actor
 from config.errors import Conflict, Invalid, NotFound
@@ -155,11 +156,15 @@ def import_next_piece(*, now: datetime) -> bool:
     return number is not None and _take_next(number, now)
 
 
+def running_imports() -> "QuerySet[ContactImport]":
+    """Give the files that are being taken in, in their order."""
+    return ContactImport.objects.filter(status=Status.RUNNING).order_by("tries", "rows_done", "id")
+
+
 @transaction.atomic
 def _begin_next(now: datetime) -> int | None:
     """Count a try of the next file's rows; what has had enough tries is set aside."""
-    running = ContactImport.objects.filter(status=Status.RUNNING).order_by("tries", "rows_done", "id")
-    found = running.select_for_update(skip_locked=True).first()
+    found = running_imports().select_for_update(skip_locked=True).first()
     if found is None:
         return None
     if found.tries >= MOST_TRIES:

@@ -3,7 +3,9 @@
 from datetime import datetime, timedelta
 
 from django.db import transaction
+from django.db.models import QuerySet
 
+from config.db import Moment
 from config.errors import Conflict, Invalid
 from workspaces.conversations.models import Conversation
 from workspaces.conversations.services.announcing import announce_changes
@@ -46,9 +48,13 @@ def wake_snoozed_conversations(*, now: datetime, batch: int = BATCH) -> int:
 
     The lists themselves go by the database's clock: one that nobody has woken up yet is in its place all the same.
     """
-    due = Conversation.objects.filter(snoozed_until__lte=now).order_by("snoozed_until")
-    rows = due.select_for_update(skip_locked=True, no_key=True).values_list("workspace_id", "pk")[:batch]
-    woken = list(rows)
+    rows = conversations_to_wake(now).select_for_update(skip_locked=True, no_key=True)
+    woken = list(rows.values_list("workspace_id", "pk")[:batch])
     Conversation.objects.filter(pk__in=[pk for _, pk in woken]).update(snoozed_until=None, updated_at=now)
     announce_changes(woken)
     return len(woken)
+
+
+def conversations_to_wake(now: Moment) -> "QuerySet[Conversation]":
+    """Give the conversations whose time has come, in their order."""
+    return Conversation.objects.filter(snoozed_until__lte=now).order_by("snoozed_until")

@@ -1,0 +1,278 @@
+"""Tasks are begun when their rows are due, one statement finds that none is, and beat asks for each all the same."""
+
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils.timezone import now
+
+from agency.models import BulkOperation, Domain, Export, Mail, Notification, NotificationEvent, PasswordResetRequest
+from broadcasts.models import AudienceForecast
+from broadcasts.services.tracking.clicks import record_clicks
+from broadcasts.services.tracking.links import Target
+from channelconnect.models import ChannelCredential, ConnectSession, TemplateSync, Unsubscription
+from config.celery import app
+from config.celery.calls import MOST_WAITING, WaitingCalls
+from config.celery.due_work import due_among, due_work, start_due_tasks
+from config.queues import SWEEP_SECONDS, TASKS, Task
+from tests.factories import ServiceFactory, StaffFactory, UserFactory
+from tests.processes.broker import forget_calls
+from tests.tenants import Tenant
+from workspaces.classes.models import ClassSession
+from workspaces.contacts.models import Contact, ContactImport, Segment
+from workspaces.conversations.models import Conversation, MediaFetch, Message
+from workspaces.media.models import UnusedFile
+
+pytestmark = pytest.mark.django_db
+# What beat asks for more often, or as often because its look goes through many tables.
+LOOKED_FOR_BY_THEMSELVES = {
+    "config.record_worker",
+    "config.start_due_tasks",
+    "conversations.apply_parked_changes",
+    "contacts.merge_counts",
+    "agency.check_states",
+}
+# Of an idle task; those that find what lasts go through a table each.
+MOST_STATEMENTS_OF_A_MINUTE = 40
+MOST_OF_CHECKS = 70
+HOUR = timedelta(hours=1)
+
+
+@pytest.fixture(autouse=True)
+def every_task_is_imported() -> None:
+    app.loader.import_default_modules()
+
+
+@pytest.fixture
+def waiting() -> Iterator[WaitingCalls]:
+    """The calls that wait in the empty queues of this test run's broker."""
+    forget_calls()
+    with app.connection_for_write() as broker:
+        yield WaitingCalls(broker)
+    forget_calls()
+
+
+def furnished(a: Tenant) -> Tenant:
+    """With a channel, and without the e-mail to the owner of its workspace."""
+    assert a.channel
+    Mail.objects.all().delete()
+    return a
+
+
+def time(is_due: bool) -> datetime:
+    return now() - HOUR if is_due else now() + HOUR
+
+
+def a_mail(a: Tenant, is_due: bool) -> None:
+    fields: dict[str, Any] = {"user": UserFactory.create(), "recipient": "ada@example.com"}
+    Mail.objects.create(kind=Mail.Kind.PASSWORD_RESET, next_attempt_at=time(is_due), **fields)
+
+
+def a_password_reset(a: Tenant, is_due: bool) -> None:
+    if is_due:
+        PasswordResetRequest.objects.create(email="ada@example.com")
+
+
+def a_bulk_change(a: Tenant, is_due: bool) -> None:
+    BulkOperation.objects.create(kind="sub_accounts.suspend", **state(a, is_due))
+
+
+def an_export(a: Tenant, is_due: bool) -> None:
+    Export.objects.create(kind="activity", format="csv", **state(a, is_due))
+
+
+def state(a: Tenant, is_due: bool) -> dict[str, Any]:
+    ended = {} if is_due else {"state": "completed", "ended_at": now()}
+    return {"agency": a.agency, "created_by": UserFactory.create(), **ended}
+
+
+def a_domain(a: Tenant, is_due: bool) -> None:
+    Domain.objects.create(agency=a.agency, host="chat.example.com", token="1", next_check_at=time(is_due))
+
+
+def an_event(a: Tenant, is_due: bool) -> NotificationEvent:
+    fields: dict[str, Any] = {"kind": "export.ended", "key": "1", "only_user": UserFactory.create()}
+    told_at = None if is_due else now()
+    return NotificationEvent.objects.create(agency=a.agency, created_at=now(), told_at=told_at, **fields)
+
+
+def an_e_mail_at_once(a: Tenant, is_due: bool) -> None:
+    a_notification(a, "at_once", is_due)
+
+
+def an_e_mail_of_the_day(a: Tenant, is_due: bool) -> None:
+    a_notification(a, "digest", is_due)
+
+
+def a_notification(a: Tenant, way: str, is_due: bool) -> None:
+    event = an_event(a, is_due=False)
+    fields: dict[str, Any] = {"area": a.agency.uuid, "kind": event.kind, "created_at": now()}
+    Notification.objects.create(user=event.only_user, event=event, way=way, mail_due_at=time(is_due), **fields)
+
+
+def a_message(a: Tenant, **fields: Any) -> Message:
+    contact = Contact.objects.create(workspace=a.workspace, name="Ada", search_key="ada")
+    conversation = Conversation.objects.create(workspace=a.workspace, channel=a.channel, contact=contact, **fields)
+    return Message.objects.create(
+        workspace_id=a.workspace.pk,
+        channel_id=a.channel.pk,
+        conversation=conversation,
+        direction="in",
+        status="received",
+        type="image",
+        provider_time=now(),
+    )
+
+
+def a_fetch(a: Tenant, is_due: bool) -> None:
+    MediaFetch.objects.create(message=a_message(a), channel_id=a.channel.pk, reference="1", due_at=time(is_due))
+
+
+def a_snoozed_conversation(a: Tenant, is_due: bool) -> None:
+    a_message(a, snoozed_until=time(is_due))
+
+
+def a_session(a: Tenant, is_due: bool) -> None:
+    where: dict[str, Any] = {"agency": a.agency, "workspace": a.workspace, "platform": "whatsapp"}
+    times = {"created_at": time(is_due) - HOUR, "expires_at": time(is_due)}
+    ConnectSession.objects.create(return_url="https://example.com", link_digest=b"1" * 32, **where, **times)
+
+
+def an_unsubscription(a: Tenant, is_due: bool) -> None:
+    what: dict[str, Any] = {"reason": "moved", "platform": "facebook", "container_id": "1", "status": "waiting"}
+    Unsubscription.objects.create(workspace=a.workspace, token="no secret", due_at=time(is_due), **what)
+
+
+def an_access_check(a: Tenant, is_due: bool) -> None:
+    fields: dict[str, Any] = {"token": "", "container_id": "1"}
+    ChannelCredential.objects.create(channel=a.channel, access_check_due_at=time(is_due), **fields)
+
+
+def a_template_list(a: Tenant, is_due: bool) -> None:
+    TemplateSync.objects.create(container_id="1", due_at=time(is_due))
+
+
+def a_class(a: Tenant, is_due: bool) -> None:
+    service, staff = ServiceFactory.create(workspace=a.workspace), StaffFactory.create(workspace=a.workspace)
+    times = {"starts_at": time(is_due) - HOUR, "ends_at": time(is_due)}
+    ClassSession.objects.create(workspace=a.workspace, service=service, staff=staff, capacity=5, **times)
+
+
+def an_import(a: Tenant, is_due: bool) -> None:
+    fields: dict[str, Any] = {"filename": "a.csv", "columns": ["a"], "rows_total": 1, "by_label": "Ada"}
+    ContactImport.objects.create(workspace=a.workspace, status="running" if is_due else "completed", **fields)
+
+
+def a_segment_to_recount(a: Tenant, is_due: bool) -> None:
+    asked_at = now() if is_due else None
+    Segment.objects.create(workspace=a.workspace, name="Some", name_key="some", filter={}, recount_asked_at=asked_at)
+
+
+def a_forecast(a: Tenant, is_due: bool) -> None:
+    make_forecast(a, completed_at=None if is_due else now())
+
+
+def an_old_forecast(a: Tenant, is_due: bool) -> None:
+    make_forecast(a, completed_at=now(), created_at=now() - (HOUR if is_due else timedelta()))
+
+
+def make_forecast(a: Tenant, **fields: Any) -> None:
+    counted: dict[str, Any] = {"counted_up_to": 0, "last_contact": 1, "walked": 0, "total": 1, "found": {}}
+    AudienceForecast.objects.create(workspace=a.workspace, draft={}, starts_at=now(), **counted, **fields)
+
+
+def a_click(a: Tenant, is_due: bool) -> None:
+    if is_due:
+        record_clicks([Target(1, 1, 0)])
+
+
+def an_unused_file(a: Tenant, is_due: bool) -> None:
+    UnusedFile.objects.create(storage_name="1", due_at=time(is_due))
+
+
+WORK: tuple[tuple[str, Callable[[Tenant, bool], object]], ...] = (
+    ("agency.send_mail", a_mail),
+    ("agency.send_mail", a_password_reset),
+    ("agency.run_jobs", a_bulk_change),
+    ("agency.run_jobs", an_export),
+    ("agency.check_domains", a_domain),
+    ("agency.tell_people", an_event),
+    ("agency.tell_people", an_e_mail_at_once),
+    ("agency.tell_people", an_e_mail_of_the_day),
+    ("channelconnect.fetch_media", a_fetch),
+    ("channelconnect.expire_sessions", a_session),
+    ("channelconnect.unsubscribe", an_unsubscription),
+    ("channelconnect.check_access", an_access_check),
+    ("channelconnect.sync_templates", a_template_list),
+    ("classes.complete_ended", a_class),
+    ("contacts.import_files", an_import),
+    ("contacts.recount_segments", a_segment_to_recount),
+    ("conversations.wake_snoozed", a_snoozed_conversation),
+    ("broadcasts.count_audiences", a_forecast),
+    ("broadcasts.count_audiences", an_old_forecast),
+    ("broadcasts.count_clicks", a_click),
+    ("media.remove_unused_files", an_unused_file),
+)
+IN_TURN = [pytest.param(*one, id=one[1].__name__) for one in WORK]
+
+
+@pytest.mark.parametrize(("task", "make"), IN_TURN)
+def test_a_task_is_due_when_its_rows_are(a: Tenant, task: str, make: Callable[[Tenant, bool], object]) -> None:
+    make(furnished(a), True)
+    assert due_among(due_work) == {task}
+
+
+@pytest.mark.parametrize(("task", "make"), IN_TURN)
+def test_a_task_is_not_due_before_its_rows_are(a: Tenant, task: str, make: Callable[[Tenant, bool], object]) -> None:
+    make(furnished(a), False)
+    assert due_among(due_work) == set()
+
+
+def test_each_kind_of_due_work_is_in_the_table() -> None:
+    assert sum(len(kind.rows) for kind in due_work) == len(WORK)
+    assert {kind.name for kind in due_work} == {task for task, _ in WORK}
+
+
+def test_whatever_beat_asks_for_each_minute_is_begun_as_soon_as_it_is_due() -> None:
+    often = {task.name for task in TASKS if task.every is not None and task.every <= SWEEP_SECONDS}
+    assert {kind.name for kind in due_work} == often - LOOKED_FOR_BY_THEMSELVES
+
+
+def test_one_statement_finds_that_nothing_is_due(waiting: WaitingCalls) -> None:
+    with CaptureQueriesContext(connection) as captured:
+        start_due_tasks()
+    assert len(captured) == 1
+    assert all(waiting.number(task.queue.name) == 0 for task in TASKS)
+
+
+def test_what_is_due_is_asked_for_with_the_next_look_however_often_a_call_is_lost(
+    a: Tenant, waiting: WaitingCalls
+) -> None:
+    a_mail(a, is_due=True)
+    a_domain(a, is_due=True)
+    for _ in range(2):
+        forget_calls()
+        start_due_tasks()
+        counted = {task.queue.name: waiting.number(task.queue.name) for task in TASKS}
+        assert {queue: number for queue, number in counted.items() if number} == {"mail": 1, "domains": 1}
+
+
+def test_a_queue_that_nobody_empties_stays_short(a: Tenant, waiting: WaitingCalls) -> None:
+    a_mail(a, is_due=True)
+    for _ in range(MOST_WAITING + 3):
+        start_due_tasks()
+    assert waiting.number("mail") == MOST_WAITING
+
+
+@pytest.mark.parametrize("task", [task for task in TASKS if task.every is not None], ids=lambda task: task.name)
+def test_an_idle_task_costs_few_statements(task: Task) -> None:
+    """Each is asked for by beat; what looks through many tables is asked for seldom."""
+    app.tasks[task.name]()  # what a first run makes, such as the days of deliveries, is there
+    with CaptureQueriesContext(connection) as captured:
+        app.tasks[task.name]()
+    assert task.every
+    most = MOST_OF_CHECKS if task.name == "agency.check_states" else MOST_STATEMENTS_OF_A_MINUTE
+    assert len(captured) * 60 / task.every <= most
