@@ -12,6 +12,7 @@ from typing import Any, Final
 from django.db import connection
 
 from channelconnect.models.inbox import MOST_TRIES
+from config.celery.due_work import DueWork, due_among
 
 MOST_BODIES: Final = 2_000
 # Some two thousand statuses or messages. What a statement applies at once has its best price there.
@@ -29,11 +30,11 @@ SELECT array_agg(id ORDER BY id), statement_timestamp() FROM (
         WHERE read_at IS NULL AND {which} ORDER BY {order} LIMIT %(most)s) AS unread) AS sized
 WHERE before < %(bytes)s HAVING count(*) > 0 RETURNING id, notices
 """
+TO_READ_AGAIN = "tries = 1 AND due_at <= statement_timestamp()"
+TO_READ_ALONE = f"tries BETWEEN 2 AND {MOST_TRIES - 1} AND due_at <= statement_timestamp()"
 NEW = BEGIN.format(which="tries = 0 AND id > %(after)s", order="id")
-AGAIN = BEGIN.format(which="tries = 1 AND due_at <= statement_timestamp()", order="due_at, id")
-ALONE = BEGIN.format(
-    which=f"tries BETWEEN 2 AND {MOST_TRIES - 1} AND due_at <= statement_timestamp()", order="due_at, id"
-)
+AGAIN = BEGIN.format(which=TO_READ_AGAIN, order="due_at, id")
+ALONE = BEGIN.format(which=TO_READ_ALONE, order="due_at, id")
 TAKE = "DELETE FROM channelconnect_readingattempt WHERE id = %s"
 # Nothing is locked when a reading begins, so two readers may have begun with the same notices: the second one leaves
 # them to the first, and goes on behind them.
@@ -53,12 +54,28 @@ UPDATE channelconnect_providernotice SET fault = %(fault)s,
         ELSE interval '30 min' END
 WHERE id = ANY (%(ids)s) AND read_at IS NULL
 """
+IS_ANY_DEAD = f"""
+SELECT id FROM channelconnect_readingattempt
+WHERE begun_at < statement_timestamp() - interval '{DEAD_AFTER_SECONDS} s' LIMIT 1
+"""  # noqa: S608  # a number of our own
 DEAD = """
 DELETE FROM channelconnect_readingattempt WHERE id IN (
     SELECT id FROM channelconnect_readingattempt
     WHERE begun_at < statement_timestamp() - make_interval(secs => %s) FOR UPDATE SKIP LOCKED)
 RETURNING notices
 """
+FIRST = "SELECT id FROM channelconnect_providernotice WHERE read_at IS NULL AND {which} ORDER BY {order} LIMIT 1"
+WORK: Final = (
+    DueWork(
+        "to read",
+        (
+            FIRST.format(which="tries = 0", order="id"),
+            FIRST.format(which=TO_READ_AGAIN, order="due_at, id"),
+            FIRST.format(which=TO_READ_ALONE, order="due_at, id"),
+        ),
+    ),
+    DueWork("dead", (IS_ANY_DEAD,)),
+)
 MARK = "UPDATE channelconnect_providernotice SET fault = %s WHERE id = %s"
 
 
@@ -77,6 +94,11 @@ class Body:
     id: int
     received_at: datetime
     content: bytes
+
+
+def is_anything_waiting() -> bool:
+    """Say whether a notice is to be read, or a reader has died; one statement, without a transaction."""
+    return bool(due_among(WORK))
 
 
 def begin_new(*, after: int) -> Reading | None:

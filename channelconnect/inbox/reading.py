@@ -49,19 +49,24 @@ class Reader:
         self._handlers = handlers
         self._after = 0
         self._looked_back_at: float | None = None
+        self._is_idle = False
 
     def read_round(self) -> int:
         """Read a batch of new notices, and one of those that failed before; says how many were at hand.
 
         What lies behind the place that this reader has come to (another one's that was rolled back, one that was
-        committed late) is found when nothing is left before it, and every few seconds.
+        committed late) is found when nothing is left before it, and every few seconds. After a round that found nothing
+        the next one only looks whether there is anything.
         """
+        if self._is_idle and not claims.is_anything_waiting():
+            return 0
         self._look_back()
         done = self._read_new()
         for begin in (claims.begin_again, claims.begin_alone):
             reading = begin()
             if reading:
                 done += self._read(reading)
+        self._is_idle = not done
         return done
 
     def _look_back(self) -> None:

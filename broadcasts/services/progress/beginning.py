@@ -17,6 +17,7 @@ from broadcasts.services.events.recording import record_broadcast_change
 from broadcasts.services.listing import joined
 from broadcasts.services.notifications import notify_of_pause
 from broadcasts.services.progress.freezing import freeze_message
+from config.db import Moment
 from config.errors import Invalid
 from workspaces.subaccounts.models import Channel, Workspace
 
@@ -31,23 +32,24 @@ def begin_due_broadcasts(*, now: datetime, batch: int = BATCH) -> int:
 
     One that waits for its approval, or whose workspace or agency is suspended, stays scheduled and begins afterwards.
     """
-    due = _due(now).order_by("due_at", "id").values_list("pk", flat=True)[:batch]
+    due = due_broadcasts(now).values_list("pk", flat=True)[:batch]
     return sum(begin_broadcast(broadcast=pk, now=now) for pk in due)
 
 
-def _due(now: datetime) -> "QuerySet[Broadcast]":
+def due_broadcasts(now: Moment) -> "QuerySet[Broadcast]":
+    """Give those that begin now, in their order."""
     scheduled = Broadcast.objects.filter(status=Status.SCHEDULED, due_at__lte=now)
     return scheduled.filter(
         Q(requires_approval=False) | Q(approved_at__isnull=False),
         workspace__status=Workspace.Status.ACTIVE,
         workspace__agency__status=Agency.Status.ACTIVE,
-    )
+    ).order_by("due_at", "id")
 
 
 @transaction.atomic
 def begin_broadcast(*, broadcast: int, now: datetime) -> bool:
     """Begin a broadcast, unless somebody else is at it, or it is not due any more."""
-    found = _locked(_due(now), broadcast)
+    found = _locked(due_broadcasts(now), broadcast)
     if found is None:
         return False
     changes = _fixed(found)
@@ -60,13 +62,15 @@ def begin_broadcast(*, broadcast: int, now: datetime) -> bool:
 
 def begin_refused_broadcasts(*, now: datetime, batch: int = BATCH) -> int:
     """Try again what could not be sent when it was to begin, and was resumed by somebody since."""
-    return sum(begin_again(broadcast=pk, now=now) for pk in list(_refused().values_list("pk", flat=True)[:batch]))
+    return sum(
+        begin_again(broadcast=pk, now=now) for pk in list(refused_broadcasts().values_list("pk", flat=True)[:batch])
+    )
 
 
 @transaction.atomic
 def begin_again(*, broadcast: int, now: datetime) -> bool:
     """Fix what could not be fixed before, or pause the broadcast once more."""
-    found = _locked(_refused(), broadcast)
+    found = _locked(refused_broadcasts(), broadcast)
     if found is None:
         return False
     changes = _fixed(found)
@@ -75,7 +79,8 @@ def begin_again(*, broadcast: int, now: datetime) -> bool:
     return True
 
 
-def _refused() -> "QuerySet[Broadcast]":
+def refused_broadcasts() -> "QuerySet[Broadcast]":
+    """Give those that were resumed after they could not be sent as they were, in their order."""
     resumed = Broadcast.objects.filter(status=Status.SENDING, is_prepared=False, frozen__is_refused=True)
     return resumed.order_by("id")
 

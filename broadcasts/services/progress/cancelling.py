@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Final
 
 from django.db import connection, transaction
+from django.db.models import QuerySet
 
 from broadcasts import events
 from broadcasts.models import Broadcast, Recipient, Stage
@@ -31,13 +32,17 @@ def skip_next_cancelled(*, now: datetime) -> bool:
 
     What is being sent ends as it ends; only what comes back from there is skipped by a later round.
     """
-    rows = Broadcast.objects.filter(status=Broadcast.Status.CANCELLED, next_due_at__isnull=False).order_by("pk")
-    for broadcast in rows.select_for_update(skip_locked=True, no_key=True):
+    for broadcast in cancelled_broadcasts().select_for_update(skip_locked=True, no_key=True):
         if _skip(broadcast, now):
             return True
         if not _may_come_back(broadcast):
             Broadcast.objects.filter(pk=broadcast.pk).update(next_due_at=None)
     return False
+
+
+def cancelled_broadcasts() -> "QuerySet[Broadcast]":
+    """Give the cancelled broadcasts that may have somebody left to skip, in their order."""
+    return Broadcast.objects.filter(status=Broadcast.Status.CANCELLED, next_due_at__isnull=False).order_by("pk")
 
 
 def _skip(broadcast: Broadcast, now: datetime) -> bool:

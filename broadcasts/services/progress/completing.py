@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Final
 
 from django.db import connection, transaction
+from django.db.models import QuerySet
 
 from agency.actors import SYSTEM
 from broadcasts import events
@@ -42,11 +43,15 @@ def complete_broadcasts(*, now: datetime, after: int) -> int:
 
     So those that wait for long, however many they are, keep no newer one from its end.
     """
-    sending = Broadcast.objects.filter(status=Status.SENDING, is_prepared=True, pk__gt=after).order_by("id")
-    ids = list(sending.values_list("pk", flat=True)[:MOST_BROADCASTS])
+    ids = list(prepared_broadcasts().filter(pk__gt=after).values_list("pk", flat=True)[:MOST_BROADCASTS])
     for first in range(0, len(ids), BATCH):
         _complete(ids[first : first + BATCH], now)
     return ids[-1] if len(ids) == MOST_BROADCASTS else 0
+
+
+def prepared_broadcasts() -> "QuerySet[Broadcast]":
+    """Give those that are being sent to everybody whom they are for, in their order."""
+    return Broadcast.objects.filter(status=Status.SENDING, is_prepared=True).order_by("id")
 
 
 @transaction.atomic

@@ -8,11 +8,18 @@ from functools import partial
 from typing import Final
 
 from django.db import DatabaseError, connection
+from django.db.models.functions import Now
 
-from broadcasts.services.progress.beginning import begin_due_broadcasts, begin_refused_broadcasts
-from broadcasts.services.progress.cancelling import skip_next_cancelled
-from broadcasts.services.progress.completing import complete_broadcasts
-from broadcasts.services.progress.turns import PreparationTurns
+from broadcasts.services.progress.beginning import (
+    begin_due_broadcasts,
+    begin_refused_broadcasts,
+    due_broadcasts,
+    refused_broadcasts,
+)
+from broadcasts.services.progress.cancelling import cancelled_broadcasts, skip_next_cancelled
+from broadcasts.services.progress.completing import complete_broadcasts, prepared_broadcasts
+from broadcasts.services.progress.turns import PreparationTurns, unprepared_broadcasts
+from config.celery.due_work import DueWork, due_among
 from config.celery.tasks import in_batches
 from config.db import database_now
 from config.recovery.identity import is_confirmed
@@ -22,6 +29,11 @@ logger = logging.getLogger(__name__)
 # How often it is looked for what is due. Preparation goes on between two looks.
 LOOK_SECONDS: Final = 0.5
 SKIPPING_SECONDS: Final = 0.2
+WORK: Final = (
+    DueWork("to begin", (lambda: due_broadcasts(Now()), refused_broadcasts)),
+    DueWork("to end", (cancelled_broadcasts, prepared_broadcasts)),
+    DueWork("to prepare", (unprepared_broadcasts,)),
+)
 
 
 class Round:
@@ -44,7 +56,13 @@ class Round:
         return self._turns.go_on()
 
     def look(self) -> None:
-        """Begin what is due, end what is through, and learn what has to be prepared."""
+        """Begin what is due, end what is through, and learn what has to be prepared.
+
+        One statement, without a transaction, finds that there is nothing of that.
+        """
+        self._looked_at = time.monotonic()
+        if self._turns.is_empty and not due_among(WORK):
+            return
         now = database_now()
         # After a restore what is due may have begun before: it waits until `after_restore` has looked at it.
         with connection.cursor() as cursor:

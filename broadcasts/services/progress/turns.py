@@ -5,6 +5,7 @@ import time
 from typing import Final
 
 from django.db import DatabaseError, connection
+from django.db.models import QuerySet
 
 from broadcasts.models import Broadcast
 from broadcasts.services.audience.chunks import unprepared
@@ -36,9 +37,14 @@ class PreparationTurns:
         """Whether the last piece was not the first of its broadcast."""
         return self._is_large
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is known that has to be prepared."""
+        return not self._known
+
     def learn(self) -> None:
         """Learn what has to be prepared."""
-        rows = Broadcast.objects.filter(unprepared()).order_by("id")
+        rows = unprepared_broadcasts()
         found: set[Path] = set(rows.values_list("workspace__agency_id", "workspace_id", "pk")[:MOST_UNPREPARED])
         now = time.monotonic()
         self._rests = {pk: until for pk, until in self._rests.items() if until > now}
@@ -83,3 +89,8 @@ class PreparationTurns:
             )
             self._rests[path[-1]] = time.monotonic() + PAUSE_SECONDS
             return False
+
+
+def unprepared_broadcasts() -> "QuerySet[Broadcast]":
+    """Give what has to be prepared, in its order."""
+    return Broadcast.objects.filter(unprepared()).order_by("id")

@@ -215,3 +215,35 @@ def test_what_was_committed_late_is_found() -> None:
     ProviderNotice.objects.create(id=late.id, digest=late.digest, body=late.body)
     reader.read_round()
     assert applied() == ["m1", "late"]
+
+
+def test_a_reader_without_anything_to_read_looks_with_one_statement(django_assert_num_queries: Any) -> None:
+    reader = Reader(handlers)
+    assert reader.read_round() == 0
+    for _ in range(2):
+        with django_assert_num_queries(1):
+            assert reader.read_round() == 0
+
+
+@pytest.mark.parametrize("tries", [0, 1, 2])
+def test_a_reader_that_rested_finds_what_comes_and_what_is_due_again(tries: int) -> None:
+    reader = Reader(handlers)
+    assert reader.read_round() == 0
+    store("m1")
+    ProviderNotice.objects.update(tries=tries, due_at=now() + timedelta(minutes=1))
+    if tries:
+        assert reader.read_round() == 0
+        ProviderNotice.objects.update(due_at=now() - timedelta(seconds=1))
+    assert reader.read_round() == 1
+    assert applied() == ["m1"]
+
+
+def test_a_reading_that_a_dead_reader_has_left_is_something_to_do() -> None:
+    store("m1")
+    assert claims.begin_new(after=0)
+    ProviderNotice.objects.update(read_at=now())
+    assert not claims.is_anything_waiting()
+    ReadingAttempt.objects.update(begun_at=now() - timedelta(seconds=11))
+    assert claims.is_anything_waiting()
+    claims.bury_the_dead()
+    assert not claims.is_anything_waiting()
