@@ -57,7 +57,7 @@ def waiting() -> Iterator[WaitingCalls]:
 
 def furnished(a: Tenant) -> Tenant:
     """With a channel, and without the e-mail to the owner of its workspace."""
-    assert a.channel
+    assert a.channel.pk
     Mail.objects.all().delete()
     return a
 
@@ -109,6 +109,7 @@ def an_e_mail_of_the_day(a: Tenant, is_due: bool) -> None:
 
 def a_notification(a: Tenant, way: str, is_due: bool) -> None:
     event = an_event(a, is_due=False)
+    assert event.only_user
     fields: dict[str, Any] = {"area": a.agency.uuid, "kind": event.kind, "created_at": now()}
     Notification.objects.create(user=event.only_user, event=event, way=way, mail_due_at=time(is_due), **fields)
 
