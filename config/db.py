@@ -6,12 +6,11 @@ from typing import Any, cast
 
 import psycopg
 from django.db import IntegrityError, connection, models
-from django.db.models.functions import Now
 
 # A name has at most 120 characters, which few ligatures make more than four times as long; their rest is not compared.
 LONGEST_NAME_KEY = 480
 # A time, or that at which the statement which names it is executed.
-Moment = datetime | Now
+Moment = datetime | models.expressions.Combinable
 # Marks that keep the direction of a part of a text to itself and show nothing.
 ISOLATES = dict.fromkeys(range(0x2066, 0x206A))
 

@@ -1,15 +1,18 @@
 """What keeps broadcasts going beside the sender: begins them, prepares their recipients in turn, and ends them."""
 
 import logging
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from datetime import timedelta
 from functools import partial
 from typing import Final
 
 from django.db import DatabaseError, connection
 from django.db.models.functions import Now
 
+from broadcasts.services.moving import SWEEP as WAKE_UP
 from broadcasts.services.progress.beginning import (
     begin_due_broadcasts,
     begin_refused_broadcasts,
@@ -22,17 +25,27 @@ from broadcasts.services.progress.turns import PreparationTurns, unprepared_broa
 from config.celery.due_work import DueWork, due_among
 from config.celery.tasks import in_batches
 from config.db import database_now
+from config.leases.wake_ups import WakeUpListener
 from config.recovery.identity import is_confirmed
 
 logger = logging.getLogger(__name__)
 
-# How often it is looked for what is due. Preparation goes on between two looks.
+# How often it is looked for what is due while something is under way or about to begin. Preparation goes on between two
+# looks.
 LOOK_SECONDS: Final = 0.5
+# While nothing is, whoever moves a broadcast has it looked for at once. A look every two seconds finds what waited for
+# its workspace to be restored, and what was moved while Redis was away.
+REST_SECONDS: Final = 2.0
+REST: Final = timedelta(seconds=REST_SECONDS)
+# However many broadcasts are moved, no look comes sooner after another.
+LEAST_SECONDS: Final = 0.1
 SKIPPING_SECONDS: Final = 0.2
+SOON: Final = "about to begin"
 WORK: Final = (
     DueWork("to begin", (lambda: due_broadcasts(Now()), refused_broadcasts)),
     DueWork("to end", (cancelled_broadcasts, prepared_broadcasts)),
     DueWork("to prepare", (unprepared_broadcasts,)),
+    DueWork(SOON, (lambda: due_broadcasts(Now() + REST),)),
 )
 
 
@@ -41,7 +54,7 @@ class Round:
 
     def __init__(self, *, chunk: int | None = None) -> None:
         self._turns = PreparationTurns(chunk=chunk)
-        self._looked_at: float | None = None
+        self._looked_at = self._look_at = 0.0
         self._completed_up_to = 0
 
     @property
@@ -51,17 +64,22 @@ class Round:
 
     def go_on(self) -> bool:
         """Do a piece; says whether there was any."""
-        if self._looked_at is None or time.monotonic() - self._looked_at >= LOOK_SECONDS:
+        if time.monotonic() >= self._look_at:
             self.look()
         return self._turns.go_on()
+
+    def look_soon(self) -> None:
+        """Have the next piece begin with a look."""
+        self._look_at = min(self._look_at, self._looked_at + LEAST_SECONDS)
 
     def look(self) -> None:
         """Begin what is due, end what is through, and learn what has to be prepared.
 
         One statement, without a transaction, finds that there is nothing of that.
         """
-        self._looked_at = time.monotonic()
-        if self._turns.is_empty and not due_among(WORK):
+        found = due_among(WORK)
+        self._looks_again_in(LOOK_SECONDS if found else REST_SECONDS)
+        if not found - {SOON} and self._turns.is_empty:
             return
         now = database_now()
         # After a restore what is due may have begun before: it waits until `after_restore` has looked at it.
@@ -73,22 +91,33 @@ class Round:
         in_batches(partial(skip_next_cancelled, now=now), seconds=SKIPPING_SECONDS)
         self._completed_up_to = complete_broadcasts(now=now, after=self._completed_up_to)
         self._turns.learn()
+        self._looks_again_in(LOOK_SECONDS)
+
+    def _looks_again_in(self, seconds: float) -> None:
         self._looked_at = time.monotonic()
+        self._look_at = self._looked_at + seconds
 
 
 def run_round(
     *, should_stop: Callable[[], bool], idle_seconds: float = LOOK_SECONDS / 2, chunk: int | None = None
 ) -> None:
     """Go on until it is to stop. While a large broadcast is prepared, a second connection helps."""
-    current, helping = Round(chunk=chunk), Future[None]()
+    current, helping, woken = Round(chunk=chunk), Future[None](), threading.Event()
     helping.set_result(None)
-    with ThreadPoolExecutor(1, thread_name_prefix="preparing") as pool:
-        while not should_stop():
-            if not current.go_on():
-                time.sleep(idle_seconds)
-            elif current.is_large and helping.done():
-                helping.result()
-                helping = pool.submit(prepare_beside, should_stop=should_stop, chunk=chunk)
+    listener = WakeUpListener(WAKE_UP, woken.set)
+    listener.thread.start()
+    try:
+        with ThreadPoolExecutor(1, thread_name_prefix="preparing") as pool:
+            while not should_stop():
+                if not current.go_on():
+                    if woken.wait(idle_seconds):
+                        woken.clear()
+                        current.look_soon()
+                elif current.is_large and helping.done():
+                    helping.result()
+                    helping = pool.submit(prepare_beside, should_stop=should_stop, chunk=chunk)
+    finally:
+        listener.stop()
 
 
 def prepare_beside(*, should_stop: Callable[[], bool], chunk: int | None = None) -> None:

@@ -248,18 +248,3 @@ def test_two_that_prepare_at_once_double_nothing(a: Tenant, message: dict[str, A
     assert len(recipients(broadcast)) == 60
     check_counts(broadcast)
     assert ActivityEntry.objects.filter(action="broadcast.started").count() == 1
-
-
-def test_a_round_without_work_looks_with_one_statement(
-    a: Tenant, message: dict[str, Any], django_assert_num_queries: Any
-) -> None:
-    a_contact(a, "+491511")
-    later = scheduled(a, message=message)
-    Broadcast.objects.filter(pk=later.pk).update(due_at=now() + timedelta(hours=1))
-    current = Round()
-    for _ in range(2):
-        with django_assert_num_queries(1):
-            current.look()
-    Broadcast.objects.filter(pk=later.pk).update(due_at=now() - timedelta(seconds=1))
-    current.look()
-    assert status_of(later) == "sending"
