@@ -52,7 +52,7 @@ def check_next_access(*, now: datetime) -> bool:
     if begun is None:
         return False
     credential, this_try = begun
-    run_begun(this_try, partial(_check, credential, now), give_up=partial(_give_up, credential))
+    run_begun(this_try, partial(_check, credential, now), give_up=partial(_give_up, credential), counts_faults=True)
     return True
 
 

@@ -14,7 +14,7 @@ from django.db.models import F, QuerySet
 from channelconnect.models import ChannelCredential
 from channelconnect.providers.files import FileFault, fetch_file
 from config.db import Moment, database_now
-from config.tries.counting import Try, begin_tries, died_before, run_begun
+from config.tries.counting import Try, begin_tries, next_rows, run_begun
 from workspaces.conversations.models import MediaFetch, Message
 from workspaces.conversations.services.announcing import announce_changes
 from workspaces.media.models import Media
@@ -56,9 +56,7 @@ def _take(now: datetime) -> Sequence[tuple[MediaFetch, Try]]:
 
     So what kills its process takes others with it once, and no more.
     """
-    waiting = due_fetches(now).select_for_update(skip_locked=True)
-    died = [int(key) for key in died_before(KIND)]
-    rows = list(waiting.exclude(pk__in=died)[:BATCH]) or list(waiting.filter(pk__in=died)[:1])
+    rows = next_rows(due_fetches(now).select_for_update(skip_locked=True), kind=KIND, most=BATCH)
     MediaFetch.objects.filter(pk__in=[row.pk for row in rows]).update(due_at=now + LEASE, tries=F("tries") + 1)
     begun = begin_tries(kind=KIND, keys=[row.pk for row in rows])
     return [(row, begun[str(row.pk)]) for row in rows]
@@ -66,7 +64,7 @@ def _take(now: datetime) -> Sequence[tuple[MediaFetch, Try]]:
 
 def _fetch_in_thread(fetch: MediaFetch, begun: Try) -> None:
     try:
-        run_begun(begun, partial(_fetch, fetch), give_up=partial(_give_up, fetch))
+        run_begun(begun, partial(_fetch, fetch), give_up=partial(_give_up, fetch), counts_faults=True)
     finally:
         connections.close_all()
 

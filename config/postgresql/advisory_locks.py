@@ -18,3 +18,4 @@ class AdvisoryLock(IntEnum):
     CONTAINER = 7_105_009  # with a container's hash: whoever subscribes to it or takes that back
     CHANNEL_INBOX = 7_105_011  # with a channel's number: whoever applies what came in
     ALLOWANCE_RELEASE = 7_105_021  # the sender that looks for room for recipients who wait
+    TRY = 7_105_022  # with the hash of a kind and a key: who tries this piece of work is alive

@@ -1,22 +1,25 @@
 """Counts the tries of work before each begins, so that work that kills its process ends, and others go on meanwhile.
 
 A try's row is committed before the work begins and goes when the work has ended, well or by an exception: what an
-exception means is its owner's to say. So a row that is found when work begins is of a try whose process died, or that
-took longer than its task may. After `MOST_TRIES` of them in a row the work's owner gives it up, once, and the row stays
-for support staff.
+exception means is its owner's to say, and some owners count it as a try that died. So a row that is found when work
+begins is of a try whose process died, or that took longer than its task may. After `MOST_TRIES` of them in a row the
+work's owner gives it up, and the row stays for support staff.
 """
 
 import logging
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final, TypeVar
 
 from celery.exceptions import SoftTimeLimitExceeded
-from django.db import connection, transaction
-from django.db.models import Model, QuerySet
+from django.db import DatabaseError, connection, transaction
+from django.db.models import CharField, Exists, Model, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Cast, Now
 
 from config.metrics import Gauge
+from config.postgresql.advisory_locks import AdvisoryLock
 from config.retention.rules import OldRows
 from config.tries.models import BegunWork
 
@@ -24,17 +27,33 @@ logger = logging.getLogger(__name__)
 
 MOST_TRIES: Final = 5
 KEPT: Final = timedelta(days=30)
+# Work that died comes after all others, and waits for them no longer than that.
+LONGEST_WAIT: Final = timedelta(minutes=5)
 # What was set aside and is asked for all the same, a day later and more, begins from the beginning.
 BEGIN: Final = """
 INSERT INTO tries_begunwork AS known (kind, key, tries, begun_at)
-SELECT %s, key, 1, statement_timestamp() FROM unnest(%s::text[]) AS key ORDER BY key
+SELECT %(kind)s, key, 1, statement_timestamp() FROM ({keys}) AS begun (key) ORDER BY key
 ON CONFLICT (kind, key) DO UPDATE SET begun_at = EXCLUDED.begun_at,
-    tries = CASE WHEN known.set_aside_at < EXCLUDED.begun_at - interval '1 day' THEN 1 ELSE known.tries + 1 END,
-    set_aside_at = NULL
+    tries = CASE WHEN known.set_aside_at < EXCLUDED.begun_at - interval '1 day' THEN 1
+        ELSE least(known.tries + 1, 1000) END,
+    set_aside_at = CASE WHEN known.set_aside_at >= EXCLUDED.begun_at - interval '1 day' THEN known.set_aside_at END
 RETURNING key, tries
 """
-SET_ASIDE: Final = "UPDATE tries_begunwork SET set_aside_at = statement_timestamp() WHERE kind = %s AND key = %s"
-END: Final = "DELETE FROM tries_begunwork WHERE kind = %s AND key = %s"
+BEGIN_SEVERAL: Final = BEGIN.format(keys="SELECT unnest(%(keys)s::text[])")
+# A lock of the connection says whether the process that has begun is alive.
+BEGIN_ALONE: Final = BEGIN.format(
+    keys="SELECT %(key)s::text WHERE pg_try_advisory_lock(%(lock)s, hashtext(%(kind)s || ' ' || %(key)s))"
+)
+UNLOCK: Final = "SELECT pg_advisory_unlock(%(lock)s, hashtext(%(kind)s || ' ' || %(key)s))"
+SET_ASIDE: Final = """
+UPDATE tries_begunwork SET set_aside_at = statement_timestamp()
+WHERE kind = %(kind)s AND key = %(key)s AND set_aside_at IS NULL
+"""
+# Nobody waits for a disk: an end that a crash of PostgreSQL takes back is a try too many, until the next one ends.
+END: Final = """
+WITH quick AS (SELECT set_config('synchronous_commit', 'off', true))
+DELETE FROM tries_begunwork USING quick WHERE kind = %(kind)s AND key = %(key)s AND tries = %(number)s
+"""
 STUCK: Final = """
 SELECT kind, count(*) FROM (SELECT kind FROM tries_begunwork WHERE set_aside_at IS NOT NULL LIMIT 10000) AS aside
 GROUP BY kind
@@ -56,60 +75,126 @@ class Try:
     def comes_too_often(self) -> bool:
         return self.number > MOST_TRIES
 
+    @property
+    def is_another(self) -> bool:
+        """Whether one before it died."""
+        return self.number > 1
+
+    def end(self) -> None:
+        """Forget it, as its work has ended; if somebody else has begun meanwhile, it is for them to say."""
+        self.execute(END)
+
+    def set_aside(self) -> None:
+        """Keep it for support staff, as its work is not tried any more."""
+        if self.execute(SET_ASIDE):
+            logger.error("work is set aside", extra={"kind": self.kind, "key": self.key, "tries": MOST_TRIES})
+
+    def execute(self, statement: str) -> int:
+        with connection.cursor() as cursor:
+            lock = AdvisoryLock.TRY.value
+            cursor.execute(statement, {"kind": self.kind, "key": self.key, "number": self.number, "lock": lock})
+            return int(cursor.rowcount)
+
 
 def begin_tries(*, kind: str, keys: Collection[object]) -> dict[str, Try]:
     """Write down that this work begins, by its key; the caller commits that before it does begin."""
     with connection.cursor() as cursor:
-        cursor.execute(BEGIN, [kind, [str(key) for key in keys]])
+        cursor.execute(BEGIN_SEVERAL, {"kind": kind, "keys": [str(key) for key in keys]})
         return {key: Try(kind, key, number) for key, number in cursor.fetchall()}
 
 
-def begin_next(rows: "QuerySet[Row]", *, kind: str) -> tuple[Row, Try] | None:
-    """Begin the work of the first of these rows: of those whose process died before, only when there is no other.
+def forget_tries(*, kind: str, keys: Iterable[object]) -> None:
+    """Have work begin from the beginning, as somebody has asked for it again."""
+    BegunWork.objects.filter(kind=kind, key__in=[str(key) for key in keys]).delete()
+
+
+def has_begun(kind: str, *, key: str = "pk") -> Exists:
+    """Whether a row's work of this kind is under way, or its process died; `key` is the column that names it."""
+    return Exists(_tries_of(kind, key))
+
+
+def died_of(kind: str, keys: Collection[object]) -> frozenset[str]:
+    """Give those of a few keys whose work is under way, or whose process died."""
+    rows = BegunWork.objects.filter(kind=kind, key__in=[str(key) for key in keys])
+    return frozenset(rows.values_list("key", flat=True))
+
+
+def next_rows(rows: "QuerySet[Row]", *, kind: str, most: int = 1, key: str = "pk") -> list[Row]:
+    """Give the first of these rows whose work never died: so many, or one that did, which takes no others with it.
+
+    Those whose process died come when there is no other, or after five minutes, those with fewest tries first.
+    """
+    if not BegunWork.objects.filter(kind=kind).exists():
+        return list(rows[:most])
+    found, tries = has_begun(kind, key=key), _tries_of(kind, key)
+    died = rows.filter(found).order_by(Subquery(tries.values("tries")), *rows.query.order_by)
+    waited = died.filter(Exists(tries.filter(begun_at__lt=Now() - LONGEST_WAIT)))
+    return list(waited[:1]) or list(rows.filter(~found)[:most]) or list(died[:1])
+
+
+def begin_next(rows: "QuerySet[Row]", *, kind: str, key: str = "pk") -> tuple[Row, Try] | None:
+    """Begin the work of the first of these rows: of those whose process died before, see `next_rows`.
 
     The rows' own locks, where they ask for them, are held until the try is committed.
     """
     with transaction.atomic():
-        died = died_before(kind)
-        row = rows.exclude(pk__in=died).first() or rows.filter(pk__in=died).first() if died else rows.first()
-        if row is None:
-            return None
-        return row, begin_tries(kind=kind, keys=[row.pk])[str(row.pk)]
+        for row in next_rows(rows, kind=kind, key=key):
+            name = str(getattr(row, key))
+            return row, begin_tries(kind=kind, keys=[name])[name]
+    return None
 
 
-def died_before(kind: str) -> frozenset[str]:
-    """Give the keys of the work of this kind that is under way, or whose process died."""
-    return frozenset(BegunWork.objects.filter(kind=kind).values_list("key", flat=True))
+def _tries_of(kind: str, key: str) -> "QuerySet[BegunWork]":
+    return BegunWork.objects.filter(kind=kind, key=Cast(OuterRef(key), CharField()))
 
 
-def run_counted(work: Callable[[], Result], *, kind: str, key: object, give_up: Callable[[], Result]) -> Result:
+def run_counted(
+    work: Callable[[], Result], *, kind: str, key: object, give_up: Callable[[], Result], counts_faults: bool = False
+) -> Result:
     """Do a piece of work whose try is counted; what died too often is given up instead. No transaction may be open."""
     with transaction.atomic(durable=True):
         begun = begin_tries(kind=kind, keys=[key])[str(key)]
-    return run_begun(begun, work, give_up=give_up)
+    return run_begun(begun, work, give_up=give_up, counts_faults=counts_faults)
 
 
-def run_begun(begun: Try, work: Callable[[], Result], *, give_up: Callable[[], Result]) -> Result:
-    """Do what has begun, or give it up."""
+def run_alone(
+    work: Callable[[], Result], *, kind: str, key: object, give_up: Callable[[], Result], otherwise: Result
+) -> Result:
+    """Do a counted piece of work that several processes may come to; gives `otherwise` where one of them is at it.
+
+    So who is alive is never taken for dead. Exceptions count as tries that died.
+    """
+    with transaction.atomic(durable=True), connection.cursor() as cursor:
+        cursor.execute(BEGIN_ALONE, {"kind": kind, "key": str(key), "lock": AdvisoryLock.TRY.value})
+        begun = [Try(kind, name, number) for name, number in cursor.fetchall()]
+    if not begun:
+        return otherwise
+    try:
+        return run_begun(begun[0], work, give_up=give_up, counts_faults=True)
+    finally:
+        # A connection that broke meanwhile has released it.
+        with suppress(DatabaseError):
+            begun[0].execute(UNLOCK)
+
+
+def run_begun(
+    begun: Try, work: Callable[[], Result], *, give_up: Callable[[], Result], counts_faults: bool = False
+) -> Result:
+    """Do what has begun, or give it up. With `counts_faults` an exception is a try that died, too."""
     if begun.comes_too_often:
         given_up = give_up()
-        logger.error("work is set aside", extra={"kind": begun.kind, "key": begun.key, "tries": MOST_TRIES})
-        _execute(SET_ASIDE, begun)
+        begun.set_aside()
         return given_up
     try:
         done = work()
     except SoftTimeLimitExceeded:
         raise  # the next try would take as long: it stays counted
-    except BaseException:
-        _execute(END, begun)
+    except BaseException as fault:
+        if not (counts_faults and isinstance(fault, Exception)):  # whoever ends this process says nothing of the work
+            begun.end()
         raise
-    _execute(END, begun)
+    begun.end()
     return done
-
-
-def _execute(statement: str, begun: Try) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, [begun.kind, begun.key])
 
 
 def _set_aside_by_kind() -> dict[str, float]:
@@ -121,7 +206,7 @@ def _set_aside_by_kind() -> dict[str, float]:
 
 METRIC: Final = Gauge(
     "work_set_aside",
-    "Pieces of work that killed their process five times and are not tried again, by their kind.",
+    "Pieces of work that killed their process, or broke off, five times and are not tried again, by their kind.",
     read=_set_aside_by_kind,
     label="kind",
 )

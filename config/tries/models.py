@@ -6,7 +6,8 @@ from django.db import models
 class BegunWork(models.Model):
     """A piece of work that is under way, or whose process died while it was, `tries` times in a row.
 
-    The row goes when the work ends, however it does. `set_aside_at` is when nobody tried it any more.
+    The row goes when the work ends, however it does; of some work one stays that failed by an exception. `set_aside_at`
+    is when nobody tried it any more.
     """
 
     kind = models.CharField(max_length=40)

@@ -15,7 +15,7 @@ from agency.services.bulk.working import give_up_operation, work_on
 from agency.services.exports.files import give_up_export, write_piece
 from config.db import database_now
 from config.leases.turns import Path, Turns
-from config.tries.counting import died_before, run_counted
+from config.tries.counting import has_begun, run_counted
 
 logger = logging.getLogger(__name__)
 
@@ -67,14 +67,13 @@ class JobRound:
     def _look(self) -> None:
         self._looked_at = now = time.monotonic()
         self._rests = {path: until for path, until in self._rests.items() if until > now}
-        found = {path for path in _active() if path not in self._rests}
-        for path in self._known - found:
+        found = {path: has_died for path, has_died in _active().items() if path not in self._rests}
+        for path in self._known - found.keys():
             self._turns.remove(path)
-        died = {(number, int(key)) for number, job in enumerate(JOBS) for key in died_before(job.kind)}
         # What killed its process comes after all others, which else would never have their turn.
-        for path in sorted(found - self._known, key=lambda path: (path[1:] in died, path)):
+        for path in sorted(found.keys() - self._known, key=lambda path: (found[path], path)):
             self._turns.add(path)
-        self._known = found
+        self._known = set(found)
 
     def _work(self, path: Path) -> bool:
         job, pk, now = JOBS[path[1]], path[-1], database_now()
@@ -90,11 +89,13 @@ class JobRound:
             return False
 
 
-def _active() -> set[Path]:
-    found: set[Path] = set()
+def _active() -> dict[Path, bool]:
+    """Give what there is to do, and of each whether its process died."""
+    found: dict[Path, bool] = {}
     for kind, model in enumerate(KINDS):
-        rows = active_jobs(model)
-        found |= {(agency, kind, pk) for agency, pk in rows.values_list("agency_id", "pk")[:MOST_KNOWN]}
+        rows = active_jobs(model).annotate(has_died=has_begun(JOBS[kind].kind))
+        active = rows.order_by("has_died", "id").values_list("agency_id", "pk", "has_died")[:MOST_KNOWN]
+        found |= {(agency, kind, pk): has_died for agency, pk, has_died in active}
     return found
 
 

@@ -29,7 +29,7 @@ def tell_next_people() -> bool:
     if begun is None:
         return False
     pk = begun[0].pk
-    return run_begun(begun[1], partial(_tell_people_of, pk), give_up=partial(_tell_nobody_else, pk))
+    return run_begun(begun[1], partial(_tell_people_of, pk), give_up=partial(_tell_nobody_else, pk), counts_faults=True)
 
 
 def untold_events() -> "QuerySet[NotificationEvent]":

@@ -44,7 +44,7 @@ def _mail_next(way: Way, work: Callable[[int, datetime], bool], *, give_up: Call
     if begun is None:
         return False
     pk = begun[0].pk
-    return run_begun(begun[1], partial(work, pk, now), give_up=partial(give_up, pk))
+    return run_begun(begun[1], partial(work, pk, now), give_up=partial(give_up, pk), counts_faults=True)
 
 
 def _mail_no_more(pk: int) -> bool:
