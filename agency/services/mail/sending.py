@@ -32,9 +32,11 @@ from agency.services.mail.writing import write_mail
 from agency.services.people.passwords import answer_next_password_reset
 from config.db import database_now
 from config.smtp import Conversation
+from config.tries.counting import Try, begin_tries
 
 logger = logging.getLogger(__name__)
 
+KIND: Final = "e-mail"
 LONGEST_WAIT = timedelta(hours=1)
 # Conversations with agencies' own servers at once.
 OWN_SERVERS_AT_ONCE: Final = 8
@@ -56,6 +58,7 @@ class Outgoing:
     """A leased e-mail, written, with the server that takes it: None for the installation's."""
 
     mail: Mail
+    begun: Try
     message: EmailMessage
     server: MailSettings | None
     link_host: str
@@ -100,6 +103,11 @@ class RunningConversations:
     def begin(self, outgoing: Outgoing) -> None:
         self.conversations[self.pool.submit(outgoing.converse)] = outgoing
 
+    def finish(self) -> None:
+        """Wait for all that are under way, and write down what came of them."""
+        while self.conversations:
+            self.record_finished(timeout=None)
+
     def record_finished(self, *, timeout: float | None) -> None:
         """Wait for a conversation to end, for so long at most, and write down what came of those that have.
 
@@ -126,8 +134,7 @@ def send_due_mails(*, seconds: float) -> None:
             while _take_turn(running, until):
                 pass
         finally:  # whatever ends the run: what is being sent is not sent a second time
-            while running.conversations:
-                running.record_finished(timeout=None)
+            running.finish()
 
 
 def _take_turn(running: RunningConversations, until: float) -> bool:
@@ -163,7 +170,7 @@ def queue_password_resets() -> None:
 
 def send_due_mail(*, mail: Mail, now: datetime) -> bool:
     """Send one leased e-mail and wait for it; says whether it left."""
-    outgoing = prepare(mail, now)
+    outgoing = prepare(mail, now, begun=_begin_try(mail))
     if outgoing is None:
         return False
     ended = outgoing.converse()
@@ -171,16 +178,29 @@ def send_due_mail(*, mail: Mail, now: datetime) -> bool:
     return ended.failure is None
 
 
-def prepare(mail: Mail, now: datetime, *, in_flight: Iterable[str] = ()) -> Outgoing | None:
+def _begin_try(mail: Mail) -> Try:
+    """Count that a leased e-mail is begun, whatever becomes of this process; its attempts are those at servers."""
+    return begin_tries(kind=KIND, keys=[mail.pk])[str(mail.pk)]
+
+
+def prepare(mail: Mail, now: datetime, *, begun: Try, in_flight: Iterable[str] = ()) -> Outgoing | None:
+    """Write a leased e-mail, if it may leave now; one that killed its process too often is given up."""
+    if begun.comes_too_often or mail.attempts > ATTEMPTS:
+        _give_up(mail, Failure(Mail.Failure.INTERRUPTED), now)
+        begun.set_aside()
+        return None
+    outgoing = _prepare(mail, now, begun, in_flight)
+    if outgoing is None:
+        begun.end()
+    return outgoing
+
+
+def _prepare(mail: Mail, now: datetime, begun: Try, in_flight: Iterable[str]) -> Outgoing | None:
     """Write a leased e-mail, if it may leave now; else give it up, or put it back.
 
     One that is out of date by now, or one too many for its recipient, is given up unsent; one that is too many for its
     agency's hour waits for the next. `in_flight` are the kinds of the same agency's that are being sent.
     """
-    if mail.attempts > ATTEMPTS:
-        _give_up(mail, Failure(Mail.Failure.INTERRUPTED), now)
-        logger.error("mail given up", extra={"mail": mail.pk, "kind": mail.kind})
-        return None
     if _is_out_of_date(mail, now):
         Mail.objects.filter(pk=mail.pk).update(given_up_at=now, **NO_FAILURE)
         logger.info("mail withheld", extra={"mail": mail.pk, "kind": mail.kind})
@@ -197,7 +217,7 @@ def prepare(mail: Mail, now: datetime, *, in_flight: Iterable[str] = ()) -> Outg
     server = own_server_of(mail, now)
     try:
         link = link_of(mail)
-        return Outgoing(mail, write_mail(mail, link=link, own=server), server, agencys_host_in(link))
+        return Outgoing(mail, begun, write_mail(mail, link=link, own=server), server, agencys_host_in(link))
     except DatabaseError:  # nothing about this e-mail
         raise
     except Exception:
@@ -208,6 +228,11 @@ def prepare(mail: Mail, now: datetime, *, in_flight: Iterable[str] = ()) -> Outg
 
 def record(outgoing: Outgoing, ended: Ended, now: datetime) -> None:
     """Write down what came of a conversation: sent, to be tried again, or given up."""
+    _record(outgoing, ended, now)
+    outgoing.begun.end()
+
+
+def _record(outgoing: Outgoing, ended: Ended, now: datetime) -> None:
     mail, server, failure = outgoing.mail, outgoing.server, ended.failure
     if mail.kind == Mail.Kind.TEST:
         record_test_mail(mail=mail, server=server, failure=failure, steps=ended.conversation.steps, now=now)
@@ -236,14 +261,20 @@ def record(outgoing: Outgoing, ended: Ended, now: datetime) -> None:
 
 
 def _begin(running: RunningConversations, mail: Mail, now: datetime) -> None:
-    outgoing = prepare(mail, now, in_flight=running.in_flight_for(mail.agency_id))
+    begun = _begin_try(mail)
+    if begun.is_another:
+        running.finish()  # one that died before takes no others with it
+    outgoing = prepare(mail, now, begun=begun, in_flight=running.in_flight_for(mail.agency_id))
     if outgoing is None:
         return
     if outgoing.server is None and running.busy(may_begin_own=True).installation:
         # The settings have changed since it was leased: it takes its turn.
         _put_back(mail, now)
+        begun.end()
         return
     running.begin(outgoing)
+    if begun.is_another:
+        running.finish()
 
 
 def _give_up(mail: Mail, failure: Failure, now: datetime) -> None:

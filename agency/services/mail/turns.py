@@ -99,7 +99,7 @@ class Turns:
 
 
 def due_mail(*, now: datetime, busy: Busy = NOTHING, turns: Turns | None = None) -> Mail | None:
-    """Lease the next e-mail: nobody else takes it for two minutes, and a crash only delays it.
+    """Lease the next e-mail: nobody else takes it for two minutes.
 
     One whose last attempt died too is leased once more, for whoever sends to give it up.
     """

@@ -57,6 +57,7 @@ def mail_digests() -> None:
 
 def send() -> None:
     """As the lease of whoever was killed had ended, and as if it had not been tried before."""
+    BegunWork.objects.all().delete()
     Mail.objects.filter(sent_at=None).update(next_attempt_at=Now() - timedelta(seconds=1), attempts=0)
     send_due_mails(seconds=SECONDS)
 

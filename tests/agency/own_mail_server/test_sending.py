@@ -206,7 +206,7 @@ def test_the_number_of_statements_for_an_e_mail_is_known(a: Tenant, server: Smtp
             send_due_mails(seconds=5)
         counts.append(len(captured))
     assert len(server.messages) == 4
-    assert (counts[1] - counts[0]) / 2 == 17
+    assert (counts[1] - counts[0]) / 2 == 19
 
 
 def test_what_is_said_after_the_e_mail_was_taken_changes_nothing(a: Tenant, server: SmtpServer) -> None:

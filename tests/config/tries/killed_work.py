@@ -10,18 +10,26 @@ from typing import Any
 from django.db import connection
 from django.db.backends.signals import connection_created
 
-from agency.models import Mail
+from agency.models import Domain, Mail
+from agency.services.domains.checks import check_due_domains
 from agency.services.jobs.turns import run_jobs
-from agency.services.mail.sending import send_next_mail
+from agency.services.mail.sending import queue_password_resets, send_next_mail
 from agency.services.notifications.fan_out import tell_next_people
 from agency.services.notifications.mailing import mail_next_at_once, mail_next_digest
-from channelconnect.models import ChannelCredential, TemplateSync
+from agency.tasks import check_lasting_states
+from broadcasts.models import Broadcast
+from broadcasts.services.progress.round import Round
+from channelconnect.models import ChannelCredential, TemplateSync, Unsubscription
 from channelconnect.services.access_checks import check_next_access
 from channelconnect.services.fetching import fetch_next
 from channelconnect.services.templates.syncing import sync_next
+from channelconnect.services.unsubscribing import unsubscribe_next
 from config.db import database_now
 from tests.processes.killed_at_statements import ended_child
+from workspaces.contacts.services.imports.file_imports import import_next_piece
+from workspaces.contacts.services.sizes import recount_segments
 from workspaces.conversations.models import MediaFetch
+from workspaces.conversations.services.inbound import apply_overtaking_changes
 
 # Beyond that the work comes to no end by itself.
 MOST_RUNS = 30
@@ -50,6 +58,10 @@ def send_mail() -> None:
         pass
 
 
+def answer_password_resets() -> None:
+    queue_password_resets()
+
+
 def notify() -> None:
     while tell_next_people():
         pass
@@ -69,6 +81,45 @@ def work_on_jobs() -> None:
     run_jobs(seconds=20)
 
 
+def import_contacts() -> None:
+    while import_next_piece(now=database_now()):
+        pass
+
+
+def check_domains() -> None:
+    Domain.objects.filter(next_check_at__lt=database_now() + timedelta(hours=1)).update(next_check_at=database_now())
+    for _ in range(2):
+        check_due_domains()
+
+
+def take_subscriptions_back() -> None:
+    Unsubscription.objects.filter(status="waiting").update(due_at=database_now())
+    while unsubscribe_next(now=database_now()):
+        pass
+
+
+def apply_parked_changes() -> None:
+    apply_overtaking_changes(now=database_now())
+
+
+def count_segments() -> None:
+    while recount_segments():
+        pass
+
+
+def check_states() -> None:
+    check_lasting_states()
+
+
+def send_broadcasts() -> None:
+    Broadcast.objects.filter(status="Scheduled").update(due_at=database_now() - timedelta(seconds=1))
+    current = Round()
+    for _ in range(2):
+        current.look()
+        while current.go_on():
+            pass
+
+
 WORKS: dict[str, Callable[[], None]] = {
     work.__name__: work
     for work in (
@@ -76,10 +127,18 @@ WORKS: dict[str, Callable[[], None]] = {
         list_templates,
         check_access,
         send_mail,
+        answer_password_resets,
         notify,
         mail_at_once,
         mail_digest,
         work_on_jobs,
+        import_contacts,
+        check_domains,
+        take_subscriptions_back,
+        apply_parked_changes,
+        count_segments,
+        check_states,
+        send_broadcasts,
     )
 }
 
@@ -88,7 +147,8 @@ def main(name: str, statement: str, value: str) -> None:
     """Write how many processes were killed before one came to its end, or stop counting at `MOST_RUNS`."""
 
     def run(execute: Callable[..., Any], sql: Any, parameters: Any, *rest: Any) -> Any:
-        if statement in str(sql) and value in {str(one) for one in parameters or ()}:
+        values = parameters.values() if isinstance(parameters, dict) else parameters or ()
+        if statement in str(sql) and value in {str(one) for one in values}:
             os.kill(os.getpid(), signal.SIGKILL)
         return execute(sql, parameters, *rest)
 

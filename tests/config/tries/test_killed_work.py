@@ -4,50 +4,26 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection
 from django.test import Client
 from django.utils.timezone import now
 
 from agency.models import BulkOperation, Export, Mail, Notification, NotificationEvent, User
 from agency.services.jobs.selections import BROKE_OFF
-from agency.services.mail.queue import ATTEMPTS
 from channelconnect.models import ChannelCredential, TemplateSync, Unsubscription
 from channelconnect.services.unsubscribing import MOST_TRIES as MOST_UNSUBSCRIPTIONS
 from channelconnect.services.unsubscribing import unsubscribe_next
-from config.tries import counting
 from config.tries.counting import MOST_TRIES, begin_tries, run_counted
 from config.tries.models import BegunWork
 from tests.agency.jobs.asking import EXPORT, begin, choice, newest_export
+from tests.config.tries.killing import DEADLY, kills_of, next_number, set_aside
 from tests.factories import ChannelFactory, UserFactory, WorkspaceFactory, many_workspaces
-from tests.processes.preloaded import Order, Preloaded
+from tests.processes.preloaded import Preloaded
 from tests.tenants import Tenant
 from workspaces.contacts.models import Contact
 from workspaces.conversations.models import Conversation, MediaFetch, Message
 from workspaces.subaccounts.models import Channel, Workspace
 
 pytestmark = pytest.mark.django_db(transaction=True)
-# No row of another kind has this number.
-DEADLY = 987_654
-
-
-def kills_of(preloaded: Preloaded, work: str, *, at: str, value: object) -> int:
-    """Have the work done by process after process; each is killed at this statement about this value."""
-    return int(preloaded.run(Order("tests.config.tries.killed_work", (work, at, str(value)))))
-
-
-def set_aside(kind: str) -> set[str]:
-    assert counting.METRIC.read
-    counted: Any = counting.METRIC.read()
-    found = BegunWork.objects.exclude(set_aside_at=None).filter(kind=kind)
-    assert counted.get(kind, 0) == found.count()
-    assert not BegunWork.objects.filter(set_aside_at=None).exists()
-    return set(found.values_list("key", flat=True))
-
-
-def next_number(table: str) -> None:
-    """Have the next row of a table be the deadly one."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT setval(pg_get_serial_sequence(%s, 'id'), %s)", [table, DEADLY - 1])
 
 
 def a_fetch(channel: Channel, **fields: Any) -> MediaFetch:
@@ -104,6 +80,7 @@ def test_an_access_check_that_is_killed_is_set_aside(a: Tenant, preloaded: Prelo
 
     credential.refresh_from_db()
     assert (kills, credential.access_check_due_at) == (MOST_TRIES, None)
+    assert set_aside("access check") == {str(credential.pk)}
 
 
 def an_operation(browser: Client) -> BulkOperation:
@@ -203,7 +180,8 @@ def test_an_e_mail_that_kills_its_sender_is_given_up(a: Tenant, preloaded: Prelo
     kills = kills_of(preloaded, "send_mail", at='FROM "agency_mail"', value="ada@example.com")
 
     deadly.refresh_from_db()
-    assert (kills, deadly.failure) == (ATTEMPTS, "interrupted")
+    assert (kills, deadly.failure) == (MOST_TRIES, "interrupted")
+    assert set_aside("e-mail") == {str(deadly.pk)}
 
 
 def test_a_subscription_whose_last_try_died_is_given_up(a: Tenant) -> None:
