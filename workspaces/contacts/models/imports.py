@@ -27,8 +27,8 @@ class ContactImport(models.Model):
     """A file whose rows wait in pieces. `mapping` gives the field of each column, empty for one that is left out.
 
     `default_country` is that of numbers without a country's code, `tags` go to every contact of the file.
-    `rows_done` moves with each piece, in the transaction that takes it in, and the piece is gone with it. `tries` says
-    how often its next piece was begun; one whose piece breaks off again and again is `failed`, and holds nobody up.
+    `rows_done` moves with each piece, in the transaction that takes it in, and the piece is gone with it. One whose
+    next piece breaks off again and again is `failed`, and holds nobody up.
     """
 
     class Status(models.TextChoices):
@@ -51,7 +51,6 @@ class ContactImport(models.Model):
     created = models.IntegerField(default=0)
     updated = models.IntegerField(default=0)
     refused = models.IntegerField(default=0)
-    tries = models.SmallIntegerField(default=0, db_default=0)
     by_label = models.CharField(max_length=254)
     created_at = models.DateTimeField(default=now, editable=False)
     started_at = models.DateTimeField(null=True)

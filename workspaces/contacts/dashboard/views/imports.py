@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy
 from agency.pages.lists import with_id
 from agency.pages.tables import Column, ListPage, Table
 from agency.services.exports.cells import csv_line
+from config.tries.counting import MOST_TRIES
 from workspaces.contacts.dashboard.forms import MappingForm, UploadForm, left_out
 from workspaces.contacts.models import ContactImport
 from workspaces.contacts.services.imports.file_imports import (
@@ -117,6 +118,7 @@ class ContactImportPage(OneImport, DashboardForm[MappingForm]):
             "contact_import": shown,
             "first_rows": [list(zip(shown.columns, row, strict=False)) for row in self.first_rows],
             "left_out": left_out(shown.columns, shown.mapping),
+            "most_tries": MOST_TRIES,
             "percent": 100 * shown.rows_done // max(1, shown.rows_total),
         }
 

@@ -6,6 +6,7 @@ Whatever dies in between, the next run goes on with the first piece that is stil
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from functools import partial
 from typing import IO, Any
 
 from django.db import DataError, IntegrityError, transaction
@@ -13,6 +14,7 @@ from django.db.models import QuerySet
 
 from agency.actors import Actor
 from config.errors import Conflict, Invalid, NotFound
+from config.tries.counting import begin_next, run_begun
 from workspaces.contacts.models import ContactImport, ContactImportPiece, RefusedRow
 from workspaces.contacts.models.imports import LONGEST_FILENAME, MOST_REFUSED_ROWS
 from workspaces.contacts.services.events import record_import
@@ -36,8 +38,7 @@ logger = logging.getLogger(__name__)
 # What one transaction takes in.
 ROWS_OF_A_PIECE = 1_000
 CHARACTERS_OF_A_PIECE = 1024 * 1024
-# A piece that was begun so often and never ended kills whoever takes it in.
-MOST_TRIES = 5
+KIND = "contact import"
 Status = ContactImport.Status
 
 
@@ -149,38 +150,29 @@ def is_field(field: str) -> bool:
 def import_next_piece(*, now: datetime) -> bool:
     """Take in the next rows of the file of which least is done, so that none waits for a long one; says whether.
 
-    Files whose rows broke off before come after all others. The try is written down before it begins, so that rows that
-    kill whoever takes them in are counted too.
+    Files whose rows broke off before, with their process or by an exception, come after the others.
     """
-    number = _begin_next(now)
-    return number is not None and _take_next(number, now)
+    begun = begin_next(running_imports().only("pk").select_for_update(skip_locked=True), kind=KIND)
+    if begun is None:
+        return False
+    number = begun[0].pk
+    return run_begun(
+        begun[1], partial(_take_next, number, now), give_up=partial(_give_up, number, now), counts_faults=True
+    )
 
 
 def running_imports() -> "QuerySet[ContactImport]":
     """Give the files that are being taken in, in their order."""
-    return ContactImport.objects.filter(status=Status.RUNNING).order_by("tries", "rows_done", "id")
+    return ContactImport.objects.filter(status=Status.RUNNING).order_by("rows_done", "id")
 
 
 @transaction.atomic
-def _begin_next(now: datetime) -> int | None:
-    """Count a try of the next file's rows; what has had enough tries is set aside."""
-    found = running_imports().select_for_update(skip_locked=True).first()
-    if found is None:
-        return None
-    if found.tries >= MOST_TRIES:
-        _set_aside(found, now)
-    else:
-        found.tries += 1
-        found.save(update_fields=["tries"])
-    return found.pk
-
-
-def _set_aside(found: ContactImport, now: datetime) -> None:
+def _give_up(number: int, now: datetime) -> bool:
     """Leave the rest of a file out whose next rows break whoever takes them in."""
-    logger.error("an import is set aside", extra={"import": found.pk, "rows_done": found.rows_done})
-    found.status, found.completed_at = Status.FAILED, now
-    found.save(update_fields=["status", "completed_at"])
-    found.pieces.all().delete()
+    running = ContactImport.objects.filter(pk=number, status=Status.RUNNING)
+    if running.update(status=Status.FAILED, completed_at=now):
+        ContactImportPiece.objects.filter(contact_import=number).delete()
+    return True
 
 
 @transaction.atomic
@@ -196,7 +188,6 @@ def _take_next(number: int, now: datetime) -> bool:
         _take(found, piece, now)
     if not found.pieces.exists():
         _complete(found, now)
-    found.tries = 0
     found.save()
     return True
 
