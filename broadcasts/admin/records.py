@@ -39,6 +39,7 @@ class BroadcastAdmin(RecordAdmin):
         "started_at",
         "completed_at",
         "is_prepared",
+        "broke_off_at",
         "next_due_at",
         "recipients_count",
     )

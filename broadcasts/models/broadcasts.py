@@ -41,7 +41,8 @@ class Broadcast(models.Model):
     What sending needs is fixed when it begins: `started_at`, `frozen` (see `broadcasts.content.FrozenMessage`; with the
     segment's `filter`, and `is_refused` where the message could not be sent then and is fixed once resumed), and
     `last_contact`, the highest contact there was. Preparation walks the contacts by their ids: `prepared_up_to` is how
-    far it has come, and `is_prepared` says that it is through. `next_due_at` is when one of its recipients may be due:
+    far it has come, and `is_prepared` says that it is through; `broke_off_at` is when preparation was given up, until
+    somebody resumes it. `next_due_at` is when one of its recipients may be due:
     never later than the earliest of those that are ready; null where none is. Of a cancelled one it says that some
     still have to be skipped.
 
@@ -106,6 +107,7 @@ class Broadcast(models.Model):
     last_contact = models.BigIntegerField(null=True, editable=False)
     prepared_up_to = models.BigIntegerField(default=0, editable=False)
     is_prepared = models.BooleanField(default=False, editable=False)
+    broke_off_at = models.DateTimeField(null=True, editable=False)
     next_due_at = models.DateTimeField(null=True, editable=False)
     recipients_count = models.IntegerField(default=0, editable=False)
     counted_at = models.DateTimeField(null=True, editable=False)

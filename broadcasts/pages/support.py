@@ -11,6 +11,7 @@ from agency.models import Agency
 from agency.pages.support import SupportPanel, SupportRow
 from broadcasts.models import Broadcast
 from broadcasts.services.counts import counts_of
+from broadcasts.services.moving import BROKE_OFF
 
 SHOWN_FOR: Final = timedelta(days=7)
 
@@ -22,12 +23,15 @@ def recent_broadcasts(agency: Agency, most: int) -> Iterator[SupportRow]:
     counts = counts_of(rows)
     for broadcast in rows:
         failed = counts[broadcast.pk]["failed"]
+        has_broken_off = broadcast.paused_reason == BROKE_OFF
         parts = [str(broadcast.workspace), str(broadcast.get_status_display()), f"{failed:,} sends failed"]
+        if has_broken_off:
+            parts.append("its preparation broke off")
         yield SupportRow(
             title=broadcast.name,
             detail=" · ".join(parts),
             url=reverse("admin:broadcasts_broadcast_change", args=[broadcast.pk]),
-            is_problem=failed > 0,
+            is_problem=failed > 0 or has_broken_off,
         )
 
 

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from django.db import transaction
 from django.db.models import Case, F, Q, Value, When
+from django.utils.translation import gettext_noop
 
 from agency.actors import SYSTEM, Actor
 from broadcasts import events
@@ -15,6 +16,7 @@ from broadcasts.services.errors import BroadcastChanged, BroadcastNotFound, Broa
 from broadcasts.services.events.recording import record_broadcast_change
 from broadcasts.services.listing import joined
 from broadcasts.services.notifications import notify_of_pause
+from broadcasts.services.preparation_tries import forget_tries_of
 from broadcasts.services.quota import take_room
 from config.celery import wake_up
 from workspaces.conversations.services.outbound.queueing import SENDER
@@ -25,6 +27,9 @@ Status = Broadcast.Status
 # The name under which those listen who begin, prepare and end broadcasts.
 SWEEP: Final = "broadcasts"
 LONGEST_REASON: Final = 500
+BROKE_OFF: Final = gettext_noop(
+    "Its preparation broke off five times. Resume it to try again, or ask the operator of this service."
+)
 UNDER_WAY: Final = "This broadcast is under way already."
 ENDED: Final = {
     Status.SENT: "This broadcast has been sent. Create another one.",
@@ -112,6 +117,16 @@ def pause_broadcast(*, broadcast: Broadcast, now: datetime, by: Actor, reason: s
 
 
 @transaction.atomic
+def give_up_broadcast(*, broadcast: int, now: datetime) -> None:
+    """Pause a broadcast, with a reason for people, whose preparation killed its process again and again."""
+    pause_for_fault([broadcast], BROKE_OFF, now)
+    paused = Broadcast.objects.filter(pk=broadcast, status=Status.PAUSED)
+    if paused.exclude(paused_reason=BROKE_OFF).update(paused_reason=BROKE_OFF, updated_at=now):
+        notify_of_pause(joined(paused).get(), now=now)  # somebody had paused it
+    paused.update(broke_off_at=now)
+
+
+@transaction.atomic
 def pause_for_fault(broadcast_ids: Collection[int], reason: str, now: datetime) -> list[Broadcast]:
     """Pause those of these broadcasts that are being sent, with a reason for people; gives those it has paused.
 
@@ -135,8 +150,9 @@ def resume_broadcast(*, broadcast: Broadcast, now: datetime, by: Actor) -> Broad
     found = _read(broadcast)
     if found.status == Status.PAUSED and found.channel.status != Channel.Status.ACTIVE:
         raise MoveNotAllowed("The channel of this broadcast is not connected. Connect it again, and resume then.")
-    paused = Q(status=Status.PAUSED)
-    return _move(found, events.RESUMED, paused, by=by, now=now, status=Status.SENDING, paused_reason=None)
+    forget_tries_of(found.pk)
+    changes = {"status": Status.SENDING, "paused_reason": None, "broke_off_at": None}
+    return _move(found, events.RESUMED, Q(status=Status.PAUSED), by=by, now=now, **changes)
 
 
 @transaction.atomic

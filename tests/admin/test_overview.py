@@ -17,10 +17,14 @@ from agency.admin.overview.views import MOST_ROWS
 from agency.models import Agency, BulkOperation, Domain, Mail, Member, User
 from agency.pages.support import support_find_sources, support_panels
 from agency.services import issue_agency_key, suspend_agency
+from broadcasts.models import Broadcast
+from broadcasts.services.moving import give_up_broadcast
 from channelconnect.models import ProviderNotice
 from tests.agency.console.browsers import text
 from tests.agency.two_factor import an_app
+from tests.broadcasts.services.making import scheduled, templated, work
 from tests.factories import ChannelFactory, DomainFactory, MemberFactory, WorkspaceFactory
+from tests.tenants import Tenant
 from webhooks.models import Delivery, Endpoint
 from webhooks.services.endpoints import new_secret
 from workspaces.conversations.models import QueuedMessage
@@ -184,3 +188,12 @@ def test_a_domain_goes_once_its_host_was_typed(support: Client, agency: Agency) 
     assert Domain.objects.filter(pk=domain.pk).exists()
     assert support.post(page, {"post": "yes", "typed_name": domain.host}).status_code == 302
     assert not Domain.objects.filter(pk=domain.pk).exists()
+
+
+def test_a_broadcast_whose_preparation_broke_off_is_a_problem(support: Client, a: Tenant) -> None:
+    broadcast = scheduled(a, message=templated(a))
+    work()
+    Broadcast.objects.filter(pk=broadcast.pk).update(is_prepared=False)
+    assert "its preparation broke off" not in text(support.get(page_of(a.agency)))
+    give_up_broadcast(broadcast=broadcast.pk, now=timezone.now())
+    assert "its preparation broke off" in text(support.get(page_of(a.agency)))

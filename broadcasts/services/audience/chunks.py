@@ -39,8 +39,12 @@ class TakenChunk(NamedTuple):
 
 
 def unprepared() -> Q:
-    """What is under way and has contacts left to walk; one whose message was refused has nothing to prepare."""
-    return Q(status__in=(Status.SENDING, Status.PAUSED), is_prepared=False) & ~Q(frozen__is_refused=True)
+    """What is under way and has contacts left to walk; one whose message was refused has nothing to prepare.
+
+    One whose preparation was given up waits until it is resumed.
+    """
+    under_way = Q(status__in=(Status.SENDING, Status.PAUSED), is_prepared=False, broke_off_at=None)
+    return under_way & ~Q(frozen__is_refused=True)
 
 
 def find_chunk(broadcast: int, *, size: int | None, alone: bool) -> TakenChunk | None:

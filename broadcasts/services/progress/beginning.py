@@ -1,7 +1,8 @@
 """Scheduled broadcasts whose moment has come begin: what sending needs is fixed, and they are `sending`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any, Final
 
 from django.db import transaction
@@ -15,16 +16,20 @@ from broadcasts.models import Broadcast
 from broadcasts.services.audience.people import audience_filter, last_contact_of
 from broadcasts.services.events.recording import record_broadcast_change
 from broadcasts.services.listing import joined
+from broadcasts.services.moving import BROKE_OFF, pause_for_fault
 from broadcasts.services.notifications import notify_of_pause
+from broadcasts.services.preparation_tries import BEGINNING
 from broadcasts.services.progress.freezing import freeze_message
 from config.db import Moment
 from config.errors import Invalid
+from config.tries.counting import next_rows, run_alone
 from workspaces.subaccounts.models import Channel, Workspace
 
 BATCH: Final = 50
 NO_SEGMENT: Final = "The segment that it goes to was removed. Cancel it, and make another one."
 NOT_CONNECTED: Final = "The channel is not connected. Reconnect it, then resume."
 Status = Broadcast.Status
+Work = Callable[..., bool]
 
 
 def begin_due_broadcasts(*, now: datetime, batch: int = BATCH) -> int:
@@ -32,8 +37,18 @@ def begin_due_broadcasts(*, now: datetime, batch: int = BATCH) -> int:
 
     One that waits for its approval, or whose workspace or agency is suspended, stays scheduled and begins afterwards.
     """
-    due = due_broadcasts(now).values_list("pk", flat=True)[:batch]
-    return sum(begin_broadcast(broadcast=pk, now=now) for pk in due)
+    due = next_rows(due_broadcasts(now).only("pk"), kind=BEGINNING, most=batch)
+    return sum(_run_counted(begin_broadcast, _give_up_beginning, one.pk, now) for one in due)
+
+
+def _run_counted(work: Work, give_up: Work, broadcast: int, now: datetime) -> bool:
+    return run_alone(
+        partial(work, broadcast=broadcast, now=now),
+        kind=BEGINNING,
+        key=broadcast,
+        give_up=partial(give_up, broadcast=broadcast, now=now),
+        otherwise=False,
+    )
 
 
 def due_broadcasts(now: Moment) -> "QuerySet[Broadcast]":
@@ -60,11 +75,29 @@ def begin_broadcast(*, broadcast: int, now: datetime) -> bool:
     return True
 
 
+@transaction.atomic
+def _give_up_beginning(*, broadcast: int, now: datetime) -> bool:
+    """Pause what killed its process whenever it began, with a reason for people: it begins again once it is resumed."""
+    found = _locked(due_broadcasts(now), broadcast)
+    if found is None:
+        return False
+    frozen = FrozenMessage().as_json() | {"filter": {}, "is_refused": True}
+    Broadcast.objects.filter(pk=found.pk, status=Status.SCHEDULED).update(
+        status=Status.SENDING, started_at=now, last_contact=last_contact_of(found), frozen=frozen
+    )
+    _record(found, [events.STARTED], now=now)
+    pause_for_fault([broadcast], BROKE_OFF, now)
+    return True
+
+
+def _pause_again(*, broadcast: int, now: datetime) -> bool:
+    return bool(pause_for_fault([broadcast], BROKE_OFF, now))
+
+
 def begin_refused_broadcasts(*, now: datetime, batch: int = BATCH) -> int:
     """Try again what could not be sent when it was to begin, and was resumed by somebody since."""
-    return sum(
-        begin_again(broadcast=pk, now=now) for pk in list(refused_broadcasts().values_list("pk", flat=True)[:batch])
-    )
+    refused = next_rows(refused_broadcasts().only("pk"), kind=BEGINNING, most=batch)
+    return sum(_run_counted(begin_again, _pause_again, one.pk, now) for one in refused)
 
 
 @transaction.atomic

@@ -2,6 +2,8 @@
 
 import logging
 import time
+from datetime import datetime
+from functools import partial
 from typing import Final
 
 from django.db import DatabaseError, connection
@@ -10,8 +12,11 @@ from django.db.models import QuerySet
 from broadcasts.models import Broadcast
 from broadcasts.services.audience.chunks import unprepared
 from broadcasts.services.audience.preparing import prepare_chunk
+from broadcasts.services.moving import give_up_broadcast
+from broadcasts.services.preparation_tries import BESIDE, PREPARATION, has_died
 from config.db import database_now
 from config.leases.turns import Path, Turns
+from config.tries.counting import has_begun, run_alone
 
 logger = logging.getLogger(__name__)
 
@@ -44,14 +49,16 @@ class PreparationTurns:
 
     def learn(self) -> None:
         """Learn what has to be prepared."""
-        rows = unprepared_broadcasts()
-        found: set[Path] = set(rows.values_list("workspace__agency_id", "workspace_id", "pk")[:MOST_UNPREPARED])
+        rows = unprepared_broadcasts().annotate(has_died=has_begun(PREPARATION)).order_by("has_died", "id")
+        paths = rows.values_list("workspace__agency_id", "workspace_id", "pk", "has_died")[:MOST_UNPREPARED]
+        died: dict[Path, bool] = {path[:-1]: path[-1] for path in paths}
         now = time.monotonic()
         self._rests = {pk: until for pk, until in self._rests.items() if until > now}
-        found = {path for path in found if path[-1] not in self._rests}
+        found = {path for path in died if path[-1] not in self._rests}
         for path in self._known - found:
             self._turns.remove(path)
-        for path in sorted(found - self._known):
+        # What killed its process comes after all others, which else would never have their turn.
+        for path in sorted(found - self._known, key=lambda path: (died[path], path)):
             self._turns.add(path)
         self._known = found
         self._begun &= found
@@ -80,7 +87,7 @@ class PreparationTurns:
 
     def _prepare(self, path: Path) -> bool:
         try:
-            return prepare_chunk(path[-1], now=database_now(), size=self._chunk)
+            return self._prepare_counted(path[-1])
         except DatabaseError as error:
             if not connection.is_usable():
                 raise  # the database is away, which says nothing about the broadcast
@@ -89,6 +96,22 @@ class PreparationTurns:
             )
             self._rests[path[-1]] = time.monotonic() + PAUSE_SECONDS
             return False
+
+    def _prepare_counted(self, broadcast: int) -> bool:
+        """Prepare a chunk as the first or the second who is at it; what died before is prepared by one alone."""
+        now = database_now()
+        work = partial(prepare_chunk, broadcast, now=now, size=self._chunk)
+        give_up = partial(_give_up, broadcast, now=now)
+        for key in (broadcast, BESIDE.format(broadcast)):
+            found = run_alone(work, kind=PREPARATION, key=key, give_up=give_up, otherwise=None)
+            if found is not None or has_died(broadcast):
+                return bool(found)
+        return False
+
+
+def _give_up(broadcast: int, *, now: datetime) -> bool:
+    give_up_broadcast(broadcast=broadcast, now=now)
+    return False
 
 
 def unprepared_broadcasts() -> "QuerySet[Broadcast]":

@@ -13,6 +13,7 @@ from typing import Any
 from django.db import connection
 
 from broadcasts.services.audience import preparing as preparing_module
+from config.tries.models import BegunWork
 from tests.broadcasts.services.making import work
 from tests.processes.killed_at_statements import Moment, ended_child, kill_at, moments
 from tests.sizes import FULL_SIZE
@@ -38,8 +39,13 @@ def be_careless() -> None:
 
 
 def prepare_killed(moment: Moment, *, connections: int) -> int:
-    """Prepare in a process of its own; gives the signal that ended it, or 0."""
+    """Prepare in a process of its own, as if none had died before; gives the signal that ended it, or 0."""
     killed = kill_at(moment)
+
+    def forget() -> None:
+        BegunWork.objects.all().delete()
+
+    ended_child(forget)
 
     def prepare() -> None:
         with connection.execute_wrapper(killed):
