@@ -1,5 +1,7 @@
 """Wake-ups of the agency app."""
 
+from functools import partial
+
 from celery import shared_task
 from django.db.models.functions import Now
 
@@ -13,12 +15,11 @@ from agency.services.jobs.turns import run_jobs as run_waiting_jobs
 from agency.services.mail.turns import IS_ANY_DUE
 from agency.services.notifications.fan_out import tell_next_people, untold_events
 from agency.services.notifications.mailing import mail_next_at_once, mail_next_digest, notifications_to_mail
-from agency.services.notifications.states import state_checks
+from agency.services.notifications.states import run_check, state_checks
 from agency.services.people.passwords import waiting_password_resets
 from agency.services.retention import RULES
 from config.celery.due_work import DueWork, due_work
 from config.celery.tasks import in_batches, one_at_a_time
-from config.db import database_now
 from config.queues import HOUSEKEEPING_SECONDS
 from config.retention.rules import forget
 
@@ -71,7 +72,7 @@ def tell_people() -> None:
 def check_lasting_states() -> None:
     """Find what has begun and what has ended of that which people are told of while it lasts."""
     for check in state_checks:
-        in_batches(lambda: check.check(database_now()), seconds=CHECK_SECONDS)  # noqa: B023 - called at once
+        in_batches(partial(run_check, check), seconds=CHECK_SECONDS)
 
 
 @shared_task(name="agency.check_domains")

@@ -2,6 +2,8 @@
 
 import logging
 from datetime import datetime, timedelta
+from functools import partial
+from typing import Final
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
@@ -13,10 +15,12 @@ from channelconnect.providers import Limits, ProviderFault, provider_for
 from channelconnect.services.subscriptions import lock_container
 from config.db import Moment
 from config.encryption import UnreadableSecret
+from config.tries.counting import run_counted
 from workspaces.subaccounts.models import Channel
 
 logger = logging.getLogger(__name__)
 
+KIND: Final = "unsubscription"
 # The rows are the retries.
 LIMITS = Limits(read=8.0, whole=10.0, operation=10.0, attempts=1)
 # After this long no call is under way any more, whatever became of its process.
@@ -37,7 +41,8 @@ def unsubscribe_next(*, now: datetime) -> bool:
         return False
     claimed = _claim(*found, now)
     if claimed is not None:
-        _take_back(claimed)
+        give_up = partial(_end, claimed, Status.GIVEN_UP, "broke_off")
+        run_counted(partial(_take_back, claimed), kind=KIND, key=claimed.pk, give_up=give_up)
     return True
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Final
 
 from django.conf import settings
@@ -23,9 +24,14 @@ from agency.services.mail.resending import send_links_again
 from agency.services.notifications.agencies_own import notify_of_missing_record
 from config.db import Moment, database_now
 from config.errors import Conflict
+from config.tries.counting import Try, begin_tries, forget_tries, next_rows, run_begun
 
 BATCH: Final = 20
-# Longer than the look-ups of a batch take: nobody else takes a domain meanwhile, and a crash only delays it.
+NO_ANSWER: Final = HostRecords(texts=None)
+KIND: Final = "domain check"
+# A domain whose checks killed their process is not checked by itself for so long.
+AFTER_GIVING_UP: Final = timedelta(days=2)
+# Longer than the look-ups of a batch take: nobody else takes a domain meanwhile.
 LEASE: Final = timedelta(minutes=1)
 ASKED_EVERY: Final = timedelta(seconds=10)
 # How long after its claim a domain that is not verified is checked how often; afterwards by the button alone.
@@ -52,16 +58,25 @@ def check_domain(*, domain: Domain, now: datetime, by: Actor) -> Domain:
     checked = record_check(domain=domain, records=records, now=now, by=by)
     if checked is None:
         raise DomainNotFound
+    forget_tries(kind=KIND, keys=[domain.pk])
     return checked
 
 
 def check_due_domains() -> bool:
     """Hold the domains that are due against the DNS, a batch at once; says whether there may be more."""
     now = database_now()
-    domains = _claim_due(now)
-    for domain, found in zip(domains, _look_up(domains), strict=True):
-        record_check(domain=domain, records=found, now=now, by=SYSTEM)
-    return len(domains) == BATCH
+    claimed = _claim_due(now)
+    domains = [domain for domain, begun in claimed if not begun.comes_too_often]
+    records = dict(zip((one.pk for one in domains), _look_up(domains), strict=True))
+    for domain, begun in claimed:
+        check = partial(record_check, domain=domain, records=records.get(domain.pk, NO_ANSWER), now=now, by=SYSTEM)
+        run_begun(begun, check, give_up=partial(_put_off, domain, now), counts_faults=True)
+    return len(claimed) == BATCH
+
+
+def _put_off(domain: Domain, now: datetime) -> None:
+    """Leave a domain as it is whose checks killed their process. The button checks it at any time."""
+    Domain.objects.filter(pk=domain.pk).update(next_check_at=now + AFTER_GIVING_UP)
 
 
 def due_domains(now: Moment) -> "QuerySet[Domain]":
@@ -78,10 +93,11 @@ def _look_up(domains: Sequence[Domain]) -> list[HostRecords]:
 
 
 @transaction.atomic
-def _claim_due(now: datetime) -> Sequence[Domain]:
-    domains = list(due_domains(now).select_for_update(skip_locked=True, no_key=True)[:BATCH])
+def _claim_due(now: datetime) -> Sequence[tuple[Domain, Try]]:
+    domains = next_rows(due_domains(now).select_for_update(skip_locked=True, no_key=True), kind=KIND, most=BATCH)
     Domain.objects.filter(pk__in=[one.pk for one in domains]).update(next_check_at=now + LEASE, checked_at=now)
-    return domains
+    begun = begin_tries(kind=KIND, keys=[one.pk for one in domains])
+    return [(one, begun[str(one.pk)]) for one in domains]
 
 
 @transaction.atomic

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Final, TypeVar
 
 from django.db import transaction
@@ -12,9 +13,12 @@ from django.db.models.functions import Cast
 from agency.models import NotificationEvent
 from agency.models.notifications import StateCheckPosition
 from agency.services.notifications.recording import Occurrence, record_notifications
+from config.db import database_now
 from config.hooks import Registry
+from config.tries.counting import run_counted
 
 BATCH: Final = 500
+KIND: Final = "state check"
 Row = TypeVar("Row", bound=Model)
 
 
@@ -30,6 +34,12 @@ class StateCheck:
 
 
 state_checks = Registry[StateCheck]("checks of lasting states")
+
+
+def run_check(check: StateCheck) -> bool:
+    """Do a check's next rows; one that killed its process again and again is left out for a day."""
+    work = partial(check.check, database_now())
+    return run_counted(work, kind=KIND, key=check.name, give_up=lambda: False)
 
 
 @transaction.atomic

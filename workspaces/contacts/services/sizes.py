@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
+from functools import partial
 from typing import Final
 
 from django.db import OperationalError, connection, transaction
@@ -9,7 +10,9 @@ from django.db.models import QuerySet
 from django.db.models.functions import Now
 
 from config.db import database_now
+from config.tries.counting import begin_next, run_begun
 from workspaces.contacts.models import Segment
+from workspaces.contacts.models.segments import SegmentQuerySet
 from workspaces.contacts.services.conditions import condition_of, counted_condition, has_only_facets
 from workspaces.contacts.services.counting import count_by_facets, count_by_facts, count_contacts
 from workspaces.subaccounts.models import Workspace
@@ -22,6 +25,7 @@ FIRST_MS: Final = 1_000
 RECOUNT_MS: Final = 60_000
 # Segments of one workspace that are counted in one walk.
 AT_ONCE: Final = 25
+KIND: Final = "segment sizes"
 
 
 def with_size(segment: Segment) -> Segment:
@@ -51,17 +55,28 @@ def with_sizes(workspace: Workspace, segments: Iterable[Segment]) -> list[Segmen
 
 def recount_segments() -> bool:
     """Count anew what somebody has asked for, the segments of one workspace; says whether there were any."""
-    wanted = segments_to_recount().select_related("workspace")
-    first = wanted.first()
-    if first is None:
+    begun = begin_next(segments_to_recount().only("workspace"), kind=KIND, key="workspace_id")
+    if begun is None:
         return False
-    _keep(first.workspace, list(wanted.filter(workspace=first.workspace).order_by("pk")[:AT_ONCE]), RECOUNT_MS)
+    mine = Segment.objects.filter(recount_asked_at__isnull=False, workspace=begun[0].workspace_id)
+    run_begun(begun[1], partial(_recount, mine), give_up=partial(_count_no_more, mine), counts_faults=True)
     return True
 
 
-def segments_to_recount() -> "QuerySet[Segment]":
+def segments_to_recount() -> SegmentQuerySet:
     """Give the segments whose kept number somebody has found too old, in their order."""
     return Segment.objects.filter(recount_asked_at__isnull=False).order_by("recount_asked_at")
+
+
+def _recount(segments: SegmentQuerySet) -> None:
+    found = list(segments.select_related("workspace").order_by("pk")[:AT_ONCE])
+    if found:
+        _keep(found[0].workspace, found, RECOUNT_MS)
+
+
+def _count_no_more(segments: SegmentQuerySet) -> None:
+    """Keep the numbers that segments have whose counting killed its process."""
+    segments.update(recount_asked_at=None)
 
 
 def _read_kept(workspace: Workspace, segments: Sequence[Segment]) -> None:

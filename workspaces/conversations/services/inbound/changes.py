@@ -2,10 +2,13 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
+from functools import partial
+from typing import Final
 
 from django.db import connection, transaction
 
 from config.leases.arrays import integers
+from config.tries.counting import died_of, run_counted
 from workspaces.conversations.facts import FILE_SEPARATOR, MOST_FILES, MessageEdited, MessageRemoved, ReactionChanged
 from workspaces.conversations.models.conversations import LONGEST_PREVIEW
 from workspaces.conversations.models.parked import ParkedChange
@@ -15,6 +18,7 @@ from workspaces.conversations.services.inbound.parking import (
     Change,
     columns_of,
     known_messages_with_parked_changes,
+    leave_parked_changes,
     park_changes,
     take_parked_changes,
 )
@@ -24,6 +28,7 @@ from workspaces.conversations.services.texts import storable
 # Reactions of contacts in these networks open the window, as messages do.
 REACTIONS_OPEN_WINDOW = ["whatsapp", "facebook"]
 LONGEST_EMOJI = 40
+KIND: Final = "parked changes"
 MOST_AT_ONCE = 500
 
 TARGETS = """
@@ -125,14 +130,26 @@ def apply_parked_changes(messages: Iterable[tuple[int, str]], *, now: datetime) 
 def apply_overtaking_changes(*, now: datetime) -> int:
     """Apply parked changes of messages of ours whose provider's id has become known since; says of how many messages.
 
-    A reaction may be told before the answer to the call that sent the message is written down.
+    A reaction may be told before the answer to the call that sent the message is written down. Each channel is by
+    itself, those whose changes killed their process after the others.
     """
     messages = known_messages_with_parked_changes(MOST_AT_ONCE, now=now)
-    if messages:
-        with transaction.atomic():
-            lock_channels({channel for channel, _ in messages})
-            apply_parked_changes(messages, now=now)
+    of_channels: dict[int, list[tuple[int, str]]] = {}
+    for message in messages:
+        of_channels.setdefault(message[0], []).append(message)
+    died = died_of(KIND, of_channels.keys())
+    for channel in sorted(of_channels, key=lambda channel: (str(channel) in died, channel)):
+        mine = of_channels[channel]
+        give_up = partial(leave_parked_changes, mine, now=now)
+        work = partial(_apply_overtaking, channel, mine, now)
+        run_counted(work, kind=KIND, key=channel, give_up=give_up, counts_faults=True)
     return len(messages)
+
+
+@transaction.atomic
+def _apply_overtaking(channel: int, messages: Sequence[tuple[int, str]], now: datetime) -> None:
+    lock_channels({channel})
+    apply_parked_changes(messages, now=now)
 
 
 def _change(fact: MessageEdited | MessageRemoved | ReactionChanged, text: str) -> Change:

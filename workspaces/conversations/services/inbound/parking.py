@@ -57,6 +57,12 @@ DELETE FROM conversations_parkedchange parked USING unnest(%s::bigint[], %s::tex
 WHERE parked.channel_id = known.channel_id AND parked.message_id = known.message_id
 RETURNING parked.kind, parked.channel_id, parked.message_id, parked.text, parked.at
 """
+# What is no longer looked at goes a day after it was told.
+LEAVE = """
+UPDATE conversations_parkedchange parked SET parked_at = least(parked.parked_at, %s)
+FROM unnest(%s::bigint[], %s::text[]) AS known (channel_id, message_id)
+WHERE parked.channel_id = known.channel_id AND parked.message_id = known.message_id
+"""
 
 
 class Change(NamedTuple):
@@ -103,6 +109,13 @@ def known_messages_with_parked_changes(most: int, *, now: datetime) -> list[tupl
         cursor.execute(KNOWN, [now - LATELY, MOST_LOOKED_AT, most])
         found: list[tuple[int, str]] = cursor.fetchall()
     return found
+
+
+def leave_parked_changes(messages: Collection[tuple[int, str]], *, now: datetime) -> None:
+    """Look no longer at what was told of these messages."""
+    values = [integers([one[0] for one in messages]), texts([one[1] for one in messages])]
+    with connection.cursor() as cursor:
+        cursor.execute(LEAVE, [now - LATELY, *values])
 
 
 def take_parked_changes(messages: Iterable[tuple[int, str]]) -> dict[str, list[Change]]:
