@@ -111,6 +111,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "config.serving.middleware.PageUsers",
     "config.serving.middleware.PageMessages",
+    "agency.pages.forms.refusals.RefusedForms",
     "config.serving.admission.BodyAdmission",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]

@@ -60,6 +60,7 @@ class SignedInView(View):
 
     def refuse_other(self, made_for: UUID, name: str) -> HttpResponse | None:
         """Forms name what they were made for: one from before a switch in another tab changes nothing."""
+        self.request.made_for = made_for  # type: ignore[attr-defined]  # a page that was refused is shown there alone
         if self.request.POST.get("made_for") in (None, str(made_for)):
             return None
         message = _("You have switched to %(name)s meanwhile. Nothing was changed.")
@@ -141,8 +142,8 @@ class SignedInView(View):
     def own_nonce(self, text: str) -> FormNonce | None:
         return nonce_of(self.request, text)
 
-    def new_nonce(self) -> str:
-        return new_nonce(person_of(self.request).pk)
+    def new_nonce(self, value: str = "") -> str:
+        return new_nonce(person_of(self.request).pk, value)
 
     @property
     def area_id(self) -> UUID:

@@ -7,6 +7,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from agency.pages.forms.refusals import show_no_kept_page
 from agency.pages.lists import Pages, read_pages
 from channelconnect.models.sessions import Status
 from channelconnect.pages.concurrency import PROVIDER_CALLS
@@ -34,6 +35,7 @@ class SessionPage(StatusPage):
         status, _code = status_at(session, self.now)
         if status == Status.SELECTING:
             return self.show_accounts()
+        show_no_kept_page(request)
         if status != Status.AUTHORIZING:
             address = address_to_leave_for(session, self.now)
             return SeeOther(address) if address else self.show_outcome()

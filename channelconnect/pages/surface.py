@@ -60,6 +60,11 @@ class ConnectPage(View):
             response = render(request, "channelconnect/unknown_link.html", status=404)
         return add_security_headers(response)
 
+    @classmethod
+    def address_of_form(cls, request: HttpRequest) -> str:
+        """Give the address of the page with the form: one that only takes forms is a part of it."""
+        return request.path if "get" in cls.http_method_names else request.path.rpartition("/")[0]
+
     def run(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         return super().dispatch(request, *args, **kwargs)
 

@@ -12,7 +12,7 @@ from agency.actors import SYSTEM
 from agency.services import restore_agency, set_accent, set_picture, suspend_agency
 from channelconnect.models import ConnectSession
 from channelconnect.services import set_return_urls
-from tests.agency.console.browsers import text
+from tests.agency.console.browsers import hidden, text
 from tests.channelconnect.agencies import RETURN_URL, a_session, connection_events
 from tests.channelconnect.customer import Customer, a_browser, link_of, outcome
 from tests.images.pictures import a_picture, size_of
@@ -20,6 +20,7 @@ from tests.tenants import Tenant
 from workspaces.subaccounts.services import suspend_workspace
 
 FIRST_NUMBER = "4010000"
+BROWSING = {"Sec-Fetch-Mode": "navigate"}
 
 
 def everything(session: ConnectSession) -> dict[str, Any]:
@@ -84,6 +85,25 @@ def test_only_a_listed_account_can_be_chosen(connecting: Tenant, customer: Custo
     customer.page = answer
     customer.select()
     assert outcome(session) == ("connected", None)
+
+
+def test_a_choice_of_account_that_is_refused_is_shown_by_get_until_one_is_made(
+    connecting: Tenant, customer: Customer
+) -> None:
+    session = a_session(connecting)
+    customer.authorize(session)
+    accounts, token = customer.accounts(), hidden(customer.page, "csrfmiddlewaretoken")
+    here, choose = f"/connect/s/{session.uuid}", f"/connect/s/{session.uuid}/choose"
+    led = customer.browser.post(choose, {"csrfmiddlewaretoken": token, "account": "typed"}, headers=BROWSING)
+    assert led.status_code == 303
+    assert led["Location"].startswith(f"{here}?form=")
+    page = customer.browser.get(led["Location"], headers=BROWSING)
+    assert (page.status_code, "Choose one of the accounts." in text(page)) == (200, True)
+    assert page["Content-Security-Policy"] == customer.page["Content-Security-Policy"]
+    assert "Choose one of the accounts." not in text(customer.browser.get(here, headers=BROWSING))
+    customer.page = page
+    customer.select(accounts[0])
+    assert "Choose one of the accounts." not in text(customer.browser.get(led["Location"], headers=BROWSING))
 
 
 def test_a_choice_past_the_time_expires_the_session(connecting: Tenant, customer: Customer) -> None:

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy
 
 from agency.pages.forms.forms import add_refusal
 from agency.pages.forms.kept_data import forget_form_data, kept_form_data
-from agency.pages.forms.nonce import FIELD, PARAMETER
+from agency.pages.forms.nonce import FIELD, PARAMETER, value_in, value_of_form
 from agency.pages.signed_in import OUT_OF_DATE, SignedInView, person_of
 from agency.services.sent_forms import landing_of
 from config.errors import DomainError, NotFound
@@ -79,24 +79,21 @@ class FormView(SignedInView, Generic[FormOf]):
         return self.show(form, status=422)
 
     def _nonce(self) -> str:
-        """Give the nonce that the form had before, as long as it counts, else a new one."""
-        for text in (self.request.POST.get(FIELD, ""), self.request.GET.get(PARAMETER, "")):
-            if self.own_nonce(text):
-                return text
-        return self.new_nonce()
+        """Give the nonce that the form had before, as long as it counts, else one with the value in the address."""
+        text = self.request.POST.get(FIELD, "")
+        return text if self.own_nonce(text) else self.new_nonce(value_of_form(self.request))
 
     def _keep_in_history(self, request: HttpRequest) -> HttpResponse | None:
-        """Put a nonce into the address that a browser goes to: only so does its Back find the form that it sent.
+        """Give each form an address that a browser goes to: only so does its Back find the form that it sent.
 
         A form that was sent leads to what it made. Programs, which have no history, get the form at any address.
         """
-        text = request.GET.get(PARAMETER, "")
-        nonce = self.own_nonce(text)
-        if nonce:
-            landing = landing_of(user=person_of(request), nonce=nonce.value)
+        value = value_in(request.GET)
+        if value:
+            landing = landing_of(user=person_of(request), nonce=value)
             return self.lead_to_first(landing) if landing else None
-        if not text and request.headers.get("Sec-Fetch-Mode") != "navigate":
+        if PARAMETER not in request.GET and request.headers.get("Sec-Fetch-Mode") != "navigate":
             return None
         query = request.GET.copy()
-        query[PARAMETER] = self.new_nonce()
+        query[PARAMETER] = value_of_form(request)
         return redirect(f"{request.path}?{query.urlencode()}")

@@ -9,6 +9,7 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from agency.pages.forms.refusals import show_form_again
 from agency.pages.lists import with_id
 from agency.pages.locale import in_page_language
 from agency.pages.signed_in import OUT_OF_DATE
@@ -96,6 +97,7 @@ class InsertSavedReply(OneConversation):
         composer.take(request.POST)
         if reply is not None:
             composer.text = " ".join(filter(None, (composer.text.strip(), filled_reply(reply, conversation.contact))))
+        show_form_again(request)
         return self.show(conversation, composer=composer)
 
 

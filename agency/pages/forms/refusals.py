@@ -1,0 +1,161 @@
+"""Forms that are refused answer a browser by redirect: reload and Back come to a page, and nothing is sent again."""
+
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from django.contrib.messages import get_messages
+from django.core.exceptions import SuspiciousOperation
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect, QueryDict
+from django.utils.cache import add_never_cache_headers
+from django.utils.translation import get_language
+
+from agency.pages.forms.nonce import PARAMETER, sent_value, value_in, value_of_form
+from agency.pages.forms.refused_pages import (
+    Browser,
+    RefusedPage,
+    browser_of,
+    forget_pages,
+    keep_page,
+    kept_page,
+    key_of,
+)
+from config.serving.middleware import Next
+
+REFUSED: Final = frozenset({409, 422, 429, 503})
+NOT_PAGES: Final = ("/api/", "/admin/", "/internal/")
+LONGEST_REFERER: Final = 8000
+# Headers that belong to an answer and not to its page.
+OF_THE_ANSWER: Final = frozenset({"content-length", "set-cookie", "vary"})
+
+
+class SeeFormPage(HttpResponseRedirect):
+    """The answer to a form that was refused: look there, with GET."""
+
+    status_code = 303
+
+
+class RefusedForms:
+    """Leads a browser whose form was refused to the form's page, and shows it there what the form was answered with.
+
+    That page's own answer comes first: where it leads on, or is not shown to this person any more, it counts. Programs,
+    scripts and browsers that do not say that they navigate have the refusal as the answer to their POST.
+    """
+
+    def __init__(self, get_response: Next) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        if request.path_info.startswith(NOT_PAGES):
+            return self.get_response(request)
+        if request.method == "POST":
+            return self._answer_form(request)
+        response = self.get_response(request)
+        if request.method in {"GET", "HEAD"} and value_in(request.GET) and is_navigation(request):
+            return _with_kept_page(request, response)
+        return response
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> None:
+        """Note that the view has failed: the page that says so is no form."""
+        request._view_has_failed = True  # type: ignore[attr-defined]  # ours alone
+
+    def _answer_form(self, request: HttpRequest) -> HttpResponseBase:
+        has_page = is_navigation(request) or f"{PARAMETER}=" in request.headers.get("Referer", "")
+        # Signing in and out changes who this is.
+        browser = browser_of(request) if has_page else None
+        response = self.get_response(request)
+        shows_form = hasattr(request, "_shows_form_again") or _is_refusal(request, response)
+        if shows_form and is_navigation(request):
+            return _kept(request, response) or response
+        if browser and not shows_form and response.status_code < 400:
+            _forget(request, browser)
+        return response
+
+
+def is_navigation(request: HttpRequest) -> bool:
+    """Say whether a browser says that it goes to this address with a page of its own."""
+    return request.headers.get("Sec-Fetch-Mode") == "navigate"
+
+
+def show_no_kept_page(request: HttpRequest) -> None:
+    """Say that what this answer shows counts more than a form that was refused before."""
+    request._shows_no_kept_page = True  # type: ignore[attr-defined]  # ours alone
+
+
+def show_form_again(request: HttpRequest) -> None:
+    """Say that the answer shows the form again with what was typed, though nothing was refused."""
+    request._shows_form_again = True  # type: ignore[attr-defined]  # ours alone
+
+
+def _is_refusal(request: HttpRequest, response: HttpResponseBase) -> bool:
+    is_page = response.headers.get("Content-Type", "").startswith("text/html") and isinstance(response, HttpResponse)
+    return is_page and response.status_code in REFUSED and not hasattr(request, "_view_has_failed")
+
+
+def _kept(request: HttpRequest, response: HttpResponseBase) -> HttpResponse | None:
+    """Keep a refusal and lead to it; None when it cannot be kept."""
+    address, browser = _form_page_of(request), browser_of(request)
+    if not address or browser is None or not isinstance(response, HttpResponse):
+        return None
+    path, query = address
+    value = sent_value(request) or value_in(query) or value_of_form(request)
+    headers = {name: text for name, text in response.items() if name.lower() not in OF_THE_ANSWER}
+    headers.setdefault("Content-Language", get_language() or "")
+    key = key_of(request, browser, path=path, value=value)
+    if not keep_page(key, RefusedPage(headers, response.content), browser):
+        return None
+    query[PARAMETER] = value
+    answer = SeeFormPage(f"{path}?{query.urlencode()}")
+    answer.cookies = response.cookies
+    add_never_cache_headers(answer)
+    return answer
+
+
+def _with_kept_page(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+    """Give the page that refused this form instead of the form, where it is still kept."""
+    browser = browser_of(request)
+    if response.status_code != 200 or browser is None or hasattr(request, "_shows_no_kept_page"):
+        return response
+    path = urlsplit(request.get_full_path()).path
+    page = kept_page(key_of(request, browser, path=path, value=value_in(request.GET)))
+    if page is None:
+        return response
+    shown = HttpResponse(page.body, headers=dict(page.headers))
+    shown.cookies = response.cookies
+    if "Vary" in response.headers:
+        shown.headers["Vary"] = response.headers["Vary"]
+    get_messages(request).used = False  # nobody has seen those of the page that is not shown
+    return shown
+
+
+def _forget(request: HttpRequest, browser: Browser) -> None:
+    """Drop what refused a form that now has succeeded, so that Back shows what is saved."""
+    address = _form_page_of(request)
+    if address:
+        path, query = address
+        # A script that sends something beside the form that was refused, such as that a message was read, leaves it.
+        values = {sent_value(request), value_in(query) if is_navigation(request) else ""} - {""}
+        forget_pages([key_of(request, browser, path=path, value=value) for value in values], browser)
+
+
+def _form_page_of(request: HttpRequest) -> tuple[str, QueryDict] | None:
+    """Give path and query of the page on which the form stands, with the query that it was opened with."""
+    view: Any = getattr(request.resolver_match and request.resolver_match.func, "view_class", None)
+    find = getattr(view, "address_of_form", None)
+    if find is None and (view is None or "get" not in view.http_method_names or not hasattr(view, "get")):
+        return None
+    try:
+        parts = urlsplit(find(request) if find else request.get_full_path())
+    except Http404:
+        return None
+    query = QueryDict(parts.query) if parts.query else _query_before(request, parts.path)
+    return parts.path, query.copy()
+
+
+def _query_before(request: HttpRequest, path: str) -> QueryDict:
+    """Give the query of the page from which this was sent, where that is the page at `path`."""
+    try:
+        referer = urlsplit(request.headers.get("Referer", "")[:LONGEST_REFERER])
+        is_there = referer.netloc == request.get_host() and referer.path == path
+        return QueryDict(referer.query if is_there else "")
+    except (ValueError, SuspiciousOperation):
+        return QueryDict()

@@ -1,0 +1,154 @@
+"""Pages that refuse a form, kept for ten minutes so that they can be shown by GET.
+
+Only the browser and the person who sent the form are shown such a page, at one address and in one agency or workspace:
+all of these are part of its name. It is encrypted. How much is kept is counted in bytes and bounded; past a bound, or
+with Redis away, nothing is kept, and the caller answers as it would without this module.
+"""
+
+import json
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from cryptography.fernet import InvalidToken
+from django.conf import settings
+from django.http import HttpRequest
+from django.utils.crypto import salted_hmac
+
+from config.api.requests.clients import address_bucket_of, client_address
+from config.encryption import keyring
+from config.redis import RedisAway, attempt
+
+SALT: Final = "agency.pages.forms.refused_pages"
+SECONDS: Final = 600
+MOST_BYTES: Final = 256 * 1024  # of one page, compressed
+MOST_PAGES: Final = 16  # of one browser; the oldest goes
+# Bytes that may be written in ten minutes. What strangers send takes no room from those who have signed in.
+BYTES_OF_ADDRESS: Final = 1024 * 1024
+BYTES_OF_STRANGERS: Final = 8 * 1024 * 1024
+BYTES_OF_PERSON: Final = 2 * 1024 * 1024
+BYTES_OF_PEOPLE: Final = 32 * 1024 * 1024
+OVERHEAD: Final = 1024  # what Redis needs for a page beside it: two names, a place in a list, counters
+LEVEL: Final = 3
+# One script, so that nothing comes between the bounds and the page. A counter without an end is given one.
+KEEP: Final = """
+for place = 3, 4 do
+  local used = tonumber(redis.call('GET', KEYS[place]) or '0')
+  if used > 0 and redis.call('PTTL', KEYS[place]) < 0 then redis.call('PEXPIRE', KEYS[place], ARGV[3]) end
+  if used + tonumber(ARGV[2]) > tonumber(ARGV[place + 2]) then return 0 end
+end
+for place = 3, 4 do
+  if redis.call('INCRBY', KEYS[place], ARGV[2]) == tonumber(ARGV[2]) then
+    redis.call('PEXPIRE', KEYS[place], ARGV[3])
+  end
+end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[3])
+redis.call('LREM', KEYS[2], 0, KEYS[1])
+redis.call('LPUSH', KEYS[2], KEYS[1])
+redis.call('PEXPIRE', KEYS[2], ARGV[3])
+while redis.call('LLEN', KEYS[2]) > tonumber(ARGV[4]) do redis.call('DEL', redis.call('RPOP', KEYS[2])) end
+return 1
+"""
+FORGET: Final = """
+for place = 2, #KEYS do
+  if redis.call('DEL', KEYS[place]) == 1 then redis.call('LREM', KEYS[1], 0, KEYS[place]) end
+end
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Browser:
+    """A browser by the secrets that it alone has, and the person who has signed in there, if anybody has."""
+
+    secrets: tuple[str, ...]
+    user: int | None
+    bucket: str
+
+    @property
+    def name(self) -> str:
+        return _digest(*self.secrets, str(self.user))
+
+    def limits(self) -> tuple[tuple[str, int], tuple[str, int]]:
+        """Give the counters that a page is counted in, each with how many bytes it may reach."""
+        if self.user is None:
+            return ("address:" + self.bucket, BYTES_OF_ADDRESS), ("strangers", BYTES_OF_STRANGERS)
+        return (f"person:{self.user}", BYTES_OF_PERSON), ("people", BYTES_OF_PEOPLE)
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedPage:
+    """A page as it was rendered: its headers, and its body."""
+
+    headers: Mapping[str, str]
+    body: bytes
+
+
+def browser_of(request: HttpRequest) -> Browser | None:
+    """Give the browser that asks; None for one without the cookie that every form's page gives it."""
+    csrf = request.META.get("CSRF_COOKIE")
+    if not csrf:
+        return None
+    bucket = address_bucket_of(client_address(request))
+    if not request.user.is_authenticated:
+        return Browser((csrf,), None, bucket)
+    return Browser((csrf, request.session.session_key or ""), request.user.pk, bucket)
+
+
+def key_of(request: HttpRequest, browser: Browser, *, path: str, value: str) -> str:
+    """Give the name of a kept page, which says nothing: where it is shown, to whom, for which agency or workspace."""
+    made_for = getattr(request, "made_for", None)
+    return "refused-page:" + _digest(browser.name, request.get_host(), path, str(made_for), value)
+
+
+def keep_page(key: str, page: RefusedPage, browser: Browser) -> bool:
+    """Keep a page, and say whether it was kept."""
+    plain = json.dumps(dict(page.headers)).encode() + b"\n" + page.body
+    packed = zlib.compress(plain, LEVEL)
+    if len(packed) > MOST_BYTES:
+        return False
+    sealed = keyring().encrypt(f"{key}:".encode() + packed)
+    (sender, of_sender), (group, of_group) = browser.limits()
+    keys = (key, _list_of(browser), f"limit:refused-pages:{sender}", f"limit:refused-pages:{group}")
+    values = (sealed, len(sealed) + OVERHEAD, SECONDS * 1000, MOST_PAGES, of_sender, of_group)
+    try:
+        return bool(attempt(lambda redis: redis.eval(KEEP, len(keys), *keys, *values)))
+    except RedisAway:
+        return False
+
+
+def kept_page(key: str) -> RefusedPage | None:
+    """Give a kept page; None when there is none, when it has ended, or when it cannot be read."""
+    try:
+        sealed: Any = attempt(lambda redis: redis.get(key))
+    except RedisAway:
+        return None
+    if sealed is None:
+        return None
+    try:
+        plain = keyring().decrypt(sealed)
+    except InvalidToken:
+        return None
+    binding = f"{key}:".encode()
+    if not plain.startswith(binding):
+        return None
+    headers, _, body = zlib.decompress(plain[len(binding) :]).partition(b"\n")
+    return RefusedPage(json.loads(headers), body)
+
+
+def forget_pages(keys: list[str], browser: Browser) -> None:
+    """Drop pages whose form has been sent with success; without Redis they end by themselves."""
+    if not keys:
+        return
+    try:
+        attempt(lambda redis: redis.eval(FORGET, len(keys) + 1, _list_of(browser), *keys))
+    except RedisAway:
+        return
+
+
+def _list_of(browser: Browser) -> str:
+    return f"refused-pages:of:{browser.name}"
+
+
+def _digest(*parts: str) -> str:
+    return salted_hmac(SALT, "\n".join(parts), secret=settings.SECRET_KEY, algorithm="sha256").hexdigest()
