@@ -4,6 +4,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from django.contrib.messages import get_messages
+from django.contrib.messages.storage.base import BaseStorage
 from django.core.exceptions import SuspiciousOperation
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect, QueryDict
 from django.utils.cache import add_never_cache_headers
@@ -123,7 +124,9 @@ def _with_kept_page(request: HttpRequest, response: HttpResponseBase) -> HttpRes
     shown.cookies = response.cookies
     if "Vary" in response.headers:
         shown.headers["Vary"] = response.headers["Vary"]
-    get_messages(request).used = False  # nobody has seen those of the page that is not shown
+    messages = get_messages(request)
+    if isinstance(messages, BaseStorage):
+        messages.used = False  # nobody has seen those of the page that is not shown
     return shown
 
 

@@ -19,6 +19,7 @@ from tests.agency.console.browsers import PASSWORD, a_browser, a_member, a_perso
 from tests.database.emptying import forget_counters
 from tests.factories import AgencyFactory, MemberFactory
 from tests.tenants import Tenant, an_address
+from tests.workspaces.subaccounts.sign_up.test_confirming import dying
 
 pytestmark = pytest.mark.django_db
 BROWSING = {"Sec-Fetch-Mode": "navigate"}
@@ -293,3 +294,11 @@ def test_with_redis_away_everything_is_answered_directly(admin: Client, settings
     settings.REDIS_URL = there
     config_redis.client.cache_clear()
     config_redis.breaker.close()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_page_that_says_that_the_fault_is_ours_is_no_refusal(a: Tenant) -> None:
+    browser = a_browser(a_member(a.agency).user)
+    browser.raise_request_exception = False
+    with dying("agency_plan"):
+        assert browser.post(NEW_PLAN, {"name": "Growth"}, headers=BROWSING).status_code in {500, 503}
