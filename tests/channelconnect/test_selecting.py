@@ -106,6 +106,16 @@ def test_a_choice_of_account_that_is_refused_is_shown_by_get_until_one_is_made(
     assert "Choose one of the accounts." not in text(customer.browser.get(led["Location"], headers=BROWSING))
 
 
+def test_a_choice_that_was_refused_is_not_shown_past_the_time(connecting: Tenant, customer: Customer) -> None:
+    session = a_session(connecting)
+    customer.authorize(session)
+    fields = {"csrfmiddlewaretoken": hidden(customer.page, "csrfmiddlewaretoken"), "account": "typed"}
+    led = customer.browser.post(f"/connect/s/{session.uuid}/choose", fields, headers=BROWSING)
+    let_time_pass(session)
+    page = customer.browser.get(led["Location"], headers=BROWSING)
+    assert (page.status_code, "Choose one of the accounts." in text(page)) == (200, False)
+
+
 def test_a_choice_past_the_time_expires_the_session(connecting: Tenant, customer: Customer) -> None:
     session = a_session(connecting)
     customer.authorize(session)

@@ -300,5 +300,6 @@ def test_with_redis_away_everything_is_answered_directly(admin: Client, settings
 def test_a_page_that_says_that_the_fault_is_ours_is_no_refusal(a: Tenant) -> None:
     browser = a_browser(a_member(a.agency).user)
     browser.raise_request_exception = False
+    browser.get(NEW_PLAN)  # gives it the cookie
     with dying("agency_plan"):
         assert browser.post(NEW_PLAN, {"name": "Growth"}, headers=BROWSING).status_code in {500, 503}
