@@ -232,6 +232,7 @@ SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_NAME = "__Host-csrf" if _https else "csrf"
 KNOWN_BROWSER_COOKIE_NAME = "__Host-known" if _https else "known"
+KEPT_FORM_COOKIE_NAME = "__Host-kept-form" if _https else "kept-form"
 SIGN_UP_COOKIE_NAME = "__Host-sign-up" if _https else "sign-up"
 # What authenticator apps show beside a person's e-mail address, but on an agency's host: there it is the agency's name.
 TWO_FACTOR_ISSUER = env.text("TWO_FACTOR_ISSUER", urlsplit(PUBLIC_URL).hostname or "localhost")

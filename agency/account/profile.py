@@ -17,6 +17,7 @@ from agency.account.sign_in.landing import landing_page_of
 from agency.models import User
 from agency.pages.branding.host import host_agency_id
 from agency.pages.forms.forms import add_refusal
+from agency.pages.forms.kept_data import take_form_data
 from agency.pages.locale import remember_locale
 from agency.pages.signed_in import SignedInView
 from agency.request_actor import user_actor
@@ -37,7 +38,8 @@ class OwnPage(SignedInView):
         return cast(User, self.request.user)
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        return self.show(self.make_form())
+        kept = take_form_data(request, request.path)
+        return self.show(self.make_form(kept.data if kept else None))
 
     def post(self, request: HttpRequest) -> HttpResponse:
         seconds = self.wait()
@@ -83,6 +85,7 @@ class OwnPage(SignedInView):
 
 class Profile(OwnPage):
     template_name = "account/profile.html"
+    keeps_form_data = True
 
     def make_form(self, data: Any = None) -> ProfileForm:
         user = self.user

@@ -10,7 +10,7 @@ from django.template.loader import render_to_string
 from django.utils.translation import gettext_lazy as _
 
 from agency.pages.branding.look import look_of, remembered_look
-from agency.pages.forms.kept_data import keep_form_data
+from agency.pages.forms.kept_data import Outcome, answer_signed_out, keep_form_data, remember_browser
 from config.api.errors.faults import RETRY_AFTER_SECONDS, SERVER_ERROR, is_race_lost, is_unavailable, log_fault
 from config.api.errors.handler import answer_exception, path_not_found
 from config.api.responses.json import error_response
@@ -88,10 +88,17 @@ def comes_from_here(request: HttpRequest) -> bool:
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     """Answer a form without the browser's own token; one of ours, from before a new sign-in, is shown again.
 
-    It must come from a page of ours, or another site could end people's sessions: a browser sends no cookie with that
-    site's form, and takes the new one. For whom it was shown its nonce says. Nothing is done with it.
+    It must come from a page of ours, or another site could have what it likes kept. For whom it was shown its nonce
+    says. Nothing is done with it.
     """
     view: Any = getattr(request.resolver_match and request.resolver_match.func, "view_class", None)
-    if getattr(view, "keeps_form_data", False) and comes_from_here(request) and keep_form_data(request):
-        return redirect(view.address_of_form(request))
-    return error_page(request, 403)
+    if not hasattr(view, "address_of_form") or not comes_from_here(request):
+        return error_page(request, 403)
+    page = view.address_of_form(request)
+    if not request.user.is_authenticated:
+        return answer_signed_out(request, page=page, keeps=view.keeps_form_data)
+    if not view.keeps_form_data or keep_form_data(request, page) is not Outcome.KEPT:
+        return error_page(request, 403)
+    response = redirect(page)
+    remember_browser(request, response)
+    return response

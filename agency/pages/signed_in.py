@@ -17,7 +17,16 @@ from django.views import View
 
 from agency.models import User
 from agency.pages.errors import error_page
-from agency.pages.forms.kept_data import keep_form_data
+from agency.pages.forms.kept_data import (
+    KeptFormData,
+    Outcome,
+    answer_signed_out,
+    forget_form_data,
+    keep_form_data,
+    kept_form_data,
+    lead_to_sign_in,
+    remember_browser,
+)
 from agency.pages.forms.nonce import FIELD, FormNonce, new_nonce, nonce_of
 from agency.pages.locale import in_page_language
 from agency.pages.registry import StrOrPromise
@@ -25,7 +34,6 @@ from agency.services.sent_forms import claim_form, finish_form
 from config.errors import DomainError, NotFound
 
 OUT_OF_DATE = gettext_lazy("This form is out of date. Nothing was done: look through it and send it again.")
-SIGNED_OUT = gettext_lazy("You were signed out. Nothing was done: sign in, and what you typed is there again.")
 
 
 class SignedInView(View):
@@ -54,9 +62,29 @@ class SignedInView(View):
             return None
         if request.method != "POST":
             return redirect_to_login(request.get_full_path())
-        if self.keeps_form_data and keep_form_data(request):
-            messages.info(request, SIGNED_OUT)
-        return redirect_to_login(self.address_of_form(request))
+        return answer_signed_out(request, page=self.address_of_form(request), keeps=self.keeps_form_data)
+
+    @classmethod
+    def answer_unread(cls, request: HttpRequest) -> HttpResponse:
+        """Answer a body that was too large to be read from somebody who has not signed in."""
+        return lead_to_sign_in(cls.address_of_form(request), Outcome.NOT_KEPT)
+
+    def keep_for_later(self, response: HttpResponse) -> HttpResponse:
+        """Keep what was typed while somebody does first what is asked of them."""
+        if self.request.method == "POST" and self.keeps_form_data:
+            keep_form_data(self.request, self.address_of_form(self.request), was_signed_in=True)
+            remember_browser(self.request, response)
+        return response
+
+    def form_to_send_again(self) -> KeptFormData | None:
+        """Give, once, a form of this page that came in after the end of a session and is sent with a button.
+
+        A page that shows what was typed in the form itself has taken it before.
+        """
+        kept = kept_form_data(self.request) if self.request.method == "GET" else None
+        if kept:
+            forget_form_data(self.request, kept)
+        return kept
 
     def refuse_other(self, made_for: UUID, name: str) -> HttpResponse | None:
         """Forms name what they were made for: one from before a switch in another tab changes nothing."""

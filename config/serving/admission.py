@@ -27,7 +27,7 @@ class BodyAdmission:
         except Resolver404:
             return self.get_response(request)
         if body_rules.of(request.path_info).signed_in and not request.user.is_authenticated:
-            return redirect_to_login(_address_of_form(request, match))
+            return _answer_unread(request, match)
         is_wanted = _has_known_key(request, match) if is_api(request) else _takes_post(match)
         if is_wanted:
             return HttpResponse(headers={ADMITTED: "yes"})
@@ -49,7 +49,9 @@ def _takes_post(match: ResolverMatch) -> bool:
     return view_class is None or hasattr(view_class, "post")
 
 
-def _address_of_form(request: HttpRequest, match: ResolverMatch) -> str:
-    find = getattr(getattr(match.func, "view_class", None), "address_of_form", None)
+def _answer_unread(request: HttpRequest, match: ResolverMatch) -> HttpResponseBase:
+    """Give the view's own answer to a body of somebody who has not signed in, else the way to sign in."""
     request.resolver_match = match
-    return str(find(request)) if find else request.get_full_path()
+    answer: Callable[[HttpRequest], HttpResponseBase] | None
+    answer = getattr(getattr(match.func, "view_class", None), "answer_unread", None)
+    return answer(request) if answer else redirect_to_login(request.get_full_path())

@@ -152,6 +152,7 @@ class PackPage(PackDetailView):
 class PackInstall(PackDetailView):
     """Adds the chosen automations that are not there yet; without a choice all of them."""
 
+    keeps_form_data = True
     form_page = PACK
 
     def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:

@@ -9,6 +9,7 @@ from django.core import signing
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
+from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 
 from agency.tenants import Tenant
@@ -54,6 +55,8 @@ class DeliveryPage(WebhookView):
 class WebhookTest(WebhookView):
     """Sends a sample and shows its delivery, where the answer appears by itself."""
 
+    keeps_form_data = True
+
     creates = True
 
     def post(self, request: HttpRequest, **ids: Any) -> HttpResponse:
@@ -76,6 +79,12 @@ class RedeliverFailed(WebhookView):
     """Sends everything again that ended as an error since a moment: asks since when, says how many, asks once more."""
 
     creates = True
+
+    @classmethod
+    def address_of_form(cls, request: HttpRequest) -> str:
+        """Give the address of the question that the form answers: what was asked for is in the form."""
+        asked = {name: request.POST[name] for name in ("since", "webhook") if name in request.POST}
+        return f"{request.path}?{urlencode(asked)}" if asked else super().address_of_form(request)
 
     def get(self, request: HttpRequest) -> HttpResponse:
         if "since" not in request.GET:

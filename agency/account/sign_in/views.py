@@ -21,6 +21,7 @@ from agency.account.sign_in.landing import landing_page_of
 from agency.account.sign_in.signing_in import local_path, sign_in
 from agency.models import User
 from agency.pages.branding.host import host_agency_id
+from agency.pages.forms.kept_data import PARAMETER, SIGNED_OUT
 
 
 def local_page(request: HttpRequest, user: User) -> str:
@@ -69,9 +70,12 @@ class SignIn(View):
         return response
 
     def _show(self, form: SignInForm, status: int = 200) -> HttpResponse:
+        signed_out = self.request.POST.get(PARAMETER) or self.request.GET.get(PARAMETER, "")
         context: dict[str, Any] = {
             "form": form,
             "next": self.request.POST.get("next") or self.request.GET.get("next", ""),
+            "signed_out": signed_out,
+            "signed_out_text": SIGNED_OUT.get(signed_out),
         }
         return render(self.request, "account/sign_in.html", context, status=status)
 

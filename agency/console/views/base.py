@@ -60,7 +60,8 @@ class ConsoleView(SignedInView):
         if not membership.agency.is_active:
             return render(request, "agency/suspended.html", {"membership": membership}, status=403)
         if membership.member.role in membership.agency.two_factor_roles and not has_shown_code(request):
-            return lead_to_set_up(request, name=membership.agency.name, back=self.address_of_form(request))
+            back = self.address_of_form(request)
+            return self.keep_for_later(lead_to_set_up(request, name=membership.agency.name, back=back))
         if (request.method == "POST" or self.writers_only) and membership.member.role not in self.writers:
             raise PermissionDenied
         return self.refuse_other(membership.agency.uuid, membership.agency.name)
@@ -98,6 +99,7 @@ class ConsoleView(SignedInView):
             "unread_count": unread_counter(self.membership.user, self.area_id, self.area_notification_kinds),
             "may_write": self.may_write,
             "is_answer": self.request.method == "POST",
+            "form_to_send_again": self.form_to_send_again(),
         }
         return render(self.request, template, {**frame, **context}, status=status)
 

@@ -3,22 +3,17 @@
 from typing import Any, ClassVar, Generic, TypeVar
 
 from django import forms
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect
-from django.utils.translation import gettext_lazy
 
 from agency.pages.forms.forms import add_refusal
-from agency.pages.forms.kept_data import forget_form_data, kept_form_data
+from agency.pages.forms.kept_data import take_form_data
 from agency.pages.forms.nonce import FIELD, PARAMETER, value_in, value_of_form
 from agency.pages.signed_in import OUT_OF_DATE, SignedInView, person_of
 from agency.services.sent_forms import landing_of
 from config.errors import DomainError, NotFound
 
 FormOf = TypeVar("FormOf", bound=forms.BaseForm)
-LOOK_THROUGH = gettext_lazy(
-    "You were signed out before this was sent. Nothing was done yet: look through what you typed and send it."
-)
 
 
 class FormView(SignedInView, Generic[FormOf]):
@@ -64,12 +59,8 @@ class FormView(SignedInView, Generic[FormOf]):
 
     def form_data_again(self) -> QueryDict | None:
         """Give what was typed when the session had ended, once, with a notice that nothing was done yet."""
-        kept = kept_form_data(self.request)
-        if kept is None:
-            return None
-        forget_form_data(self.request)
-        messages.info(self.request, LOOK_THROUGH)
-        return kept.data
+        kept = take_form_data(self.request, self.request.path)
+        return kept.data if kept else None
 
     def refuse_out_of_date(self, request: HttpRequest, **ids: Any) -> HttpResponseBase:
         """Show the form again with what was typed."""

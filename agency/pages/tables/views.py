@@ -40,7 +40,16 @@ class ListPage(SignedInView):
 class SavedViewPage(SignedInView):
     """Where the forms around saved views go, and back to the list on which they stand."""
 
-    def address_of_list(self, name: str) -> str:
+    @classmethod
+    def address_of_form(cls, request: HttpRequest) -> str:
+        """Give the address of the list as it was filtered; without one, where any button leads."""
+        try:
+            return with_query(cls.address_of_list(request.POST.get("page", "")), request.POST.get("query", ""))
+        except NoList:
+            return super().address_of_form(request)
+
+    @classmethod
+    def address_of_list(cls, name: str) -> str:
         """Give the address of a list; nothing else has views."""
         try:
             address = reverse(name)
@@ -49,6 +58,12 @@ class SavedViewPage(SignedInView):
         if not issubclass(getattr(resolve(address).func, "view_class", View), ListPage):
             raise NoList
         return address
+
+
+def with_query(address: str, query: str) -> str:
+    """Add what of a query a list knows to its address."""
+    known = view_of(QueryDict(query))
+    return f"{address}?{known}" if known else address
 
 
 class NoList(Invalid):
@@ -63,15 +78,17 @@ class SavedViewForm(forms.Form):
 class SavedViewNew(SavedViewPage):
     """Keeps what a list shows under a name, for whoever asks and in this area only."""
 
+    keeps_form_data = True
+
     def post(self, request: HttpRequest) -> HttpResponse:
         page, query = request.POST.get("page", ""), view_of(QueryDict(request.POST.get("query", "")))
-        address = self.address_of_list(page)
+        address = with_query(self.address_of_list(page), query)
         form = SavedViewForm({"name": request.POST.get("name", ""), "query": query})
         try:
             self.save(form, page)
         except DomainError as error:
             messages.error(request, in_page_language(error.message))
-        return redirect(f"{address}?{query}" if query else address)
+        return redirect(address)
 
     def save(self, form: SavedViewForm, page: str) -> None:
         if not form.is_valid():

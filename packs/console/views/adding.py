@@ -118,6 +118,7 @@ class EntryAdd(PackDetailView):
     One that was added a moment ago is there: the same request twice adds nothing and says so.
     """
 
+    keeps_form_data = True
     form_page = LIBRARY
 
     def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:

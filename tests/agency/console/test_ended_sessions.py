@@ -1,17 +1,24 @@
 """A session that ends while somebody types: what they typed and where they were is there again after signing in."""
 
-from typing import Any
+import zlib
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any, cast
 
 import pytest
+from django.conf import settings
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils.timezone import now
 
-from agency.models import Plan, User, UserSession
-from agency.pages.forms.kept_data import MOST_CHARACTERS, SESSION_KEY
+from agency.models import Agency, Plan, User, UserSession
+from agency.pages.forms.kept_data import MOST_CHARACTERS, MOST_FORMS
 from agency.pages.forms.nonce import new_nonce
+from config.redis import attempt, breaker, client
 from tests.agency.console.browsers import PASSWORD, a_browser, a_member, a_person, flashes, hidden, text
+from tests.agency.two_factor import an_app
 from tests.factories import AgencyFactory, MemberFactory, WorkspaceFactory
-from tests.tenants import Tenant, an_address
+from tests.tenants import HANDLER, Tenant, an_address
 from workspaces.subaccounts.models import Workspace
 
 pytestmark = pytest.mark.django_db
@@ -26,6 +33,40 @@ def typed_after_the_end(browser: Client, path: str, **words: str) -> Any:
     return browser.post(path, sent)
 
 
+@pytest.fixture(autouse=True)
+def _nothing_kept() -> None:
+    attempt(lambda redis: redis.delete("", *redis.scan_iter("kept-forms:*")))
+
+
+@pytest.fixture
+def _redis_away(settings: Any) -> Iterator[None]:
+    settings.REDIS_URL = "unix:///nonexistent/redis.sock?db=0"
+    client.cache_clear()
+    breaker.close()
+    yield
+    client.cache_clear()
+    breaker.close()
+
+
+def kept_in_redis() -> str:
+    """Give all that is kept of anybody's forms."""
+    rows = attempt(lambda redis: [packed for key in redis.scan_iter("kept-forms:*") for packed in redis.hvals(key)])
+    return " ".join(zlib.decompress(packed).decode() for packed in rows)
+
+
+def forget_sessions(_: User) -> None:
+    UserSession.objects.all().delete()
+
+
+def let_them_run_out(_: User) -> None:
+    UserSession.objects.update(expire_date=now() - timedelta(seconds=1))
+
+
+def change_password_elsewhere(user: User) -> None:
+    user.set_password(PASSWORD)
+    user.save()
+
+
 def sign_in(browser: Client, email: str, to: str) -> Any:
     return browser.post("/account/sign-in", {"email": email, "password": PASSWORD, "next": to})
 
@@ -34,7 +75,7 @@ def test_what_was_typed_is_shown_again_and_nothing_was_done(a: Tenant) -> None:
     member = a_member(a.agency)
     browser = a_browser(member.user)
     answer = typed_after_the_end(browser, NEW_PLAN, name="Growth", description="For those who grow", limit_contacts="7")
-    assert answer["Location"] == "/account/sign-in?next=/console/plans/new"
+    assert answer["Location"] == "/account/sign-in?next=/console/plans/new&signed_out=kept"
     assert "You were signed out. Nothing was done" in text(browser.get(answer["Location"]))
     assert sign_in(browser, member.user.email, NEW_PLAN)["Location"] == NEW_PLAN
     page = browser.get(NEW_PLAN)
@@ -56,7 +97,6 @@ def test_it_is_shown_once(a: Tenant) -> None:
     sign_in(browser, member.user.email, NEW_PLAN)
     assert "Growth" in browser.get(NEW_PLAN).content.decode()
     assert "Growth" not in browser.get(NEW_PLAN).content.decode()
-    assert SESSION_KEY not in browser.session
 
 
 def test_another_person_who_signs_in_does_not_see_it(a: Tenant) -> None:
@@ -65,7 +105,17 @@ def test_another_person_who_signs_in_does_not_see_it(a: Tenant) -> None:
     sign_in(browser, other.user.email, NEW_PLAN)
     page = browser.get(NEW_PLAN)
     assert "Growth" not in page.content.decode()
-    assert SESSION_KEY not in browser.session
+
+
+def test_nor_does_the_person_in_another_browser(a: Tenant) -> None:
+    member = a_member(a.agency)
+    browser, other = a_browser(member.user), a_browser()
+    typed_after_the_end(browser, NEW_PLAN, name="Growth")
+    sign_in(other, member.user.email, NEW_PLAN)
+    other.cookies[settings.KEPT_FORM_COOKIE_NAME] = "x" * 22
+    assert "Growth" not in other.get(NEW_PLAN).content.decode()
+    sign_in(browser, member.user.email, NEW_PLAN)
+    assert 'value="Growth"' in browser.get(NEW_PLAN).content.decode()
 
 
 def test_it_is_shown_in_the_agency_for_which_it_was_typed(a: Tenant) -> None:
@@ -86,34 +136,117 @@ def test_secrets_are_never_kept(a: Tenant) -> None:
     browser = a_browser(a_member(a.agency).user)
     words = {"password": "hunter22", "new_password1": "hunter33", "secret": "whsec_1", "name": "Growth"}
     typed_after_the_end(browser, NEW_PLAN, **words)
-    kept = str(browser.session[SESSION_KEY])
+    kept = kept_in_redis()
     assert "Growth" in kept
     assert not any(secret in kept for secret in ("hunter", "whsec", "csrf"))
 
 
 @pytest.mark.parametrize("nonce", ["", "made-up", "someone's"])
 def test_nothing_is_kept_of_a_form_that_is_not_ours(nonce: str, a: Tenant) -> None:
-    browser = a_browser()
-    answer = browser.post(NEW_PLAN, {"name": "Growth", "nonce": nonce})
-    assert answer.status_code == 302
-    assert not UserSession.objects.exists()
+    answer = a_browser().post(NEW_PLAN, {"name": "Growth", "nonce": nonce})
+    assert answer["Location"].endswith("&signed_out=nothing-typed")
+    assert not kept_in_redis()
 
 
-def test_nor_of_one_that_is_very_long(a: Tenant) -> None:
-    browser = a_browser()
-    browser.post(NEW_PLAN, {"description": "x" * MOST_CHARACTERS, "nonce": new_nonce(a_person().pk)})
-    assert not UserSession.objects.exists()
-
-
-def test_form_data_that_nobody_fetches_end_with_their_session(a: Tenant) -> None:
+def test_what_is_too_long_is_not_kept_and_the_person_is_told(a: Tenant) -> None:
     member = a_member(a.agency)
     browser = a_browser(member.user)
-    typed_after_the_end(browser, NEW_PLAN, name="Growth")
-    hours = (UserSession.objects.get().expire_date - now()).total_seconds() / 3600
-    assert hours <= 1
+    answer = typed_after_the_end(browser, NEW_PLAN, description="x" * MOST_CHARACTERS)
+    assert "what you typed could not be kept" in text(browser.get(answer["Location"]))
+    assert not kept_in_redis()
+    refused = browser.post("/account/sign-in", {"email": "x@example.com", "password": "x", "signed_out": "not-kept"})
+    assert "what you typed could not be kept" in text(refused)
+
+
+def test_a_long_text_of_any_script_is_kept(a: Tenant) -> None:
+    member = a_member(a.agency)
+    browser, long = a_browser(member.user), "学" * 20_000
+    typed_after_the_end(browser, NEW_PLAN, name="Growth", description=long)
     sign_in(browser, member.user.email, NEW_PLAN)
-    browser.get(NEW_PLAN)
-    assert (UserSession.objects.get().expire_date - now()).days > 10
+    assert long in browser.get(NEW_PLAN).content.decode()
+
+
+@pytest.mark.usefixtures("_redis_away")
+def test_without_redis_the_person_is_told_that_nothing_was_kept(a: Tenant) -> None:
+    browser = a_browser(a_member(a.agency).user)
+    answer = typed_after_the_end(browser, NEW_PLAN, name="Growth")
+    assert answer["Location"].endswith("&signed_out=not-kept")
+
+
+def test_a_button_says_only_that_nothing_was_done(a: Tenant) -> None:
+    answer = a_browser().post(f"/console/sub-accounts/{a.workspace.uuid}/restore")
+    assert "You were signed out. Nothing was done: sign in and try again." in text(a_browser().get(answer["Location"]))
+
+
+def test_a_form_makes_no_session_and_a_person_has_so_many_kept_forms(a: Tenant) -> None:
+    """Somebody who sends one nonce again and again fills nothing."""
+    person = a_person()
+    nonce = new_nonce(person.pk)
+    for number in range(MOST_FORMS + 3):
+        a_browser().post(NEW_PLAN, {"name": f"Growth {number}", "nonce": nonce})
+        a_browser().post(NEW_PLAN, {"name": "Again", "nonce": nonce})
+    assert not UserSession.objects.exists()
+    key = f"kept-forms:{person.pk}"
+    assert attempt(lambda redis: redis.hlen(key)) == MOST_FORMS
+    assert 0 < cast(int, attempt(lambda redis: redis.ttl(key))) <= 3600
+
+
+def test_what_stands_in_several_tabs_is_all_kept(a: Tenant) -> None:
+    member = a_member(a.agency)
+    browser = a_browser(member.user)
+    new_addon = "/console/add-ons/new"
+    pages = {path: hidden(browser.get(path), "nonce") for path in (NEW_PLAN, new_addon)}
+    UserSession.objects.all().delete()
+    for path, nonce in pages.items():
+        browser.post(path, {"name": f"Typed at {path}", "nonce": nonce})
+    sign_in(browser, member.user.email, NEW_PLAN)
+    for path in pages:
+        assert f'value="Typed at {path}"' in browser.get(path).content.decode()
+
+
+@pytest.mark.parametrize("end", [forget_sessions, let_them_run_out, change_password_elsewhere])
+def test_however_the_session_has_ended(a: Tenant, end: Any) -> None:
+    member = a_member(a.agency)
+    browser = a_browser(member.user)
+    page = browser.get(NEW_PLAN)
+    end(member.user)
+    answer = browser.post(NEW_PLAN, {"nonce": hidden(page, "nonce"), "name": "Growth"})
+    assert "You were signed out" in text(browser.get(answer["Location"]))
+    sign_in(browser, member.user.email, NEW_PLAN)
+    assert 'value="Growth"' in browser.get(NEW_PLAN).content.decode()
+
+
+def test_the_code_of_two_factor_comes_between(a: Tenant) -> None:
+    member = a_member(a.agency)
+    app = an_app(member.user)
+    browser = a_browser(member.user)
+    typed_after_the_end(browser, NEW_PLAN, name="Growth")
+    assert sign_in(browser, member.user.email, NEW_PLAN)["Location"] == "/account/code"
+    assert browser.post("/account/code", {"code": app.code()})["Location"] == NEW_PLAN
+    assert 'value="Growth"' in browser.get(NEW_PLAN).content.decode()
+
+
+def test_a_role_that_needs_two_factor_since_then_keeps_it_as_well(a: Tenant) -> None:
+    member = a_member(a.agency)
+    browser = a_browser(member.user)
+    nonce = hidden(browser.get(NEW_PLAN), "nonce")
+    Agency.objects.filter(pk=a.agency.pk).update(two_factor_roles=["admin"])
+    assert browser.post(NEW_PLAN, {"name": "Growth", "nonce": nonce}).status_code == 403
+    Agency.objects.filter(pk=a.agency.pk).update(two_factor_roles=[])
+    page = browser.get(NEW_PLAN)
+    assert "This was not sent. Nothing was done yet" in flashes(page)[0]
+    assert 'value="Growth"' in page.content.decode()
+
+
+def test_a_file_has_to_be_chosen_again(a: Tenant) -> None:
+    a.workspace.owner.set_password(PASSWORD)
+    a.workspace.owner.save()
+    browser, address = a_browser(a.workspace.owner), "/app/contacts/imports/new"
+    nonce = hidden(browser.get(address), "nonce")
+    UserSession.objects.all().delete()
+    browser.post(address, {"nonce": nonce, "file": SimpleUploadedFile("people.csv", b"phone\n+4930123456\n")})
+    sign_in(browser, a.workspace.owner.email, address)
+    assert "The file was not kept: choose it again." in flashes(browser.get(address))
 
 
 def test_the_dashboard_does_the_same(a: Tenant) -> None:
@@ -124,7 +257,7 @@ def test_the_dashboard_does_the_same(a: Tenant) -> None:
     browser = a_browser(workspace.owner)
     browser.post("/app/switch", {"workspace": str(second.uuid)})
     answer = typed_after_the_end(browser, "/app/settings", address="1 High Street", currency="EUR")
-    assert answer["Location"] == "/account/sign-in?next=/app/settings"
+    assert answer["Location"] == "/account/sign-in?next=/app/settings&signed_out=kept"
     sign_in(browser, workspace.owner.email, "/app/settings")
     page = browser.get("/app/settings")
     assert hidden(page, "made_for") == str(second.uuid)
@@ -172,7 +305,20 @@ def test_but_a_form_of_another_site_is_not_and_ends_no_session(a: Tenant, header
         answer = with_an_old_token(browser, user, headers)
         assert answer.status_code == 403
         assert not answer.cookies
-    assert not any(SESSION_KEY in session.get_decoded() for session in UserSession.objects.all())
+    assert not kept_in_redis()
+
+
+@pytest.mark.parametrize("headers", FROM_HERE)
+def test_without_session_and_token_it_is_kept_until_the_person_has_signed_in(
+    a: Tenant, headers: dict[str, str]
+) -> None:
+    member = a_member(a.agency)
+    browser = strict_browser()
+    answer = with_an_old_token(browser, member.user, headers)
+    assert "You were signed out. Nothing was done" in text(browser.get(answer["Location"]))
+    browser.handler = HANDLER
+    sign_in(browser, member.user.email, NEW_PLAN)
+    assert 'value="Growth"' in browser.get(NEW_PLAN).content.decode()
 
 
 def test_nor_is_one_that_was_shown_to_somebody_else(a: Tenant) -> None:
@@ -184,4 +330,4 @@ def test_nor_is_one_that_was_shown_to_somebody_else(a: Tenant) -> None:
 def test_a_page_is_the_same_again_after_signing_in_and_a_button_leads_to_its_page(a: Tenant) -> None:
     page = f"/console/sub-accounts/{a.workspace.uuid}"
     assert a_browser().get(f"{page}?x=1")["Location"] == f"/account/sign-in?next={page}%3Fx%3D1"
-    assert a_browser().post(f"{page}/restore")["Location"] == f"/account/sign-in?next={page}"
+    assert a_browser().post(f"{page}/restore")["Location"].startswith(f"/account/sign-in?next={page}&")

@@ -6,7 +6,6 @@ from functools import partial
 from typing import Final
 
 from django.db import OperationalError, connection, transaction
-from django.db.models import QuerySet
 from django.db.models.functions import Now
 
 from config.db import database_now

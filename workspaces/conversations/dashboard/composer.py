@@ -24,6 +24,7 @@ MOST_PARAMETERS = 50
 class Composer:
     """The forms below a thread: an answer, a template and a note, of which a page shows the one of `mode` first.
 
+    `was_kept` says that what stands there was not sent, as the session had ended.
     `refusal` says why nothing at all can be sent; a note can always be written. `error` is about the form of `mode`.
     """
 
@@ -37,6 +38,8 @@ class Composer:
     note: str = ""
     error: str = ""
     values: Mapping[int, str] = field(default_factory=dict)
+    saved_reply: str = ""
+    was_kept: bool = False
 
     @property
     def parameters(self) -> list[dict[str, Any]]:
@@ -77,6 +80,26 @@ def composer_of(conversation: Conversation, *, now: datetime, mode: str = "", te
         composer.saved_replies = list(own.only("uuid", "name")[:MOST_SAVED_REPLIES])
     if is_open and not composer.templates and composer.mode == BegunAs.TEMPLATE:
         composer.mode = BegunAs.TEXT
+    return composer
+
+
+def composer_as_sent(conversation: Conversation, sent: Mapping[str, str], *, now: datetime) -> Composer:
+    """Give the form in which something was typed, with what was typed."""
+    mode = BegunAs.TEMPLATE if "template" in sent else sent.get("begun_as", "")
+    composer = composer_of(conversation, now=now, mode=mode, template=sent.get("template", ""))
+    composer.take(sent)
+    return composer
+
+
+def kept_composer(conversation: Conversation, sent: Mapping[str, str], *, now: datetime) -> Composer:
+    """Give the form with what was sent after the session had ended.
+
+    An answer that cannot be sent any more stands there as a note.
+    """
+    composer = composer_as_sent(conversation, sent, now=now)
+    composer.was_kept, composer.saved_reply = True, sent.get("saved_reply", "")
+    if composer.text and (composer.refusal or composer.mode != BegunAs.TEXT):
+        composer.mode, composer.note = BegunAs.NOTE, composer.text
     return composer
 
 

@@ -89,7 +89,8 @@ class DashboardView(CustomerView):
         if not current.is_open:
             return render(request, "subaccounts/suspended.html", {"current": current}, status=403)
         if current.requires_two_factor and not has_shown_code(request):
-            return lead_to_set_up(request, name=current.workspace.name, back=self.address_of_form(request))
+            back = self.address_of_form(request)
+            return self.keep_for_later(lead_to_set_up(request, name=current.workspace.name, back=back))
         if (request.method == "POST" or self.writers_only) and not self.may_write:
             return self._refuse_role()
         return self.refuse_other(current.workspace.uuid, current.workspace.name)
@@ -169,6 +170,7 @@ class DashboardView(CustomerView):
             "back_to": self.back_to,
             "may_write": self.may_write,
             "is_answer": self.request.method == "POST",
+            "form_to_send_again": self.form_to_send_again(),
         }
         return render(self.request, template, {**frame, **context}, status=status)
 

@@ -86,7 +86,6 @@ class MailSender(FormPage[SenderForm]):
 
 class MailServer(FormPage[ServerForm]):
     nav = NAV
-    keeps_form_data = False  # it holds a password
 
     def make_form(self, data: Any = None) -> ServerForm:
         settings = mail_settings_of(self.agency)

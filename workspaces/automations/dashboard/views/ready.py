@@ -22,6 +22,7 @@ class AutomationsReady(DashboardView):
     """Shows which automations are ready, which are not and why; switches on those that stay ticked."""
 
     nav = LIST
+    keeps_form_data = True
 
     def get(self, request: HttpRequest) -> HttpResponse:
         off = off_automations(self.workspace)

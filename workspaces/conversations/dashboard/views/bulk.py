@@ -26,6 +26,7 @@ Change = Callable[[Conversation], Any]
 class ChangeConversations(InboxPage):
     """Reads, assigns or closes those that are ticked; what somebody else has taken meanwhile stays with them."""
 
+    keeps_form_data = True
     form_page = LIST
 
     def post(self, request: HttpRequest) -> HttpResponse:

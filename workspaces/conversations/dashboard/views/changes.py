@@ -54,6 +54,8 @@ class UnreadConversation(ChangeConversation):
 class AssignConversation(ChangeConversation):
     """Assigns it, unless somebody else has meanwhile: the form says whom it showed."""
 
+    keeps_form_data = True
+
     def change(self, conversation: Conversation) -> Any:
         now, to, seen = timezone.now(), self._chosen(), self.request.POST.get("seen", "")
         return change_conversation(conversation=conversation, now=now, assigned_to=to, if_assigned_to=seen)
@@ -72,6 +74,8 @@ class ConversationStatus(ChangeConversation):
 
 class SnoozeConversation(ChangeConversation):
     """Puts it aside until a time by the workspace's clock, or takes it up again."""
+
+    keeps_form_data = True
 
     def change(self, conversation: Conversation) -> Any:
         sent, now = self.request.POST, timezone.now()

@@ -6,12 +6,14 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import urlencode
 from django.utils.translation import gettext_lazy as _
 
+from agency.pages.forms.kept_data import take_form_data
 from config.event_streams import EventStreamResponse, newest_entry
-from workspaces.conversations.dashboard.composer import Composer, composer_of
+from workspaces.conversations.dashboard.composer import Composer, composer_of, kept_composer
 from workspaces.conversations.dashboard.entries import read_entries, read_position, write_position
 from workspaces.conversations.dashboard.snooze_times import snooze_times
 from workspaces.conversations.models import Conversation
@@ -33,6 +35,8 @@ from workspaces.subaccounts.services import people_of
 
 LIST = "app:inbox"
 ONE = "app:conversation"
+# Where the forms of the composer are sent.
+WRITING = ("app:conversation-send", "app:conversation-note", "app:conversation-insert")
 LONGEST_SEARCH = 100
 LABELS = {
     View.MINE: _("Mine"),
@@ -170,7 +174,10 @@ class ConversationPage(OneConversation):
     """What was written in a conversation, and what can be sent."""
 
     def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
-        return self.show(self.find(uuid))
+        conversation = self.find(uuid)
+        kept = take_form_data(request, *(reverse(name, args=[conversation.uuid]) for name in WRITING))
+        composer = kept_composer(conversation, kept.data, now=timezone.now()) if kept else None
+        return self.show(conversation, composer=composer)
 
 
 class InboxStream(DashboardView):

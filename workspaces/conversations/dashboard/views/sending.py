@@ -15,7 +15,7 @@ from agency.pages.locale import in_page_language
 from agency.pages.signed_in import OUT_OF_DATE
 from config.api.requests.ids import parse_uuid
 from config.errors import DomainError
-from workspaces.conversations.dashboard.composer import Composer, composer_of
+from workspaces.conversations.dashboard.composer import Composer, composer_as_sent, composer_of
 from workspaces.conversations.dashboard.views.inbox import ONE, OneConversation
 from workspaces.conversations.models import Conversation, Message, SavedReply
 from workspaces.conversations.models.conversations import LONGEST_NOTE
@@ -36,6 +36,7 @@ class SendMessage(OneConversation):
     """Sends what was written; a refusal shows the page again with it."""
 
     creates = True
+    keeps_form_data = True
     stored: StoredFile | None = None
     refusal: DomainError | None = None
 
@@ -70,11 +71,7 @@ class SendMessage(OneConversation):
         return self.show(conversation, composer=composer, status=422)
 
     def _composer(self, conversation: Conversation) -> Composer:
-        sent = self.request.POST
-        mode = BegunAs.TEMPLATE if "template" in sent else sent.get("begun_as", "")
-        composer = composer_of(conversation, now=timezone.now(), mode=mode, template=sent.get("template", ""))
-        composer.take(sent)
-        return composer
+        return composer_as_sent(conversation, self.request.POST, now=timezone.now())
 
     def _content(self, composer: Composer) -> Content:
         begun_as = self.request.POST.get("begun_as", "")
@@ -88,6 +85,8 @@ class SendMessage(OneConversation):
 
 class InsertSavedReply(OneConversation):
     """Puts a saved reply behind what was typed, and sends nothing."""
+
+    keeps_form_data = True
 
     def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         conversation = self.find(uuid)
@@ -123,6 +122,7 @@ class AddNote(OneConversation):
     """A note that only colleagues see."""
 
     creates = True
+    keeps_form_data = True
 
     def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         conversation = self.find(uuid)

@@ -6,6 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
 
+from agency.pages.forms.kept_data import kept_form_data, take_form_data
 from agency.pages.lists import with_id
 from agency.pages.locale import in_page_language
 from config.api.requests.ids import parse_uuid
@@ -14,7 +15,7 @@ from config.db import like_pattern, name_key
 from config.errors import DomainError
 from workspaces.contacts.models import Contact
 from workspaces.contacts.services import ContactNotFound
-from workspaces.conversations.dashboard.composer import Composer, composer_of
+from workspaces.conversations.dashboard.composer import Composer, composer_as_sent, composer_of
 from workspaces.conversations.dashboard.views.inbox import LIST, ONE
 from workspaces.conversations.models import Conversation
 from workspaces.conversations.services import BegunAs, Content, reachable_channels, send_message_to_contact
@@ -33,6 +34,7 @@ class NewConversation(DashboardView):
     nav = LIST
     form_page = "app:conversation-new"
     creates = True
+    keeps_form_data = True
 
     def get(self, request: HttpRequest) -> HttpResponse:
         contact = self._contact()
@@ -46,7 +48,7 @@ class NewConversation(DashboardView):
         there = Conversation.objects.of(self.workspace).filter(channel=channel, contact=contact).first()
         if there is not None:
             return redirect(ONE, there.uuid)
-        return self._show(contact, channel, self._composer(contact, channel))
+        return self._show(contact, channel, self._composer_again(contact, channel))
 
     def post(self, request: HttpRequest) -> HttpResponse:
         contact = self._contact()
@@ -104,6 +106,15 @@ class NewConversation(DashboardView):
         template = self.request.POST.get("template", "") or self.request.GET.get("template", "")
         unwritten = Conversation(workspace=self.workspace, channel=channel, contact=contact)
         return composer_of(unwritten, now=timezone.now(), mode=BegunAs.TEMPLATE, template=template)
+
+    def _composer_again(self, contact: Contact, channel: Channel) -> Composer:
+        """Give the form, with what was typed for this contact when the session had ended."""
+        kept = kept_form_data(self.request)
+        if kept is None or kept.sent_to != self.request.get_full_path():
+            return self._composer(contact, channel)
+        take_form_data(self.request)
+        unwritten = Conversation(workspace=self.workspace, channel=channel, contact=contact)
+        return composer_as_sent(unwritten, kept.data, now=timezone.now())
 
     def _show(self, contact: Contact, channel: Channel, composer: Composer, **more: Any) -> HttpResponse:
         more |= {"contact": contact, "channel": channel, "composer": composer}

@@ -46,6 +46,7 @@ class PlanChoice(OneSubAccount, FormPage[PlanForm]):
 class AddonGrant(OneSubAccount):
     """Grants an add-on that was chosen on the sub-account's page."""
 
+    keeps_form_data = True
     form_page = PAGE
 
     def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:

@@ -1,0 +1,209 @@
+"""Every page with a form in which a person types: what stood there when the session had ended is there again."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urljoin, urlsplit
+
+import pytest
+from django.db import transaction
+from django.test import Client
+
+from agency.models import User, UserSession
+from agency.pages.forms.kept_data import SECRET
+from tests.agency.console.browsers import PASSWORD, a_browser, text
+from tests.flows.every_page.extremes import ExtremeTenant
+from tests.flows.every_page.routes import address_of, pages_in
+from tests.packs.small_library import write_library
+
+pytestmark = pytest.mark.django_db
+Attributes = dict[str, str]
+# What is sent with a form beside what a person has typed.
+OURS = {"csrfmiddlewaretoken", "made_for", "nonce"}
+BUTTONS = {"submit", "button", "reset", "image"}
+# What may be typed into a field of a kind; the value has to be one that a browser would send.
+TYPED = {"number": "7", "email": "typed@example.com", "url": "https://typed.example.com/", "date": "2031-05-17"}
+TYPED |= {"datetime-local": "2031-05-17T12:30", "time": "12:30", "color": "#12ab34", "tel": "+4930123456"}
+
+
+@dataclass
+class Field:
+    name: str
+    kind: str
+    values: list[str] = field(default_factory=list)
+    options: list[str] = field(default_factory=list)
+    longest: int = 200
+
+    @property
+    def is_typed(self) -> bool:
+        """Whether a person types or chooses here what may be kept."""
+        return self.kind not in {"hidden", "password", "file"} and not SECRET.search(self.name)
+
+
+@dataclass
+class Form:
+    action: str
+    fields: dict[str, Field] = field(default_factory=dict)
+
+    def typed(self) -> dict[str, list[str]]:
+        """Give what a person who changes every field would send of them."""
+        return {one.name: _changed(one) for one in self.fields.values() if one.is_typed}
+
+    def unchanged(self) -> dict[str, list[str]]:
+        return {one.name: one.values for one in self.fields.values() if one.kind == "hidden"}
+
+
+def _changed(one: Field) -> list[str]:
+    if one.kind == "checkbox":
+        return [value for value in one.options if value not in one.values]
+    if one.kind in {"radio", "select"}:
+        other = [value for value in one.options if value and value not in one.values]
+        return other[-1:] or one.values[:1]
+    if one.kind == "multiple":
+        return [value for value in one.options if value][:2]
+    if one.kind == "textarea":
+        return ["Typed, line by line.\r\n<b>“Ünï”</b> & done"[: one.longest]]
+    return [TYPED.get(one.kind, f"Typed & {one.name}"[: one.longest])]
+
+
+class Forms(HTMLParser):
+    """The forms of a page that are posted, with their fields as a browser sees them."""
+
+    def __init__(self, page: Any) -> None:
+        super().__init__()
+        self.forms: list[Form] = []
+        self.by_id: dict[str, Form] = {}
+        self._form: Form | None = None
+        self._open: Field | None = None
+        self._option: Attributes | None = None
+        self.feed(page.content.decode())
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        if tag == "form":
+            self._form = Form(given.get("action", "")) if given.get("method") == "post" else None
+            if self._form:
+                self.forms.append(self._form)
+                self.by_id[given.get("id", "")] = self._form
+        elif tag in {"input", "textarea", "select"}:
+            self._field(tag, given)
+        elif tag == "option" and self._open:
+            self._open.options.append(given.get("value", ""))
+            if "selected" in given:
+                self._open.values.append(given.get("value", ""))
+
+    def _field(self, tag: str, given: Attributes) -> None:
+        form = self.by_id.get(given["form"]) if "form" in given else self._form
+        kind = given.get("type", "text") if tag == "input" else tag
+        kind = "multiple" if tag == "select" and "multiple" in given else kind
+        if form is None or not given.get("name") or kind in BUTTONS:
+            return
+        found = form.fields.setdefault(given["name"], Field(given["name"], kind))
+        found.longest = int(given.get("maxlength", found.longest))
+        if kind in {"checkbox", "radio"}:
+            found.options.append(given.get("value", "on"))
+            if "checked" in given:
+                found.values.append(given.get("value", "on"))
+        elif tag == "input":
+            found.values.append(given.get("value", ""))
+        else:
+            self._open = found
+            if tag == "textarea":
+                found.values.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "form":
+            self._form = None
+        elif tag in {"select", "textarea"}:
+            self._open = None
+
+    def handle_data(self, data: str) -> None:
+        if self._open and self._open.kind == "textarea":
+            self._open.values[-1] += data
+
+
+@pytest.fixture
+def a(settings: Any, tmp_path: Path, db: None) -> ExtremeTenant:
+    settings.PACK_LIBRARY = write_library(tmp_path / "library")
+    settings.WEBHOOK_ALLOWED_NETWORKS = [ip_network("127.0.0.0/8")]
+    return ExtremeTenant()
+
+
+def with_password(person: User) -> User:
+    person.set_password(PASSWORD)
+    person.save()
+    return person
+
+
+def forms_with_fields(browser: Client, address: str) -> Iterator[tuple[str, Form]]:
+    """Give each form of a page in which something is typed or chosen, with where it is sent."""
+    page = browser.get(address)
+    assert page.status_code < 500, address
+    for form in Forms(page).forms if page.status_code == 200 else []:
+        sent_to = urljoin(address, form.action) if form.action else address
+        if any(form.typed().values()):
+            yield sent_to, form
+
+
+def what_is_lost(person: User, sent_to: str, form: Form) -> str:
+    """Send a form after the end of its session, sign in, and say what of it stands nowhere any more."""
+    browser = a_browser(person)
+    typed = form.typed()
+    UserSession.objects.all().delete()
+    answer = browser.post(sent_to, {**form.unchanged(), **typed})
+    if answer.status_code != 302 or not answer["Location"].startswith("/account/sign-in?"):
+        return f"it is answered with {answer.status_code}, {answer.headers.get('Location')}"
+    if "You were signed out. Nothing was done" not in text(browser.get(answer["Location"])):
+        return "nobody says that they were signed out"
+    made_session = UserSession.objects.exists()
+    to = parse_qs(urlsplit(answer["Location"]).query)["next"][0]
+    signed_in = browser.post("/account/sign-in", {"email": person.email, "password": PASSWORD, "next": to})
+    landed = browser.get(signed_in["Location"], follow=True)
+    if "You were signed out before this was sent. Nothing was done yet" not in text(landed):
+        return f"{signed_in['Location']} says nothing of it ({landed.status_code})"
+    lost = _missing(landed, typed, urlsplit(sent_to).path, to)
+    return lost or ("it makes a session for somebody who has not signed in" if made_session else "")
+
+
+def _missing(landed: Any, typed: dict[str, list[str]], sent_to: str, page: str) -> str:
+    shown = [one for one in Forms(landed).forms if urlsplit(urljoin(page, one.action)).path == sent_to]
+    if not shown:
+        return "its form does not stand on the page"
+    lost = []
+    for one in shown:
+        found = {name: one.fields[name].values if name in one.fields else [] for name in typed}
+        lost.append([name for name, values in typed.items() if _lines(values) != _lines(found[name])])
+    least = min(lost, key=len)
+    return f"it has lost {', '.join(least)}" if least else ""
+
+
+def _lines(values: list[str]) -> list[str]:
+    return sorted(value.replace("\r\n", "\n").removeprefix("\n") for value in values)
+
+
+def lost_in(area: str, browser: Client, person: User, address: Callable[[str], str]) -> tuple[list[str], int]:
+    """Give what is wrong with any form of an area's pages, and how many there are."""
+    found, number = [], 0
+    for name in pages_in(area):
+        for sent_to, form in forms_with_fields(browser, address(name)):
+            number += 1
+            before = transaction.savepoint()
+            wrong = what_is_lost(person, sent_to, form)
+            transaction.savepoint_rollback(before)
+            if wrong:
+                found.append(f"{name}, {urlsplit(sent_to).path}: {wrong}")
+    return found, number
+
+
+@pytest.mark.parametrize(("area", "least"), [("console", 30), ("app", 40), ("account", 1)])
+def test_nothing_that_was_typed_is_lost(area: str, least: int, a: ExtremeTenant) -> None:
+    person = with_password(a.customer.owner if area == "app" else a.owner)
+    browser = a_browser(person)
+    if area == "app":
+        browser.post("/app/switch", {"workspace": str(a.customer.uuid)})
+    found, number = lost_in(area, browser, person, lambda name: address_of(name, a))
+    assert not found, "\n".join([*found, f"of {number} forms"])
+    assert number >= least
