@@ -59,8 +59,8 @@ class Outcome(StrEnum):
 SIGNED_OUT = {
     Outcome.KEPT: _("You were signed out. Nothing was done: sign in, and what you typed is there again."),
     Outcome.NOT_KEPT: _(
-        "You were signed out. Nothing was done, and what you typed could not be kept, perhaps because a large file came "
-        "with it. If your browser still shows it when you go back, copy it. Then sign in and send it again."
+        "You were signed out. Nothing was done, and what you typed could not be kept, perhaps because a large file "
+        "came with it. If your browser still shows it when you go back, copy it. Then sign in and send it again."
     ),
     Outcome.NOTHING_TYPED: _("You were signed out. Nothing was done: sign in and try again."),
 }
@@ -102,7 +102,7 @@ def keep_form_data(request: HttpRequest, page: str, *, was_signed_in: bool = Fal
     """Keep what was typed into a form that stands at the address `page`, and say what became of it."""
     nonce = read_nonce(request.POST.get(FIELD, ""))
     if nonce is None or (request.user.is_authenticated and request.user.pk != nonce.user):
-        return Outcome.NOTHING_TYPED
+        return Outcome.NOT_KEPT
     encoded = _typed(request).urlencode()
     if len(encoded) > MOST_CHARACTERS:
         return Outcome.NOT_KEPT

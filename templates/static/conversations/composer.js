@@ -151,6 +151,9 @@ document.addEventListener("click", (event) => {
 
 const options = () => [...(savedReplies()?.options ?? [])].filter((one) => one.value);
 
+// The page says then if somebody was signed out.
+const lookAgain = () => { document.dispatchEvent(new Event("inbox:stale")); };
+
 /**
  * @param {string} id
  * @param {number} [from] where it begins; where the cursor stands unless it is said
@@ -221,7 +224,7 @@ function take(item) {
   const field = answering();
   const from = field ? typed(field)?.from : undefined;
   closeSuggestions();
-  insert(item.getAttribute("data-id") ?? "", from).catch(() => {});
+  insert(item.getAttribute("data-id") ?? "", from).catch(lookAgain);
 }
 
 document.addEventListener("keydown", (event) => {
@@ -249,7 +252,7 @@ document.addEventListener("change", (event) => {
   }
   const select = /** @type {HTMLSelectElement | null} */ (changed.closest("[data-saved]"));
   if (!select || !select.value) return;
-  insert(select.value).catch(() => {});
+  insert(select.value).catch(lookAgain);
   select.value = "";
 });
 

@@ -177,11 +177,24 @@ function newestIn() {
   return incoming.length ? incoming[incoming.length - 1].id : "";
 }
 
+/**
+ * Somebody who has been signed out signs in beside what they are writing; without anything written, here.
+ * @param {string} address where the server has led
+ */
+function leadElsewhere(address) {
+  const note = document.querySelector("[data-signed-out]");
+  const parts = [...document.querySelectorAll('[data-live^="composer-"]')];
+  if (!address.includes("/account/sign-in") || !note || !parts.some(isWritten)) { location.reload(); return; }
+  if (note.hasAttribute("hidden")) say(note.textContent ?? "");
+  note.removeAttribute("hidden");
+}
+
 async function refresh() {
   const asked = location.href;
   const answer = await fetch(asked, { headers: { Accept: "text/html" } });
-  if (answer.redirected) { location.reload(); return; }
+  if (answer.redirected) { leadElsewhere(answer.url); return; }
   if (!answer.ok) return;
+  document.querySelector("[data-signed-out]")?.setAttribute("hidden", "");
   const page = parse(await answer.text());
   if (location.href !== asked) { refreshSoon(); return; } // somebody has begun to write something else meanwhile
   const [before, rows] = [newestIn(), listedRows()];
@@ -265,11 +278,14 @@ document.addEventListener("submit", async (event) => {
     const action = event.submitter?.getAttribute("formaction") || form.getAttribute("action") || "";
     const answer = await fetch(action, { method: "POST", body: new FormData(form, button), headers: { Accept: "text/html" } });
     const page = parse(await answer.text());
-    if (!page.querySelector("[data-inbox]")) { location.reload(); return; }
+    if (answer.status >= 500) throw new Error("not sent");
+    // The sign-in page leads back, and what was sent stands here again then.
+    if (!page.querySelector("[data-inbox]")) { location.assign(answer.redirected ? answer.url : location.href); return; }
     const isWriting = form.matches("[data-composer]");
-    if (answer.ok && isWriting) document.dispatchEvent(new CustomEvent("inbox:sent", { detail: form }));
+    const isSent = answer.ok && !page.querySelector("[data-kept]");
+    if (isSent && isWriting) document.dispatchEvent(new CustomEvent("inbox:sent", { detail: form }));
     const isShown = form.isConnected && !form.closest("[data-part][hidden]");
-    if (isWriting && !answer.ok && isShown) showBegun(page);
+    if (isWriting && !isSent && isShown) showBegun(page);
     swap(page, [...PARTS, ...composerParts(page, isWriting ? form : null)], !form.matches(".inbox-bulk"));
     const [flashes, news] = [document.querySelector(".flashes"), page.querySelector(".flashes")];
     if (flashes && news) flashes.innerHTML = news.innerHTML;
@@ -280,6 +296,7 @@ document.addEventListener("submit", async (event) => {
   } catch {
     say(inbox.dataset.notSent ?? "");
     form.querySelector("[data-trouble]")?.removeAttribute("hidden");
+    refreshSoon(); // which says why, if it is that somebody was signed out
   } finally {
     delete form.dataset.busy;
   }

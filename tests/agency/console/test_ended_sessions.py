@@ -144,7 +144,7 @@ def test_secrets_are_never_kept(a: Tenant) -> None:
 @pytest.mark.parametrize("nonce", ["", "made-up", "someone's"])
 def test_nothing_is_kept_of_a_form_that_is_not_ours(nonce: str, a: Tenant) -> None:
     answer = a_browser().post(NEW_PLAN, {"name": "Growth", "nonce": nonce})
-    assert answer["Location"].endswith("&signed_out=nothing-typed")
+    assert answer["Location"].endswith("&signed_out=not-kept")
     assert not kept_in_redis()
 
 
