@@ -13,9 +13,10 @@ import re
 import secrets
 import time
 import zlib
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
-from typing import Any, Final, cast
+from typing import Any, Final
 from urllib.parse import urlencode, urlsplit
 
 from django.conf import settings
@@ -25,6 +26,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.utils.translation import gettext_lazy as _
 
 from agency.pages.forms.nonce import FIELD, read_nonce
+from agency.pages.registry import StrOrPromise
 from config.redis import RedisAway, attempt
 
 SECONDS: Final = 3600
@@ -56,7 +58,7 @@ class Outcome(StrEnum):
     NOTHING_TYPED = "nothing-typed"
 
 
-SIGNED_OUT = {
+SIGNED_OUT: Final[Mapping[str, StrOrPromise]] = {
     Outcome.KEPT: _("You were signed out. Nothing was done: sign in, and what you typed is there again."),
     Outcome.NOT_KEPT: _(
         "You were signed out. Nothing was done, and what you typed could not be kept, perhaps because a large file "
@@ -90,7 +92,7 @@ class KeptFormData:
     def fields(self) -> list[tuple[str, str]]:
         """What was typed and chosen, without what every form of ours holds."""
         own = {MADE_FOR, FIELD}
-        return [(name, cast(str, one)) for name, values in self.data.lists() if name not in own for one in values]
+        return [(name, one) for name, values in self.data.lists() if name not in own for one in values]
 
     @property
     def texts(self) -> list[str]:

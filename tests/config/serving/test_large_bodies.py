@@ -113,6 +113,7 @@ def test_a_large_form_of_a_signed_out_person_leads_to_sign_in_and_back(web: Web)
     reply = web.talk(head("POST", f"/app/inbox/{uuid4()}/send", "Content-Length: 9000000", MULTIPART))
     assert reply.status == 302
     assert b"location: /account/sign-in?next=/app/inbox" in reply.head
+    assert b"&signed_out=not-kept\r\n" in reply.head
     assert reply.is_closed
 
 

@@ -28,8 +28,8 @@ def conversation(channel: Channel) -> Conversation:
     return the_conversation()
 
 
-def sent_after_the_end(owner: Client, page: str, to: str, **typed: str) -> Any:
-    """Open a page, end its session, send a form of it, sign in; gives the page to which that leads."""
+def sent_after_the_end(owner: Client, page: str, to: str, *, then: str = "", **typed: str) -> Any:
+    """Open a page, end its session, send a form of it, sign in; gives the page to which that leads, or another."""
     shown = owner.get(page)
     form = {name: hidden(shown, name) for name in ("made_for", "nonce")}
     person = shown.context["user"]
@@ -39,7 +39,7 @@ def sent_after_the_end(owner: Client, page: str, to: str, **typed: str) -> Any:
     asked = owner.post(to, {**form, **typed})["Location"]
     next_page = owner.get(asked).context["next"]
     signed_in = owner.post("/account/sign-in", {"email": person.email, "password": PASSWORD, "next": next_page})
-    return owner.get(signed_in["Location"], follow=True)
+    return owner.get(then or signed_in["Location"], follow=True)
 
 
 def nothing_done() -> bool:
@@ -73,16 +73,21 @@ def test_an_answer_for_which_the_window_has_closed_stands_there_as_a_note(owner:
     assert nothing_done()
 
 
-def test_the_values_of_a_template_are_there_again_where_a_conversation_begins(
-    owner: Client, a: Tenant, channel: Channel
+def first_message(tenant: Tenant, channel: Channel, number: int) -> str:
+    """Give the address of the page on which a conversation with a new contact begins."""
+    contact = ContactFactory.create(workspace=tenant.workspace, phone=f"+4930123456{number}")
+    return f"/app/inbox/new?contact={contact.uuid}&channel={channel.uuid}"
+
+
+@pytest.mark.parametrize("to_another", [False, True])
+def test_the_values_of_a_template_are_there_again_for_the_contact_for_whom_they_were_typed(
+    owner: Client, a: Tenant, channel: Channel, to_another: bool
 ) -> None:
     template = a_template(channel)
-    contact, other = (ContactFactory.create(workspace=a.workspace, phone=f"+4930123456{one}") for one in (1, 2))
-    page = f"/app/inbox/new?contact={contact.uuid}&channel={channel.uuid}"
+    page, other = first_message(a, channel, 1), first_message(a, channel, 2)
     fields = {"template": str(template.uuid), "begun_as": "template", "parameter-0": "Ada & Co"}
-    shown = sent_after_the_end(owner, f"{page}&template={template.uuid}", page, **fields)
-    assert NOT_SENT in flashes(shown)[0]
-    assert 'name="parameter-0" maxlength="1024" required value="Ada &amp; Co"' in shown.content.decode()
+    then = f"{other}&template={template.uuid}" if to_another else ""
+    shown = sent_after_the_end(owner, f"{page}&template={template.uuid}", page, then=then, **fields)
+    is_there = 'name="parameter-0" maxlength="1024" required value="Ada &amp; Co"' in shown.content.decode()
+    assert (is_there, any(NOT_SENT in said for said in flashes(shown))) == (not to_another, not to_another)
     assert nothing_done()
-    elsewhere = owner.get(f"/app/inbox/new?contact={other.uuid}&channel={channel.uuid}&template={template.uuid}")
-    assert "Ada &amp; Co" not in elsewhere.content.decode()
