@@ -8,7 +8,6 @@ from tests.agency.console.browsers import PASSWORD
 from tests.flows.inbox.test_composer_browser import answers, open_conversation, tab
 from tests.tenants import Tenant
 from tests.workspaces.conversations.dashboard.test_working import a_template
-from tests.workspaces.conversations.facts import receive, received
 from workspaces.conversations.models import Message
 from workspaces.subaccounts.models import Channel
 

@@ -53,7 +53,9 @@ def test_an_answer_and_a_note_are_there_again(
     page = page_of(conversation)
     shown = sent_after_the_end(owner, page, f"{page}/{action}", text=ANSWER, begun_as=begun_as)
     assert NOT_SENT in flashes(shown)[0]
-    text = re.search(rf'id="(?:composer|note)-{field}"[^>]*>([^<]*)<|id="note-text"[^>]*>([^<]+)<', shown.content.decode())
+    text = re.search(
+        rf'id="(?:composer|note)-{field}"[^>]*>([^<]*)<|id="note-text"[^>]*>([^<]+)<', shown.content.decode()
+    )
     assert text
     assert (text[1] or text[2]).split() == ANSWER.split()
     assert nothing_done()
