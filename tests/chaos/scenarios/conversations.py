@@ -45,9 +45,8 @@ class _Misled(PlayedKills):
         return QueuedMessage.objects.filter(tries=0, is_unknown=False).count()
 
     def held_by(self, runs: set[int]) -> bool:
-        from workspaces.conversations.models import QueuedMessage
-
-        return QueuedMessage.objects.filter(run__in=runs, is_unknown=False).exists()
+        """Any kill counts that messages still wait at: by then the account's brake may hold all senders back."""
+        return bool(self.waiting())
 
     def let_end(self) -> None:
         """Wait until all that was accepted is reported, then let the rest go, and what waits be due.
