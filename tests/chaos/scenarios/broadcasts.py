@@ -86,12 +86,12 @@ class BroadcastScenario:
 
 @dataclass(frozen=True, kw_only=True)
 class KilledBroadcast(BroadcastScenario):
-    """`kills` of one of two senders that has somebody out, some tenths of a second to `longest` seconds into the work.
+    """`kills` of one of two senders, some tenths of a second to `longest` seconds into the work.
 
     `crash` says that half-way through PostgreSQL is killed and Redis emptied at once. Their portfolio may write to
     `limit` people a day: that is told when some have been written to, and lifted when nobody has room any more. With
     `clicks` both senders are killed each time, and links of those whom they had out followed just when others free
-    them.
+    them. With `kills_again` only kills of senders that had somebody out count.
     """
 
     kills: int
@@ -99,6 +99,7 @@ class KilledBroadcast(BroadcastScenario):
     longest: float = LONGEST
     clicks: bool = False
     limit: int | None = None
+    kills_again: bool = False
 
     @property
     def planned(self) -> int:
@@ -252,8 +253,8 @@ class PlayedKills(PlayedBroadcast):
             self.outcome.wrong.append(f"{len(people)} people were written to, {limit} were allowed")
 
     def _kill(self) -> None:
-        """Kill senders that have somebody out. One that has nobody, as another has its share, is killed for nothing."""
-        for _ in range(MOST_KILLS_EACH):
+        """Kill senders once, or until one had somebody out: one that had nobody to send to breaks nothing."""
+        for _ in range(MOST_KILLS_EACH if self._killing.kills_again else 1):
             if self._kill_once() or not self.waiting():
                 return
 
@@ -263,14 +264,14 @@ class PlayedKills(PlayedBroadcast):
         self.wait_for_traffic()
         time.sleep(self.rng.uniform(SHORTEST, self._killing.longest))
         victims = SENDERS if self._killing.clicks else (self.rng.choice(SENDERS),)
-        before = dead_senders()
+        before, had_work = dead_senders(), bool(self.waiting())
         killed = [victim for victim in victims if self.system.processes.kill(victim)]
-        had_out = bool(killed) and self._had_out(but=before)
-        self.outcome.injected += had_out
+        counts = bool(killed) and (self._had_out(but=before) if self._killing.kills_again else had_work)
+        self.outcome.injected += counts
         if self._killing.clicks:
             self._click()
         self.system.processes.look_after()
-        return had_out
+        return counts
 
     def _had_out(self, *, but: set[int]) -> bool:
         """Say whether senders that were killed just now had claimed anything; PostgreSQL takes a moment to notice."""
@@ -322,7 +323,9 @@ BROADCASTS = {
 # Calls that are out when their sender is killed were accepted. No status settles them before another sender could send
 # them once more.
 OUT = ({"call": "send", "fault": "accept_then_hang", "every": 10, "seconds": 9},)
-KILLED = KilledBroadcast(kills=2, recipients=800, seconds=200, crash=False, faults=OUT, statuses="none")
+KILLED = KilledBroadcast(
+    kills=2, recipients=800, seconds=200, crash=False, faults=OUT, statuses="none", kills_again=True
+)
 CRASHED = KilledBroadcast(kills=1, recipients=800, seconds=200, faults=OUT, statuses="none")
 CLICKED = KilledBroadcast(kills=1, recipients=400, seconds=75, crash=False, faults=OUT, statuses="none", clicks=True)
 LIMITED = KilledBroadcast(kills=1, recipients=400, seconds=120, crash=False, limit=200)

@@ -44,10 +44,6 @@ class _Misled(PlayedKills):
 
         return QueuedMessage.objects.filter(tries=0, is_unknown=False).count()
 
-    def held_by(self, runs: set[int]) -> bool:
-        """Any kill counts that messages still wait at: by then the account's brake may hold all senders back."""
-        return bool(self.waiting())
-
     def let_end(self) -> None:
         """Wait until all that was accepted is reported, then let the rest go, and what waits be due.
 
