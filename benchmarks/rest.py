@@ -55,6 +55,7 @@ def _wait_until_ready(state: Path) -> str:
 def _count(url: str, log: Path) -> dict[str, float]:
     """Have all statements logged for a while; gives transactions a second by the application's name."""
     with psycopg.connect(url, autocommit=True, application_name=OURS) as connection:
+        connection.execute(f"ALTER SYSTEM SET log_line_prefix = '{PREFIX}'".encode())
         _log_statements(connection, "all")
         before, began = log.stat().st_size, time.monotonic()
         time.sleep(COUNTED_SECONDS)
@@ -70,7 +71,6 @@ def _count(url: str, log: Path) -> dict[str, float]:
 
 def _log_statements(connection: "psycopg.Connection[tuple[object, ...]]", which: str) -> None:
     for statement in (
-        f"ALTER SYSTEM SET log_line_prefix = '{PREFIX}'",
         f"ALTER SYSTEM SET log_statement = '{which}'",
         "SELECT pg_reload_conf()",
     ):
