@@ -2,10 +2,13 @@
 
 Each worker measures its own main thread, in seconds of the clock: by test file, by fixture, and by cause. A cause ends
 where another begins, so that all causes of a worker add up to its time. What no cause was named for is Python itself.
+A file's processor time is that of the worker and, in a table of its own, that of the processes that it started and
+waited for. Those are the figures to compare on a machine that does other work, too.
 """
 
 import http.client
 import inspect
+import resource
 import subprocess
 import threading
 import time
@@ -15,6 +18,7 @@ from contextlib import contextmanager, suppress
 from functools import wraps
 from heapq import nlargest
 from operator import itemgetter
+from pathlib import Path
 from typing import Any, Final, ParamSpec, TypeVar
 
 import psycopg
@@ -26,6 +30,7 @@ Seconds = defaultdict[str, float]
 
 PYTHON: Final = "Python"
 BROWSER: Final = "browser"
+STAT: Final = Path("/proc/stat")
 ROWS_SHOWN: Final = 40
 # What may keep a test waiting, and what to call it.
 CALLS: Final = (
@@ -116,16 +121,19 @@ class Where:
     def __init__(self) -> None:
         self.files: Seconds = defaultdict(float)
         self.processor: Seconds = defaultdict(float)
+        self.processes: Seconds = defaultdict(float)
         self.fixtures = Stopwatch("tests")
         self.causes = Stopwatch(PYTHON)
+        self.began = _jiffies()
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
-        began, used = time.perf_counter(), time.process_time()
+        began, used, used_by_others = time.perf_counter(), time.process_time(), _processor_of_ended_processes()
         result = yield
         name = item.nodeid.partition("::")[0]
         self.files[name] += time.perf_counter() - began
         self.processor[name] += time.process_time() - used
+        self.processes[name] += _processor_of_ended_processes() - used_by_others
         return result
 
     @pytest.hookimpl(wrapper=True)
@@ -153,9 +161,22 @@ class Where:
         return {
             "by file": dict(self.files),
             "by file, processor of the worker": dict(self.processor),
+            "by file, processor of its processes": dict(self.processes),
             "by fixture, its beginning and its end": dict(self.fixtures.seconds),
             "by cause": dict(self.causes.seconds),
         }
+
+
+def _processor_of_ended_processes() -> float:
+    """Give the processor time of all processes below this one that somebody has waited for."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def _jiffies() -> tuple[int, int]:
+    """Give how long all cores together were idle, and how long they are up."""
+    user, nice, system, idle, waiting, *others = map(int, STAT.read_text().splitlines()[0].split()[1:9])
+    return idle + waiting, user + nice + system + idle + waiting + sum(others)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -164,7 +185,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--where"):
-        config.pluginmanager.register(Report() if _is_controller(config) else _worker(), "where")
+        config.pluginmanager.register(Report(_jiffies()) if _is_controller(config) else _worker(), "where")
 
 
 def _is_controller(config: pytest.Config) -> bool:
@@ -192,8 +213,9 @@ def _worker() -> Where:
 class Report:
     """Adds up what the workers have measured."""
 
-    def __init__(self) -> None:
+    def __init__(self, began: tuple[int, int]) -> None:
         self.tables: defaultdict[str, Seconds] = defaultdict(lambda: defaultdict(float))
+        self.began = began
 
     def pytest_testnodedown(self, node: Any) -> None:
         self.add(getattr(node, "workeroutput", {}).get("where", {}))
@@ -208,6 +230,8 @@ class Report:
             terminalreporter.section(f"worker-seconds {title}: {sum(seconds.values()):.0f}")
             for name, spent in nlargest(ROWS_SHOWN, seconds.items(), key=itemgetter(1)):
                 terminalreporter.write_line(f"{spent:8.1f}  {name}")
+        idle, up = (now - then for now, then in zip(_jiffies(), self.began, strict=True))
+        terminalreporter.write_line(f"The machine's cores were idle for {idle / max(up, 1):.0%} of the run.")
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
@@ -217,6 +241,6 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     if hasattr(session.config, "workeroutput"):
         session.config.workeroutput["where"] = where.measured()
     else:
-        report = Report()
+        report = Report(where.began)
         report.add(where.measured())
         session.config.pluginmanager.register(report)
