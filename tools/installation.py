@@ -153,18 +153,16 @@ def run_page(state: Path) -> int:
                 [*parent_death_signal(), *command], cwd=folder, env=environment, check=False
             ).returncode
         finally:
-            for pid in (folder / "pids").iterdir():
-                end(pid)
+            kill(*(folder / "pids").iterdir())
 
 
 def systemctl(folder: Path, words: list[str]) -> int:
-    """Do what systemd would for the product's own units: start them, or end them and start them anew."""
-    names = [name for name in words[1:] if name.startswith("agency-")]
-    for name in names if words[0] in ("enable", "restart") else []:
-        path = folder / "pids" / name
-        if path.exists():
-            end(path)
-        path.write_text(str(start(folder, name)))
+    """Do what systemd would for the product's own units: start them, or end all of them and start them anew."""
+    names = [name for name in words[1:] if name.startswith("agency-")] if words[0] in ("enable", "restart") else []
+    paths = [folder / "pids" / name for name in names]
+    end(*(path for path in paths if path.exists()))
+    for path in paths:
+        path.write_text(str(start(folder, path.name)))
     return 0
 
 
@@ -193,15 +191,23 @@ def start(folder: Path, name: str) -> int:
     return process.pid
 
 
-def end(path: Path) -> None:
-    """End a unit's process as systemd does: by a signal to the first, and then to all of its group."""
-    pid = int(path.read_text())
-    with suppress(ProcessLookupError):
-        os.kill(pid, signal.SIGTERM)
-        until = time.monotonic() + END_SECONDS
-        while time.monotonic() < until and is_at_work(pid):
-            time.sleep(0.1)
-        os.killpg(pid, signal.SIGKILL)
+def end(*paths: Path) -> None:
+    """End units' processes as systemd does: all at once, each by a signal to the first, and then to all of its group."""
+    pids = [int(path.read_text()) for path in paths]
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGTERM)
+    until = time.monotonic() + END_SECONDS
+    while time.monotonic() < until and any(map(is_at_work, pids)):
+        time.sleep(0.05)
+    kill(*paths)
+
+
+def kill(*paths: Path) -> None:
+    """Kill units' processes with all that they have started."""
+    for path in paths:
+        with suppress(ProcessLookupError):
+            os.killpg(int(path.read_text()), signal.SIGKILL)
 
 
 def is_at_work(pid: int) -> bool:
