@@ -303,6 +303,21 @@ def furnished(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iter
         empty_database()
 
 
+@pytest.fixture(scope="module")
+def two_customers(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[tuple[bytes, bytes]]:
+    """Two agencies with a plan, a sub-account and its key, and nothing else: a smaller `furnished`.
+
+    A module that wants them replaces `a` and `b` with `furnished.a_with_customer` and `furnished.b_with_customer`.
+    """
+    with django_db_blocker.unblock():
+        made = Tenant(), Tenant()
+        for tenant in made:
+            _ = tenant.workspace_api  # makes the others, too
+    yield pickle.dumps(made[0]), pickle.dumps(made[1])
+    with django_db_blocker.unblock():
+        empty_database()
+
+
 @pytest.fixture
 def a(db: None) -> Tenant:
     """The agency that a test is about."""

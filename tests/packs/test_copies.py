@@ -9,6 +9,7 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from packs.models import PackEntry
+from tests import furnished
 from tests.database.traces import traces
 from tests.factories import WorkspaceFactory
 from tests.factories.flows import a_catch_all, a_customers_flow, a_flow, a_step
@@ -18,6 +19,8 @@ from tests.tenants import Api, Tenant, message
 from workspaces.automations.flows.checks import problems_of
 from workspaces.automations.models import Automation, AutomationVersion
 from workspaces.automations.services import publish_automation, save_draft
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 REFUSAL = "This API key cannot copy automations out of sub-accounts."
 

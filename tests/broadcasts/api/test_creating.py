@@ -6,10 +6,13 @@ from typing import Any
 import pytest
 
 from broadcasts.models import Broadcast
+from tests import furnished
 from tests.broadcasts.making import a_body, a_template, bring_to, create, row_of, some_contacts
 from tests.factories import ChannelFactory
 from tests.tenants import Tenant
 from workspaces.subaccounts.models import Channel, Workspace
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 pytestmark = pytest.mark.django_db
 NOBODY = "0a4ce8f1-22c4-4a62-9f5e-64c2f43a9d1b"

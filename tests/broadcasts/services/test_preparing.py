@@ -14,6 +14,7 @@ from broadcasts.services.audience.preparing import prepare_chunk
 from broadcasts.services.counts import counts_of
 from broadcasts.services.moving import cancel_broadcast, pause_broadcast, resume_broadcast
 from broadcasts.services.progress.beginning import begin_due_broadcasts
+from tests import furnished
 from tests.broadcasts.services.making import (
     a_contact,
     a_conversation,
@@ -32,6 +33,8 @@ from tests.factories import ChannelFactory
 from tests.tenants import Tenant
 from webhooks.services import register_endpoint
 from workspaces.subaccounts.services import tenant_of
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 pytestmark = pytest.mark.django_db
 FRESH = {"hours_ago": 1}

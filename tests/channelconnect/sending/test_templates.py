@@ -10,6 +10,7 @@ from agency.actors import SYSTEM
 from agency.models import Event
 from channelconnect.models import ChannelCredential, MessageTemplate, TemplateSync
 from channelconnect.services.templates import check_template, sync_next, sync_soon
+from tests import furnished
 from tests.channelconnect.sending.messages import a_channel
 from tests.tenants import Tenant
 from tests.webhooks.workspaces import tenant_of
@@ -19,6 +20,8 @@ from webhooks.services import register_endpoint
 from workspaces.automations.services import met_requirements
 from workspaces.conversations.services.errors import ContentRefused
 from workspaces.subaccounts.models import Channel
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 BUSINESS = "2010000"
 

@@ -12,6 +12,7 @@ from agency import tenants
 from agency.actors import SYSTEM
 from agency.models import Event
 from agency.services import record_event
+from tests import furnished
 from tests.factories import WorkspaceFactory
 from tests.factories.webhooks import an_endpoint
 from tests.tenants import Tenant
@@ -19,6 +20,8 @@ from tests.webhooks.delivering import make_deliveries
 from webhooks.models import Delivery, Endpoint
 from webhooks.models.partitions import NEW_ID, first_id, make_partitions
 from webhooks.services import send_test
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 pytestmark = pytest.mark.django_db
 LOG = "/webhooks/deliveries"

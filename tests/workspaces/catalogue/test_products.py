@@ -9,9 +9,12 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from agency.models import ActivityEntry
+from tests import furnished
 from tests.factories import ProductFactory, ServiceCategoryFactory
 from tests.tenants import Tenant, message
 from workspaces.catalogue.models import Product
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 pytestmark = pytest.mark.django_db
 # The word in letters of another width.

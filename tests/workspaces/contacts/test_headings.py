@@ -6,11 +6,14 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
+from tests import furnished
 from tests.tenants import Tenant
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.contacts.models import Contact, ContactImport, RefusedRow
 from workspaces.contacts.services.imports.columns import TARGETS, guessed_mapping
 from workspaces.contacts.tasks import import_files
+
+a = furnished.a_with_customer
 
 pytestmark = pytest.mark.django_db
 # By the file: its headings, and what each of them is; a dash for one that is not imported.

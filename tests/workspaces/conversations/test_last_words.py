@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.utils.timezone import now
 
+from tests import furnished
 from tests.tenants import Tenant
 from tests.workspaces.conversations.facts import apply, moment, person, receive, received, reference
 from workspaces.contacts.models import Contact, ContactIdentity
@@ -14,6 +15,8 @@ from workspaces.contacts.services import opt_out_contact
 from workspaces.conversations.facts import IdentityChanged, MarketingPreferenceChanged, Person
 from workspaces.conversations.models import Message, QueuedMessage
 from workspaces.conversations.services import inbound
+
+a = furnished.a_with_customer
 
 pytestmark = pytest.mark.django_db
 HOUR = 3_600

@@ -3,10 +3,13 @@
 import pytest
 
 from agency.models import ActivityEntry
+from tests import furnished
 from tests.tenants import Tenant
 from tests.workspaces.conversations.facts import moment, person, receive, received, the_conversation
 from workspaces.contacts.models import Contact
 from workspaces.conversations.models import Message, QueuedMessage
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 pytestmark = pytest.mark.django_db
 SETTINGS = "/conversations/settings"

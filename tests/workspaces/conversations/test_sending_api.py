@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests import furnished
 from tests.factories import ChannelFactory
 from tests.tenants import Tenant
 from tests.workspaces.conversations.facts import apply, moment, person, receive, received, the_conversation
@@ -14,6 +15,8 @@ from workspaces.conversations.models import Conversation, Message, QueuedMessage
 from workspaces.conversations.services import inbound
 from workspaces.media.models import Media
 from workspaces.subaccounts.models import Channel
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 pytestmark = pytest.mark.django_db
 TEMPLATE = {"template": "appointment_reminder", "language": "en-US"}

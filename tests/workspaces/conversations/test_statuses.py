@@ -9,11 +9,14 @@ from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
 from config.metrics import recording
+from tests import furnished
 from tests.tenants import Tenant
 from tests.workspaces.conversations.facts import apply, echo, mark, moment, person, status, the_conversation
 from tests.workspaces.conversations.sending import record, send, sent
 from workspaces.conversations.models import Message, QueuedMessage
 from workspaces.conversations.services import inbound
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 pytestmark = pytest.mark.django_db
 FORWARD = ("sent", "delivered", "read")

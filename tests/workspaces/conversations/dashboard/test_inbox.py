@@ -11,6 +11,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from config.event_streams import newest_entry
+from tests import furnished
 from tests.agency.console.browsers import text
 from tests.tenants import Tenant
 from tests.workspaces.conversations.facts import moment, person, receive, received, the_conversation
@@ -19,6 +20,8 @@ from workspaces.contacts.models import Contact
 from workspaces.conversations.models import Conversation, Message, Note, QueuedMessage
 from workspaces.conversations.services.announcing import inbox_topic
 from workspaces.subaccounts.models import Channel
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 pytestmark = pytest.mark.django_db
 INBOX = "/app/inbox"

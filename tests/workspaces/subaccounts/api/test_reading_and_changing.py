@@ -6,10 +6,13 @@ from uuid import uuid4
 import pytest
 
 from agency.limits import unlimited
+from tests import furnished
 from tests.database.traces import traces
 from tests.factories import AddonFactory, ChannelFactory, PlanFactory, plan_limits
 from tests.tenants import Tenant
 from workspaces.subaccounts.models import Workspace
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 FIELDS = [
     "uuid", "name", "status", "plan", "owner", "business_type", "timezone", "created_at", "suspended_at",

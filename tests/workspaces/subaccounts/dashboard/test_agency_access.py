@@ -14,6 +14,7 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from agency.models import ActivityEntry, Agency, Member, User
 from agency.services import change_role, remove_member, suspend_agency
+from tests import furnished
 from tests.agency.console.browsers import a_browser, a_member, a_person, at_the_console, flashes, text
 from tests.broadcasts.under_way import a_broadcast
 from tests.factories import WorkspaceFactory, WorkspaceMemberFactory
@@ -22,6 +23,8 @@ from tests.workspaces.conversations.facts import a_conversation
 from tests.workspaces.subaccounts.dashboard.clients import agency_client, dashboard_client
 from workspaces.conversations.models import Message
 from workspaces.subaccounts.services import change_workspace, move_workspace, suspend_workspace
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 pytestmark = pytest.mark.django_db
 BANNER = "as its agency."
