@@ -1,8 +1,8 @@
 """`a` and `b` of modules with many tests: copies of agencies that are there for all of them.
 
 `a` and `b` have one of everything. `a_with_customer` and `b_with_customer` have a sub-account alone: that is enough for
-most modules, and takes a quarter off each of their tests. They fit no test that commits, and none that counts the rows of
-all agencies.
+most modules, and takes a quarter off each of their tests. They fit no test that commits, and none that counts the rows
+of all agencies.
 """
 
 import pickle

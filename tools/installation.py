@@ -192,7 +192,7 @@ def start(folder: Path, name: str) -> int:
 
 
 def end(*paths: Path) -> None:
-    """End units' processes as systemd does: all at once, each by a signal to the first, and then to all of its group."""
+    """End units as systemd does: all at once, each by a signal to its first process, and then to all of its group."""
     pids = [int(path.read_text()) for path in paths]
     for pid in pids:
         with suppress(ProcessLookupError):
