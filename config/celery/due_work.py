@@ -1,7 +1,7 @@
 """Begins tasks whose rows are due: one statement looks for what all of them have to do.
 
 So an idle product costs one statement every two seconds, however many tasks it has. Beat asks for each of them once a
-minute as well, so that a task whose look is wrong is late and not forgotten.
+minute as well, so that a task whose look is wrong is late, and is not forgotten.
 """
 
 from collections.abc import Callable, Iterable
