@@ -38,6 +38,7 @@ from agency.pages.support import support_find_sources, support_panels
 from agency.services.activity.fields import record_fields
 from agency.services.activity.own_fields import FIELDS as RECORDED_FIELDS
 from agency.services.exports.sources import export_sources
+from agency.services.mail.address_requests import address_requests
 from agency.services.mail.links import MailLink, mail_links
 from agency.services.mail.queue import mail_keeps_up
 from agency.services.mail.servers import FAILURES_BEFORE_REST
@@ -49,6 +50,7 @@ from agency.services.notifications.mailing import digest_path, notification_path
 from agency.services.notifications.recipients import STAFF, recipient_sources
 from agency.services.notifications.states import StateCheck, state_checks
 from agency.services.people.invitations import TEAM, invitation_handlers
+from agency.services.people.passwords import PASSWORD_RESETS
 from agency.services.retention import RULES
 from config.health import Degradation, parts
 from config.metrics import METRICS
@@ -274,6 +276,7 @@ def _domains_page(mail: Mail) -> str:
     return reverse("console:domain", args=[mail.context["domain"]])
 
 
+address_requests.add(PASSWORD_RESETS)
 invitation_handlers.add(TEAM)
 notification_kinds.add(*agencies_own.KINDS, *expiring_keys.KINDS)
 recipient_sources.add(STAFF)

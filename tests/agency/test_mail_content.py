@@ -14,8 +14,8 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from agency.models import Agency, Domain, Mail, MailSettings, PendingSignUp, User
 from agency.services import change_sender, queue_mail, set_accent, set_picture
+from agency.services.mail.address_requests import answer_address_requests
 from agency.services.mail.routes import own_server_of
-from agency.services.mail.sending import queue_password_resets
 from agency.services.mail.settings import SenderRefused
 from agency.services.mail.writing import Sender, blocks_of
 from agency.tasks import send_mail
@@ -193,7 +193,7 @@ def test_only_a_paragraph_that_is_the_link_becomes_the_button() -> None:
 def test_every_kind_has_a_button_in_html(kind: str, a: Tenant) -> None:
     written = {"name": "Eve", "password": "!", "business": "Salon", "timezone": "UTC"}
     pending = PendingSignUp.objects.create(
-        agency=a.agency, email="eve@example.com", expires_at=now() + timedelta(days=1), **written
+        agency=a.agency, email="eve@example.com", expires_at=now() + timedelta(days=1), is_looked_up=True, **written
     )
     context = {"workspace": "Salon", "left": 3, "may_add": True, "domain": str(uuid4()), "sign_up": str(pending.uuid)}
     queue_mail(kind=Mail.Kind(kind), user=UserFactory.create(), agency=a.agency, context=context)
@@ -269,7 +269,7 @@ def test_who_asks_on_the_host_of_an_agency_that_is_not_theirs_is_written_to_by_t
     browser = Client(headers={"host": "app.bright.localhost"})
     for person in (customer, stranger, waiting):
         assert browser.post("/account/password-reset", {"email": person.email}).status_code == 302
-    queue_password_resets()
+    answer_address_requests()
     assert list(Mail.objects.order_by("id").values_list("user", "agency")) == [
         (customer.pk, a.agency.pk),
         (stranger.pk, None),

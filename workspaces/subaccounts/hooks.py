@@ -39,6 +39,7 @@ from agency.pages.support import support_find_sources, support_panels
 from agency.services.activity.fields import record_fields
 from agency.services.bulk.actions import add_bulk_actions
 from agency.services.exports.sources import export_sources
+from agency.services.mail.address_requests import address_requests
 from agency.services.notifications.recipients import recipient_sources
 from agency.services.notifications.states import StateCheck, state_checks
 from agency.services.people.agencies import WayToBelong, ways_to_belong
@@ -75,6 +76,7 @@ from workspaces.subaccounts.pages.support import SOURCES as SUPPORT_FIND_SOURCES
 from workspaces.subaccounts.services import UsageSource, notifications, usage_sources
 from workspaces.subaccounts.services.people.member_invitations import MEMBERSHIP
 from workspaces.subaccounts.services.people.owners import OWNERSHIP
+from workspaces.subaccounts.services.people.signing_up import SIGN_UPS
 from workspaces.subaccounts.services.recorded_fields import FIELDS as RECORDED_FIELDS
 from workspaces.subaccounts.services.subscription.limit_checks import check_workspace_limits
 from workspaces.subaccounts.services.subscription.near_limits import sub_accounts_near_limits
@@ -229,6 +231,7 @@ def concerns(agency: Agency) -> Iterable[Concern]:
 user_logged_out.connect(leave_on_signing_out, dispatch_uid="subaccounts.leave_access")
 concern_sources.add(ConcernSource(name="workspaces", order=20, concerns=concerns))
 event_types.add(*EVENTS, *CHANNEL_EVENTS)
+address_requests.add(SIGN_UPS)
 invitation_handlers.add(OWNERSHIP, MEMBERSHIP)
 console_menu.add(
     MenuEntry(url_name="console:sub-accounts", label=_("Sub-accounts"), icon="accounts", section=Section.MAIN, order=20)

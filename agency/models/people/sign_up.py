@@ -1,4 +1,4 @@
-"""Sign-up: what an agency has set for it, and whoever has yet to show that an address is theirs."""
+"""Sign-up: what an agency has set for it, and what people have written whose address is still to be confirmed."""
 
 import uuid
 from typing import ClassVar, Self
@@ -56,7 +56,9 @@ class SignUpSettings(models.Model):
 class PendingSignUp(models.Model):
     """What somebody wrote on an agency's sign-up page. Person and workspace are made when the link is used, once.
 
-    `password` is a hash, and forgotten with the use. `terms_url` and `privacy_url` are what was agreed to.
+    Until the mail worker has looked its address up (`is_looked_up`) nothing is known of it: the row of somebody who has
+    an account goes then. `password` is a hash, and forgotten with the use. `terms_url` and `privacy_url` are what was
+    agreed to.
     """
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -72,9 +74,11 @@ class PendingSignUp(models.Model):
     created_at = models.DateTimeField(default=now, editable=False)
     expires_at = models.DateTimeField()
     confirmed_at = models.DateTimeField(null=True)
+    is_looked_up = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         indexes = [
+            models.Index(fields=["id"], condition=Q(is_looked_up=False), name="sign_up_to_look_up"),
             models.Index(fields=["expires_at"], name="sign_up_by_end"),
             models.Index(fields=["email"], name="sign_up_of_address"),
         ]

@@ -18,6 +18,7 @@ from django.db import DatabaseError
 from django.db.models import F
 
 from agency.models import Mail, MailSettings
+from agency.services.mail.address_requests import answer_address_requests
 from agency.services.mail.failures import CANNOT_BE_WRITTEN, NO_FAILURE, Failure
 from agency.services.mail.limits import has_enough, put_back_share, room_at
 from agency.services.mail.links import agencys_host_in, link_of
@@ -29,7 +30,6 @@ from agency.services.mail.testing import TEST_LASTS, record_test_mail
 from agency.services.mail.transport import send_by_installation, send_by_own_server
 from agency.services.mail.turns import Busy, Turns, due_mail
 from agency.services.mail.writing import write_mail
-from agency.services.people.passwords import answer_next_password_reset
 from config.db import database_now
 from config.smtp import Conversation
 from config.tries.counting import Try, begin_tries
@@ -91,10 +91,10 @@ class RunningConversations:
     def is_with_agencies(self) -> bool:
         return any(out.server for out in self.conversations.values())
 
-    def look_for_password_resets(self) -> None:
-        """Queue what was asked for meanwhile, at the first turn and then at each tenth, of which none takes long."""
+    def look_for_address_requests(self) -> None:
+        """Queue what was asked for meanwhile, at the first turn and then at each tenth; no turn takes long."""
         if self.turns % TURNS_BETWEEN_LOOKS == 0:
-            queue_password_resets()
+            answer_address_requests()
         self.turns += 1
 
     def in_flight_for(self, agency_id: int | None) -> list[str]:
@@ -140,7 +140,7 @@ def send_due_mails(*, seconds: float) -> None:
 def _take_turn(running: RunningConversations, until: float) -> bool:
     """Begin the next e-mail, or wait for one that is under way; says whether there is anything to come."""
     left = until - time.monotonic()
-    running.look_for_password_resets()
+    running.look_for_address_requests()
     now = database_now()
     may_take = left > 0 or running.is_with_agencies
     mail = due_mail(now=now, busy=running.busy(may_begin_own=left > 0), turns=turns) if may_take else None
@@ -155,17 +155,11 @@ def _take_turn(running: RunningConversations, until: float) -> bool:
 
 def send_next_mail() -> bool:
     """Send the e-mail whose turn it is by the database's clock; False when there is none."""
-    queue_password_resets()
+    answer_address_requests()
     mail = due_mail(now=database_now())
     if mail is not None:
         send_due_mail(mail=mail, now=database_now())
     return mail is not None
-
-
-def queue_password_resets() -> None:
-    """Queue the e-mails that people have asked for on the page for forgotten passwords."""
-    while answer_next_password_reset():
-        pass
 
 
 def send_due_mail(*, mail: Mail, now: datetime) -> bool:

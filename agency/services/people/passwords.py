@@ -9,6 +9,7 @@ from django.db.models import QuerySet
 from agency.actors import Actor
 from agency.models import Agency, Mail, PasswordResetRequest, User
 from agency.services.activity import record_activity
+from agency.services.mail.address_requests import AddressRequests
 from agency.services.mail.queue import queue_mail
 from agency.services.people.agencies import belongs_to
 from agency.services.people.password_tokens import PASSWORD_TOKENS
@@ -74,6 +75,9 @@ def _leave_out(pk: int) -> bool:
     """Forget that somebody asked, as looking up their address killed the process too often: they may ask again."""
     PasswordResetRequest.objects.filter(pk=pk).delete()
     return True
+
+
+PASSWORD_RESETS = AddressRequests("password resets", answer_next_password_reset)
 
 
 @transaction.atomic

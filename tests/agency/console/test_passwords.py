@@ -10,7 +10,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from agency.models import ActivityEntry, Mail, Member, PasswordResetRequest, User
-from agency.services.mail.sending import queue_password_resets
+from agency.services.mail.address_requests import answer_address_requests
 from agency.tasks import send_mail
 from config.logs import JSONFormatter
 from tests.agency.console.browsers import PASSWORD, a_browser, a_member, a_person, flashes, strangers_guess, text
@@ -65,7 +65,7 @@ def test_known_unknown_and_closed_accounts_are_answered_alike_and_only_the_known
     answers = [ask(email, browser) for email, browser in zip(emails, browsers, strict=True)]
     assert {(answer.status_code, answer["Location"]) for answer in answers} == {(302, f"{RESET}/sent")}
     assert len({text(browser.get(f"{RESET}/sent")) for browser in browsers}) == 1
-    queue_password_resets()
+    answer_address_requests()
     (mail,) = Mail.objects.filter(kind=Mail.Kind.PASSWORD_RESET)
     assert mail.user == member.user
 
@@ -79,7 +79,7 @@ def test_what_is_done_for_a_known_address_is_done_for_every_other(member: Member
 
     assert done[0] == done[1]
     assert not Mail.objects.exists()
-    queue_password_resets()
+    answer_address_requests()
     assert [mail.user for mail in Mail.objects.all()] == [member.user]
     assert not PasswordResetRequest.objects.exists()
 
@@ -255,7 +255,7 @@ def test_one_place_has_an_account_sent_three_mails_in_a_quarter_of_an_hour_witho
     browser = a_browser()
     answers = [ask(member.user.email, browser) for _ in range(5)]
     assert {answer.status_code for answer in answers} == {302}
-    queue_password_resets()
+    answer_address_requests()
     assert Mail.objects.filter(kind=Mail.Kind.PASSWORD_RESET).count() == 3
 
 
@@ -264,10 +264,10 @@ def test_strangers_do_not_use_up_what_the_person_may_ask_for(member: Member) -> 
     known.post("/account/sign-in", {"email": member.user.email, "password": PASSWORD})
     asked = [ask(member.user.email) for _ in range(20)]  # each from a place of its own
     assert {answer.status_code for answer in asked} == {302}
-    queue_password_resets()
+    answer_address_requests()
     assert Mail.objects.filter(kind=Mail.Kind.PASSWORD_RESET).count() == 12
     ask(member.user.email, known)
-    queue_password_resets()
+    answer_address_requests()
     assert Mail.objects.filter(kind=Mail.Kind.PASSWORD_RESET).count() == 13
 
 

@@ -170,7 +170,9 @@ def test_the_kind_and_our_support_s_word_alone_say_by_whose_server_an_e_mail_goe
         invited(a.agency, email)
     written = {"name": "Eve", "password": "!", "business": "Salon", "timezone": "UTC"}
     ends = now() + timedelta(days=1)
-    pending = PendingSignUp.objects.create(agency=a.agency, email="stranger@example.com", expires_at=ends, **written)
+    pending = PendingSignUp.objects.create(
+        agency=a.agency, email="stranger@example.com", expires_at=ends, is_looked_up=True, **written
+    )
     queue_confirmation(pending)
     queue_mail(kind=Mail.Kind.PASSWORD_RESET, user=known, agency=a.agency, context={})
     queue_known_address(user=known, agency=a.agency, may_add=True)

@@ -13,8 +13,8 @@ from agency.actors import SYSTEM
 from agency.models import Domain, Invitation, Mail, Member, Plan, User
 from agency.services import invite_member
 from agency.services.domains.hosts import drop_hosts
+from agency.services.mail.address_requests import answer_address_requests
 from agency.services.mail.links import invitation_path
-from agency.services.mail.sending import queue_password_resets
 from agency.services.people.invitations import invitation_of_link
 from agency.tasks import send_mail
 from tests import furnished
@@ -155,7 +155,7 @@ def test_a_password_is_asked_for_in_the_name_of_the_host(hosts: Hosts, person: U
     here, _ = hosts
     for browser, agency in ((here.browser(), here.tenant.agency), (a_browser(), None)):
         assert browser.post("/account/password-reset", {"email": person.email}).status_code == 302
-        queue_password_resets()
+        answer_address_requests()
         assert Mail.objects.latest("id").agency == agency
 
 

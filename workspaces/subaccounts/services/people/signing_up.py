@@ -10,6 +10,7 @@ from django.db import IntegrityError, transaction
 from agency.actors import Actor
 from agency.models import Agency, PendingSignUp, SignUpSettings, User
 from agency.services import open_sign_up_of, record_activity, sign_up_settings_of
+from agency.services.mail.address_requests import AddressRequests
 from agency.services.mail.sign_up import queue_confirmation, queue_known_address
 from agency.services.people.names import require_plain_names
 from config.errors import Conflict, Forbidden, Invalid, NotFound
@@ -59,22 +60,55 @@ class NewBusiness:
 def request_sign_up(
     *, agency: Agency, name: str, email: str, password: str, business: NewBusiness, now: datetime
 ) -> uuid.UUID:
-    """Keep a sign-up until its address is confirmed, and send the link; nothing else is made.
+    """Keep a sign-up until its address is confirmed; nothing else is made. Gives the sign-up's uuid.
 
-    Nothing that a caller could tell shows whether the address is known: whoever has it then gets another e-mail. The
-    uuid is that of the sign-up, or nobody's. Raises `SignUpIsOff`, `SubAccountLimitReached` and, for names that hold a
-    web address, `Invalid`.
+    The mail worker looks up whose address it is, and sends the link, or another e-mail to somebody who has an account:
+    what is done here is the same for every address. Raises `SignUpIsOff`, `SubAccountLimitReached` and, for names that
+    hold a web address, `Invalid`.
     """
     require_plain_names(name=name, business=business.name)
     settings = _open_sign_up(agency)
-    hashed = make_password(password)  # known addresses wait as long
-    with transaction.atomic():
-        known = User.objects.filter(email=email).first()
-        if known is None:
-            return _keep(agency, settings, name=name, email=email, hashed=hashed, business=business, now=now)
-        if known.is_active:
-            queue_known_address(user=known, agency=agency, may_add=may_add_workspace(user=known, agency=agency))
-    return uuid.uuid4()
+    pending = PendingSignUp.objects.create(
+        agency=agency,
+        email=email,
+        name=name,
+        password=make_password(password),
+        business=business.name,
+        business_type=business.business_type,
+        timezone=business.timezone,
+        terms_url=settings.terms_url,
+        privacy_url=settings.privacy_url,
+        created_at=now,
+        expires_at=now + CONFIRMED_WITHIN,
+    )
+    return pending.uuid
+
+
+def answer_next_sign_up() -> bool:
+    """Look up the address of the sign-up that waits longest, and queue its e-mail; False where none waits."""
+    return PendingSignUp.objects.filter(is_looked_up=False).exists() and _answer_next()
+
+
+@transaction.atomic
+def _answer_next() -> bool:
+    waiting = PendingSignUp.objects.filter(is_looked_up=False).select_related("agency").order_by("id")
+    pending = waiting.select_for_update(skip_locked=True, of=("self",)).first()
+    if pending is None:
+        return False
+    known = User.objects.filter(email=pending.email).first()
+    if known is None:
+        pending.is_looked_up = True
+        pending.save(update_fields=["is_looked_up"])
+        queue_confirmation(pending)
+        return True
+    if known.is_active:
+        may_add = may_add_workspace(user=known, agency=pending.agency)
+        queue_known_address(user=known, agency=pending.agency, may_add=may_add)
+    pending.delete()
+    return True
+
+
+SIGN_UPS = AddressRequests("sign-ups", answer_next_sign_up)
 
 
 def check_sign_up_password(*, sign_up: PendingSignUp, password: str) -> None:
@@ -186,33 +220,6 @@ def _open_sign_up(agency: Agency) -> SignUpSettings:
     if not agency_has_room(agency):
         raise SubAccountLimitReached
     return settings
-
-
-def _keep(
-    agency: Agency,
-    settings: SignUpSettings,
-    *,
-    name: str,
-    email: str,
-    hashed: str,
-    business: NewBusiness,
-    now: datetime,
-) -> uuid.UUID:
-    pending = PendingSignUp.objects.create(
-        agency=agency,
-        email=email,
-        name=name,
-        password=hashed,
-        business=business.name,
-        business_type=business.business_type,
-        timezone=business.timezone,
-        terms_url=settings.terms_url,
-        privacy_url=settings.privacy_url,
-        created_at=now,
-        expires_at=now + CONFIRMED_WITHIN,
-    )
-    queue_confirmation(pending)
-    return pending.uuid
 
 
 def _make_person(sign_up: PendingSignUp) -> User:
