@@ -50,11 +50,16 @@ def wait_for_lock(kind: str = "%", *, number: int = 1) -> list[int]:
     """
 
     def look() -> list[int] | None:
-        with connection.cursor() as cursor:
-            # Within a transaction the list of sessions is otherwise the one that was read first.
-            cursor.execute("SELECT pg_stat_clear_snapshot()")
-            cursor.execute(WAITING, [kind])
-            found = [int(pid) for (pid,) in cursor.fetchall()]
+        found = waiting_for_locks(kind)
         return found if len(found) >= number else None
 
     return until(look, what=f"{number} statements that wait for a lock")
+
+
+def waiting_for_locks(kind: str = "%") -> list[int]:
+    """Give the process ids of the sessions whose statements wait for a lock of this kind now."""
+    with connection.cursor() as cursor:
+        # Within a transaction the list of sessions is otherwise the one that was read first.
+        cursor.execute("SELECT pg_stat_clear_snapshot()")
+        cursor.execute(WAITING, [kind])
+        return [int(pid) for (pid,) in cursor.fetchall()]

@@ -1,10 +1,31 @@
-"""The rows of conversations, held until the transaction ends."""
+"""Channels and the rows of conversations, held until the transaction ends."""
 
 from collections.abc import Collection
 
+from django.db import connection
+
+from config.postgresql.advisory_locks import AdvisoryLock
 from workspaces.contacts.services import ContactLockHandler
 from workspaces.conversations.models import Conversation
 from workspaces.conversations.services.errors import ConversationNotFound
+
+LOCK = """
+SELECT pg_advisory_xact_lock(%s, channel.number)
+FROM (SELECT number FROM unnest(%s::integer[]) AS asked (number) ORDER BY number) AS channel
+"""
+
+
+def lock_channels(channels: Collection[int]) -> None:
+    """Hold channels by their numbers until the transaction ends: one reader at a time for each.
+
+    A transaction takes all of its channels at once, as its first statement, and in one order, so that readers wait in a
+    line. Statements of another transaction are seen by the next statement: a reader that waited here sees all that its
+    predecessor did.
+    """
+    numbers = sorted({number % 2**31 for number in channels})
+    if numbers:
+        with connection.cursor() as cursor:
+            cursor.execute(LOCK, [AdvisoryLock.CHANNEL_INBOX.value, numbers])
 
 
 def lock_conversation(conversation: Conversation) -> Conversation:

@@ -12,11 +12,11 @@ from workspaces.conversations.services.inbound.changes import (
 )
 from workspaces.conversations.services.inbound.echoes import record_echoes
 from workspaces.conversations.services.inbound.identities import change_identities, change_marketing_preferences
-from workspaces.conversations.services.inbound.locking import lock_channels
 from workspaces.conversations.services.inbound.reading import read_up_to
 from workspaces.conversations.services.inbound.receiving import receive_messages
 from workspaces.conversations.services.inbound.statuses import advance_statuses
 from workspaces.conversations.services.inbound.touching import touch_conversations
+from workspaces.conversations.services.locking import lock_channels
 
 __all__ = [
     "advance_statuses",

@@ -13,7 +13,6 @@ from workspaces.conversations.facts import FILE_SEPARATOR, MOST_FILES, MessageEd
 from workspaces.conversations.models.conversations import LONGEST_PREVIEW
 from workspaces.conversations.models.parked import ParkedChange
 from workspaces.conversations.services.announcing import announce_changes
-from workspaces.conversations.services.inbound.locking import lock_channels
 from workspaces.conversations.services.inbound.parking import (
     Change,
     columns_of,
@@ -22,6 +21,7 @@ from workspaces.conversations.services.inbound.parking import (
     park_changes,
     take_parked_changes,
 )
+from workspaces.conversations.services.locking import lock_channels
 from workspaces.conversations.services.media_use import remove_media_of_messages
 from workspaces.conversations.services.texts import storable
 

@@ -19,7 +19,7 @@ from workspaces.conversations.services.errors import (
     SentAgainAlready,
     WindowClosed,
 )
-from workspaces.conversations.services.locking import lock_conversation
+from workspaces.conversations.services.locking import lock_channels, lock_conversation
 from workspaces.conversations.services.outbound.content import RULES, Content, is_marketing, write_content
 from workspaces.conversations.services.outbound.queueing import queue_message
 from workspaces.conversations.services.recording import OPENED, record_conversation_events
@@ -60,8 +60,10 @@ def send_message_to_contact(
 def send_message_again(*, message: Message, by: Actor, now: datetime) -> Message:
     """Send what has failed once more, as a message of its own; the failed one says which.
 
-    Raises `CannotSendAgain`, `SentAgainAlready` and what `send_message` does.
+    It waits for the reader of the channel's callbacks, which may be writing down that the message has arrived. Raises
+    `CannotSendAgain`, `SentAgainAlready` and what `send_message` does.
     """
+    lock_channels([message.channel_id])
     conversation = lock_conversation(message.conversation)
     failed = Message.objects.select_related("media__workspace").get(pk=message.pk)
     if failed.direction != Direction.OUT or failed.status != Status.FAILED or failed.removed_at or failed.has_gone_out:
