@@ -2,8 +2,8 @@
 
 # Each row is read, and changed only if it is still as it was read: what the send's answer or another reader changed
 # meanwhile makes the numbers of the first line differ, and the statement is executed once more. Ranks are those of
-# `RANKS`. What ended with `send_outcome_unknown`, or was skipped, keeps its status. A row that has moved since it
-# was read is not found by its place: the caller executes this again until no row is missed.
+# `RANKS`. What was skipped keeps its status. A row that has moved since it was read is not found by its place: the
+# caller executes this again until no row is missed.
 APPLY = """
 WITH news AS MATERIALIZED (
     SELECT * FROM (
@@ -11,11 +11,9 @@ WITH news AS MATERIALIZED (
             recipient.is_billed AS was_billed, recipient.is_counted AS was_counted, recipient.sent_at AS had_sent_at,
             recipient.delivered_at AS had_delivered_at, recipient.read_at AS had_read_at,
             recipient.provider_message_id AS had_id, told.*,
-            CASE WHEN recipient.error_code = 'send_outcome_unknown' THEN recipient.status
-                ELSE (ARRAY['pending', 'sent', 'failed', 'delivered', 'read'])[1 + greatest(told.rank,
-                    CASE recipient.status WHEN 'pending' THEN 0 WHEN 'sent' THEN 1 WHEN 'failed' THEN 2
-                        WHEN 'delivered' THEN 3 ELSE 4 END)]
-            END AS becomes
+            (ARRAY['pending', 'sent', 'failed', 'delivered', 'read'])[1 + greatest(told.rank,
+                CASE recipient.status WHEN 'pending' THEN 0 WHEN 'sent' THEN 1 WHEN 'failed' THEN 2
+                    WHEN 'delivered' THEN 3 ELSE 4 END)] AS becomes
         FROM unnest(%(broadcasts)s::bigint[], %(contacts)s::bigint[], %(ranks)s::int[], %(sent)s::timestamptz[],
             %(delivered)s::timestamptz[], %(read)s::timestamptz[], %(failed)s::timestamptz[], %(codes)s::text[],
             %(messages)s::text[], %(ids)s::text[], %(billed)s::timestamptz[], %(billable)s::boolean[],
@@ -93,7 +91,7 @@ FROM unnest(%(channels)s::bigint[], %(addresses)s::text[], %(statuses)s::text[],
 """
 # By the index of addresses: of each broadcast of the channel one row at most. The network's time of a message lies
 # between its claim and its answer; who was tried before was claimed for another attempt. Those whose answer is still to
-# come are settled, too; what became unknown is settled by its echo alone, as it may never have left.
+# come are settled, too; what became unknown only once its echo has told that it left.
 PASSED = """
 SELECT recipient.broadcast_id, recipient.contact_id, asked.status, asked.at
 FROM unnest(%(channels)s::bigint[], %(addresses)s::text[], %(statuses)s::text[], %(at)s::timestamptz[])
@@ -104,7 +102,9 @@ JOIN broadcasts_recipient recipient
     ON recipient.broadcast_id = broadcast.id AND recipient.address = asked.address
 WHERE least(recipient.sent_at, CASE recipient.tries WHEN 0 THEN recipient.claimed_at END) <= asked.at
     AND (recipient.status = 'sent' OR (recipient.status = 'pending' AND recipient.stage = 1)
-    OR (recipient.status = 'delivered' AND asked.status = 'read'))
+    OR (recipient.status = 'delivered' AND asked.status = 'read')
+    OR (recipient.status = 'failed' AND recipient.error_code = 'send_outcome_unknown'
+        AND recipient.sent_at IS NOT NULL))
 """
 
 # Those of recipients whose message left before their channel was connected as it is now.

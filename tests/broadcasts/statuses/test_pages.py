@@ -82,6 +82,31 @@ def test_an_echo_settles_what_nobody_knows_and_is_no_message_of_the_thread(platf
     assert not Message.objects.exists()
 
 
+def test_a_mark_is_proof_of_an_unknown_outcome_once_a_late_echo_has_told_that_it_left() -> None:
+    channel = ChannelFactory.create(platform="facebook", external_id=PAGE)
+    [row] = rows = sent(
+        channel,
+        timedelta(0),
+        status="failed",
+        sent_at=None,
+        provider_message_id=None,
+        failed_at=now(),
+        error_code="send_outcome_unknown",
+    )
+    add_counts({row.broadcast_id: {"pending": -1, "failed": 1}})
+    person = row.address or ""
+    read = {"read": {"watermark": _milliseconds(timedelta(seconds=-60))}}
+    echo = {"mid": "m_x", "text": "News", "is_echo": True, "metadata": opaque_of(row.broadcast_id, row.contact_id)}
+
+    tell(channel, read, person=person)
+    assert statuses(rows) == ["failed"]
+    tell(channel, {"message": echo}, person=person, is_echo=True)
+    assert statuses(rows) == ["failed"]
+    tell(channel, {"read": {"watermark": _milliseconds(timedelta(seconds=-61))}}, person=person)
+    assert statuses(rows) == ["read"]
+    assert (row.error_code, row.failed_at) == (None, None)
+
+
 def test_messengers_watermark_moves_all_that_went_before_on() -> None:
     channel = ChannelFactory.create(platform="facebook", external_id=PAGE)
     rows = sent(channel, timedelta(days=8), timedelta(days=2), timedelta(hours=1), timedelta(minutes=1))

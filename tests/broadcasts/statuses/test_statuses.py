@@ -108,17 +108,63 @@ def test_every_order_has_the_same_end_with_repeats_and_in_one_callback_or_many(
 def test_a_status_settles_what_nobody_knows_and_comes_before_the_answer(channel: Channel) -> None:
     [unknown] = sent_to(channel, 1, stage=Stage.UNKNOWN, status="pending", sent_at=None, run=7)
     [claimed] = sent_to(channel, 1, stage=Stage.CLAIMED, status="pending", sent_at=None, run=7)
-    [failed] = sent_to(channel, 1, status="failed", sent_at=None, error_code="send_outcome_unknown", failed_at=now())
 
-    tell(*(status(row, "delivered") for row in (unknown, claimed, failed)))
+    tell(*(status(row, "delivered") for row in (unknown, claimed)))
 
     assert end_of(unknown)[:2] == ["delivered", Stage.DONE]
     assert unknown.provider_message_id == f"wamid.{unknown.contact_id}"
     assert end_of(claimed)[:2] == ["delivered", Stage.DONE]
-    # What came after the fifteen minutes is kept; the end stays.
-    assert end_of(failed)[:2] == ["failed", Stage.DONE]
-    assert failed.delivered_at
-    assert failed.error_code == "send_outcome_unknown"
+
+
+def never_known(channel: Channel, number: int) -> list[Recipient]:
+    """Recipients who ended as failed as nobody knew what became of their message."""
+    return sent_to(
+        channel,
+        number,
+        status="failed",
+        sent_at=None,
+        error_code="send_outcome_unknown",
+        failed_at=now(),
+        is_counted=True,
+    )
+
+
+@pytest.mark.parametrize("names", [("sent", "failed", "delivered", "read"), ("sent", "delivered"), ("failed", "read")])
+def test_a_late_proof_of_delivery_ends_an_unknown_outcome_in_every_order(
+    channel: Channel, names: tuple[str, ...]
+) -> None:
+    orders = list(permutations(names))
+    one_by_one, together = never_known(channel, len(orders)), never_known(channel, len(orders))
+    Broadcast.objects.update(status="sent", completed_at=now())
+
+    for place in range(len(names)):
+        tell(*(status(row, order[place]) for row, order in zip(one_by_one, orders, strict=True)))
+    pairs = zip(together, orders, strict=True)
+    tell(*chain.from_iterable((status(row, name) for name in order) for row, order in pairs))
+
+    ends = {tuple(end_of(row)) for row in (*one_by_one, *together)}
+    [same] = ends
+    best = max(names, key=["sent", "failed", "delivered", "read"].index)
+    assert same[:2] == (best, Stage.DONE)
+    assert same[5:8] == (None, None, None)
+    for rows in (one_by_one, together):
+        broadcast = Broadcast.objects.get(pk=rows[0].broadcast_id)
+        assert counts(broadcast) == rows_as_counts(broadcast) == {best: len(orders)}
+        assert broadcast.status == "sent"
+    billed = len(orders) * 2 if "delivered" in names else 0
+    assert sum(BilledCount.objects.values_list("number", flat=True)) == billed
+    # They were counted in the number's limit when they were claimed, and stay so.
+    assert all(row.is_counted and row.provider_message_id for row in (*one_by_one, *together))
+
+
+def test_an_unknown_outcome_of_which_is_only_said_that_it_was_sent_stays_failed_with_its_time(channel: Channel) -> None:
+    [row] = never_known(channel, 1)
+
+    tell(status(row, "sent"))
+
+    assert end_of(row)[:2] == ["failed", Stage.DONE]
+    assert row.sent_at
+    assert row.error_code == "send_outcome_unknown"
 
 
 def test_read_is_delivered_too_and_nothing_goes_back(channel: Channel) -> None:

@@ -93,19 +93,58 @@ def test_a_failed_message_that_is_only_said_to_be_sent_stays_failed(a: Tenant) -
     assert (message.status, message.error_code) == ("failed", "131026")
 
 
-def test_what_is_heard_of_one_whose_outcome_was_unknown_is_kept_and_it_stays_failed(a: Tenant) -> None:
-    key = ("message_status_conflicts_total", "")
-    before = recording._counts.get(key, 0)
+def unknown(a: Tenant) -> Message:
+    """A message that ended as failed as nobody knew what became of it."""
     message = send(a)
     record(message, "failed", error_code="send_outcome_unknown", error_message="Nobody knows.")
-    for number, one in enumerate(("sent", "read")):
-        told = status(a.channel, "wamid.late", one, at=moment(number), opaque=str(message.uuid))
-        assert apply(inbound.advance_statuses, told) == []
+    return message
+
+
+@pytest.mark.parametrize("together", [True, False])
+@pytest.mark.parametrize("order", [*permutations(("sent", "failed", "delivered")), *permutations(("sent", "read"))])
+def test_a_late_proof_of_delivery_ends_an_unknown_outcome(a: Tenant, order: tuple[str, ...], together: bool) -> None:
+    message = unknown(a)
+    told = [
+        status(a.channel, "wamid.late", one, at=moment(number), opaque=str(message.uuid))
+        for number, one in enumerate(order)
+    ]
+    for facts in [told] if together else [[fact] for fact in told]:
+        assert apply(inbound.advance_statuses, *facts) == []
     message.refresh_from_db()
-    assert (message.status, message.error_code) == ("failed", "send_outcome_unknown")
-    assert message.provider_message_id == "wamid.late"
-    assert (message.sent_at, message.delivered_at, message.read_at) == (moment(0), moment(1), moment(1))
+    proof = "read" if "read" in order else "delivered"
+    assert (message.status, message.error_code, message.error_message) == (proof, None, None)
+    assert (message.provider_message_id, message.sent_at) == ("wamid.late", moment(order.index("sent")))
+    assert message.delivered_at == moment(order.index(proof))
+    assert not QueuedMessage.objects.exists()
+
+
+def test_an_unknown_outcome_contradicts_no_proof(a: Tenant) -> None:
+    key = ("message_status_conflicts_total", "")
+    before = recording._counts.get(key, 0)
+    message = unknown(a)
+    apply(inbound.advance_statuses, status(a.channel, "wamid.late", "delivered", opaque=str(message.uuid)))
     assert recording._counts.get(key, 0) == before
+
+
+def test_one_whose_outcome_was_unknown_and_that_is_only_said_to_be_sent_stays_failed_with_its_time(a: Tenant) -> None:
+    message = unknown(a)
+    apply(inbound.advance_statuses, status(a.channel, "wamid.late", "sent", at=moment(), opaque=str(message.uuid)))
+    message.refresh_from_db()
+    assert (message.status, message.error_code, message.sent_at) == ("failed", "send_outcome_unknown", moment())
+
+
+@pytest.mark.parametrize("proof", ["delivered", "read"])
+def test_a_mark_is_proof_of_what_an_echo_has_told_late(a: Tenant, proof: str) -> None:
+    message = unknown(a)
+    apply(inbound.read_up_to, mark(a.channel, proof, moment(1000)))
+    message.refresh_from_db()
+    assert message.status == "failed"  # nothing says that it left
+    apply(inbound.record_echoes, echo(a.channel, message_id="mid.late", opaque=str(message.uuid), at=moment(1001)))
+    message.refresh_from_db()
+    assert (message.status, message.sent_at) == ("failed", moment(1001))
+    assert apply(inbound.read_up_to, mark(a.channel, proof, moment(1002))) == 1
+    message.refresh_from_db()
+    assert (message.status, message.error_code, message.delivered_at) == (proof, None, moment(1002))
 
 
 def test_a_status_may_come_before_the_answer_to_the_call(a: Tenant) -> None:

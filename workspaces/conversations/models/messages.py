@@ -14,7 +14,7 @@ from workspaces.media.models import Media
 from workspaces.subaccounts.models import Workspace
 
 LONGEST_PROVIDER_ID = 512
-# Why a message failed of which nothing was heard for 15 minutes: what is heard later contradicts nothing.
+# Why a message failed of which nothing was heard for 15 minutes: a later proof of delivery contradicts nothing.
 OUTCOME_UNKNOWN = "send_outcome_unknown"
 
 
@@ -124,9 +124,8 @@ class Message(models.Model):
 
     @property
     def has_gone_out(self) -> bool:
-        """Whether the network has said later of a failed message whose outcome nobody knew that it was sent."""
-        told = self.sent_at or self.delivered_at or self.read_at
-        return self.error_code == OUTCOME_UNKNOWN and told is not None
+        """Whether the outcome was unknown, and the network has said later that it left, but not that it arrived."""
+        return self.error_code == OUTCOME_UNKNOWN and self.sent_at is not None
 
     @property
     def shown_reactions(self) -> list[dict[str, Any]]:

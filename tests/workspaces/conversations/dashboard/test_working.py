@@ -1,12 +1,13 @@
 """What people at the inbox do all day: trying again, putting aside, saved replies, many at once, writing first."""
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
@@ -16,12 +17,21 @@ from channelconnect.models import MessageTemplate
 from tests.agency.console.browsers import text
 from tests.factories import BODY_PARAMETER, ChannelFactory, ContactFactory, UserFactory, a_message_template
 from tests.tenants import Tenant
-from tests.workspaces.conversations.facts import moment, person, receive, received, the_conversation
+from tests.waiting import PATIENCE_SECONDS, until, waiting_for_locks
+from tests.workspaces.conversations.facts import (
+    apply,
+    moment,
+    person,
+    receive,
+    received,
+    status,
+    the_conversation,
+)
 from tests.workspaces.subaccounts.dashboard.clients import agency_client, dashboard_client
 from workspaces.contacts.models import ContactIdentity
 from workspaces.conversations.dashboard.snooze_times import snooze_times
 from workspaces.conversations.models import Conversation, Message, QueuedMessage, SavedReply
-from workspaces.conversations.services import change_conversation, create_saved_reply, send_message
+from workspaces.conversations.services import change_conversation, create_saved_reply, inbound, send_message
 from workspaces.conversations.services.errors import NotInTheTeam
 from workspaces.conversations.services.outbound.content import Content
 from workspaces.conversations.services.team_inbox.saved_replies import MOST_SAVED_REPLIES
@@ -95,10 +105,42 @@ def test_an_unknown_outcome_is_said_before_it_is_sent_again(owner: Client, chann
 
 def test_what_went_out_after_all_is_not_sent_again(owner: Client, channel: Channel) -> None:
     message = a_failed_message(channel, "send_outcome_unknown")
-    Message.objects.filter(pk=message.pk).update(delivered_at=now())
+    Message.objects.filter(pk=message.pk).update(sent_at=now())
     shown = text(owner.get(f"{INBOX}/{the_conversation().uuid}"))
     assert ("This was sent after all" in shown, "Send again" in shown, "not known" in shown) == (True, False, False)
     assert do(owner, f"messages/{message.uuid}/again").status_code == 409
+    assert QueuedMessage.objects.count() == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_nothing_is_sent_again_whose_delivery_is_just_being_written_down(owner: Client, channel: Channel) -> None:
+    message = a_failed_message(channel, "send_outcome_unknown", provider_message_id="wamid.late")
+
+    def press() -> int:
+        try:
+            return int(do(owner, f"messages/{message.uuid}/again").status_code)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            inbound.lock_channels([channel.pk])
+            told = [status(channel, "wamid.late", "delivered")]
+            inbound.advance_statuses(told, now=now())
+            pressed = pool.submit(press)
+            until(lambda: pressed.done() or waiting_for_locks(), what="the button to be pressed")
+        assert pressed.result(PATIENCE_SECONDS) == 409
+    assert QueuedMessage.objects.count() == 0
+
+
+def test_what_became_delivered_late_offers_no_button(owner: Client, channel: Channel) -> None:
+    message = a_failed_message(channel, "send_outcome_unknown", provider_message_id="wamid.late")
+    page = f"{INBOX}/{the_conversation().uuid}"
+    shown_before = hidden(owner, page)
+    apply(inbound.advance_statuses, status(channel, "wamid.late", "delivered"))
+    shown = text(owner.get(page))
+    assert ("Send again" in shown, "not known" in shown) == (False, False)
+    assert owner.post(f"{page}/messages/{message.uuid}/again", shown_before).status_code == 409
     assert QueuedMessage.objects.count() == 0
 
 
@@ -130,9 +172,9 @@ def test_an_own_time_is_read_by_the_workspaces_clock(owner: Client, channel: Cha
     wanted = (now().astimezone(zone) + timedelta(days=2)).replace(second=0, microsecond=0)
     do(owner, "snooze", until=wanted.strftime("%Y-%m-%dT%H:%M"))
     assert the_conversation().snoozed_until == wanted
-    for until in ("", "yesterday", "2020-01-01T10:00", "2026-99-99T10:00"):
-        answer = do(owner, "snooze", until=until)
-        assert (answer.status_code, "within the next year" in text(answer)) == (409, True), until
+    for time in ("", "yesterday", "2020-01-01T10:00", "2026-99-99T10:00"):
+        answer = do(owner, "snooze", until=time)
+        assert (answer.status_code, "within the next year" in text(answer)) == (409, True), time
     assert the_conversation().snoozed_until == wanted
 
 

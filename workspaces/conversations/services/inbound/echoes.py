@@ -46,7 +46,8 @@ WITH told AS (
     SET provider_time = held.at, provider_message_id = coalesce(message.provider_message_id, held.message_id)
     FROM held WHERE message.id = held.id
 )
-SELECT found.number - 1, bool_or(message.direction = 'out' AND message.status = 'pending')
+SELECT found.number - 1, bool_or(message.direction = 'out'
+    AND (message.status = 'pending' OR message.error_code = 'send_outcome_unknown'))
 FROM found JOIN conversations_message message ON message.id = found.id GROUP BY found.number
 """
 
@@ -54,11 +55,12 @@ FROM found JOIN conversations_message message ON message.id = found.id GROUP BY 
 def record_echoes(facts: Sequence[EchoReceived], *, now: datetime) -> int:
     """Take what left through accounts; says how many were another app's and new.
 
-    Ours get the network's time, and its id where that is not known yet; those that are pending are sent. Others are
-    outgoing messages that were sent elsewhere; they leave unread and the conversation's status as they are.
+    Ours get the network's time, and its id where that is not known yet. Those that are pending are sent; those whose
+    outcome was unknown get the time at which they were sent. Others are outgoing messages that were sent elsewhere;
+    they leave unread and the conversation's status as they are.
     """
     known = _tell_ours(facts)
-    advance_statuses([_sent(facts[place]) for place, is_pending in sorted(known.items()) if is_pending], now=now)
+    advance_statuses([_sent(facts[place]) for place, is_news in sorted(known.items()) if is_news], now=now)
     apply_parked_changes([(facts[one].channel.id, storable(facts[one].message_id)) for one in known], now=now)
     foreign = [fact for number, fact in enumerate(facts) if number not in known]
     if not foreign:
@@ -93,7 +95,7 @@ def _sent(fact: EchoReceived) -> StatusChanged:
 
 
 def _tell_ours(facts: Sequence[EchoReceived]) -> dict[int, bool]:
-    """Give the places of the facts about messages that are known, and whether these were pending until now."""
+    """Give the places of the facts about messages that are known, and whether it is news that these were sent."""
     if not facts:
         return {}
     opaque: list[UUID | None] = [parse_uuid(fact.opaque) for fact in facts]

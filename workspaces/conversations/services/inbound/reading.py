@@ -44,13 +44,15 @@ SET contact_read_up_to = greatest(conversation.contact_read_up_to, marked.read_a
 FROM unnest(%s::bigint[], %s::timestamptz[], %s::timestamptz[]) AS marked (id, read_at, received_at)
 WHERE conversation.id = marked.id
 """
-# What is still to be sent is nobody's to read, whatever its time.
+# What is still to be sent is nobody's to read, whatever its time. A message whose outcome was unknown counts once an
+# echo has said that it left.
 PASSED = """
 SELECT message.id, message.workspace_id, message.conversation_id, message.status, message.provider_time
 FROM unnest(%s::bigint[], %s::timestamptz[], %s::timestamptz[]) AS marked (conversation_id, since, until)
 JOIN conversations_message message ON message.conversation_id = marked.conversation_id
     AND message.provider_time <= marked.until AND (marked.since IS NULL OR message.provider_time > marked.since)
-WHERE message.direction = 'out' AND message.status IN ('sent', 'delivered')
+WHERE message.direction = 'out' AND (message.status IN ('sent', 'delivered')
+    OR (message.status = 'failed' AND message.error_code = 'send_outcome_unknown' AND message.sent_at IS NOT NULL))
 ORDER BY message.id FOR NO KEY UPDATE OF message
 """
 
@@ -128,7 +130,7 @@ def _pass(message: Moving, mark: Mark, time: datetime) -> bool:
     """Move a message to what the mark says of its time; False where it has come as far already."""
     is_read = mark.read_at is not None and time <= mark.read_at
     status, at = ("read", mark.read_at) if is_read else ("delivered", mark.received_at)
-    if RANKS[status] <= RANKS[message.status] or at is None:
+    if RANKS[status] <= RANKS.get(message.status, 0) or at is None:
         return False
     message.times = {"delivered": at, status: at}
     message.status = status

@@ -101,21 +101,16 @@ class Moving:
             self.conflicts += 1
 
     def _advance(self, fact: StatusChanged) -> None:
-        if self.status == "failed" and not self._proves(fact):
-            self._hear_of_failed(fact)
+        if self.status == "failed" and fact.status not in PROOFS:
+            self._keep_late_time(fact)
             return
+        self.conflicts += self.status == "failed" and self.failed_with != OUTCOME_UNKNOWN
         self._keep_time(fact)
         if RANKS[fact.status] > RANKS.get(self.status, 0):
             self._move(fact.status)
 
-    def _proves(self, fact: StatusChanged) -> bool:
-        """Whether a status shows that what was called failed has arrived; the two contradict each other."""
-        is_proof = fact.status in PROOFS and self.failed_with != OUTCOME_UNKNOWN
-        self.conflicts += is_proof
-        return is_proof
-
-    def _hear_of_failed(self, fact: StatusChanged) -> None:
-        """One whose outcome was unknown stays failed, and it is kept when it was sent, delivered and read."""
+    def _keep_late_time(self, fact: StatusChanged) -> None:
+        """Keep when a message of unknown outcome was sent; it stays failed until something proves that it arrived."""
         if self.failed_with == OUTCOME_UNKNOWN:
             self._keep_time(fact)
 
