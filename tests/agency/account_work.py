@@ -33,7 +33,7 @@ class Work(NamedTuple):
     def seen(self) -> tuple[int, str, list[str]]:
         """What the browser could tell: status, where it is led, and which cookies it was given."""
         answer = self.answer
-        return answer.status_code, answer.headers.get("Location", ""), sorted(answer.cookies)
+        return answer.status_code, VARIABLE.sub("?", answer.headers.get("Location", "")), sorted(answer.cookies)
 
 
 def work_of(request: Callable[[], Any]) -> Work:

@@ -9,7 +9,7 @@ from django.utils.timezone import now
 from factory.declarations import Sequence, SubFactory
 
 from agency.actors import SYSTEM
-from agency.models import Agency, Invitation, User
+from agency.models import Agency, User
 from agency.services import accept_invitation
 from agency.services.keys import KeyLimits
 from tests.factories.agencies import AgencyFactory, UserFactory
@@ -23,6 +23,7 @@ from workspaces.subaccounts.services import (
     invite_workspace_member,
     issue_workspace_key,
 )
+from workspaces.subaccounts.services.people.owners import send_owner_link
 
 
 class WorkspaceFactory(ByService[Workspace]):
@@ -37,12 +38,10 @@ class WorkspaceFactory(ByService[Workspace]):
 
     @classmethod
     def make(cls, **values: Any) -> Workspace:
-        """Make one that is its owner's: whoever has to be asked first has accepted."""
-        workspace = create_workspace(**values)
-        if workspace.owner_pending_since:
-            asked = Invitation.objects.get(workspace_uuid=workspace.uuid)
-            accept_invitation(invitation=asked, user=workspace.owner, now=now(), by=SYSTEM)
-            workspace.refresh_from_db()
+        """Make one that is its owner's; somebody without a password has been sent a link to set one."""
+        workspace = create_workspace(**values, ask_owner=False)
+        if not workspace.owner.has_usable_password():
+            send_owner_link(workspace, workspace.agency)
         return workspace
 
 

@@ -26,7 +26,7 @@ class LastOwner(Conflict):
 
 @transaction.atomic
 def add_member(*, agency: Agency, email: str, name: str, role: str, by: Actor) -> Member:
-    """Give a person a role without asking them: for whoever hands their password over. Everybody else is invited."""
+    """Give a person a role without asking them: for operators who hand their password over. All others are invited."""
     user, _ = find_or_create_user(email=email, name=name)
     return join_team(agency=agency, user=user, role=role, by=by)
 
@@ -68,13 +68,16 @@ def remove_member(*, member: Member, by: Actor) -> None:
 
 
 def find_or_create_user(*, email: str, name: str) -> tuple[User, bool]:
-    """Find the person with this e-mail address, or create one who has yet to set a password."""
+    """Find the person with this e-mail address, or create one who has yet to set a password.
+
+    The statements are the same in both cases: they do not show whether the address was known.
+    """
     require_plain_names(name=name)
-    user, is_new = User.objects.get_or_create(email=email.strip().lower(), defaults={"name": name})
-    if is_new:
-        user.set_unusable_password()
-        user.save(update_fields=["password"])
-    return user, is_new
+    new = User(email=email.strip().lower(), name=name)
+    new.set_unusable_password()
+    User.objects.bulk_create([new], ignore_conflicts=True)
+    user = User.objects.get(email=new.email)
+    return user, user.password == new.password
 
 
 def _lock(member: Member) -> Member:

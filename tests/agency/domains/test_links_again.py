@@ -18,7 +18,7 @@ from agency.services.domains.claims import remove_domain
 from agency.tasks import send_mail
 from tests.agency.console.browsers import a_browser, a_person, text
 from tests.agency.invitations import NEW, invited
-from tests.factories import DomainFactory
+from tests.factories import DomainFactory, WorkspaceFactory
 from tests.tenants import HANDLER, Tenant, an_address
 from workspaces.subaccounts.services import create_workspace, invite_workspace_member, move_workspace
 
@@ -108,9 +108,7 @@ def test_an_owner_without_a_password_gets_a_link_of_the_new_agency_and_the_old_o
     a: Tenant, b: Tenant, own: Domain
 ) -> None:
     DomainFactory.create(agency=b.agency, host="app.bob.localhost")
-    workspace = create_workspace(
-        agency=a.agency, name="Shop", owner_name="Nia", owner_email="nia@example.com", now=now(), by=SYSTEM
-    )
+    workspace = WorkspaceFactory.create(agency=a.agency, name="Shop", owner_email="nia@example.com")
     old = sent_links()["nia@example.com"]
     for to in (b, a, b):
         workspace = move_workspace(workspace=workspace, agency=to.agency, now=now(), by=SYSTEM)
@@ -130,9 +128,7 @@ def test_an_owner_without_a_password_gets_a_link_of_the_new_agency_and_the_old_o
 
 def test_an_owner_who_can_sign_in_or_was_never_written_to_gets_nothing_by_a_move(a: Tenant, b: Tenant) -> None:
     for email in ("nia@example.com", "ned@example.com"):
-        workspace = create_workspace(
-            agency=a.agency, name="Shop", owner_name="N", owner_email=email, now=now(), by=SYSTEM
-        )
+        workspace = WorkspaceFactory.create(agency=a.agency, name="Shop", owner_email=email)
         if email.startswith("nia"):
             sent_links()
             User.objects.filter(email=email).update(password="pbkdf2_sha256$1$x$y")

@@ -124,11 +124,12 @@ def test_an_owner_leaves_and_is_asked_again(a: Tenant, owner: Client) -> None:
 
 
 def test_the_link_of_a_second_agency_sets_a_password_and_accepts_nothing_of_the_first(a: Tenant, b: Tenant) -> None:
-    """Whoever wrote an unknown address down first does not thereby have a customer."""
-    pushed = WorkspaceFactory.create(agency=b.agency, owner_email="ada@example.com", name="Pushed first")
+    """The agency that wrote an unknown address down first does not thereby have a customer."""
+    owner = {"name": "Ada", "email": "ada@example.com"}
+    answered = b.api.post("/workspaces", a_new_customer(name="Pushed first", owner=owner))
+    pushed = Workspace.objects.get(uuid=answered.json()["data"]["uuid"])
+    Mail.objects.all().delete()
     wanted = new_one(a)
-    assert Mail.objects.latest("id").kind == "ownership_invitation"
-    Mail.objects.filter(kind="owner_invitation").delete()
     browser = a_browser()
     assert join(browser, mailed_link())["Location"] == "/app/"
     person = User.objects.get(email="ada@example.com")
@@ -185,9 +186,9 @@ def test_another_owner_is_asked_or_invited_like_the_first(a: Tenant, ada: User, 
     assert workspace.owner_pending_since
     asked = Invitation.objects.get()
     workspace = change_owner(workspace=workspace, name="Fresh", email="fresh@example.com", now=now(), by=SYSTEM)
-    assert workspace.owner_pending_since is None
+    assert workspace.owner_pending_since
     assert answer(a_browser(ada), asked, "accept").status_code == 404
-    Mail.objects.filter(kind="owner_invitation").exclude(recipient="fresh@example.com").delete()
+    Mail.objects.filter(kind="owner_invitation").delete()
     send_mail()
     assert [mail.to for mail in mailoutbox] == [["fresh@example.com"]]  # the one that was withdrawn is not sent
     renamed = change_owner(workspace=workspace, name="Fresher", email="fresh@example.com", now=now(), by=SYSTEM)

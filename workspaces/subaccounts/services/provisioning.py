@@ -39,7 +39,7 @@ def create_workspace(
     ask_owner: bool = True,
     is_announced: bool = True,
 ) -> Workspace:
-    """Create a sub-account; an owner without a password gets an e-mail with a link to set one (`attach_owner`).
+    """Create a sub-account; an owner who does not belong to its agency yet is asked by e-mail (`attach_owner`).
 
     Without a plan it takes the agency's default plan, if there is one. Not announced, it has no event, as one that a
     customer adds to those they have. Raises `SubAccountLimitReached` past the agency's own limit, and

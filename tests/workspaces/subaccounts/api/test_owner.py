@@ -1,17 +1,16 @@
-"""The owner of a new sub-account: attached when known, invited when new. Who is asked first: test_owner_consent.py."""
+"""The owner of a new sub-account: attached when the agency has them, else asked. More in test_owner_consent.py."""
 
-import re
 from datetime import timedelta
 from typing import Any
 
 import pytest
 import time_machine
 from django.core import mail as outbox
-from django.test import Client
 from django.utils.timezone import now
 
 from agency.models import Mail, User
-from agency.services import due_mail, send_due_mail
+from tests.agency.console.browsers import a_browser
+from tests.agency.invitations import NEW, join, mailed_link
 from tests.factories import UserFactory
 from tests.parallel import at_once
 from tests.tenants import Tenant, a_new_customer
@@ -28,24 +27,6 @@ def create(tenant: Tenant, email: str, name: str = "Ada") -> dict[str, Any]:
 
 def owner_of(sub_account: dict[str, Any]) -> User:
     return Workspace.objects.select_related("owner").get(uuid=sub_account["uuid"]).owner
-
-
-def send_all() -> list[str]:
-    while mail := due_mail(now=now()):
-        send_due_mail(mail=mail, now=now())
-    return [str(sent.body) for sent in outbox.outbox]
-
-
-def link_in(text: str) -> str:
-    (link,) = re.findall(r"http://testserver(/\S+)", text)
-    return str(link)
-
-
-def set_password(link: str, password: str = PASSWORD) -> Any:
-    browser = Client()
-    page = browser.get(link, follow=True)
-    address = page.request["PATH_INFO"]
-    return browser.post(address, {"new_password1": password, "new_password2": password})
 
 
 def test_a_known_owner_is_attached_and_keeps_name_and_password(a: Tenant) -> None:
@@ -73,62 +54,64 @@ def test_an_agency_never_learns_the_name_that_another_knows(a: Tenant, b: Tenant
     assert "as A knows" not in str(b.api.get(f"/workspaces/{sub_account['uuid']}").json())
 
 
-def test_a_new_owner_becomes_a_user_without_a_password_and_one_mail(a: Tenant) -> None:
+def test_a_new_owner_becomes_a_user_without_a_password_who_is_asked(a: Tenant) -> None:
     owner = owner_of(create(a, "New.Owner@Example.COM"))
     assert (owner.email, owner.name, owner.has_usable_password()) == ("new.owner@example.com", "Ada", False)
     assert (owner.is_staff, owner.is_superuser, owner.is_active) == (False, False, True)
     mail = Mail.objects.get()
-    assert (mail.kind, mail.user, mail.sent_at) == ("owner_invitation", owner, None)
+    assert (mail.kind, mail.recipient, mail.sent_at) == ("ownership_invitation", owner.email, None)
+    assert not Workspace.objects.owned_by(owner).exists()
 
 
-def test_an_owner_without_a_password_is_invited_again_with_each_new_sub_account(a: Tenant) -> None:
+def test_a_new_owner_gets_all_that_the_agency_has_set_up_with_the_first_link(a: Tenant) -> None:
     first, second = create(a, "ada@example.com"), create(a, "ADA@example.com")
     owner = owner_of(first)
     assert owner == owner_of(second)
-    assert [mail.kind for mail in Mail.objects.all()] == ["owner_invitation"] * 2
-    owner.set_password(PASSWORD)
-    owner.save()
+    assert [mail.kind for mail in Mail.objects.all()] == ["ownership_invitation"] * 2
+    join(a_browser(), mailed_link())
+    assert Workspace.objects.owned_by(owner).count() == 2
     create(a, "ada@example.com")
+    assert Workspace.objects.owned_by(owner).count() == 3
     assert Mail.objects.count() == 2
 
 
 def test_the_mail_names_agency_and_sub_account_and_its_link_sets_a_password(a: Tenant) -> None:
     owner = owner_of(create(a, "ada@example.com"))
-    (text,) = send_all()
+    link = mailed_link()
+    text = str(outbox.outbox[-1].body)
     assert a.agency.name in text
     assert "Corner Salon" in text
-    done = set_password(link_in(text))
-    assert done.status_code == 302
+    assert join(a_browser(), link)["Location"] == "/app/"
     owner.refresh_from_db()
-    assert owner.check_password(PASSWORD)
+    assert owner.check_password(NEW)
 
 
 def test_the_link_works_once(a: Tenant) -> None:
     owner = owner_of(create(a, "ada@example.com"))
-    link = link_in(send_all()[0])
-    set_password(link)
-    assert Client().get(link, follow=True).status_code == 410
-    set_password(link, "another-quite-long-phrase")
+    link = mailed_link()
+    join(a_browser(), link)
+    assert a_browser().get(link, follow=True).status_code == 410
+    join(a_browser(), link, new_password1="another-quite-long-phrase", new_password2="another-quite-long-phrase")
     owner.refresh_from_db()
-    assert owner.check_password(PASSWORD)
+    assert owner.check_password(NEW)
 
 
 def test_a_preview_of_the_link_does_not_use_it_up(a: Tenant) -> None:
     owner = owner_of(create(a, "ada@example.com"))
-    link = link_in(send_all()[0])
+    link = mailed_link()
     for _ in range(3):
-        Client().get(link, follow=True)
-        Client().head(link)
-    set_password(link)
+        a_browser().get(link, follow=True)
+        a_browser().head(link)
+    join(a_browser(), link)
     owner.refresh_from_db()
-    assert owner.check_password(PASSWORD)
+    assert owner.check_password(NEW)
 
 
-def test_the_link_ends_after_three_days(a: Tenant) -> None:
+def test_the_link_ends_after_seven_days(a: Tenant) -> None:
     owner = owner_of(create(a, "ada@example.com"))
-    link = link_in(send_all()[0])
-    with time_machine.travel(now() + timedelta(days=3, minutes=1), tick=False):
-        assert Client().get(link, follow=True).status_code == 410
+    link = mailed_link()
+    with time_machine.travel(now() + timedelta(days=7, minutes=1), tick=False):
+        assert a_browser().get(link, follow=True).status_code == 410
     owner.refresh_from_db()
     assert not owner.has_usable_password()
 
@@ -140,7 +123,7 @@ def test_a_refused_creation_invites_nobody(a: Tenant) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_one_new_owner_of_many_sub_accounts_created_at_once_is_one_user_of_one_agency(a: Tenant, b: Tenant) -> None:
+def test_one_new_owner_of_many_sub_accounts_created_at_once_is_one_user_whom_both_ask(a: Tenant, b: Tenant) -> None:
     tenants = (a, b)
     owner = {"name": "Ada", "email": "ada@example.com"}
     answers = at_once(
@@ -148,7 +131,6 @@ def test_one_new_owner_of_many_sub_accounts_created_at_once_is_one_user_of_one_a
     )
     assert answers == [201] * 8
     person = User.objects.get(email="ada@example.com")
-    owned = Workspace.objects.owned_by(person)
-    assert owned.values("agency").distinct().count() == 1  # whoever was first; the other has to ask
-    assert (owned.count(), Workspace.objects.filter(owner=person).count()) == (4, 8)
+    assert not Workspace.objects.owned_by(person).exists()
+    assert Workspace.objects.filter(owner=person).count() == 8
     assert Mail.objects.filter(recipient=person.email).count() == 8

@@ -32,7 +32,7 @@ def test_it_is_made_with_owner_plan_type_and_zone_and_sent_to_webhooks(a: Tenant
     assert (made.business_type, made.timezone, made.limits) == ("salon_spa", "Europe/Berlin", a.plan.limits)
     assert a.event_names() == ["workspace.created"]
     assert flashes(answer) == ["Corner Salon was created."]
-    assert Mail.objects.filter(kind=Mail.Kind.OWNER_INVITATION).get().user == made.owner
+    assert Mail.objects.get(kind=Mail.Kind.OWNERSHIP_INVITATION).recipient == made.owner.email
     assert f"Sub-account created {member.user.email} · just now" in text(answer)
 
 

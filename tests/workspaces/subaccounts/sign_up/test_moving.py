@@ -17,7 +17,7 @@ from channelconnect.models import ConnectSession
 from channelconnect.services import create_session
 from tests.agency.console.browsers import a_browser, a_person, text
 from tests.channelconnect.agencies import RETURN_URL, a_session, switch_on
-from tests.factories import PlanFactory, a_workspace_key, plan_limits
+from tests.factories import PlanFactory, WorkspaceFactory, a_workspace_key, plan_limits
 from tests.parallel import at_once
 from tests.tenants import Tenant
 from tests.webhooks.delivering import make_deliveries
@@ -192,12 +192,7 @@ def test_invitations_that_have_left_are_sent_again_in_the_new_agency_s_name(a: T
 
 
 def test_an_owner_s_waiting_link_is_found_by_the_workspace_not_by_its_name(a: Tenant, b: Tenant) -> None:
-    shops = [
-        create_workspace(
-            agency=a.agency, name="Shop", owner_name="Nia", owner_email="nia@example.com", now=now(), by=SYSTEM
-        )
-        for _ in range(2)
-    ]
+    shops = [WorkspaceFactory.create(agency=a.agency, name="Shop", owner_email="nia@example.com") for _ in range(2)]
     change_workspace(workspace=shops[0], name="Renamed", by=SYSTEM)
     first, second = Mail.objects.filter(user=shops[0].owner).order_by("pk")
     move(shops[0], b)
@@ -207,9 +202,7 @@ def test_an_owner_s_waiting_link_is_found_by_the_workspace_not_by_its_name(a: Te
 
 
 def invite_newcomer_mail(a: Tenant, b: Tenant) -> bool:
-    workspace = create_workspace(
-        agency=a.agency, name="Stall", owner_name="Nia", owner_email="nia@example.com", now=now(), by=SYSTEM
-    )
+    workspace = WorkspaceFactory.create(agency=a.agency, name="Stall", owner_email="nia@example.com")
     moved = move(workspace, b)
     mail = Mail.objects.get(user=moved.owner)
     invite_owner_again(workspace=moved, now=now(), by=SYSTEM)

@@ -153,7 +153,7 @@ class SubAccountViewSet(AgencyViewSet):
 
     @operation(
         operation_id="replaceOwner",
-        summary="Hand a sub-account over to another owner, who is invited if they have no password yet",
+        summary="Hand a sub-account over to another owner, who is asked first unless they belong to the agency already",
         request=NewOwnerSerializer,
         answer=one(SubAccountSerializer),
     )

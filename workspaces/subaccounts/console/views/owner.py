@@ -32,7 +32,9 @@ class OwnerChange(OneSubAccount, FormPage[OwnerForm]):
         return {
             "crumbs": self.crumbs(),
             "heading": _("Owner of %(name)s") % {"name": self.workspace.name},
-            "text": _("Whoever owns it now can no longer open it. A person of another agency is asked first."),
+            "text": _(
+                "It closes for the present owner. The new one is asked first, unless they belong to your agency."
+            ),
             "submit": _("Save owner"),
         }
 

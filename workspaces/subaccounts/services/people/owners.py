@@ -1,4 +1,4 @@
-"""Who owns a sub-account: attached, asked first where they belong to another tenant, invited again, replaced."""
+"""Who owns a sub-account: asked first where they do not belong to its agency yet, asked again, replaced."""
 
 from datetime import datetime
 from typing import cast
@@ -9,11 +9,17 @@ from django.db.models import QuerySet, TextChoices
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
-from agency.actors import SYSTEM, Actor
+from agency.actors import Actor
 from agency.models import Agency, Invitation, Mail, Member, User
 from agency.services import InvitationEnded, queue_mail
 from agency.services.agencies import lock_agency
-from agency.services.people.invitations import InvitationHandler, open_invitation, renew_invitation, without_address
+from agency.services.people.invitations import (
+    InvitationHandler,
+    accept_invitation,
+    open_invitation,
+    renew_invitation,
+    without_address,
+)
 from agency.services.people.members import find_or_create_user
 from agency.services.people.names import require_plain_names
 from config.db import database_now
@@ -35,7 +41,7 @@ OWNER_FIELDS = ("owner", "owner_name", "owner_email", "owner_key", "owner_pendin
 
 
 class OwnerState(TextChoices):
-    """Whether a sub-account has an owner who can use it; who is new and who is asked first read alike."""
+    """Whether a sub-account has an owner who can use it."""
 
     WAITING = "waiting", _("Has not accepted it yet")
     GONE = "gone", _("Has declined or left it")
@@ -65,18 +71,19 @@ def attach_owner(
 ) -> None:
     """Name the owner of a sub-account that the caller then saves, and invite them as far as there is need.
 
-    Whoever is new to the service, or belongs to this agency already, owns it at once; without a password they are sent
-    a link to set one, with each sub-account anew. A person of another tenant owns nothing of it before they accept.
-    The sub-account shows what was sent, never what is stored of the person. Without `ask_owner` they own it at once and
-    nothing is sent: for the operator's commands, and for people who make a sub-account for themselves.
+    A person who belongs to this agency already owns it at once; without a password they are sent a link to set one. All
+    others are asked, and own nothing of it before they accept: people whom nobody knows yet, who set a password with
+    the link, and people of other tenants. What is done for both is the same, so the agency does not learn who is known
+    elsewhere. The sub-account shows what was sent, never what is stored of the person. Without `ask_owner` they own it
+    at once and nothing is sent: for the operator's commands, and for people who make a sub-account for themselves.
     """
     require_plain_names(owner__name=name)
-    owner, is_new = find_or_create_user(email=email, name=name)
-    is_known = is_new or not ask_owner or belongs_to(owner, workspace.agency)
+    owner, _ = find_or_create_user(email=email, name=name)
+    is_theirs = not ask_owner or belongs_to(owner, workspace.agency)
     set_owner(workspace, owner=owner, name=name)
     if not ask_owner:
         return
-    workspace.owner_pending_since = None if is_known else now
+    workspace.owner_pending_since = None if is_theirs else now
     if workspace.owner_pending_since:
         _ask(workspace, now, by)
     elif not owner.has_usable_password():
@@ -99,10 +106,7 @@ def owner_state(workspace: Workspace) -> OwnerState:
 
 @transaction.atomic
 def invite_owner_again(*, workspace: Workspace, now: datetime, by: Actor) -> Workspace:
-    """Send a sub-account's owner the invitation again.
-
-    Raises `OwnerHasPassword` once the password is set; one who was asked first can be asked until they have accepted.
-    """
+    """Send a sub-account's owner the invitation again. Raises `OwnerHasPassword` once they have accepted it."""
     lock_agency(workspace.agency_id)
     workspace = lock_workspace(workspace)
     if workspace.owner_pending_since:
@@ -134,7 +138,7 @@ def change_owner(*, workspace: Workspace, name: str, email: str, now: datetime, 
         attach_owner(workspace=workspace, name=name, email=email, now=now, by=by)
     if [getattr(workspace, field) for field in OWNER_FIELDS] != before:
         workspace.save(update_fields=OWNER_FIELDS)
-        # Whoever is erased is found by their address; a name of the past is found by nothing.
+        # People who are erased are found by their address; a name of the past is found by nothing.
         changes = {"email": (former, workspace.owner_email)}
         record_workspace_activity(workspace=workspace, action="workspace.owner_replaced", by=by, changes=changes)
     if workspace.owner != former_owner:
@@ -220,16 +224,16 @@ def _decline(*, invitation: Invitation, user: User, now: datetime, by: Actor) ->
     record_workspace_activity(workspace=workspace, action="workspace.owner_declined", by=without_address(by))
 
 
-def _ask_about_the_rest(*, invitation: Invitation, user: User, now: datetime, by: Actor) -> None:
-    """Ask about what other agencies have set up for somebody who comes for the first time, and for another reason.
+def _accept_the_rest(*, invitation: Invitation, user: User, now: datetime, by: Actor) -> None:
+    """Accept all that this agency has set up for somebody who comes for the first time.
 
-    It was theirs for want of anybody to ask; whose link they have used says nothing about the others.
+    Whose link they have used says nothing about other agencies: these have to wait for an answer.
     """
-    others = Workspace.objects.owned_by(user).exclude(agency=invitation.agency).select_related("agency", "owner")
-    for workspace in others.select_for_update(no_key=True, of=("self",)).order_by("pk"):
-        workspace.owner_pending_since = now
-        workspace.save(update_fields=["owner_pending_since"])
-        _ask(workspace, now, SYSTEM)
+    named = invitation.workspace_uuid
+    for workspace in Workspace.objects.of(invitation.agency).filter(owner=user).exclude(uuid=named).order_by("pk"):
+        waiting = _waiting(workspace).filter(expires_at__gt=now).first()
+        if waiting:
+            accept_invitation(invitation=waiting, user=user, now=now, by=by)
 
 
 def _lock_asked(invitation: Invitation, user: User) -> Workspace:
@@ -246,7 +250,7 @@ OWNERSHIP = InvitationHandler(
     _accept,
     _decline,
     workspace_names,
-    first_password=_ask_about_the_rest,
+    first_password=_accept_the_rest,
 )
 
 
