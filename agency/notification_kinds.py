@@ -30,8 +30,9 @@ class NotificationKind:
     """Something that the people of an agency or a workspace are told of; `text` is a sentence with the event's data.
 
     `url_name` is the page where it is put right, whose address has the event's object if it `names_object`. `roles` are
-    those of an agency's staff who are told. `usual` is the way of whoever chose none; viewers get no e-mail unless they
-    ask. `words` puts into the reader's language what the data only names. What `has_own_mail` is never sent by another.
+    those of an agency's staff who are told. `usual` is the way of those who chose none; viewers get no e-mail unless
+    they ask. `words` puts into the reader's language what the data only names. What `has_own_mail` is never sent by
+    another.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""The one way to name whoever makes a change with a request: for both APIs, all pages and the admin."""
+"""The one way to name the person or key that makes a change with a request: for both APIs, all pages and the admin."""
 
 from typing import Literal
 
@@ -20,7 +20,7 @@ def request_actor(
     acting_for: str = "",
     of_workspace: bool = False,
 ) -> Actor:
-    """Give whoever makes a change with this request, with the address it comes from and its id."""
+    """Give the actor of a change with this request, with the address it comes from and its id."""
     return Actor(
         kind=kind,
         id=str(id),

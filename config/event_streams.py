@@ -2,7 +2,7 @@
 
 A topic's newest entries are kept in a Redis stream, so that a page that was away for a moment misses none, and each
 is published to the web processes that have the topic open (`config/serving/event_streams.py`). No query is involved:
-an entry says what changed, never what it holds, and whoever reads it asks for that with their own permissions.
+an entry says what changed, never what it holds, and a page that reads it asks for that with their own permissions.
 """
 
 import time
@@ -35,12 +35,12 @@ def stream_key(topic: str) -> str:
 
 
 def publish(topic: str, data: Mapping[str, Any]) -> None:
-    """Tell whoever has the topic open. Called after the commit; without Redis nobody is told, and pages ask later."""
+    """Tell pages that have the topic open. Called after the commit; without Redis none is told, and pages ask later."""
     publish_all({topic: data})
 
 
 def publish_all(entries: Mapping[str, Mapping[str, Any]]) -> None:
-    """Tell whoever has these topics open, an entry for each, in one call."""
+    """Tell the pages that have these topics open, an entry for each, in one call."""
     keys, bodies = [stream_key(topic) for topic in entries], [orjson.dumps(data) for data in entries.values()]
     try:
         attempt(lambda client: client.eval(PUBLISH, len(keys), *keys, KEPT_ENTRIES, KEPT_SECONDS, *bodies))

@@ -7,7 +7,7 @@ import gc
 
 
 def pause_collection() -> None:
-    """Collect nothing from here on; whoever starts ends with `resume_collection`."""
+    """Collect nothing from here on; the caller ends with `resume_collection`."""
     gc.disable()
 
 

@@ -26,7 +26,7 @@ BEAT_TICK_KEY: Final = "beat:ticked-at"
 TICK: Final = "return redis.call('set', KEYS[1], redis.call('time')[1])"
 SILENCE_SECONDS: Final = 30
 DATABASE_SECONDS: Final = 2.0
-# So often at most does a process try whether the database takes writes, whoever asks.
+# So often at most does a process try whether the database takes writes, however many ask.
 WRITE_TEST_SECONDS: Final = 1.0
 PULSE: Final = "config.record_worker"
 # Room on the disk shows only where a file grows: a result too large for the memory it is given goes into one. The

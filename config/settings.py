@@ -47,7 +47,7 @@ ALLOWED_HOSTS = ["*"]
 # Every process hears of a change of agencies' domains over a connection of its own; tests have one process.
 DOMAIN_CHANGES_ARE_HEARD = ENVIRONMENT != "test"
 TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES")
-# Where an agency's domain has to lead: a name for its CNAME record, and addresses for whoever cannot set one.
+# Where an agency's domain has to lead: a name for its CNAME record, and addresses for those who cannot set one.
 DOMAIN_TARGET = env.text("DOMAIN_TARGET", urlsplit(PUBLIC_URL).hostname or "").lower().rstrip(".")
 DOMAIN_ADDRESSES = env.addresses("DOMAIN_ADDRESSES")
 # Who is asked about agencies' domains; without any, whom the host itself asks.
@@ -212,7 +212,7 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
-# A broker that is away is found so in a moment, whoever calls.
+# A broker that is away is found so in a moment, by every caller.
 CELERY_BROKER_TRANSPORT_OPTIONS = {**_broker_options, "max_retries": 1, "interval_start": 0, "interval_max": 0.1}
 CELERY_TIMEZONE = "UTC"
 # Queues, routes, limits and intervals: config/queues.py has them all. Nothing is left to Celery's own queue.

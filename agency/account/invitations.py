@@ -78,7 +78,7 @@ def _ended(request: HttpRequest) -> HttpResponse:
 
 @method_decorator([never_cache, sensitive_post_parameters()], name="dispatch")
 class AnswerLink(View):
-    """Leads whoever has an account to their invitations, and lets whoever has no password yet in with a new one."""
+    """Leads people who have an account to their invitations; others choose a password and are let in."""
 
     http_method_names = ["get", "head", "post"]
     invitation: Invitation

@@ -57,8 +57,8 @@ class PasswordReset(View):
 class SetPassword(PasswordResetConfirmView):
     """Keeps the link's token in the session and out of the address; only setting the password uses it up.
 
-    Whoever has set it is signed in: the link has shown that the address is theirs. On an agency's host it is for people
-    who belong to that agency and to no other; a link of a time when they did is none there any more.
+    The person who has set it is signed in: the link has shown that the address is theirs. On an agency's host it is for
+    people who belong to that agency and to no other; a link of a time when they did is none there any more.
     """
 
     template_name = "account/set_password.html"

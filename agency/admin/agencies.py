@@ -110,7 +110,7 @@ class AgencyAdmin(ChangingAdmin):
         ]
 
     def find_view(self, request: HttpRequest) -> HttpResponse:
-        """Find among all agencies; each source shows what it finds to whoever may see it in its list."""
+        """Find among all agencies; each source shows what it finds to people who may see it in its list."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         return find_page(request)

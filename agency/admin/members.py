@@ -1,4 +1,4 @@
-"""The people of agencies' consoles: given another role, removed. Whoever is new is invited (`invitations`)."""
+"""The people of agencies' consoles: given another role, removed. New people are invited (`invitations`)."""
 
 from typing import Any
 

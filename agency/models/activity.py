@@ -26,7 +26,7 @@ class ActivityEntry(models.Model):
     """One change, written in its transaction. `agency` is empty for fleet-wide changes.
 
     `acting_for` names the customer as whom somebody of the agency has made it; `of_workspace` says that it was one of
-    the workspace's own people, whoever belongs to what by now. `changes` is `{field: [before, after]}`, and `null` for
+    the workspace's own people, as they were then. `changes` is `{field: [before, after]}`, and `null` for
     a field of which no value is kept (`services.activity.fields`).
     """
 

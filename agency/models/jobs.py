@@ -51,7 +51,7 @@ class Job(models.Model):
 
     @property
     def actor(self) -> Actor:
-        """Whoever asked for it, as the request said it."""
+        """The person who asked for it, as the request said it."""
         user = self.created_by
         return Actor(
             kind="user",

@@ -23,7 +23,7 @@ WITHOUT_LANGUAGE: Final = ("/admin", "/internal", "/healthz", "/readyz")
 
 
 class PageLocale:
-    """Shows each page in the language and time zone of whoever looks; it asks the database for neither of them.
+    """Shows each page in the language and time zone of its reader; it asks the database for neither of them.
 
     What a person chose comes along in cookies, which are set when they choose and when they sign in. A page that finds
     out later whose it is calls `prefer_language_of`.

@@ -111,7 +111,7 @@ class SignedInView(View):
         return reverse(cls.landing_page)
 
     def http_method_not_allowed(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Lead whoever opens the address of a button to the page on which it stands."""
+        """Lead a person who opens the address of a button to the page on which it stands."""
         if request.method in {"GET", "HEAD"}:
             return redirect(self.address_of_form(request))
         answer = error_page(request, 405)
@@ -192,5 +192,5 @@ class SignedInView(View):
 
 
 def person_of(request: HttpRequest) -> User:
-    assert isinstance(request.user, User)  # noqa: S101  # whoever gets here has signed in
+    assert isinstance(request.user, User)  # noqa: S101  # everybody who gets here has signed in
     return request.user

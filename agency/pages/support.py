@@ -23,7 +23,7 @@ class SupportRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SupportPanel:
-    """Something to know of an agency, for whoever has `permission`.
+    """Something to know of an agency, for people who have `permission`.
 
     `rows` gives at most so many as it is asked for, in a bounded number of statements that indexes answer. `url_name`
     is the admin's list that has all of them, narrowed to the agency; with `is_searched` it is searched from here.
@@ -40,7 +40,7 @@ class SupportPanel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SupportFindSource:
-    """What can be found among all agencies by whoever has `permission`: `find` asks indexes alone, for so many."""
+    """What can be found among all agencies by people who have `permission`: `find` asks indexes alone, for so many."""
 
     name: str
     label: str

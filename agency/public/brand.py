@@ -18,7 +18,7 @@ SHEET = """{usual}
 
 @require_safe
 def stylesheet(request: HttpRequest, colour: str) -> HttpResponse:
-    """All tokens that follow from a colour, in both themes, and with more contrast for whoever asks for it."""
+    """All tokens that follow from a colour, in both themes, and with more contrast for those who ask for it."""
     if not COLOUR.fullmatch(colour):
         raise Http404
     sheet = SHEET.format(usual=_rule(f"#{colour}", "usual"), more=_rule(f"#{colour}", "more"))

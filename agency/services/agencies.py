@@ -91,7 +91,7 @@ def change_agency(*, agency: Agency, name: str, max_sub_accounts: int | None, by
 
 @transaction.atomic
 def require_two_factor(*, agency: Agency, roles: Collection[str], by: Actor) -> Agency:
-    """Say which roles of the console must use two-factor; whoever of them does not is led to set it up."""
+    """Say which roles of the console must use two-factor; members who do not are led to set it up."""
     agency = Agency.objects.select_for_update(no_key=True).get(pk=agency.pk)
     wanted = [role for role in Member.Role.values if role in roles]
     if agency.two_factor_roles != wanted:

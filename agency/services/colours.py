@@ -14,7 +14,7 @@ Tokens = dict[str, str]
 
 TEXT: Final = 4.5
 EDGE: Final = 3.0
-# For whoever asks for more contrast: as WCAG 2.2 AAA asks of texts.
+# For people who ask for more contrast: as WCAG 2.2 AAA asks of texts.
 MORE_TEXT: Final = 7.0
 BLACK, WHITE = "#000000", "#ffffff"
 STEP: Final = 0.01

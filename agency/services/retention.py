@@ -81,7 +81,7 @@ BULK_OPERATIONS = OldRows(
     belonging=(("agency_bulkoperationitem", "operation_id"),),
 )
 NOTIFICATIONS_KEPT = timedelta(days=90)
-# What still lasts stays, so that it is not told again; whoever was told of the others goes with them.
+# What still lasts stays, so that it is not told again; the rows of who was told of the others go with them.
 NOTIFICATIONS = OldRows(
     "agency_notificationevent",
     "created_at",

@@ -1,4 +1,4 @@
-"""Views of lists under a name: kept by whoever looks, seen by nobody else."""
+"""Views of lists under a name: kept by the person who looks, seen by nobody else."""
 
 from typing import Final
 from uuid import UUID

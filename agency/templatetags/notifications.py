@@ -1,4 +1,4 @@
-"""What people are told of, in the words of whoever reads it."""
+"""What people are told of, in the language of the reader."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -172,7 +172,7 @@ def _share(broadcast: Broadcast, chunks: int) -> Share:
 
 
 def _processor_seconds() -> float:
-    """What this thread and its PostgreSQL backend have worked so far, whoever else keeps the cores busy."""
+    """What this thread and its PostgreSQL backend have worked so far, whatever else keeps the cores busy."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_backend_pid()")
         [pid] = cursor.fetchone() or [0]

@@ -47,7 +47,7 @@ async def _open(way: Callable[[Streams], Awaitable[None]]) -> asyncio.Server:
 
 
 def full() -> list[socket.socket]:
-    """A listener, first in the list, whose queue is full: whoever connects next gets no reply at all."""
+    """A listener, first in the list, whose queue is full: the next to connect gets no reply at all."""
     listener = socket.create_server(("127.0.0.1", 0), backlog=0)
     callers = [listener]
     for _ in range(4):

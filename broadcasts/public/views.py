@@ -1,4 +1,4 @@
-"""A tracked link for whoever has it: leads on at once, and counts afterwards. No session is looked at."""
+"""A tracked link for everybody who has it: leads on at once, and counts afterwards. No session is looked at."""
 
 from typing import Final
 

@@ -22,7 +22,7 @@ from channelconnect.services.allowance_keys import OPEN_SECONDS, Key, keys_of, l
 from config.leases.arrays import integers, moments
 
 NAME: Final = "broadcasts"
-# Who is skipped or held leaves room for others; whoever is behind the place that was reached comes with the next pass.
+# Who is skipped or held leaves room for others; those behind the place that was reached come with the next pass.
 PASSES: Final = 6
 # So many are skipped by one claim at most; where most are, it looks at so many more than there is room for.
 SKIPPED_AT_ONCE: Final = 500

@@ -1,6 +1,6 @@
 """What came of claimed recipients, recorded in bulk: by their keys in order, and by nobody but the run that holds them.
 
-Whoever adds to what waits locks the broadcasts first; then come all the recipients, the allowance, the counts.
+A writer that adds to what waits locks the broadcasts first; then come all the recipients, the allowance, the counts.
 """
 
 from collections import Counter, defaultdict
@@ -157,7 +157,7 @@ def _fail(cursor: Any, run: int, refused: Sequence[Sent], changes: Mapping[int, 
 
 
 def record_failed(keys: Collection[tuple[int, int]], changes: Mapping[int, Counter[str]], *, now: datetime) -> None:
-    """Count pending recipients as failed, and tell whoever wants to know."""
+    """Count pending recipients as failed, and tell those who want to know."""
     for broadcast, _ in keys:
         changes[broadcast]["failed"] += 1
         changes[broadcast]["pending"] -= 1

@@ -58,7 +58,7 @@ class BroadcastRecipients:
         for _, channel, broadcast in rows:
             ready.setdefault(channel, []).append(broadcast)
         for channel, broadcasts in ready.items():
-            # Whoever had their turn last stays behind the others.
+            # Those who had their turn last stay behind the others.
             known = dict.fromkeys(self._queues.get(channel, ()))
             still = set(broadcasts)
             ready[channel] = [one for one in broadcasts if one not in known] + [one for one in known if one in still]

@@ -87,8 +87,8 @@ WHERE recipient.broadcast_id = told.broadcast_id AND recipient.contact_id = told
 RETURNING recipient.broadcast_id, recipient.contact_id
 """
 
-# How far a broadcast's recipients that wait are from being due; whoever adds some lowers it in their transaction, so
-# the row is locked first, and what they have added is seen then.
+# How far a broadcast's recipients that wait are from being due; a writer that adds some lowers it in its transaction,
+# so the row is locked first, and what they have added is seen then.
 LOCK_BROADCASTS = """
 SELECT id FROM broadcasts_broadcast WHERE id = ANY (%(ids)s::bigint[]) ORDER BY id FOR NO KEY UPDATE
 """

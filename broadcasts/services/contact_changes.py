@@ -14,7 +14,7 @@ from broadcasts.services.events.recipient_events import record_recipient_events
 from broadcasts.services.recipient_chunks import add_to_chunks
 from workspaces.contacts.services import ContactMergeHandler, ContactRemovalHandler
 
-# Broadcasts are locked before their recipients, as by whoever sends them: those whose contacts are named anew, and
+# Broadcasts are locked before their recipients, as the sender does: those whose contacts are named anew, and
 # those in which the one who stays may become a recipient.
 LOCK_BROADCASTS: Final = """
 SELECT broadcast.id FROM broadcasts_broadcast broadcast
@@ -53,8 +53,8 @@ SET address = NULL, address_kind = NULL, values = NULL, timezone = NULL, error_m
 WHERE broadcast_id = ANY (%s) AND contact_id = %s
 """
 MOVE: Final = "UPDATE broadcasts_recipient SET contact_id = %s WHERE broadcast_id = ANY (%s) AND contact_id = %s"
-# Whoever became one with somebody who has got it gets a mark, whatever else their row said: skipped as one who has the
-# address of another, with the moment of the claim, which nobody has who was skipped at preparation.
+# A contact who became one with somebody who has got it gets a mark, whatever else their row said: skipped as one who
+# has the address of another, with the moment of the claim, which nobody has who was skipped at preparation.
 MARK: Final = """
 UPDATE broadcasts_recipient kept SET skip_reason = 'duplicate_address',
     claimed_at = coalesce(kept.claimed_at, gone.claimed_at, statement_timestamp())
@@ -85,7 +85,7 @@ LEAVE_OUT: Final = RENAME.format(
     changed="chosen_contacts = array_remove(chosen_contacts, %(contact)s::bigint)", only=""
 )
 # Preparation walks by the contacts' ids: it goes back, or further, to whom it would miss, and passes over all others.
-# Where it has passed the one who goes, they had their turn, and whoever stays is not chosen in their place again.
+# Where it has passed the one who goes, they had their turn, and the one who stays is not chosen in their place again.
 CHOOSE_OTHER: Final = RENAME.format(
     changed="""
     chosen_contacts = array_replace(chosen_contacts, %(contact)s::bigint, %(kept)s::bigint),
@@ -126,7 +126,7 @@ class Found(NamedTuple):
 def forget_contact(contact: int) -> None:
     """Erase what broadcasts know of a contact who is removed; those who wait for a message get none."""
     hold_preparation(contact)
-    # Whoever tells broadcasts to wait locks them before their recipients, too.
+    # Services that tell broadcasts to wait lock them before their recipients, too.
     _execute(LEAVE_OUT, {"contact": contact})
     found = _locked(contact)
     changes = _skip([row for row in found if row.waits], Recipient.SkipReason.NO_ADDRESS)

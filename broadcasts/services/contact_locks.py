@@ -1,6 +1,6 @@
 """What broadcasts hold of contacts that are about to be merged or removed: locked before the contacts.
 
-Whoever reads statuses locks in this order, too: broadcasts, their recipients, and then who wants no more marketing.
+Readers of statuses lock in this order, too: broadcasts, their recipients, and then who wants no more marketing.
 """
 
 from collections.abc import Collection

@@ -176,7 +176,7 @@ def cancel_broadcast(*, broadcast: Broadcast, now: datetime, by: Actor) -> Broad
 
 
 def _move(broadcast: Broadcast, event: str, allowed: Q, *, by: Actor, now: datetime, **changes: Any) -> Broadcast:
-    """Change the row where its state allows it, record that, and wake whoever acts on it."""
+    """Change the row where its state allows it, record that, and wake the worker that acts on it."""
     moved = Broadcast.objects.filter(allowed, pk=broadcast.pk).update(updated_at=now, **changes)
     found = _read(broadcast)
     if not moved:

@@ -1,4 +1,4 @@
-"""The inbox of providers' callbacks: stored by the door as they came, read in batches by whoever is free.
+"""The inbox of providers' callbacks: stored by the door as they came, read in batches by any reader that is free.
 
 A batch is parsed, its facts are gathered by their types, and each type's handler applies all of them at once, in the
 transaction that marks the batch as read: so each body is applied once, whenever a reader dies.

@@ -5,7 +5,7 @@ from django.db.models import Q
 
 
 class Allowance(models.Model):
-    """A number's or a portfolio's own row: whoever takes from it locks it. `used` is how many uses there are.
+    """A number's or a portfolio's own row: a sender that takes from it locks it. `used` is how many uses there are.
 
     `key` is `portfolio:` and the provider's id where it is known, else `number:` and the number's. Until
     `reserved_until`, broadcasts leave `reserved` people to answers in conversations that found no room. Until

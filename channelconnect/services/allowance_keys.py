@@ -127,7 +127,7 @@ def lock_keys(cursor: Any, wanted: Iterable[str]) -> list[LockedKey]:
 def uses_taken_along(channel: Channel) -> Iterator[None]:
     """Have a number's uses count in both where the block, in the caller's transaction, changes what it counts against.
 
-    Whoever takes from either waits for the transaction, and then finds by which of them the number is known.
+    A sender that takes from either waits for the transaction, and then finds by which of them the number is known.
     """
     before = key_of(channel)
     yield

@@ -1,4 +1,4 @@
-"""Whose turn it is: the groups of a tree in turn, and within each its own in turn, whoever has how many."""
+"""Whose turn it is: the groups of a tree in turn, and within each its own in turn, no matter how many each has."""
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice

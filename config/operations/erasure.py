@@ -46,7 +46,7 @@ FROM_TEXT["_varchar"] = "({0})::varchar[]"
 
 
 class OwnsWorkspaces(Conflict):
-    """Whoever owns sub-accounts must be replaced first."""
+    """The owner of sub-accounts must be replaced first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,7 @@ def confirm_database() -> None:
 
 
 def doubt_what_may_have_left() -> Doubted:
-    """Hold back all that may have left before, and tell whom it belongs to. Whoever dies on the way begins it again.
+    """Hold back all that may have left before, and tell whom it belongs to. A run that dies on the way is begun again.
 
     The workers claim nothing meanwhile: each step is a transaction of its own, and finds what an earlier try has left.
     """

@@ -1,7 +1,7 @@
 """Transactions that PostgreSQL ended because another one was first: a repetition may pass, so they are tried again.
 
 All that works by itself does its transactions through `tried_again`: the threads of worker runs, tasks, the reader of
-the inbox. Whoever sends a request is told to send it once more instead, as only they know what it was part of.
+the inbox. The caller of a request is told to send it once more instead, as only they know what it was part of.
 """
 
 import random

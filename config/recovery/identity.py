@@ -1,7 +1,7 @@
 """Is this the database that the workers have worked with, and in no earlier state?
 
 A restore, or a standby that lagged when it was promoted, takes back what was claimed: what left since then would leave
-once more. So whoever calls the outside world asks here first, and claims nothing until `after_restore` has run.
+once more. So a worker that calls the outside world asks here first, and claims nothing until `after_restore` has run.
 """
 
 import logging
@@ -90,7 +90,7 @@ def _row(executor: Any, statement: str) -> Any:
 def _lies_behind(executor: Any, server: int) -> bool:
     """Whether Redis has heard of a later position of this server; where Redis is away nobody can say.
 
-    Redis is asked first: whoever has told it a position since has read it later.
+    Redis is asked first: a worker that has told it a position since has read it later.
     """
     try:
         known = attempt(lambda redis: redis.get(KEY.format(server)))

@@ -32,7 +32,7 @@ PAGE_HEADERS: Final = [
 async def send_refusal(
     send: Send, scope: Mapping[str, Any], headers: Headers, status: int, message: str, more: RawHeaders
 ) -> None:
-    """Answer in the form of whoever is asked: `{message}` below `/api/`, elsewhere a small page."""
+    """Answer in the form of the area that is asked: `{message}` below `/api/`, elsewhere a small page."""
     started = time.perf_counter()
     name = name_request(headers.get(b"x-request-id", b"").decode("latin-1"))
     if scope["path"].startswith("/api/"):

@@ -37,7 +37,7 @@ class Body(NamedTuple):
 
 
 class _UnreadBody(SpooledTemporaryFile[bytes]):
-    """Stands for a body that was left unread; whoever reads it all the same is told that it is too large."""
+    """Stands for a body that was left unread; a view that reads it all the same is told that it is too large."""
 
     def read(self, *_: Any) -> bytes:
         raise RequestDataTooBig("The body was not read.")

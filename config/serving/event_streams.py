@@ -208,7 +208,7 @@ class EventStreamHub:
         async with self._connect() as client, client.pubsub() as subscriber:
             await subscriber.subscribe(ALIVE, *self._streams)
             self._client, self._subscriber = client, subscriber
-            # Whoever joined while the list above was being sent is not on it.
+            # A stream that joined while the list above was being sent is not on it.
             await subscriber.subscribe(*(ALIVE, *self._streams))
             async for message in subscriber.listen():
                 self._take(message)
@@ -223,7 +223,7 @@ class EventStreamHub:
                 stream.tell(entry.decode(), data)
 
     def _confirm(self, key: str) -> None:
-        """From now on nothing of the topic is missed; whoever was there before may have missed something."""
+        """From now on nothing of the topic is missed; a stream that was there before may have missed something."""
         if key in self._streams:
             self._confirmed.setdefault(key, asyncio.Event()).set()
         if key in self._after_gap:

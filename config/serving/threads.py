@@ -11,7 +11,7 @@ logger = logging.getLogger(__name__)
 
 
 class Job:
-    """Work that either a thread begins or the event loop gives up, whoever is first."""
+    """Work that either a thread begins or the event loop gives up, as comes first."""
 
     def __init__(self, work: Callable[[float], None]) -> None:
         self.work = work

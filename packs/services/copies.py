@@ -1,6 +1,6 @@
 """Copies out of sub-accounts: where from, what would come along, and the copy itself.
 
-Only the published version is read, and only the registry decides what stays. Callers have checked that whoever asks
+Only the published version is read, and only the registry decides what stays. Callers have checked that the caller
 may copy.
 """
 

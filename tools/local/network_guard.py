@@ -1,4 +1,4 @@
-"""Keeps tests on this machine: whoever connects or looks up a name elsewhere fails loudly."""
+"""Keeps tests on this machine: code that connects or looks up a name elsewhere fails loudly."""
 
 import socket
 import sys

@@ -26,7 +26,7 @@ from webhooks.dispatcher import statements
 logger = logging.getLogger(__name__)
 
 MOST_TENANTS = 64
-# Larger batches cost no less for each delivery, and whoever comes meanwhile waits until one has ended.
+# Larger batches cost no less for each delivery, and an event that comes meanwhile waits until one has ended.
 MOST_EVENTS, MOST_ROWS = 250, 500
 LEAST_ROWS, LEAST_ROWS_OF_ALL = 10, 50
 # A batch is made smaller when it took so long, and larger again when it took no longer than that.

@@ -44,9 +44,9 @@ WITH RECURSIVE found AS (
 SELECT agency_id, workspace, position FROM found LIMIT %(page)s
 """
 
-# Makes at most so many deliveries of each tenant's events: whoever has many endpoints takes no row from who has few. An
-# event whose endpoints are more than that goes on after the last of them the next time. Endpoints are those of the same
-# tenant; an agency has no workspace_id, which `coalesce` makes a value that an index can be asked for.
+# Makes at most so many deliveries of each tenant's events: a tenant with many endpoints takes no row from one with few.
+# An event whose endpoints are more than that goes on after the last of them the next time. Endpoints are those of the
+# same tenant; an agency has no workspace_id, which `coalesce` makes a value that an index can be asked for.
 FAN_OUT = """
 WITH found AS MATERIALIZED (
     SELECT asked.turn, event.*, row_number() OVER (PARTITION BY asked.turn ORDER BY event.position, event.id) AS number

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from config.retention.row_times import first_id_since
 from webhooks.models.partitions import A_DAY, DELIVERIES, first_id
 
-# When a delivery was made is said by the clock of whoever made it, which may be this far off the database's.
+# When a delivery was made is said by the clock of the machine that made it, which may be this far off the database's.
 CLOCKS_DIFFER = timedelta(seconds=30)
 # A moment outside of these days is as good as their edge: nothing is kept so long, and nothing is of the future.
 LONGEST_AGO, FURTHEST_AHEAD = timedelta(days=60), timedelta(days=3)

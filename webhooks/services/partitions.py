@@ -1,7 +1,7 @@
 """The days of deliveries and attempts: made before they come, dropped after thirty days.
 
 Nothing here waits long for a lock, nor lets anybody wait: a day is made as a table of its own and attached, and goes by
-being detached concurrently. Whoever reads everything in one transaction, as a backup does, only delays a day's end.
+being detached concurrently. A reader of everything in one transaction, as a backup is, only delays a day's end.
 """
 
 import logging

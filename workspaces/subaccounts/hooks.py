@@ -179,7 +179,7 @@ def _workspaces_of(user: User, agency_id: int | None) -> "QuerySet[Workspace]":
 
 
 def _agency_ids(user: User) -> Iterable[int]:
-    """Whoever has no password yet has accepted nothing: then the workspaces that wait for them count."""
+    """People without a password have accepted nothing: then the workspaces that wait for them count."""
     rows = Workspace.objects.of_person(user)
     if not user.has_usable_password():
         rows = Workspace.objects.filter(Q(owner=user) | Q(pk__in=user.workspace_memberships.values("workspace")))

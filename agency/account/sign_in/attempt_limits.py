@@ -45,9 +45,9 @@ class AttemptLimit:
             return
 
 
-# Guesses at one account are counted for whoever makes them, and more loosely for all together: nobody shuts an account
-# out from one place, and no number of places guesses for long. A browser that the account has signed in with before has
-# a limit of its own instead, which nobody else can use up.
+# Guesses at one account are counted for the place from which they come, and more loosely for all together: nobody shuts
+# an account out from one place, and no number of places guesses for long. A browser that the account has signed in with
+# before has a limit of its own instead, which nobody else can use up.
 SIGN_INS_FROM_ADDRESS = AttemptLimit("sign-in-from", 100)
 SIGN_INS_TO_ACCOUNT_FROM_ADDRESS = AttemptLimit("sign-in-to-from", 10)
 SIGN_INS_TO_ACCOUNT = AttemptLimit("sign-in-to", 100)

@@ -24,7 +24,7 @@ from config.db import database_now
 
 @method_decorator([never_cache, sensitive_post_parameters("code")], name="dispatch")
 class SignInCode(View):
-    """Wrong and used codes are answered alike; whoever has tried too often is told how long to wait."""
+    """Wrong and used codes are answered alike; after too many tries a person is told how long to wait."""
 
     http_method_names = ["get", "head", "post"]
     form_class: type[CodeForm] = CodeForm

@@ -56,7 +56,7 @@ def sign_in(request: HttpRequest, user: User, *, to: str = "", is_to_support: bo
     """
     if not has_two_factor(user):
         response = complete_sign_in(request, user, to=to, is_to_support=is_to_support, has_shown_code=False)
-        request.session.save()  # from now on, whoever switches two-factor on ends this session too
+        request.session.save()  # from now on, switching two-factor on ends this session too
         if not has_two_factor(user):
             return response
     if SESSION_KEY in request.session:
@@ -97,7 +97,7 @@ def _is_password_of(user: User, shown: str) -> bool:
 def complete_sign_in(
     request: HttpRequest, user: User, *, to: str, is_to_support: bool, has_shown_code: bool
 ) -> HttpResponse:
-    """Sign in whoever has shown all that is asked of them. Only `sign_in` and the page for codes call this."""
+    """Sign in a person who has shown all that is asked of them. Only `sign_in` and the page for codes call this."""
     account = account_digest(user.email)
     is_new_place = user.last_login is not None and browser_id(request, account) is None
     was_signed_in = SESSION_KEY in request.session

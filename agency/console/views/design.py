@@ -1,4 +1,4 @@
-"""The page that shows every part of the consoles' design, for whoever works on them."""
+"""The page that shows every part of the consoles' design, for people who work on them."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The views of the console's lists that people keep for themselves: whoever may look may keep them."""
+"""The views of the console's lists that people keep for themselves: all who may look may keep them."""
 
 from agency.console.views.base import ConsoleView
 from agency.models import Member

@@ -33,7 +33,7 @@ class DomainQuerySet(models.QuerySet["Domain"]):
 
 
 class Domain(models.Model):
-    """Anybody may claim a host; whoever shows the `token` in the DNS has it, and it is verified for one agency alone.
+    """Anybody may claim a host; who shows the `token` in the DNS has it, and it is verified for one agency alone.
 
     `finding` is what the last check saw, with the texts and addresses themselves; `points_here` says whether one of
     these is the installation's, None when nobody could tell. `failing_since` is set while a verified one's record is

@@ -15,7 +15,7 @@ class MailSettings(models.Model):
     """A missing row means: in the agency's name, by the installation's server.
 
     The agency's own server is used from the moment when it took a test e-mail as it is set now (`verified_at`), and our
-    support lets it (`carries_account_links`): whoever runs a server may read the links that make accounts. After
+    support lets it (`carries_account_links`): people who run a server may read the links that make accounts. After
     several failures in a row it rests, and the installation's server stands in until `resting_until`. `failure` and
     what belongs to it are the last ones.
     """

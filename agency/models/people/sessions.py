@@ -13,7 +13,7 @@ from agency.models.agencies import Agency
 
 
 class UserSession(AbstractBaseSession):
-    """The session of one browser; deleting the row ends it at once, whoever holds its cookie.
+    """The session of one browser; deleting the row ends it at once, even for those who hold its cookie.
 
     Without `user` nobody has signed in. `agency` is that of the host on which they did; `address` and `browser` (in
     words) are of that moment. The row is written by `agency.account.session_store`.

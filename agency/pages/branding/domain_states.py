@@ -34,7 +34,7 @@ class DomainState:
 
 @dataclass(frozen=True, slots=True)
 class DnsRecord:
-    """A line to enter at whoever keeps the domain's DNS; `found` is what stands there now."""
+    """A line to enter where the domain's DNS is kept; `found` is what stands there now."""
 
     kind: str
     name: str

@@ -76,7 +76,7 @@ class SavedViewForm(forms.Form):
 
 
 class SavedViewNew(SavedViewPage):
-    """Keeps what a list shows under a name, for whoever asks and in this area only."""
+    """Keeps what a list shows under a name, for the person who asks and in this area only."""
 
     keeps_form_data = True
 

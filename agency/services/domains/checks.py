@@ -85,7 +85,7 @@ def due_domains(now: Moment) -> "QuerySet[Domain]":
 
 
 def _look_up(domains: Sequence[Domain]) -> list[HostRecords]:
-    """Give what the DNS says of each; while trying out, names below `localhost` are whoever's asks for them."""
+    """Give what the DNS says of each; while trying out, names below `localhost` belong to all who ask for them."""
     asked = [one for one in domains if not (settings.LOCALHOST_IS_PROVEN and one.host.endswith(".localhost"))]
     found = look_up_hosts((one.host, one.verification_name) for one in asked) if asked else []
     records = dict(zip((one.pk for one in asked), found, strict=True))
@@ -104,8 +104,8 @@ def _claim_due(now: datetime) -> Sequence[tuple[Domain, Try]]:
 def record_check(*, domain: Domain, records: HostRecords, now: datetime, by: Actor) -> Domain | None:
     """Draw the consequences of what the DNS says of a domain; None when it has been removed meanwhile.
 
-    Whoever's token is there has the host. Where it is another agency's as well, that one keeps it; where the other's
-    token is gone, the host is taken over from it at once.
+    The agency whose token is there has the host. Where it is another agency's as well, that one keeps it; where the
+    other's token is gone, the host is taken over from it at once.
     """
     claims = _lock_claims(domain)
     own = next((one for one in claims if one.pk == domain.pk), None)

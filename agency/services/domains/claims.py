@@ -36,7 +36,7 @@ class DomainNotVerified(Conflict):
 
 @transaction.atomic
 def add_domain(*, agency: Agency, host: str, now: datetime, by: Actor) -> Domain:
-    """Claim a host for an agency, whoever else claims it: it is served once the DNS shows this claim's token.
+    """Claim a host for an agency, even if others claim it: it is served once the DNS shows this claim's token.
 
     Raises `HostRefused` with what is wrong, `DomainListed` and `TooManyDomains`.
     """

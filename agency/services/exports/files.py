@@ -140,7 +140,7 @@ def _add_part(export: Export, number: int, content: bytes) -> None:
 
 @contextmanager
 def _as_its_maker_reads(export: Export) -> Iterator[None]:
-    """Use the language and the time zone of whoever asked, else the agency's language and UTC."""
+    """Use the language and the time zone of the person who asked, else the agency's language and UTC."""
     reader = export.created_by
     language = reader.language or export.agency.language or str(settings.LANGUAGE_CODE)
     with translation.override(language), timezone.override(ZoneInfo(reader.time_zone or "UTC")):

@@ -12,7 +12,7 @@ from agency.models import Mail
 
 DAY = timedelta(days=1)
 HOUR = timedelta(hours=1)
-# Whoever waits for room in their hour is looked at so often, whatever waits with them.
+# An agency that waits for room in its hour is looked at so often, whatever waits with it.
 A_MOMENT = timedelta(minutes=1)
 PUT_BACK_AT_ONCE: Final = 1_000
 INVITATIONS = frozenset(

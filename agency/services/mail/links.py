@@ -1,6 +1,6 @@
 """The links in e-mails: made at the moment of sending, on the agency's own address where it has one.
 
-Whoever has a host's DNS may read what is typed there, and one person has one account at all agencies. So a link that
+The holder of a host's DNS may read what is typed there, and one person has one account at all agencies. So a link that
 sets a password is on an agency's host only for people who belong to that agency and to no other.
 """
 
@@ -45,7 +45,7 @@ def link_of(mail: Mail) -> str:
         return (_base_for_password(mail) if own.sets_password(mail) else base_url_of(agency_id)) + own.make_path(mail)
     if mail.kind == Mail.Kind.TEST:
         return base_url_of(mail.agency_id) + reverse("console:mail")
-    if mail.invitation:  # whoever is new sets a password there
+    if mail.invitation:  # new people set a password there
         base = _base_while_record_is_there(mail.agency_id)
         return base + invitation_path(mail.invitation, agencys_host_in(base))
     if mail.user is None:
@@ -74,7 +74,7 @@ def agencys_host_in(link: str) -> str:
 
 
 def host_for_password(mail: Mail) -> str:
-    """Give the agency's host on which whoever an e-mail goes to sets a password; empty for the installation's."""
+    """Give the agency's host on which the reader of an e-mail sets a password; empty for the installation's."""
     return agencys_host_in(_base_for_password(mail))
 
 

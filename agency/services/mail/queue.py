@@ -24,7 +24,7 @@ def queue_mail(*, kind: Mail.Kind, user: User, context: dict[str, Any], agency: 
 
 
 def queue_invitation(*, kind: Mail.Kind, invitation: Invitation, context: dict[str, Any]) -> Mail:
-    """Queue an e-mail with the link to an invitation, to whoever reads at its address."""
+    """Queue an e-mail with the link to an invitation, to the person who reads at its address."""
     return _queue(
         kind=kind, invitation=invitation, recipient=invitation.email, agency=invitation.agency, context=context
     )

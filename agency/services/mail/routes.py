@@ -14,7 +14,7 @@ from agency.services.mail.limits import INVITATIONS
 
 # Kinds that an agency sends: its console shows which did not arrive, and its own server takes them where our support
 # says so, because each has a link that makes an account, or an address somebody's: one person has one account at all
-# agencies, and whoever runs a server can read what it carries. Any other kind, such as links to set a new password,
+# agencies, and those who run a server can read what it carries. Any other kind, such as links to set a new password,
 # goes by the installation's and is nobody else's to see.
 OF_AGENCIES: Final = INVITATIONS | {Mail.Kind.SIGN_UP_CONFIRMATION}
 

@@ -240,7 +240,7 @@ def _record(outgoing: Outgoing, ended: Ended, now: datetime) -> None:
     if server is not None and refuses_everybody(server, mail, failure):
         failure = replace(failure, is_of_server=True, is_final=False)
     stands_in = server is not None and failure.is_of_server and record_server_failure(server, failure, now)
-    # Whoever gave no answer may have taken it: twice is enough.
+    # A server that gave no answer may have taken it: twice is enough.
     is_second_silence = failure.kind == mail.failure == Mail.Failure.UNANSWERED
     is_given_up = failure.is_final or is_second_silence or mail.attempts >= ATTEMPTS
     rows.update(

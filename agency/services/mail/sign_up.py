@@ -1,4 +1,4 @@
-"""The e-mails of sign-up: the link that confirms an address, and the word to whoever has an account already."""
+"""The e-mails of sign-up: the link that confirms an address, and the one for people who have an account already."""
 
 from datetime import datetime
 from urllib.parse import urlencode

@@ -44,7 +44,7 @@ def record_test_mail(
 ) -> None:
     """Write down how each step of a test went; an own server that took it may be used from now on.
 
-    It is not tried again: whoever asked reads the report, and may ask once more.
+    It is not tried again: the person who asked reads the report, and may ask once more.
     """
     columns = {} if failure is None else failure.columns()
     tested = settings_of(mail)

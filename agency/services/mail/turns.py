@@ -1,4 +1,4 @@
-"""Whose e-mail is next: what somebody waits for before all the rest, and agencies in turn, whoever has how many."""
+"""Whose e-mail is next: what somebody waits for before all the rest, and agencies in turn, however many each has."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -15,8 +15,8 @@ from agency.services.mail.routes import OF_AGENCIES
 
 LEASE: Final = timedelta(minutes=2)
 NOTICES: Final = frozenset({Mail.Kind.TWO_FACTOR_CHANGED, Mail.Kind.RECOVERY_CODE_USED, Mail.Kind.NEW_SIGN_IN})
-# Whoever cannot sign in, or has to know at once, comes before whoever looks at a page that says "see your e-mails", and
-# both come before what nobody looks for yet, such as the invitations of an import.
+# People who cannot sign in, or have to know at once, come before those who look at a page that says "see your e-mails",
+# and both come before what nobody looks for yet, such as the invitations of an import.
 IN_ORDER: Final = ({Mail.Kind.PASSWORD_RESET} | NOTICES, SIGN_UPS | {Mail.Kind.TEST})
 # The first entry of the index for each agency (0 for none) and kind, which has been due for longest: what else waits is
 # not read, however much it is.
@@ -101,7 +101,7 @@ class Turns:
 def due_mail(*, now: datetime, busy: Busy = NOTHING, turns: Turns | None = None) -> Mail | None:
     """Lease the next e-mail: nobody else takes it for two minutes.
 
-    One whose last attempt died too is leased once more, for whoever sends to give it up.
+    One whose last attempt died too is leased once more, for the sender to give it up.
     """
     turns = turns or Turns()
     with transaction.atomic():

@@ -76,7 +76,7 @@ KINDS: Final = (
 
 
 def notify_of_ended_job(job: BulkOperation | Export, *, now: datetime) -> None:
-    """Tell whoever asked for a job that it has ended by itself; the caller is inside its transaction."""
+    """Tell the person who asked for a job that it has ended by itself; the caller is inside its transaction."""
     record_notification(
         tenant=Tenant(job.agency_id),
         kind=EXPORT_ENDED if isinstance(job, Export) else BULK_CHANGE_ENDED,

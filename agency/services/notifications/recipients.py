@@ -16,7 +16,7 @@ class RecipientSource:
     """The people of one audience; `name` is the audience.
 
     `people` gives those who may see an event, each with a `role`, nobody where agency or workspace is closed. With
-    `only_who_may_open` whoever lacks the two-factor that is asked of them is left out.
+    `only_who_may_open` people who lack the two-factor that is asked of them are left out.
     """
 
     name: str

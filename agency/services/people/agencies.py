@@ -11,8 +11,8 @@ from config.hooks import Registry
 class WayToBelong:
     """Something that makes people belong to agencies: `agency_ids` are those of one person.
 
-    What somebody has not accepted counts for whoever has no password yet, and for nobody else: no agency makes people
-    its own by naming them.
+    What somebody has not accepted counts for people who have no password yet, and for nobody else: no agency makes
+    people its own by naming them.
     """
 
     name: str

@@ -220,7 +220,7 @@ def accept_with_password(*, invitation: Invitation, name: str, password: str, no
 def invitation_of_link(token: str) -> Invitation | None:
     """Give the invitation that a link names, whatever its state.
 
-    None for a made-up link, and for one on a host that is no longer the agency's: whoever has it now may read it there.
+    None for a made-up link, and for one on a host that is no longer the agency's: its present holder may read it there.
     """
     try:
         uuid = UUID(token.partition(":")[0])

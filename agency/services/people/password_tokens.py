@@ -1,6 +1,6 @@
 """The tokens in links that set a password: each is good for the host that its link is on, while that is its agency's.
 
-Whoever is given an agency's host after it may read what is asked for there: a token that they read is worth nothing.
+The next holder of an agency's host may read what is asked for there: a token that they read is worth nothing.
 """
 
 from typing import Any, Final

@@ -89,7 +89,7 @@ def erase_user(*, user: User, email: str, by: Actor) -> None:
 
     `email` takes the address's place. Raises `LastOwner` where an agency would be left without an owner.
     """
-    lock_agencies(agencies_of(user))  # before the person, as whoever accepts an invitation
+    lock_agencies(agencies_of(user))  # before the person, as the service that accepts an invitation
     user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
     for member in user.memberships.select_related("user"):
         remove_member(member=member, by=by)

@@ -1,4 +1,4 @@
-"""Who has a broadcast's audience: those who prepare it, or whoever removes or merges contacts; and who has which chunk.
+"""Who has a broadcast's audience: those who prepare it, or one who removes or merges contacts; and who has which chunk.
 
 A chunk is known by the contact before its first, the place that preparation has come to when it is the next.
 """
@@ -12,7 +12,7 @@ from broadcasts.models import Broadcast
 from config.postgresql.advisory_locks import AdvisoryLock
 
 NUMBERS: Final = 2**31
-# Those who prepare share the audience, so whoever wants it alone waits until their chunks end.
+# Those who prepare share the audience, so a service that wants it alone waits until their chunks end.
 SHARED: Final = "pg_try_advisory_xact_lock_shared(%(class)s, (id %% %(numbers)s)::int)"
 ALONE: Final = "pg_advisory_xact_lock(%(class)s, (id %% %(numbers)s)::int) IS NOT NULL"
 JOIN: Final = """
@@ -28,7 +28,7 @@ SELECT EXISTS (SELECT FROM pg_locks own JOIN pg_locks other USING (transactionid
     WHERE own.pid = pg_backend_pid() AND own.granted AND NOT other.granted)
 """
 # One that is about to begin may be prepared before the transaction ends. Nobody waits in a circle: all who want several
-# take them in one order, and whoever prepares waits for none but those who prepare.
+# take them in one order, and a worker that prepares waits for none but those who prepare.
 WAIT: Final = """
 SELECT pg_advisory_xact_lock(%(class)s, (open.id %% %(numbers)s)::int)
 FROM (

@@ -32,8 +32,8 @@ from config.db import violated_constraint
 from workspaces.conversations.services.outbound.queueing import SENDER
 
 UNIQUE: Final = ("broadcasts_recipient_pkey", "recipient_address_once_per_broadcast")
-# Nothing that a crash of the server takes back is lost: the place goes with the recipients, and whoever claims one of
-# them commits to the same log after them. Events are: a receiver may have had one that was taken back.
+# Nothing that a crash of the server takes back is lost: the place goes with the recipients, and a sender that claims
+# one of them commits to the same log after them. Events are: a receiver may have had one that was taken back.
 WAIT_FOR_NO_DISK: Final = "SET LOCAL synchronous_commit = off"
 Status = Broadcast.Status
 

@@ -38,7 +38,7 @@ WITH inserted AS (
 )
 {counted}
 """
-# Whoever is not there now has the address of somebody who is.
+# Those who are not there now have the address of somebody who is.
 INSERT_DUPLICATES: Final = """
 WITH inserted AS (
     INSERT INTO broadcasts_recipient ({columns})

@@ -11,7 +11,7 @@ from workspaces.media.services import MediaUse
 
 Status = Broadcast.Status
 WRITTEN = Cast("message", TextField())
-# Whoever is still to be written to gets the file; a draft is checked again when it is scheduled.
+# People who are still to be written to get the file; a draft is checked again when it is scheduled.
 TO_BE_SENT = (Status.SCHEDULED, Status.SENDING, Status.PAUSED)
 
 

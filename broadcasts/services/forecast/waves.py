@@ -81,7 +81,7 @@ class _Simulation:
         self.plan = Plan()
 
     def reach(self, moment: datetime) -> None:
-        """Let whoever waits go where room opens until then."""
+        """Let those who wait go where room opens until then."""
         while self._ends and self._ends[0][0] <= moment:
             self._open()
 

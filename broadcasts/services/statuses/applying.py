@@ -112,7 +112,7 @@ def record_echoes(facts: Sequence[EchoReceived], *, now: datetime) -> None:
 
 
 def _told_of(facts: Sequence[Fact], take: Callable[[Told, Fact], None]) -> tuple[dict[Key, Told], dict[int, int]]:
-    """Gather facts by recipient, with their broadcasts' channels: whoever else writes such ids has another one."""
+    """Gather facts by recipient, with their broadcasts' channels: others who write such ids have another one."""
     keys = [recipient_of(fact.opaque) for fact in facts]
     channels = _channels({key[0] for key in keys if key})
     told: dict[Key, Told] = {}
@@ -162,7 +162,7 @@ def apply_told(told: Mapping[Key, Told], channels: Mapping[int, int], *, now: da
 
 
 def _lock_stopped(told: Mapping[Key, Told]) -> None:
-    """Lock the broadcasts that may be paused for what is told: before their recipients, as whoever sends them does."""
+    """Lock the broadcasts that may be paused for what is told: before their recipients, as the sender does."""
     stopped = {broadcast for (broadcast, _), one in told.items() if _stops(ERRORS.get(one.code or ""))}
     if stopped:
         list(Broadcast.objects.filter(pk__in=stopped).order_by("pk").select_for_update(no_key=True).values_list("pk"))

@@ -174,7 +174,7 @@ class WaitingClicks:
     def record(self) -> bool:
         """Write down all that wait; says whether some still do, because the database cannot be asked now.
 
-        Whoever has been told to by `add` calls this until it gives False; nobody else is told to meanwhile.
+        The caller that `add` has told to calls this until it gives False; nobody else is told to meanwhile.
         """
         while links := self._take():
             try:

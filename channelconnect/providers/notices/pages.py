@@ -34,7 +34,7 @@ REACTIONS: Final = {"love": "❤️", "smile": "😆", "wow": "😮", "sad": "�
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """One event of a thread between the account and a person; `person` is the contact, whoever acted."""
+    """One event of a thread between the account and a person; `person` is the contact, no matter who acted."""
 
     event: Row
     channel: ChannelReference

@@ -1,4 +1,4 @@
-"""Room in a number's or a portfolio's allowance: taken by whoever claims messages, in the transaction of the claim.
+"""Room in a number's or a portfolio's allowance: taken by a claim of messages, in its transaction.
 
 Exact for any 24 hours that may be looked at: a person counts for as long as a message claimed for them could have left
 within that time. A claim locks the rows of all keys that it may need at once, in the keys' order, and takes from
@@ -146,9 +146,9 @@ def person_key(address: str) -> str:
 def take(cursor: Any, asked: Mapping[Key, Sequence[str]], *, is_urgent: bool = False) -> dict[str, set[str]]:
     """Take room for people outside a window, in the caller's transaction: give by key's name those for whom there was.
 
-    Whoever is counted already needs no room; a key without limit gives everybody, and counts them for the day on which
-    it has one. People are `person_key`s, the first ones first. What urgent messages found no room for is kept free for
-    them for some seconds.
+    People who are counted already need no room. A key without limit gives everybody, and counts them for the day on
+    which it has one. People are `person_key`s, the first ones first. What urgent messages found no room for is kept
+    free for them for some seconds.
     """
     given: dict[str, set[str]] = {}
     wanted = {key.name: (key, people) for key, people in asked.items() if people}

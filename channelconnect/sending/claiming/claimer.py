@@ -110,7 +110,7 @@ class MessageClaimer(Claimer[SendingRoom]):
         for ready in self._ready:
             found = self._claim_of(ready, connection, capacity, claimed)
             if found:
-                # At once: whoever is urgent waits for nobody's claim, and is lost by nobody's fault.
+                # At once: an urgent message waits for nobody's claim, and is lost by nobody's fault.
                 self._pass_on(connection, found)
                 claimed.extend(found)
         self.has_more = any(ready.may_have_more for ready in self._ready)

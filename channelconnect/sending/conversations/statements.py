@@ -44,7 +44,8 @@ SELECT EXISTS (SELECT FROM made) OR EXISTS (SELECT FROM conversations_queuedmess
 )
 """
 
-# All channels with ready messages but those of whoever is suspended, walked from channel to channel over the index.
+# All channels with ready messages but those of suspended workspaces and agencies, walked from channel to channel over
+# the index.
 READY_CHANNELS = f"""
 WITH RECURSIVE found AS (
     (SELECT agency_id, channel_id FROM conversations_queuedmessage

@@ -1,6 +1,6 @@
 """The provider's answer on its way from the installation's host, where it is registered, to the agency's own.
 
-The browser carries it, encrypted: whoever serves the agency's host, should it not be us any more, learns no code.
+The browser carries it, encrypted: if the agency's host is no longer served by us, its new server learns no code.
 """
 
 import json

@@ -49,7 +49,7 @@ def _document_view(document: Document) -> View:
 
 
 def _base_url(request: HttpRequest) -> str:
-    """Give where the API is for whoever reads this: on the agency's host that was asked, else the installation's."""
+    """Give where the API is for the reader: on the agency's host that was asked, else the installation's."""
     is_agencys = getattr(request, "host_agency_id", None) is not None
     return origin(request) if is_agencys else str(settings.PUBLIC_URL)
 

@@ -10,7 +10,7 @@ from django.http import HttpRequest
 
 Address = IPv4Address | IPv6Address
 UNKNOWN = "unknown"
-# A request passes a handful of proxies; whoever sends more entries is not describing a route.
+# A request passes a handful of proxies; a client that sends more entries is not describing a route.
 MOST_HOPS = 32
 
 

@@ -12,7 +12,7 @@ from tools.local.errors import CannotStart
 
 @dataclass(frozen=True)
 class Account:
-    """The arguments before a server's command line, and who must own its files (None: whoever starts it)."""
+    """The arguments before a server's command line, and who must own its files (None: the user who starts it)."""
 
     prefix: tuple[str, ...] = ()
     owner: int | None = None

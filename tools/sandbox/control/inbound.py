@@ -139,7 +139,7 @@ def _quick_reply(options: Body, mid: str) -> Body:
 
 
 def _echo(options: Body, mid: str) -> Body:
-    """A message that another app has sent: the ends are turned round by whoever composes the entry."""
+    """A message that another app has sent: the ends are turned round where the entry is composed."""
     app = str(options.get("app_id", "26390203743090"))
     return _message_of(text=str(options.get("text", "Sent elsewhere")), is_echo=True, app_id=app)(options, mid)
 

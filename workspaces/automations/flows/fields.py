@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 from urllib.parse import urlsplit
 
 from workspaces.automations.flows.copying.privacy import private_content
-from workspaces.automations.flows.variables import NAME, belongs_to_whoever_installs, is_variable, unknown_variables
+from workspaces.automations.flows.variables import NAME, belongs_to_installer, is_variable, unknown_variables
 
 Path = tuple[str | int, ...]
 LONGEST_OWN = 2_048
@@ -192,7 +192,7 @@ class Own(Field):
     def flaws(self, value: Any) -> Iterator[Flaw]:
         if not isinstance(value, str) or not value.strip() or len(value) > LONGEST_OWN:
             yield Flaw((), "must be a text")
-        elif not belongs_to_whoever_installs(value) and not self._fits(value.strip()):
+        elif not belongs_to_installer(value) and not self._fits(value.strip()):
             yield Flaw((), f"must be a valid {'web address' if self.of == 'url' else self.label.lower()}")
 
     def _fits(self, value: str) -> bool:
@@ -202,7 +202,7 @@ class Own(Field):
         return pattern is None or pattern.fullmatch(value) is not None
 
     def cleaned(self, value: Any) -> tuple[Any, list[Cleared]]:
-        return (value, []) if belongs_to_whoever_installs(value) else self.cleared()
+        return (value, []) if belongs_to_installer(value) else self.cleared()
 
 
 def _is_web_address(value: str) -> bool:

@@ -1,6 +1,6 @@
 """A flow: `{trigger: {type, config}, entry, steps: [{id, type, config, next: {port: step id}}]}`, and reading it.
 
-Whoever reads a flow has checked it before: see `checks.problems_of`.
+A caller that reads a flow has checked it before: see `checks.problems_of`.
 """
 
 import hashlib

@@ -15,7 +15,7 @@ KNOWN: dict[str, frozenset[str]] = {
     "payment": frozenset({"amount", "link"}),
     "ai": frozenset({"answer", "topic"}),
 }
-# Whoever builds the flow names these: `answers` by a question's `save_as`, `fields` by the contact's own fields.
+# The author of the flow names these: `answers` by a question's `save_as`, `fields` by the contact's own fields.
 OPEN = frozenset({"answers", "fields"})
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
@@ -28,7 +28,7 @@ def is_variable(text: str) -> bool:
     return name in KNOWN.get(root, ()) or (root in OPEN and NAME.fullmatch(name) is not None)
 
 
-def belongs_to_whoever_installs(text: str) -> bool:
+def belongs_to_installer(text: str) -> bool:
     """Say whether a value is one variable of the workspace, which every customer has their own of."""
     found = BRACES.fullmatch(text.strip())
     name = found[1].strip() if found else ""

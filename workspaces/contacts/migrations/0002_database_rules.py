@@ -13,7 +13,7 @@ ALTER TABLE contacts_contact
     DROP CONSTRAINT contact_attributes_are_an_object, DROP CONSTRAINT contact_tags_have_their_keys;
 ALTER TABLE contacts_segment DROP CONSTRAINT segment_filter_is_an_object;
 """
-# Counting adds rows and locks none, so that nobody who makes contacts waits for anybody else who does. Now and then whoever
+# Counting adds rows and locks none, so that nobody who makes contacts waits for anybody else who does. Now and then the caller that
 # counts makes one row of many, as far as nobody else holds them.
 COUNTING = """
 CREATE FUNCTION contacts_count(changed bigint, by integer) RETURNS void LANGUAGE plpgsql AS $$

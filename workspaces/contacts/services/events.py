@@ -1,4 +1,4 @@
-"""What is told of contacts to a workspace's webhooks: nothing is read or written for whoever has not asked for it."""
+"""What is told of contacts to a workspace's webhooks: nothing is read or written unless they have asked for it."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime

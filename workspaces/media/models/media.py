@@ -44,7 +44,7 @@ class MediaQuerySet(models.QuerySet["Media"]):
 class Media(models.Model):
     """A file, which `storage_name` finds in the storage; `content_type` was told by its content, not by its sender.
 
-    Whoever has `token` may read it: providers fetch what is sent, and have no key of ours.
+    Everybody who has `token` may read it: providers fetch what is sent, and have no key of ours.
     """
 
     class Source(models.TextChoices):

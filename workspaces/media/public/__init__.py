@@ -1,1 +1,1 @@
-"""Files for whoever has their address."""
+"""Files for everybody who has their address."""

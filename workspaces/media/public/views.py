@@ -1,4 +1,4 @@
-"""A file for whoever has its address: providers, and the people in a conversation. No session is looked at."""
+"""A file for everybody who has its address: providers, and the people in a conversation. No session is looked at."""
 
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase

@@ -1,4 +1,4 @@
-"""Names of files, as whoever sent them wrote them, made safe to save, to show and to send on."""
+"""Names of files, as their senders wrote them, made safe to save, to show and to send on."""
 
 import unicodedata
 

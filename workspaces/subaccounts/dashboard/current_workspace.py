@@ -77,7 +77,7 @@ class CurrentWorkspace:
 
     @property
     def requires_two_factor(self) -> bool:
-        """Say whether the workspace asks whoever is in it for two-factor, its agency's people as well."""
+        """Say whether the workspace asks everybody in it for two-factor, its agency's people as well."""
         return self.workspace.two_factor_required
 
     @property

@@ -46,7 +46,7 @@ def inside_dashboard(address: str) -> str:
 
 
 class CustomerView(SignedInView):
-    """A page of the dashboard for whoever has signed in."""
+    """A page of the dashboard for people who have signed in."""
 
     landing_page = "app:home"
     user: User

@@ -102,7 +102,7 @@ class Workspace(models.Model):
     """Holds its own copy of its plan's limits; `limits` is the sum of that copy and those of its add-ons.
 
     `owner_name` and `owner_email` are what was sent. With `owner_pending_since` the owner has not accepted it, or has
-    declined or left it: it is not among their workspaces. With `two_factor_required` its dashboard is closed to whoever
+    declined or left it: it is not among their workspaces. With `two_factor_required` its dashboard is closed to all who
     of its people uses no two-factor. `opening_hours` names all seven days, each with its
     intervals: `{"monday": [["09:00", "17:00"]], …}`; it is empty until it has been set. `former_agencies` has, by their
     ids, when it left the agencies that it was under before. With `first_steps_hidden` its people have put the list of

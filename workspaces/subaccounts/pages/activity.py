@@ -14,7 +14,7 @@ from agency.pages.activity_filters import Door, filters_by, narrowed
 from workspaces.subaccounts.models import Workspace
 
 OWN_KINDS: Final = frozenset({"workspace_key", "customer"})
-# What is shown with the name of whoever has done it, as `Names.is_own` says of an entry.
+# What is shown with the name of the person who has done it, as `Names.is_own` says of an entry.
 OWN: Final = ~Q(acting_for="") | Q(of_workspace=True) | Q(actor_kind__in=sorted(OWN_KINDS))
 DOORS: Final = (
     Door("people", gettext_lazy("People"), Q(actor_kind="user", of_workspace=True)),

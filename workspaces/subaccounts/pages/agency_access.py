@@ -55,7 +55,7 @@ def leave_access(request: HttpRequest, user: User) -> Workspace | None:
 
 
 def leave_on_signing_out(request: HttpRequest, user: User | None, **_: object) -> None:
-    """Record that whoever signs out leaves the customer's dashboard that they have opened."""
+    """Record that a person who signs out leaves the customer's dashboard that they have opened."""
     if user is not None:
         leave_access(request, user)
 

@@ -38,7 +38,7 @@ def _invited(workspace: Workspace, most: int) -> Iterator[HubRow]:
 
 
 def people(workspace: Workspace, most: int) -> HubContent:
-    """Members and then whoever is invited; the owner has a panel of their own."""
+    """Members and then people who are invited; the owner has a panel of their own."""
     return HubContent(
         rows=chain(_members(workspace, most), _invited(workspace, most)),
         empty=_("Nobody but the owner. The owner invites people in the dashboard."),

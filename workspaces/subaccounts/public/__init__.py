@@ -1,1 +1,1 @@
-"""Sign-up on an agency's own host: pages for whoever has no account yet."""
+"""Sign-up on an agency's own host: pages for people who have no account yet."""

@@ -51,7 +51,7 @@ class SignUpView(View):
             return refuse(request, self.agency, refusal)
 
     def enter(self, request: HttpRequest) -> HttpResponseBase | None:
-        """Answer whoever is not to see the page; each page has its own."""
+        """Answer those who may not see the page; each page has its own."""
         return None
 
 

@@ -123,7 +123,7 @@ class MailServerRemove(FormPage[Confirmation]):
 
 
 class MailTest(ConsoleView):
-    """Has a test e-mail sent to whoever asks for it; the page then says how each step went."""
+    """Has a test e-mail sent to the person who asks for it; the page then says how each step went."""
 
     nav = form_page = NAV
 

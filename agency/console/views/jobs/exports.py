@@ -81,7 +81,7 @@ class ExportNew(FormPage[ExportForm]):
 
 
 class Exports(ListPage, ConsoleView):
-    """All that are kept, the newest first, for whoever may fetch them."""
+    """All that are kept, the newest first, for people who may fetch them."""
 
     nav = LIST
     writers_only = True

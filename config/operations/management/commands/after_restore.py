@@ -12,8 +12,8 @@ from config.operations.recovery import confirm_database, doubt_what_may_have_lef
 class Command(BaseCommand):
     help = (
         "Say what became of the database, so that senders and dispatchers go on. Unless nothing was lost, broadcasts "
-        "are paused, whoever may have been sent to counts as unknown, messages that waited fail, and the allowances of "
-        "all numbers are full for 24 hours. docs/operations.md has the whole order."
+        "are paused, people who may have been sent to count as unknown, messages that waited fail, and the allowances "
+        "of all numbers are full for 24 hours. docs/operations.md has the whole order."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -135,7 +135,7 @@ class OneClass(DashboardView):
 
 
 class ClassPage(OneClass):
-    """Who takes part, and a search for whoever else shall."""
+    """Who takes part, and a search for others who shall."""
 
     def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         self.find(uuid=uuid)

@@ -168,7 +168,7 @@ def running_imports() -> "QuerySet[ContactImport]":
 
 @transaction.atomic
 def _give_up(number: int, now: datetime) -> bool:
-    """Leave the rest of a file out whose next rows break whoever takes them in."""
+    """Leave the rest of a file out whose next rows break the worker that takes them in."""
     running = ContactImport.objects.filter(pk=number, status=Status.RUNNING)
     if running.update(status=Status.FAILED, completed_at=now):
         ContactImportPiece.objects.filter(contact_import=number).delete()

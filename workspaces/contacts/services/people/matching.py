@@ -1,7 +1,7 @@
-"""Whose contact a person is, for whoever reads callbacks: any number of people at once, whoever else is at it.
+"""Whose contact a person is, for the readers of callbacks: any number of people at once, beside any other reader.
 
 A person is known by the network's id within a channel, or by WhatsApp's business-scoped id; a callback that tells both
-links them, and one that tells a phone number finds the contact that has it. Whoever is new becomes a contact: the
+links them, and one that tells a phone number finds the contact that has it. A new person becomes a contact: the
 plan's limit does not keep people from writing.
 """
 
@@ -211,7 +211,7 @@ def _make(
 
 
 def _certain(strangers: Iterable[ChannelPerson], made: Collection[dict[str, Any]]) -> dict[ChannelPerson, int]:
-    """Give the new contacts of which the one person who was made one is all: whoever shares one may tell it more."""
+    """Give the new contacts that one person alone has: of those that several share more may be told."""
     times_made = Counter(row["contact"] for row in made)
     asked: dict[Any, list[ChannelPerson]] = {}
     for person in strangers:

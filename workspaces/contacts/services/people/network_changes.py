@@ -1,4 +1,4 @@
-"""What networks tell of contacts, for whoever reads callbacks: marketing, ids that change; many at once."""
+"""What networks tell of contacts, for the readers of callbacks: marketing, ids that change; many at once."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime

@@ -76,7 +76,8 @@ SELECT made.id AS contact, known.channel_id, known.external_id, known.user_id
 FROM made LEFT JOIN known ON known.contact_id = made.id WHERE made.is_new
 """  # noqa: S608  # parts of our own
 
-# The identity goes in first, and only whoever has put it in makes the contact: its key is checked at the commit.
+# The identity goes in first, and only the reader that has put it in makes the contact: its key is checked at the
+# commit.
 MAKE_BY_ID = f"""
 WITH asked AS MATERIALIZED (SELECT nextval('contacts_contact_id_seq') AS contact_id, each.* FROM ({_NEW}) AS each),
 known AS (

@@ -1,4 +1,4 @@
-"""Conversations that facts are about: found or opened, and locked, in one order whoever is at it."""
+"""Conversations that facts are about: found or opened, and locked, in one order by everybody."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -66,7 +66,7 @@ def open_conversations(
 ) -> dict[Key, LockedConversation]:
     """Lock the conversation of each of these channels and contacts; those that are not there yet are opened.
 
-    Whoever opens the same at the same time gets the same one. Of `strangers`, contacts that were made in this
+    A reader that opens the same at the same time gets the same one. Of `strangers`, contacts that were made in this
     transaction, nobody else knows: their conversations get their numbers here, and `apply_activities` writes them.
     """
     found = _reserved({key: channel for key, channel in wanted.items() if key[1] in strangers})

@@ -37,7 +37,7 @@ def obey_opt_outs(received: Sequence[Received], *, now: datetime) -> None:
 
 
 def _wishes(received: Iterable[Received]) -> Iterable[tuple[Received, str]]:
-    """Give the messages that ask for something; with an empty source those of whoever wants to be written to."""
+    """Give the messages that ask for something; with an empty source those of people who want to be written to."""
     short = [(one, keys) for one in received if (keys := keys_of(one.fact.text, one.fact.payload))]
     if not short:
         return

@@ -45,7 +45,7 @@ JOIN conversations_message message
     ON message.channel_id = parked.channel_id AND message.provider_message_id = parked.message_id
 LIMIT %s
 """
-# Whoever holds one of them is parking it anew, or applies it.
+# A reader that holds one of them is parking it anew, or applies it.
 EXPECT = """
 UPDATE conversations_parkedchange SET parked_at = %s WHERE id = ANY (ARRAY (
     SELECT parked.id FROM unnest(%s::bigint[], %s::text[]) AS known (channel_id, message_id)
@@ -95,7 +95,7 @@ def park_changes(kind: str, changes: Sequence[Change], *, now: datetime) -> None
 def expect_known_messages(messages: Collection[tuple[int, str]], *, now: datetime) -> None:
     """Have changes of messages looked at whose provider's ids, told by their channels, have just become known.
 
-    For whoever may not wait for those who read callbacks; waits for nobody.
+    For callers that may not wait for those who read callbacks; waits for nobody.
     """
     if messages:
         values = [integers([one[0] for one in messages]), texts([one[1] for one in messages])]

@@ -52,7 +52,8 @@ WHERE message.id = moved.id AND (message.status <> moved.status
     OR (message.delivered_at IS NULL AND moved.delivered_at IS NOT NULL)
     OR (message.read_at IS NULL AND moved.read_at IS NOT NULL))
 """
-# Whoever is being claimed, or recorded, at this moment is left to that: what is no longer pending is not called again.
+# A message that is being claimed, or recorded, at this moment is left to that: what is no longer pending is not called
+# again.
 END_WAITING = """
 DELETE FROM conversations_queuedmessage WHERE message_id = ANY (ARRAY (
     SELECT message_id FROM conversations_queuedmessage
@@ -131,7 +132,7 @@ class Moving:
 
 
 def advance_statuses(facts: Sequence[StatusChanged], *, now: datetime) -> list[StatusChanged]:
-    """Move messages on; gives the facts about what is no conversation's message, for whoever knows it.
+    """Move messages on; gives the facts about what is no conversation's message, for the app that knows it.
 
     A message is found by the provider's id, else by ours, which gives it the provider's: a status may come before the
     answer to the call that sent it.
@@ -190,7 +191,7 @@ def _name(messages: dict[int, str]) -> None:
 
 
 def move_on(messages: Sequence[Moving], *, now: datetime) -> None:
-    """Write down how far locked messages have come, and tell whoever wants to know."""
+    """Write down how far locked messages have come, and tell those who want to know."""
     if not messages:
         return
     columns = [

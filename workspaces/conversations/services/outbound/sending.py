@@ -82,7 +82,7 @@ def record_send_results(results: Sequence[SendResult], *, now: datetime) -> int:
             _forget_echoes(cursor, accepted)
         cursor.execute(RECORD, _columns([by_id[row[0]] for row in rows]))
     QueuedMessage.objects.filter(pk__in=list(by_id)).delete()
-    # What was told of them before they were known is applied by whoever may wait for the readers of callbacks.
+    # What was told of them before they were known is applied by those that may wait for the readers of callbacks.
     expect_known_messages([(row[4], accepted[row[0]]) for row in rows if row[0] in accepted], now=now)
     moved = [row for row in rows if row[3] == "pending"]
     record_message_events([(MESSAGE_TOPICS[by_id[row[0]].status], row[1], row[0]) for row in moved], now=now)

@@ -1,4 +1,4 @@
-"""Which templates a person may choose from: whoever knows them says so."""
+"""Which templates a person may choose from; the app that knows them says so."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

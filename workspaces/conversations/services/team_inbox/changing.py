@@ -24,7 +24,7 @@ JUST_BEFORE = timedelta(microseconds=1)
 class ConversationChanges(TypedDict, total=False):
     """`assigned_to` is a team member, or None for nobody.
 
-    `if_assigned_to` is the e-mail of whom the caller believes to hold it, in any case: whoever that is by now.
+    `if_assigned_to` is the e-mail of whom the caller believes to hold it, in any case of letters.
     """
 
     status: NotRequired[str]
@@ -50,7 +50,7 @@ def change_conversation(
     `NotInTheTeam` for a holder who does not work in the workspace, or no longer.
     """
     if changes.get("assigned_to"):
-        lock_workspace(conversation.workspace)  # before the conversation, as whoever takes a person out of it
+        lock_workspace(conversation.workspace)  # before the conversation, as when somebody is taken out of it
     locked = lock_conversation(conversation)
     if "if_assigned_to" in changes and (changes["if_assigned_to"] or "").lower() != _holder_of(locked):
         raise AssignedMeanwhile

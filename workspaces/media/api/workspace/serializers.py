@@ -7,7 +7,7 @@ TOKEN = "uBqmT1mD0b5mZ0fV6W2xkqJc3m8y9QeR7tYhLpN4sAE"  # noqa: S105  # an exampl
 
 
 class MediaSerializer(Serializer):
-    """A file. Whoever has its `url` can read it, without a key."""
+    """A file. Everybody who has its `url` can read it, without a key."""
 
     id = UUIDField(source="uuid", example="3f0f9a52-77a1-4b0e-9d0e-0e3b7f1c2d4a")
     url = URLField(example=f"https://app.example.com/media/{TOKEN}/price-list.pdf")

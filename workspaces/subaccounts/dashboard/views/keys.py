@@ -40,7 +40,7 @@ REST_API = gettext_lazy("REST API")
 
 
 class KeyPage(DashboardView):
-    """A page about the workspace's keys, which only its owner makes and revokes: they outlive whoever made them."""
+    """A page about the workspace's keys, which only its owner makes and revokes: they outlive people who made them."""
 
     nav = KEYS
     writers = OWNERS

@@ -38,7 +38,7 @@ class NewWorkspace(FormView[BusinessForm], CustomerView):
     agency: Agency
 
     def check_access(self, request: HttpRequest) -> HttpResponse | None:
-        """Refuse whoever has opened a customer's dashboard: what is made there would be their own."""
+        """Refuse people who have opened a customer's dashboard: what is made there would be their own."""
         refusal = super().check_access(request)
         if refusal is None and access_of(request, self.user):
             messages.error(request, _("Leave the customer's dashboard first: the new workspace would be your own."))

@@ -17,7 +17,7 @@ LIST = "app:notifications"
 
 
 class DashboardNotificationPage(DashboardView):
-    """Everybody has their own; whoever of the agency looks as customer is told of nothing here."""
+    """Everybody has their own; the agency's people who look as customer are told of nothing here."""
 
     nav = LIST
 

@@ -114,7 +114,8 @@ SIGN_UPS = AddressRequests("sign-ups", answer_next_sign_up)
 def check_sign_up_password(*, sign_up: PendingSignUp, password: str) -> None:
     """Have somebody in another browser show that it was them who signed up. Raises `PasswordIsAnother`.
 
-    Whoever signs up with somebody else's address would else have that person confirm a password which is not theirs.
+    Somebody who signs up with another person's address would else have that person confirm a password which is not
+    theirs.
     """
     if not check_password(password, sign_up.password):
         raise PasswordIsAnother

@@ -20,7 +20,7 @@ HAVING count(*) * 10 >= (workspace.limits #>> ARRAY['channels', channel.platform
 ORDER BY count(*) DESC, workspace.id
 LIMIT %(most)s
 """
-# Whoever has more sub-accounts than this is not told by the home page, which must not count them all.
+# An agency with more sub-accounts than this is not told by the home page, which must not count them all.
 MOST_COUNTED = 2_000
 LEAST_LIMIT = 5
 

@@ -48,5 +48,5 @@ def used_channels(workspace: Workspace) -> dict[str, int]:
 
 
 def used_team_members(workspace: Workspace) -> dict[str, int]:
-    """Count the people: the owner is the first team member, whoever is invited has a seat already."""
+    """Count the people: the owner is the first team member, and people who are invited have a seat already."""
     return {"team_members": used_seats(workspace, timezone.now())}
