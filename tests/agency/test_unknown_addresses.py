@@ -58,17 +58,26 @@ def closed() -> str:
     return with_a_password(is_active=False)
 
 
-@pytest.mark.parametrize("make", [with_a_password, without_a_password, with_two_factor, closed])
-def test_a_wrong_password_is_answered_alike_whoever_s_address_it_is(make: Callable[[], str]) -> None:
+def support_staff() -> str:
+    return with_a_password(is_staff=True)
+
+
+@pytest.mark.parametrize("make", [with_a_password, without_a_password, with_two_factor, closed, support_staff])
+@pytest.mark.parametrize(
+    ("page", "field", "status"), [("/account/sign-in", "email", 422), ("/admin/login/", "username", 200)]
+)
+def test_a_wrong_password_is_answered_alike_for_every_address(
+    page: str, field: str, status: int, make: Callable[[], str]
+) -> None:
     works = []
     for email in (UNKNOWN, make()):
         browser = a_browser()
-        browser.get("/account/sign-in")
-        form = {"email": email, "password": "wrong-horse-battery"}
-        works.append(work_of(lambda browser=browser, form=form: browser.post("/account/sign-in", form)))
+        browser.get(page)
+        form = {field: email, "password": "wrong-horse-battery"}
+        works.append(work_of(lambda browser=browser, form=form: browser.post(page, form)))
     assert_same(works)
     assert works[0].hashed == 1
-    assert works[0].answer.status_code == 422
+    assert works[0].answer.status_code == status
 
 
 def test_the_right_password_of_a_closed_account_is_answered_like_a_wrong_one() -> None:
@@ -180,9 +189,7 @@ def pushed(a: Tenant, email: str) -> Workspace:
         console_names_another,
     ],
 )
-def test_an_owner_is_asked_alike_whoever_has_the_address(
-    do: Callable[[Tenant, str], Work], a: Tenant, known: User
-) -> None:
+def test_an_owner_is_asked_alike_for_every_address(do: Callable[[Tenant, str], Work], a: Tenant, known: User) -> None:
     do(a, "first@example.com")
     works = [do(a, email) for email in (UNKNOWN, known.email)]
     assert_same(works)
