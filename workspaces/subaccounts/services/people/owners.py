@@ -229,9 +229,8 @@ def _accept_the_rest(*, invitation: Invitation, user: User, now: datetime, by: A
 
     Whose link they have used says nothing about other agencies: these have to wait for an answer.
     """
-    named = invitation.workspace_uuid
-    for workspace in Workspace.objects.of(invitation.agency).filter(owner=user).exclude(uuid=named).order_by("pk"):
-        waiting = _waiting(workspace).filter(expires_at__gt=now).first()
+    for workspace in Workspace.objects.of(invitation.agency).filter(owner=user).order_by("pk"):
+        waiting = Invitation.objects.to_own(workspace.uuid).answerable(now).exclude(pk=invitation.pk).first()
         if waiting:
             accept_invitation(invitation=waiting, user=user, now=now, by=by)
 
