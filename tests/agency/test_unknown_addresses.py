@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -74,7 +75,7 @@ def test_a_wrong_password_is_answered_alike_for_every_address(
         browser = a_browser()
         browser.get(page)
         form = {field: email, "password": "wrong-horse-battery"}
-        works.append(work_of(lambda browser=browser, form=form: browser.post(page, form)))
+        works.append(work_of(partial(browser.post, page, form)))
     assert_same(works)
     assert works[0].hashed == 1
     assert works[0].answer.status_code == status
@@ -84,7 +85,7 @@ def test_the_right_password_of_a_closed_account_is_answered_like_a_wrong_one() -
     works = []
     for email in (UNKNOWN, closed()):
         browser = a_browser()
-        works.append(work_of(lambda browser=browser, email=email: sign_in(browser, email)))
+        works.append(work_of(partial(sign_in, browser, email)))
     assert_same(works)
 
 
@@ -94,7 +95,7 @@ def test_an_account_is_locked_like_an_address_that_nobody_has() -> None:
         browser = a_browser()
         for _ in range(10):
             sign_in(browser, email, "wrong-horse-battery")
-        works.append(work_of(lambda browser=browser, email=email: sign_in(browser, email)))
+        works.append(work_of(partial(sign_in, browser, email)))
     assert_same(works)
     assert works[0].answer.status_code == 429
 
@@ -121,7 +122,7 @@ def test_an_invitation_is_the_same_for_a_person_of_another_agency(
     for email in ("first@example.com", UNKNOWN, known.email):
         browser.get(path)
         fields = {**form, "email": email, **hidden_fields(browser, path)}
-        works.append(work_of(lambda fields=fields: browser.post(path, fields)))
+        works.append(work_of(partial(browser.post, path, fields)))
     assert_same(works[1:])
     assert works[1].answer.status_code == 302
 
