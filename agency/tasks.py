@@ -12,6 +12,7 @@ from agency.services.domains.checks import check_due_domains, due_domains
 from agency.services.hourly_counts import count_hours as count_ended_hours
 from agency.services.jobs.turns import active_jobs
 from agency.services.jobs.turns import run_jobs as run_waiting_jobs
+from agency.services.mail.sign_up import waiting_sign_ups
 from agency.services.mail.turns import IS_ANY_DUE
 from agency.services.notifications.fan_out import tell_next_people, untold_events
 from agency.services.notifications.mailing import mail_next_at_once, mail_next_digest, notifications_to_mail
@@ -31,7 +32,7 @@ NOTIFICATION_SECONDS = 10.0
 CHECK_SECONDS = 5.0
 
 due_work.add(
-    DueWork("agency.send_mail", (waiting_password_resets, IS_ANY_DUE)),
+    DueWork("agency.send_mail", (waiting_password_resets, waiting_sign_ups, IS_ANY_DUE)),
     DueWork("agency.run_jobs", (lambda: active_jobs(BulkOperation), lambda: active_jobs(Export))),
     DueWork(
         "agency.tell_people",

@@ -1,7 +1,6 @@
 """E-mails as people get them: text and HTML that say the same, from whom they know, and nothing hidden in them."""
 
 import re
-from datetime import timedelta
 from html.parser import HTMLParser
 from uuid import uuid4
 
@@ -12,7 +11,7 @@ from django.test import Client
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM
-from agency.models import Agency, Domain, Mail, MailSettings, PendingSignUp, User
+from agency.models import Agency, Domain, Mail, MailSettings, User
 from agency.services import change_sender, queue_mail, set_accent, set_picture
 from agency.services.mail.address_requests import answer_address_requests
 from agency.services.mail.routes import own_server_of
@@ -21,7 +20,14 @@ from agency.services.mail.writing import Sender, blocks_of
 from agency.tasks import send_mail
 from config.errors import Invalid
 from tests.agency.mail_servers import a_mail
-from tests.factories import AgencyFactory, DomainFactory, MemberFactory, UserFactory, WorkspaceFactory
+from tests.factories import (
+    AgencyFactory,
+    DomainFactory,
+    MemberFactory,
+    PendingSignUpFactory,
+    UserFactory,
+    WorkspaceFactory,
+)
 from tests.images.pictures import a_picture
 from tests.tenants import Tenant
 from workspaces.subaccounts.services import create_workspace
@@ -191,10 +197,7 @@ def test_only_a_paragraph_that_is_the_link_becomes_the_button() -> None:
 
 @pytest.mark.parametrize("kind", Mail.Kind.values)
 def test_every_kind_has_a_button_in_html(kind: str, a: Tenant) -> None:
-    written = {"name": "Eve", "password": "!", "business": "Salon", "timezone": "UTC"}
-    pending = PendingSignUp.objects.create(
-        agency=a.agency, email="eve@example.com", expires_at=now() + timedelta(days=1), is_looked_up=True, **written
-    )
+    pending = PendingSignUpFactory.create(agency=a.agency, is_looked_up=True)
     context = {"workspace": "Salon", "left": 3, "may_add": True, "domain": str(uuid4()), "sign_up": str(pending.uuid)}
     queue_mail(kind=Mail.Kind(kind), user=UserFactory.create(), agency=a.agency, context=context)
     page = Page(html_of(sent()))

@@ -1,14 +1,17 @@
 """Agencies with their members, plans, add-ons, domains, keys and endpoints."""
 
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any, Unpack
 
+from django.utils.timezone import now
 from factory.base import Factory
 from factory.declarations import LazyFunction, Sequence, SubFactory
+from factory.django import DjangoModelFactory
 
 from agency import limits
 from agency.actors import SYSTEM
-from agency.models import Addon, Agency, AgencyKey, Domain, Member, Plan, User
+from agency.models import Addon, Agency, AgencyKey, Domain, Member, PendingSignUp, Plan, User
 from agency.providers.dns import HostRecords
 from agency.services import add_member, create_addon, create_agency, create_plan, issue_agency_key
 from agency.services.domains.checks import record_check
@@ -30,6 +33,20 @@ class UserFactory(Factory[User]):
     @classmethod
     def _create(cls, model_class: type[User], *args: Any, **values: Any) -> User:
         return User.objects.create_user(**values)
+
+
+class PendingSignUpFactory(DjangoModelFactory[PendingSignUp]):
+    """Whose address was not looked up yet; the password that it has opens nothing."""
+
+    class Meta:
+        model = PendingSignUp
+
+    email = Sequence(lambda number: f"customer-{number}@example.com")
+    name = Sequence(lambda number: f"Customer {number}")
+    password = "!"
+    business = "Salon"
+    timezone = "UTC"
+    expires_at = LazyFunction(lambda: now() + timedelta(days=1))
 
 
 class AgencyFactory(ByService[Agency]):

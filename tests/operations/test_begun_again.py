@@ -10,8 +10,12 @@ from tools.local import ROOT
 HEADING = "### What is begun again after a crash\n"
 KIND = re.compile(r"\[([a-z -]+)\](?!\()")
 SET_ASIDE = re.compile(r'set_aside\("([^"]+)"\)')
+IS_COUNTED = re.compile(r"config\.tries\.counting import|import AddressRequests")
 # How the product names the kinds of work whose tries it counts.
-NAMED = re.compile(r'^(?:KIND|BEGINNING|PREPARATION)(?:: Final)? = "([^"]+)"$|^    Job\("([^"]+)",', re.MULTILINE)
+NAMED = re.compile(
+    r'^(?:KIND|BEGINNING|PREPARATION)(?:: Final)? = "([^"]+)"$|^    Job\("([^"]+)",|AddressRequests\("([^"]+)",',
+    re.MULTILINE,
+)
 
 
 def rows() -> list[list[str]]:

@@ -5,16 +5,27 @@ So a page does the same for every address, and nobody learns from it who has an 
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from django.db import transaction
+from django.db.models import QuerySet
 
 from config.hooks import Registry
+from config.tries.counting import begin_next, run_begun
 
 
 @dataclass(frozen=True, slots=True)
 class AddressRequests:
-    """Requests of one kind: `answer_next` answers the oldest that waits, and says whether there was one."""
+    """Requests of one kind; its name is that of their tries in `config.tries`, too.
+
+    `waiting` gives their rows in order, each with an `agency`. `answer` looks up the address of one that is locked,
+    queues the e-mail and takes care that the row waits no longer.
+    """
 
     name: str
-    answer_next: Callable[[], bool]
+    waiting: Callable[[], QuerySet[Any]]
+    answer: Callable[[Any], None]
 
 
 address_requests = Registry[AddressRequests]("requests by address")
@@ -23,5 +34,35 @@ address_requests = Registry[AddressRequests]("requests by address")
 def answer_address_requests() -> None:
     """Look up every address that waits, and queue the e-mails."""
     for requests in address_requests:
-        while requests.answer_next():
+        while answer_next_request(requests):
             pass
+
+
+def answer_next_request(requests: AddressRequests) -> bool:
+    """Answer the request that waits longest; False where none does."""
+    if not requests.waiting().exists():
+        return False
+    begun = begin_next(_locked(requests), kind=requests.name)
+    if begun is None:
+        return False
+    row, begun_try = begun
+    answer, leave_out = partial(_answer, requests, row.pk), partial(_leave_out, requests, row.pk)
+    return run_begun(begun_try, answer, give_up=leave_out, counts_faults=True)
+
+
+def _locked(requests: AddressRequests) -> QuerySet[Any]:
+    return requests.waiting().select_for_update(skip_locked=True, of=("self",)).select_related("agency")
+
+
+@transaction.atomic
+def _answer(requests: AddressRequests, pk: int) -> bool:
+    asked = _locked(requests).filter(pk=pk).first()
+    if asked is not None:
+        requests.answer(asked)
+    return True
+
+
+def _leave_out(requests: AddressRequests, pk: int) -> bool:
+    """Forget a request whose look-up killed the process too often: the person may ask again."""
+    requests.waiting().filter(pk=pk).delete()
+    return True

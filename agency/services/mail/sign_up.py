@@ -5,6 +5,7 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 from django.core import signing
+from django.db.models import QuerySet
 from django.db.models.functions import Now
 from django.urls import reverse
 
@@ -16,6 +17,11 @@ from agency.services.mail.links import host_for_password, password_path
 def sign_up_signer() -> signing.Signer:
     """As of invitations, nothing of a link is stored: the row is named, and the signature made when the e-mail is."""
     return signing.Signer(salt="agency.sign_up")
+
+
+def waiting_sign_ups() -> "QuerySet[PendingSignUp]":
+    """Give the sign-ups whose address was not looked at, in their order."""
+    return PendingSignUp.objects.filter(is_looked_up=False).order_by("id")
 
 
 def queue_confirmation(pending: PendingSignUp) -> Mail:

@@ -1,6 +1,5 @@
 """How people get and set their passwords: by a link that only their e-mail holds."""
 
-from functools import partial
 from typing import Final
 
 from django.db import transaction
@@ -15,9 +14,6 @@ from agency.services.people.agencies import belongs_to
 from agency.services.people.password_tokens import PASSWORD_TOKENS
 from agency.services.people.sessions import end_sessions
 from config.errors import Conflict
-from config.tries.counting import begin_next, run_begun
-
-KIND: Final = "password reset"
 
 
 class LinkUsed(Conflict):
@@ -45,39 +41,12 @@ def waiting_password_resets() -> "QuerySet[PasswordResetRequest]":
     return PasswordResetRequest.objects.order_by("pk")
 
 
-def answer_next_password_reset() -> bool:
-    """Look up the address that was asked for first, and queue the e-mail; False where none is."""
-    return waiting_password_resets().exists() and _answer_next()
+def _answer(asked: PasswordResetRequest) -> None:
+    request_password_reset(email=asked.email, agency=asked.agency)
+    asked.delete()
 
 
-def _answer_next() -> bool:
-    begun = begin_next(_locked_requests(), kind=KIND)
-    if begun is None:
-        return False
-    pk = begun[0].pk
-    return run_begun(begun[1], partial(_answer, pk), give_up=partial(_leave_out, pk), counts_faults=True)
-
-
-def _locked_requests() -> "QuerySet[PasswordResetRequest]":
-    return waiting_password_resets().select_for_update(skip_locked=True, of=("self",)).select_related("agency")
-
-
-@transaction.atomic
-def _answer(pk: int) -> bool:
-    asked = _locked_requests().filter(pk=pk).first()
-    if asked is not None:
-        request_password_reset(email=asked.email, agency=asked.agency)
-        asked.delete()
-    return True
-
-
-def _leave_out(pk: int) -> bool:
-    """Forget that somebody asked, as looking up their address killed the process too often: they may ask again."""
-    PasswordResetRequest.objects.filter(pk=pk).delete()
-    return True
-
-
-PASSWORD_RESETS = AddressRequests("password resets", answer_next_password_reset)
+PASSWORD_RESETS: Final = AddressRequests("password reset", waiting_password_resets, _answer)
 
 
 @transaction.atomic

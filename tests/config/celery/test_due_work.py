@@ -18,7 +18,7 @@ from config.celery import app
 from config.celery.calls import MOST_WAITING, WaitingCalls
 from config.celery.due_work import due_among, due_work, start_due_tasks
 from config.queues import SWEEP_SECONDS, TASKS, Task
-from tests.factories import ServiceFactory, StaffFactory, UserFactory
+from tests.factories import PendingSignUpFactory, ServiceFactory, StaffFactory, UserFactory
 from tests.processes.broker import forget_calls
 from tests.tenants import Tenant
 from workspaces.classes.models import ClassSession
@@ -37,7 +37,7 @@ LOOKED_FOR_BY_THEMSELVES = {
 }
 # Of an idle task; those that find what lasts go through a table each.
 MOST_STATEMENTS_OF_A_MINUTE = 40
-MOST_OF_CHECKS = 70
+MOST_OF_CHECKS = 105  # each check looks, begins a try of itself and ends it
 HOUR = timedelta(hours=1)
 
 
@@ -74,6 +74,10 @@ def a_mail(a: Tenant, is_due: bool) -> None:
 def a_password_reset(a: Tenant, is_due: bool) -> None:
     if is_due:
         PasswordResetRequest.objects.create(email="ada@example.com")
+
+
+def a_sign_up(a: Tenant, is_due: bool) -> None:
+    PendingSignUpFactory.create(agency=a.agency, is_looked_up=not is_due)
 
 
 def a_bulk_change(a: Tenant, is_due: bool) -> None:
@@ -197,6 +201,7 @@ def an_unused_file(a: Tenant, is_due: bool) -> None:
 WORK: tuple[tuple[str, Callable[[Tenant, bool], object]], ...] = (
     ("agency.send_mail", a_mail),
     ("agency.send_mail", a_password_reset),
+    ("agency.send_mail", a_sign_up),
     ("agency.run_jobs", a_bulk_change),
     ("agency.run_jobs", an_export),
     ("agency.check_domains", a_domain),

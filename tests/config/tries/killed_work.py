@@ -13,7 +13,8 @@ from django.db.backends.signals import connection_created
 from agency.models import Domain, Mail
 from agency.services.domains.checks import check_due_domains
 from agency.services.jobs.turns import run_jobs
-from agency.services.mail.sending import queue_password_resets, send_next_mail
+from agency.services.mail.address_requests import answer_address_requests
+from agency.services.mail.sending import send_next_mail
 from agency.services.notifications.fan_out import tell_next_people
 from agency.services.notifications.mailing import mail_next_at_once, mail_next_digest
 from agency.tasks import check_lasting_states
@@ -58,8 +59,8 @@ def send_mail() -> None:
         pass
 
 
-def answer_password_resets() -> None:
-    queue_password_resets()
+def look_up_addresses() -> None:
+    answer_address_requests()
 
 
 def notify() -> None:
@@ -127,7 +128,7 @@ WORKS: dict[str, Callable[[], None]] = {
         list_templates,
         check_access,
         send_mail,
-        answer_password_resets,
+        look_up_addresses,
         notify,
         mail_at_once,
         mail_digest,

@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 from django.utils.timezone import now
 
-from agency.models import Domain, Mail, PasswordResetRequest
+from agency.models import Domain, Mail, PasswordResetRequest, PendingSignUp
 from agency.models.notifications import StateCheckPosition
 from channelconnect.models import Unsubscription
 from config.tries.counting import MOST_TRIES
@@ -16,6 +16,7 @@ from tests.factories import (
     ChannelFactory,
     ContactImportFactory,
     DomainFactory,
+    PendingSignUpFactory,
     SegmentFactory,
     UserFactory,
     WorkspaceFactory,
@@ -50,11 +51,21 @@ def test_a_request_for_a_password_that_kills_the_sender_of_e_mails_is_left_out(a
     deadly = PasswordResetRequest.objects.create(email="deadly@example.com")
     PasswordResetRequest.objects.create(email=user.email)
 
-    kills = kills_of(preloaded, "answer_password_resets", at='FROM "agency_user"', value=deadly.email)
+    kills = kills_of(preloaded, "look_up_addresses", at='FROM "agency_user"', value=deadly.email)
 
     assert (kills, PasswordResetRequest.objects.exists()) == (MOST_TRIES, False)
     assert Mail.objects.get().user == user
     assert set_aside("password reset") == {str(deadly.pk)}
+
+
+def test_a_sign_up_that_kills_the_sender_of_e_mails_is_left_out(a: Tenant, preloaded: Preloaded) -> None:
+    deadly, other = (PendingSignUpFactory.create(agency=a.agency, email=f"{name}@example.com") for name in "ab")
+
+    kills = kills_of(preloaded, "look_up_addresses", at='FROM "agency_user"', value=deadly.email)
+
+    assert (kills, PendingSignUp.objects.get()) == (MOST_TRIES, other)
+    assert Mail.objects.get().recipient == other.email
+    assert set_aside("sign-up") == {str(deadly.pk)}
 
 
 def test_a_domain_whose_check_is_killed_is_put_off_and_others_are_checked(a: Tenant, preloaded: Preloaded) -> None:

@@ -10,9 +10,10 @@ from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
 from agency.models import NotificationEvent, PasswordResetRequest
+from agency.services.mail.address_requests import answer_next_request
 from agency.services.notifications import fan_out
 from agency.services.notifications.fan_out import tell_next_people
-from agency.services.people.passwords import answer_next_password_reset
+from agency.services.people.passwords import PASSWORD_RESETS
 from config.tries.counting import MOST_TRIES, begin_next, begin_tries, next_rows, run_begun, run_counted
 from config.tries.models import BegunWork
 from tests.parallel import at_once
@@ -135,8 +136,8 @@ def test_an_event_that_cannot_be_told_of_is_set_aside_and_others_are_told_of(
 
 def test_requests_for_passwords_are_answered_once_by_whoever_is_at_it() -> None:
     some(12)
-    answered = at_once(lambda _: answer_next_password_reset(), times=12, threads=4)
-    while answer_next_password_reset():
+    answered = at_once(lambda _: answer_next_request(PASSWORD_RESETS), times=12, threads=4)
+    while answer_next_request(PASSWORD_RESETS):
         pass
     assert answered.count(True) == 12
     assert not PasswordResetRequest.objects.exists()

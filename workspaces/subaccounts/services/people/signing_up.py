@@ -3,6 +3,7 @@
 import uuid
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Final
 
 from django.contrib.auth.hashers import check_password, make_password
 from django.db import IntegrityError, transaction
@@ -11,7 +12,7 @@ from agency.actors import Actor
 from agency.models import Agency, PendingSignUp, SignUpSettings, User
 from agency.services import open_sign_up_of, record_activity, sign_up_settings_of
 from agency.services.mail.address_requests import AddressRequests
-from agency.services.mail.sign_up import queue_confirmation, queue_known_address
+from agency.services.mail.sign_up import queue_confirmation, queue_known_address, waiting_sign_ups
 from agency.services.people.names import require_plain_names
 from config.errors import Conflict, Forbidden, Invalid, NotFound
 from workspaces.subaccounts.models import Workspace
@@ -84,31 +85,20 @@ def request_sign_up(
     return pending.uuid
 
 
-def answer_next_sign_up() -> bool:
-    """Look up the address of the sign-up that waits longest, and queue its e-mail; False where none waits."""
-    return PendingSignUp.objects.filter(is_looked_up=False).exists() and _answer_next()
-
-
-@transaction.atomic
-def _answer_next() -> bool:
-    waiting = PendingSignUp.objects.filter(is_looked_up=False).select_related("agency").order_by("id")
-    pending = waiting.select_for_update(skip_locked=True, of=("self",)).first()
-    if pending is None:
-        return False
+def _answer(pending: PendingSignUp) -> None:
     known = User.objects.filter(email=pending.email).first()
     if known is None:
         pending.is_looked_up = True
         pending.save(update_fields=["is_looked_up"])
         queue_confirmation(pending)
-        return True
+        return
     if known.is_active:
         may_add = may_add_workspace(user=known, agency=pending.agency)
         queue_known_address(user=known, agency=pending.agency, may_add=may_add)
     pending.delete()
-    return True
 
 
-SIGN_UPS = AddressRequests("sign-ups", answer_next_sign_up)
+SIGN_UPS: Final = AddressRequests("sign-up", waiting_sign_ups, _answer)
 
 
 def check_sign_up_password(*, sign_up: PendingSignUp, password: str) -> None:
