@@ -35,7 +35,7 @@ def commands() -> set[str]:
 
 
 def kinds_of_product() -> set[str]:
-    texts = [text for path in sources() if "config.tries.counting import" in (text := path.read_text())]
+    texts = [text for path in sources() if IS_COUNTED.search(text := path.read_text())]
     return {kind for text in texts for found in NAMED.findall(text) for kind in found if kind}
 
 

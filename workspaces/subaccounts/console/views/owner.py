@@ -32,9 +32,7 @@ class OwnerChange(OneSubAccount, FormPage[OwnerForm]):
         return {
             "crumbs": self.crumbs(),
             "heading": _("Owner of %(name)s") % {"name": self.workspace.name},
-            "text": _(
-                "It closes for the present owner. The new one is asked first, unless they belong to your agency."
-            ),
+            "text": _("The present owner loses access. The new one is asked first, unless they belong to your agency."),
             "submit": _("Save owner"),
         }
 
