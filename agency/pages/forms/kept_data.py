@@ -4,7 +4,8 @@ Nothing is done with it meanwhile, and nothing is done until the person sends th
 the form holds a nonce that we signed, and given back only to the person for whom it was signed, in the browser that
 sent it, in the same agency or workspace. Passwords, secrets and files are never kept.
 
-It stands in Redis for an hour: so many forms of a person and no more, whoever sends them. A cookie names the browser.
+It stands in Redis, encrypted, for an hour: so many forms of a person and no more, also when strangers send them. A
+cookie names the browser.
 A form that comes in without a session makes no session.
 """
 
@@ -19,6 +20,7 @@ from enum import StrEnum
 from typing import Any, Final
 from urllib.parse import urlencode, urlsplit
 
+from cryptography.fernet import InvalidToken
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
@@ -27,6 +29,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agency.pages.forms.nonce import FIELD, read_nonce
 from agency.pages.registry import StrOrPromise
+from config.encryption import keyring
 from config.redis import RedisAway, attempt
 
 SECONDS: Final = 3600
@@ -215,13 +218,13 @@ def _field(browser: str, page: str, sent_to: str) -> str:
 
 
 def _store(redis: Any, kept: KeptFormData, field: str) -> None:
-    key, packed = _key(kept.user), zlib.compress(json.dumps(asdict(kept)).encode())
+    key, packed = _key(kept.user), keyring().encrypt(zlib.compress(json.dumps(asdict(kept)).encode()))
     with redis.pipeline() as pipeline:
         pipeline.hset(key, field, packed).expire(key, SECONDS).hlen(key)
         *_done, number = pipeline.execute()
     if number > MOST_FORMS:
-        by_age = sorted(redis.hgetall(key).items(), key=lambda item: _unpacked(item[1]).at)
-        redis.hdel(key, *(name for name, _packed in by_age[:-MOST_FORMS]))
+        ages = {name: found.at if (found := _unpacked(packed)) else 0 for name, packed in redis.hgetall(key).items()}
+        redis.hdel(key, *sorted(ages, key=lambda name: ages[name])[:-MOST_FORMS])
 
 
 def _stored(redis: Any, request: HttpRequest) -> list[KeptFormData]:
@@ -231,8 +234,12 @@ def _stored(redis: Any, request: HttpRequest) -> list[KeptFormData]:
     key, beginning = _key(request.user.pk), _field(browser, request.path, "").encode()
     fields = [name for name in redis.hkeys(key) if name.startswith(beginning)]
     found = [_unpacked(packed) for packed in redis.hmget(key, fields) if packed] if fields else []
-    return [one for one in found if one.at > time.time() - SECONDS]
+    return [one for one in found if one and one.at > time.time() - SECONDS]
 
 
-def _unpacked(packed: bytes) -> KeptFormData:
-    return KeptFormData(**json.loads(zlib.decompress(packed)))
+def _unpacked(packed: bytes) -> KeptFormData | None:
+    """Read a form; None for one that was encrypted with a key that is no longer there."""
+    try:
+        return KeptFormData(**json.loads(zlib.decompress(keyring().decrypt(packed))))
+    except InvalidToken:
+        return None

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any, cast
 
 import pytest
+from cryptography.fernet import Fernet
 from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
@@ -14,6 +15,7 @@ from django.utils.timezone import now
 from agency.models import Agency, Plan, User, UserSession
 from agency.pages.forms.kept_data import MOST_CHARACTERS, MOST_FORMS
 from agency.pages.forms.nonce import new_nonce
+from config.encryption import keyring
 from config.redis import attempt, breaker, client
 from tests.agency.console.browsers import PASSWORD, a_browser, a_member, a_person, flashes, hidden, text
 from tests.agency.two_factor import an_app
@@ -51,7 +53,7 @@ def _redis_away(settings: Any) -> Iterator[None]:
 def kept_in_redis() -> str:
     """Give all that is kept of anybody's forms."""
     rows = attempt(lambda redis: [packed for key in redis.scan_iter("kept-forms:*") for packed in redis.hvals(key)])
-    return " ".join(zlib.decompress(cast(bytes, packed)).decode() for packed in rows)
+    return " ".join(zlib.decompress(keyring().decrypt(cast(bytes, packed))).decode() for packed in rows)
 
 
 def forget_sessions(_: User) -> None:
@@ -189,6 +191,17 @@ def test_a_form_makes_no_session_and_a_person_has_so_many_kept_forms(a: Tenant) 
     key = f"kept-forms:{person.pk}"
     assert attempt(lambda redis: redis.hlen(key)) == MOST_FORMS
     assert 0 < attempt(lambda redis: redis.ttl(key)) <= 3600
+
+
+def test_what_was_encrypted_with_a_key_that_is_gone_is_not_kept(a: Tenant, settings: Any) -> None:
+    member = a_member(a.agency)
+    browser = a_browser(member.user)
+    typed_after_the_end(browser, NEW_PLAN, name="Growth")
+    settings.FIELD_ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
+    sign_in(browser, member.user.email, NEW_PLAN)
+    answer = browser.get(NEW_PLAN)
+    assert answer.status_code == 200
+    assert "Growth" not in answer.content.decode()
 
 
 def test_what_stands_in_several_tabs_is_all_kept(a: Tenant) -> None:
