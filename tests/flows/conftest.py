@@ -18,8 +18,6 @@ from webhooks.dispatcher.loop import Dispatcher
 expect.set_options(timeout=60_000)
 # The headless shell comes first: a start or a context costs it less than half of the processor time.
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-# Each test has a context of its own. Without this it begins with a process of its own, a tenth of what a browser costs.
-ONE_RENDERER = "--renderer-process-limit=1"
 
 
 @pytest.fixture(scope="session")
@@ -38,7 +36,7 @@ def chromium(_django_beside_the_browser: None) -> str:
 def browser_type_launch_args(
     browser_type_launch_args: dict[str, Any], chromium: str, agency_site: list[str]
 ) -> dict[str, Any]:
-    return {**browser_type_launch_args, "executable_path": chromium, "args": [*agency_site, ONE_RENDERER]}
+    return {**browser_type_launch_args, "executable_path": chromium, "args": agency_site}
 
 
 @pytest.fixture(scope="session")
