@@ -51,7 +51,9 @@ class RefusedForms:
         if request.method == "POST":
             return self._answer_form(request)
         response = self.get_response(request)
-        if request.method in {"GET", "HEAD"} and value_in(request.GET) and is_navigation(request):
+        # Of a query that was refused, such as one with too many values, nothing is read again.
+        is_page = response.status_code == 200 and request.method in {"GET", "HEAD"}
+        if is_page and is_navigation(request) and value_in(request.GET):
             return _with_kept_page(request, response)
         return response
 
@@ -114,7 +116,7 @@ def _kept(request: HttpRequest, response: HttpResponseBase) -> HttpResponse | No
 def _with_kept_page(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
     """Give the page that refused this form instead of the form, where it is still kept."""
     browser = browser_of(request)
-    if response.status_code != 200 or browser is None or hasattr(request, "_shows_no_kept_page"):
+    if browser is None or hasattr(request, "_shows_no_kept_page"):
         return response
     path = urlsplit(request.get_full_path()).path
     page = kept_page(key_of(request, browser, path=path, value=value_in(request.GET)))

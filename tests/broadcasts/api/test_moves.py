@@ -14,7 +14,7 @@ from agency.models import ActivityEntry
 from broadcasts.models import Broadcast, Recipient, Stage
 from broadcasts.services.counts import counts_of
 from broadcasts.services.moving import pause_for_fault
-from broadcasts.services.progress.beginning import begin_due_broadcasts
+from broadcasts.services.progress.beginning import begin_broadcast, begin_due_broadcasts
 from broadcasts.services.progress.cancelling import skip_next_cancelled
 from channelconnect.models import MessageTemplate
 from config.db import database_now
@@ -222,7 +222,7 @@ def test_a_new_time_waits_for_a_beginning_and_finds_it_under_way(a: Tenant) -> N
 
     with ThreadPoolExecutor(1) as pool:
         with transaction.atomic():
-            assert begin_due_broadcasts(now=begins_at) == 1
+            assert begin_broadcast(broadcast=row_of(shown).pk, now=begins_at)
             answer = pool.submit(set_another_time)
             wait_for_lock()
         assert answer.result(PATIENCE_SECONDS).json()["message"] == UNDER_WAY

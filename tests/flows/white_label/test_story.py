@@ -65,6 +65,7 @@ class Visitor:
 
     def look(self) -> None:
         """The page is on the agency's host and in its name, and nothing on it is another's or the product's."""
+        self.page.wait_for_load_state()
         assert self.page.url.startswith(self.url)
         everything = self.page.evaluate(EVERYTHING).lower()
         foreign = [*OF_THE_PRODUCT, "//localhost", *(trace for one in self.others for trace in one.traces)]
