@@ -14,7 +14,7 @@ from agency.services.jobs.turns import active_jobs
 from agency.services.jobs.turns import run_jobs as run_waiting_jobs
 from agency.services.mail.sign_up import waiting_sign_ups
 from agency.services.mail.turns import IS_ANY_DUE
-from agency.services.notifications.fan_out import tell_next_people, untold_events
+from agency.services.notifications.fan_out import events_to_notify_of, tell_next_people
 from agency.services.notifications.mailing import mail_next_at_once, mail_next_digest, notifications_to_mail
 from agency.services.notifications.states import run_check, state_checks
 from agency.services.people.passwords import waiting_password_resets
@@ -37,7 +37,7 @@ due_work.add(
     DueWork(
         "agency.tell_people",
         (
-            untold_events,
+            events_to_notify_of,
             lambda: notifications_to_mail(Way.AT_ONCE, Now()),
             lambda: notifications_to_mail(Way.DIGEST, Now()),
         ),

@@ -164,7 +164,7 @@ class Claimer(DatabaseThread, Generic[CapacityT]):
         return not is_at_work and time.monotonic() - self._awake_at >= AWAKE_SECONDS and self.hears_wake_ups()
 
     def _sweep(self, connection: Connection) -> None:
-        """Sweep when it is time; whoever was woken from rest looks for work first."""
+        """Sweep when it is time; a claimer that was woken from rest looks for work first."""
         now = time.monotonic()
         if now - self._swept_at < self.pace:
             return

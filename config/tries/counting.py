@@ -190,7 +190,7 @@ def run_begun(
     except SoftTimeLimitExceeded:
         raise  # the next try would take as long: it stays counted
     except BaseException as fault:
-        if not (counts_faults and isinstance(fault, Exception)):  # whoever ends this process says nothing of the work
+        if not (counts_faults and isinstance(fault, Exception)):  # the end of this process says nothing of the work
             begun.end()
         raise
     begun.end()

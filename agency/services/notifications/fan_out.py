@@ -25,14 +25,14 @@ DIGEST_AT: Final = time(8)
 
 def tell_next_people() -> bool:
     """Write the rows of some people of the oldest event that has people left; says whether there was one."""
-    begun = begin_next(_locked(untold_events()), kind=KIND)
+    begun = begin_next(_locked(events_to_notify_of()), kind=KIND)
     if begun is None:
         return False
     pk = begun[0].pk
     return run_begun(begun[1], partial(_tell_people_of, pk), give_up=partial(_tell_nobody_else, pk), counts_faults=True)
 
 
-def untold_events() -> "QuerySet[NotificationEvent]":
+def events_to_notify_of() -> "QuerySet[NotificationEvent]":
     """Give what people have not all been told of, in its order."""
     return NotificationEvent.objects.filter(told_at=None).order_by("id")
 
@@ -44,7 +44,7 @@ def _locked(rows: "QuerySet[NotificationEvent]") -> "QuerySet[NotificationEvent]
 @transaction.atomic
 def _tell_people_of(pk: int) -> bool:
     """Write the rows and the position in one transaction, so that nobody is notified twice."""
-    event = _locked(untold_events().filter(pk=pk)).first()
+    event = _locked(events_to_notify_of().filter(pk=pk)).first()
     if event is None:
         return True  # somebody else has it
     now = database_now()

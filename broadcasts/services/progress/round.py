@@ -33,8 +33,8 @@ logger = logging.getLogger(__name__)
 # How often it is looked for what is due while something is under way or about to begin. Preparation goes on between two
 # looks.
 LOOK_SECONDS: Final = 0.5
-# While nothing is, whoever moves a broadcast has it looked for at once. A look every two seconds finds what waited for
-# its workspace to be restored, and what was moved while Redis was away.
+# While nothing is, a move of a broadcast wakes this at once. A look every two seconds finds what waited until its
+# workspace was restored, and what was moved while Redis was away.
 REST_SECONDS: Final = 2.0
 REST: Final = timedelta(seconds=REST_SECONDS)
 # However many broadcasts are moved, no look comes sooner after another.

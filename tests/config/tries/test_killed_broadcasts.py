@@ -26,7 +26,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 PEOPLE = 7
 
 
-def told(broadcast: Broadcast) -> set[str]:
+def notified(broadcast: Broadcast) -> set[str]:
     """The kinds of notifications about it that give the reason."""
     rows = NotificationEvent.objects.filter(object_id=str(broadcast.uuid), data__reason=BROKE_OFF)
     return set(rows.values_list("kind", flat=True))
@@ -70,7 +70,7 @@ def test_a_broadcast_whose_preparation_is_killed_is_paused_and_others_are_prepar
     for other in others:
         other.refresh_from_db()
         assert (other.status, other.is_prepared, other.recipients_count) == ("sending", True, PEOPLE)
-    assert told(deadly) == {"broadcast.paused", "workspace.broadcast_paused"}
+    assert notified(deadly) == {"broadcast.paused", "workspace.broadcast_paused"}
     assert set_aside("broadcast preparation") == {str(DEADLY)}
     assert kills_of(preloaded, "send_broadcasts", at="INSERT INTO broadcasts_recipient", value=DEADLY) == 0
 
@@ -91,7 +91,7 @@ def test_a_broadcast_whose_beginning_is_killed_is_paused_and_others_begin(a: Ten
     other.refresh_from_db()
     assert (kills, deadly.status, deadly.paused_reason) == (MOST_TRIES, "paused", BROKE_OFF)
     assert (other.status, other.is_prepared, other.recipients_count) == ("sending", True, PEOPLE)
-    assert told(deadly) == {"broadcast.paused", "workspace.broadcast_paused"}
+    assert notified(deadly) == {"broadcast.paused", "workspace.broadcast_paused"}
     assert set_aside("broadcast") == {str(deadly.pk)}
 
     resume(a, deadly)
@@ -108,7 +108,7 @@ def test_one_that_somebody_had_paused_says_that_its_preparation_broke_off(a: Ten
     work()
 
     deadly.refresh_from_db()
-    assert (deadly.status, deadly.paused_reason, told(deadly) != set()) == ("paused", BROKE_OFF, True)
+    assert (deadly.status, deadly.paused_reason, notified(deadly) != set()) == ("paused", BROKE_OFF, True)
 
 
 def test_connections_that_prepare_a_broadcast_at_once_are_not_taken_for_dead(a: Tenant) -> None:
