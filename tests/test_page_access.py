@@ -102,7 +102,7 @@ def test_a_suspended_agency_s_console_is_closed_to_its_owner(method: str, a: Ten
 def test_on_the_agency_s_own_host_a_page_is_as_elsewhere_and_on_another_s_nobody_comes_in(
     a: Tenant, b: Tenant, console: Paths
 ) -> None:
-    """Whoever signs in there, or brings along the session of the own host."""
+    """A browser that signs in there, or that brings along a session of the host where it signed in."""
     person = a_member(a.agency, "owner").user
     own, others = (signed_in_on(a_host(one.agency), person) for one in (a, b))
     assert statuses(own, "get", console) == statuses(a_browser(person), "get", console)

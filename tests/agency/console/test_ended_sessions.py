@@ -150,7 +150,7 @@ def test_nothing_is_kept_of_a_form_that_is_not_ours(nonce: str, a: Tenant) -> No
     assert not kept_in_redis()
 
 
-def test_what_is_too_long_is_not_kept_and_the_person_is_told(a: Tenant) -> None:
+def test_a_form_that_is_too_long_is_not_kept_and_the_sign_in_page_says_so(a: Tenant) -> None:
     member = a_member(a.agency)
     browser = a_browser(member.user)
     answer = typed_after_the_end(browser, NEW_PLAN, description="x" * MOST_CHARACTERS)
@@ -169,7 +169,7 @@ def test_a_long_text_of_any_script_is_kept(a: Tenant) -> None:
 
 
 @pytest.mark.usefixtures("_redis_away")
-def test_without_redis_the_person_is_told_that_nothing_was_kept(a: Tenant) -> None:
+def test_without_redis_the_sign_in_page_says_that_nothing_was_kept(a: Tenant) -> None:
     browser = a_browser(a_member(a.agency).user)
     answer = typed_after_the_end(browser, NEW_PLAN, name="Growth")
     assert answer["Location"].endswith("&signed_out=not-kept")

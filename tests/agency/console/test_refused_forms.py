@@ -139,7 +139,7 @@ def test_it_is_not_shown_after_the_person_has_signed_out(a: Tenant) -> None:
         browser.post("/account/sign-out")
 
 
-def test_it_is_not_shown_in_another_agency_and_not_to_whoever_may_not_open_the_page_any_more(a: Tenant) -> None:
+def test_it_is_not_shown_in_another_agency_or_after_a_lost_role(a: Tenant) -> None:
     person, other = a_person(), AgencyFactory.create(name="Zzz")
     for agency in (a.agency, other):
         MemberFactory.create(agency=agency, email=person.email, role="admin")

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -60,10 +61,10 @@ def test_a_move_wakes_a_round_that_would_look_in_an_hour(a: Tenant, monkeypatch:
         for _ in range(MOVES):
             one = scheduled(a, message=message, status="Draft", due_at=None)
             schedule_broadcast(broadcast=one, now=now(), by=SYSTEM)
-            until(lambda one=one: has_begun(one), what="the beginning of the broadcast")  # type: ignore[misc]
+            until(partial(has_begun, one), what="the beginning of the broadcast")
 
 
-def test_what_no_wake_up_has_told_of_is_found(a: Tenant) -> None:
+def test_work_whose_wake_up_was_lost_is_found(a: Tenant) -> None:
     a_contact(a, "+491511")
     later = scheduled(a, message=templated(a), due_at=now() + HOUR)
     with a_round_at_work():

@@ -82,7 +82,7 @@ def test_an_echo_settles_what_nobody_knows_and_is_no_message_of_the_thread(platf
     assert not Message.objects.exists()
 
 
-def test_a_mark_is_proof_of_an_unknown_outcome_once_a_late_echo_has_told_that_it_left() -> None:
+def test_a_read_mark_is_proof_for_a_recipient_whose_echo_came_late() -> None:
     channel = ChannelFactory.create(platform="facebook", external_id=PAGE)
     [row] = rows = sent(
         channel,

@@ -109,7 +109,7 @@ def an_event(a: Tenant, **fields: Any) -> NotificationEvent:
     )
 
 
-def test_an_event_that_cannot_be_told_of_is_set_aside_and_others_are_told_of(
+def test_an_event_whose_notification_fails_is_set_aside_and_others_go_on(
     a: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     deadly, other = an_event(a), an_event(a)
@@ -134,7 +134,7 @@ def test_an_event_that_cannot_be_told_of_is_set_aside_and_others_are_told_of(
     assert BegunWork.objects.exclude(set_aside_at=None).get().key == str(deadly.pk)
 
 
-def test_requests_for_passwords_are_answered_once_by_whoever_is_at_it() -> None:
+def test_requests_for_passwords_are_answered_once_by_several_workers() -> None:
     some(12)
     answered = at_once(lambda _: answer_next_request(PASSWORD_RESETS), times=12, threads=4)
     while answer_next_request(PASSWORD_RESETS):

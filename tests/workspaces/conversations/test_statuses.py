@@ -134,7 +134,7 @@ def test_one_whose_outcome_was_unknown_and_that_is_only_said_to_be_sent_stays_fa
 
 
 @pytest.mark.parametrize("proof", ["delivered", "read"])
-def test_a_mark_is_proof_of_what_an_echo_has_told_late(a: Tenant, proof: str) -> None:
+def test_a_read_mark_is_proof_for_a_message_whose_echo_came_late(a: Tenant, proof: str) -> None:
     message = unknown(a)
     apply(inbound.read_up_to, mark(a.channel, proof, moment(1000)))
     message.refresh_from_db()

@@ -174,7 +174,7 @@ def test_what_a_known_person_wrote_is_forgotten_once_it_is_seen_whose_address_it
     assert not PendingSignUp.objects.exists()
 
 
-def test_one_who_got_an_account_meanwhile_is_told_of_it(host: str) -> None:
+def test_a_person_who_got_an_account_meanwhile_gets_an_e_mail_about_it(host: str) -> None:
     sign_up(a_visitor(host))
     a_person(email=EMAIL)
     (sent,) = mails()
