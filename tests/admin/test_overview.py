@@ -22,7 +22,7 @@ from broadcasts.services.moving import give_up_broadcast
 from channelconnect.models import ProviderNotice
 from tests.agency.console.browsers import text
 from tests.agency.two_factor import an_app
-from tests.broadcasts.services.making import scheduled, templated, work
+from tests.broadcasts.services.making import a_contact, scheduled, templated, work
 from tests.factories import ChannelFactory, DomainFactory, MemberFactory, WorkspaceFactory
 from tests.tenants import Tenant
 from webhooks.models import Delivery, Endpoint
@@ -191,6 +191,7 @@ def test_a_domain_goes_once_its_host_was_typed(support: Client, agency: Agency) 
 
 
 def test_a_broadcast_whose_preparation_broke_off_is_a_problem(support: Client, a: Tenant) -> None:
+    a_contact(a, "+491511")
     broadcast = scheduled(a, message=templated(a))
     work()
     Broadcast.objects.filter(pk=broadcast.pk).update(is_prepared=False)

@@ -98,6 +98,8 @@ def work(chunk: int | None = None) -> None:
     current = Round(chunk=chunk)
     while current.go_on():
         pass
+    # On a slow machine the pieces take long enough for a second look, which ends broadcasts to nobody: end them always.
+    current.look()
 
 
 def recipients(broadcast: Broadcast) -> dict[int, Recipient]:
