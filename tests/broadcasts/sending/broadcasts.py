@@ -4,11 +4,14 @@ from datetime import datetime, timedelta
 from itertools import count
 from typing import Any
 
+from django.db import transaction
 from django.utils.timezone import now
 
 from broadcasts.content import FrozenMessage
 from broadcasts.models import Broadcast, Recipient, Stage
 from broadcasts.services.counts import add_counts, counts_of
+from channelconnect.models import SenderRun
+from tests.waiting import until
 from workspaces.contacts.models import Contact
 from workspaces.conversations.models import Conversation
 from workspaces.subaccounts.models import Channel
@@ -110,6 +113,20 @@ def rows_as_counts(broadcast: Broadcast) -> dict[str, int]:
     found["held"] = rows.filter(stage=Stage.HELD).count()
     found["clicked"] = rows.filter(clicked_at__isnull=False).count()
     return {name: number for name, number in found.items() if number}
+
+
+def wait_until_nobody_is_claimed() -> None:
+    """Wait until nothing of what was paused is out.
+
+    A claim that began before the pause may commit after it. It holds its run's row, so it is waited for.
+    """
+
+    def look() -> bool:
+        with transaction.atomic():
+            list(SenderRun.objects.select_for_update().order_by("number"))
+            return not Recipient.objects.filter(stage=Stage.CLAIMED).exists()
+
+    until(look, what="the end of what was being sent")
 
 
 def has_ended(*broadcasts: Broadcast) -> bool:

@@ -9,7 +9,7 @@ from django.db import connection, transaction
 from django.utils import translation
 
 from broadcasts.content import FrozenMessage
-from broadcasts.models import Broadcast, FailureStreak, Recipient, Stage
+from broadcasts.models import Broadcast, FailureStreak
 from broadcasts.sending.claims import number_of
 from broadcasts.sending.streaks import MOST_ALIKE, TOO_MANY_ALIKE, add_to_streaks, streaks_of
 from channelconnect.providers.messages import CallResult, Outcome, error_of
@@ -17,7 +17,14 @@ from channelconnect.providers.messages.outgoing import OutgoingMessage
 from channelconnect.providers.messages.outgoing import Recipient as Address
 from channelconnect.sending.limits import PER_CHANNEL
 from channelconnect.sending.sources import ClaimedMessage, Sent
-from tests.broadcasts.sending.broadcasts import TEMPLATE, counts, has_ended, rows_as_counts, with_recipients
+from tests.broadcasts.sending.broadcasts import (
+    TEMPLATE,
+    counts,
+    has_ended,
+    rows_as_counts,
+    wait_until_nobody_is_claimed,
+    with_recipients,
+)
 from tests.broadcasts.sending.test_pausing import SLOWLY
 from tests.channelconnect.sending.conftest import StartSender
 from tests.waiting import until
@@ -41,7 +48,7 @@ def test_a_template_that_was_changed_pauses_the_broadcast_which_says_why(
     start_sender(rates=SLOWLY if code == "100" else {"whatsapp": 70.0})
 
     until(lambda: Broadcast.objects.filter(pk=broadcast.pk, status="paused").exists(), what="the pause")
-    until(lambda: not Recipient.objects.filter(stage=Stage.CLAIMED).exists(), what="the end of what was out")
+    wait_until_nobody_is_claimed()
 
     assert Broadcast.objects.get(pk=broadcast.pk).paused_reason == TOO_MANY_ALIKE
     assert MOST_ALIKE <= counts(broadcast)["failed"] <= MOST_ALIKE + PER_CHANNEL * 2

@@ -16,7 +16,13 @@ from channelconnect.models import SenderRun
 from channelconnect.sending.limits import PER_CHANNEL
 from config.leases.connection import open_connection
 from config.leases.shards import SHARDS
-from tests.broadcasts.sending.broadcasts import counts, has_ended, rows_as_counts, with_recipients
+from tests.broadcasts.sending.broadcasts import (
+    counts,
+    has_ended,
+    rows_as_counts,
+    wait_until_nobody_is_claimed,
+    with_recipients,
+)
 from tests.broadcasts.sending.test_allowance import Sending
 from tests.channelconnect.sending.conftest import StartSender
 from tests.rounds import wait_for_a_round
@@ -41,7 +47,7 @@ def test_a_pause_holds_the_rest_back_and_going_on_sends_each_of_them_once(
 
     pause_broadcast(broadcast=broadcast, now=now(), by=SYSTEM)
     at_once = sent(meta)
-    until(lambda: not Recipient.objects.filter(stage=Stage.CLAIMED).exists(), what="the end of what was being sent")
+    wait_until_nobody_is_claimed()
     wait_for_a_round(SenderRun)
 
     assert sent(meta) - at_once <= PER_CHANNEL
@@ -114,7 +120,7 @@ def test_who_was_not_sent_to_before_it_was_cancelled_never_is(
 
     cancel_broadcast(broadcast=broadcast, now=now(), by=SYSTEM)
     at_once = sent(meta)
-    until(lambda: not Recipient.objects.filter(stage=Stage.CLAIMED).exists(), what="the end of what was being sent")
+    wait_until_nobody_is_claimed()
     wait_for_a_round(SenderRun)
 
     assert sent(meta) - at_once <= PER_CHANNEL

@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 from django.utils.timezone import now
 
-from broadcasts.models import Broadcast, Recipient, Stage
+from broadcasts.models import Broadcast, Recipient
 from broadcasts.models.recipients import opaque_of
 from channelconnect.models import SenderRun
 from tests.broadcasts.sending.broadcasts import (
@@ -19,6 +19,7 @@ from tests.broadcasts.sending.broadcasts import (
     open_window,
     people,
     rows_as_counts,
+    wait_until_nobody_is_claimed,
     with_recipients,
 )
 from tests.channelconnect.sending.conftest import StartSender
@@ -158,7 +159,7 @@ def test_what_would_fail_for_everybody_pauses_the_broadcast(
     start_sender()
 
     until(lambda: Broadcast.objects.get(pk=broadcast.pk).status == "paused")
-    until(lambda: not Recipient.objects.filter(stage=Stage.CLAIMED).exists())
+    wait_until_nobody_is_claimed()
     broadcast.refresh_from_db()
     channel.refresh_from_db()
     assert broadcast.paused_reason
