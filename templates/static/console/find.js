@@ -65,7 +65,9 @@ function open() {
   ask();
 }
 
+// The page names the key only now that it works: what is pressed before this script is here does nothing.
 shortcut.hidden = false;
+opener.setAttribute("aria-keyshortcuts", "Control+K Meta+K");
 opener.setAttribute("aria-haspopup", "dialog");
 
 opener.addEventListener("click", (event) => {
