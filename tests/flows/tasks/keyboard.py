@@ -88,6 +88,9 @@ class PersonAtTheKeyboard(Person):
         self.page.keyboard.type(option)
 
     def find(self, text: str, found: str) -> None:
+        # The page names the key once it works.
+        opener = self.page.get_by_role("banner").get_by_role("link", name="Find")
+        expect(opener).to_have_attribute("aria-keyshortcuts", "Control+K Meta+K")
         self.page.keyboard.press("Control+k")
         self.clicks += 1
         box = self.page.get_by_role("combobox", name="What do you look for?")
