@@ -15,6 +15,8 @@ from config.postgresql.races import tried_again
 from config.redis import RedisAway, attempt
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+# Celery would run Django's system checks at every start, and look at nothing that they say. `migrate` runs them.
+os.environ["CELERY_SKIP_CHECKS"] = "1"
 
 
 # Generic in its stubs alone.

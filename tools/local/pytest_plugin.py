@@ -46,8 +46,6 @@ def _start() -> None:
         del os.environ[name]  # no test speaks to a real provider
     own = {"ENVIRONMENT": "test", "PUBLIC_URL": "http://testserver", "MEDIA_DIRECTORY": str(folder / "media")}
     own[FOLDER] = str(folder)
-    # `make lint` and the tests check the product; no worker that a test starts checks it once more.
-    own["CELERY_SKIP_CHECKS"] = "1"
     own["DNS_SERVERS"] = "127.0.0.1:9"  # nobody: a test that asks the DNS has a server of its own
     os.environ.update({**own, **new_secrets(), **servers.env})
     if servers.processes:
