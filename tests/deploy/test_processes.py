@@ -132,3 +132,10 @@ def test_systemd_understands_the_units(tmp_path: Path) -> None:
 
     assert complaints("") == ""
     assert "NoSuchSetting" in complaints("NoSuchSetting")
+
+
+def test_an_installation_compiles_all_of_the_code_since_no_process_of_it_may_write_there() -> None:
+    packages = {path.parent.name for path in ROOT.glob("*/__init__.py")} - {"tests", "tools", "benchmarks"}
+    page = (ROOT / "docs" / "operations" / "install.md").read_text().replace("/srv/agency/", "")
+    commands = re.findall(r"python -m compileall -q (.+)$", f"{DOCKERFILE}\n{page}", re.MULTILINE)
+    assert [set(folders.split()) for folders in commands] == [packages] * 3  # image, installation, upgrade
