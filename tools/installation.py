@@ -3,8 +3,12 @@
 Every path of the page leads into a folder of its own, which is removed afterwards. PostgreSQL and Valkey are those of
 tools/local, with the page's settings; there is no systemd, so each unit's command is started by hand with the unit's
 variables. What wants a fresh Debian is left out there: the blocks that are not marked `sh`.
+
+The short form (`--short`) runs no command a second time, and only ends a unit that is to be restarted: no later command
+of the page looks at it. With the dump of a migrated database (`--dump FILE`) the page's database begins as that one.
 """
 
+import argparse
 import os
 import re
 import shlex
@@ -15,6 +19,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from importlib.util import cache_from_source
 from pathlib import Path
 
 from tools.local import ROOT, STATE
@@ -31,6 +36,8 @@ FOLDERS = ("/srv/agency", "/etc", "/var", "/run/agency", "/usr/local/bin")
 LEFT_OUT = ("tests", "docs", "benchmarks")
 END_SECONDS = 60
 VARIABLE = "INSTALLATION"  # names the folder to the programs that stand in for others
+SHORT = "INSTALLATION_IS_SHORT"
+REPEATED = ("agency-manage ", "/srv/agency/venv/bin/pip ")
 STAND_INS = {
     # No other user is needed, and none may be there.
     "runuser": 'shift 3; exec env PGHOST="$SOCKETS" PGPORT=5432 PGUSER=app "$@"',
@@ -42,12 +49,30 @@ done
 exec /usr/bin/install "$@\"""",
     "python3": 'case "$1 $2" in "-m venv") exec ln -s "$PREFIX" "$3" ;; *) exec "$PYTHON" "$@" ;; esac',
     "systemctl": 'exec "$PYTHON" -m tools.installation systemctl "$@"',
+    "createdb": """
+"$PROGRAMS/createdb" "$@" || exit
+case "$DUMP $*" in
+    /*" agency") exec "$PROGRAMS/pg_restore" --exit-on-error --no-owner --role=agency --dbname=agency "$DUMP" ;;
+esac""",
+    # What is thrown away need not reach the disk.
+    "pg_basebackup": 'exec "$PROGRAMS/pg_basebackup" --no-sync "$@"',
+    "pg_dump": 'exec "$PROGRAMS/pg_dump" --no-sync "$@"',
 }
 
 
 def blocks() -> list[str]:
     """Give the page's commands that are run."""
     return re.findall(r"^```sh\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+
+
+def without_repetitions(commands: list[str]) -> list[str]:
+    """Leave out what an earlier block has run, word for word."""
+    seen, kept = set[str](), list[str]()
+    for block in commands:
+        lines = [line for line in block.splitlines(keepends=True) if line not in seen]
+        seen |= {line for line in lines if line.startswith(REPEATED)}
+        kept.append("".join(lines))
+    return kept
 
 
 def settings_of_postgresql(text: str) -> str:
@@ -81,7 +106,17 @@ def copy_code(folder: Path, ports: dict[str, int]) -> None:
         if name.startswith(("deploy/systemd", "deploy/agency-manage")):
             target.write_text(moved(source.read_text(), folder, ports))
         else:
-            shutil.copyfile(source, target)
+            shutil.copy2(source, target)
+            copy_compiled(source, target)
+
+
+def copy_compiled(source: Path, target: Path) -> None:
+    """Bring a module's compiled form along, which is valid for a copy with the same size and time."""
+    compiled = Path(cache_from_source(source))
+    if source.suffix == ".py" and compiled.exists():
+        copied = Path(cache_from_source(target))
+        copied.parent.mkdir(exist_ok=True)
+        shutil.copy2(compiled, copied)
 
 
 def stand_ins(folder: Path) -> None:
@@ -116,8 +151,9 @@ def servers(state: Path, text: str) -> Iterator[tuple[Postgres, Valkey]]:
             postgres.stop()
 
 
-def run_page(state: Path) -> int:
+def run_page(state: Path, *, is_short: bool, dump: Path | None) -> int:
     """Run every block in its order; give the status of the first command that failed, or 0."""
+    commands = without_repetitions(blocks()) if is_short else blocks()
     folder, ports = state / "host", {"8000": free_port(0), "9187": free_port(0)}
     for path in (
         "etc/postgresql/17/main/conf.d",
@@ -131,7 +167,7 @@ def run_page(state: Path) -> int:
         (folder / path).mkdir(parents=True)
     copy_code(folder, ports)
     stand_ins(folder)
-    text = moved("\n".join(f"set -x\n{block}\nset +x" for block in blocks()), folder, ports)
+    text = moved("\n".join(f"set -x\n{block}\nset +x" for block in commands), folder, ports)
     with servers(state, text) as (postgres, valkey):
         url = f"postgresql://agency@/agency?host={postgres.sockets}&port=5432"
         text = text.replace("postgresql:///agency?host=/run/postgresql", url)
@@ -145,7 +181,10 @@ def run_page(state: Path) -> int:
             "PREFIX": sys.prefix,
             "PYTHONPATH": str(ROOT),
             "SOCKETS": str(postgres.sockets),
+            "PROGRAMS": str(postgres.programs.folder),
+            "DUMP": str(dump or ""),
             VARIABLE: str(folder),
+            SHORT: "1" if is_short else "",
         }
         command = ["bash", "-euo", "pipefail", "-c", text]
         try:
@@ -160,10 +199,11 @@ def systemctl(folder: Path, words: list[str]) -> int:
     """Do what systemd would for the product's own units: start them, or end all of them and start them anew."""
     names = [name for name in words[1:] if name.startswith("agency-")] if words[0] in ("enable", "restart") else []
     paths = [folder / "pids" / name for name in names]
-    end(*(path for path in paths if path.exists()))
-    for path in paths:
-        path.write_text(str(start(folder, path.name)))
-    return 0
+    late = end(*(path for path in paths if path.exists()))
+    if words[0] == "enable" or not os.environ[SHORT]:
+        for path in paths:
+            path.write_text(str(start(folder, path.name)))
+    return 1 if late else 0
 
 
 def start(folder: Path, name: str) -> int:
@@ -191,8 +231,11 @@ def start(folder: Path, name: str) -> int:
     return process.pid
 
 
-def end(*paths: Path) -> None:
-    """End units as systemd does: all at once, each by a signal to its first process, and then to all of its group."""
+def end(*paths: Path) -> bool:
+    """End units as systemd does: all at once, each by a signal to its first process, and then to all of its group.
+
+    Says whether one of them had to be killed.
+    """
     pids = [int(path.read_text()) for path in paths]
     for pid in pids:
         with suppress(ProcessLookupError):
@@ -200,7 +243,11 @@ def end(*paths: Path) -> None:
     until = time.monotonic() + END_SECONDS
     while time.monotonic() < until and any(map(is_at_work, pids)):
         time.sleep(0.05)
+    late = any(map(is_at_work, pids))
     kill(*paths)
+    for path in paths:
+        path.unlink()
+    return late
 
 
 def kill(*paths: Path) -> None:
@@ -221,8 +268,12 @@ def is_at_work(pid: int) -> bool:
 def main(arguments: list[str]) -> int:
     if arguments[:1] == ["systemctl"]:
         return systemctl(Path(os.environ[VARIABLE]), arguments[1:])
+    parser = argparse.ArgumentParser(prog="tools.installation")
+    parser.add_argument("--short", action="store_true", help="run no command twice")
+    parser.add_argument("--dump", type=Path, help="a migrated database, to begin with")
+    chosen = parser.parse_args(arguments)
     with throwaway(STATE.with_name(f"{STATE.name}-installation")) as state:
-        status = run_page(state)
+        status = run_page(state, is_short=chosen.short, dump=chosen.dump)
         for log in sorted((state / "host/logs").iterdir()) if status else []:
             print(f"--- {log.name}", *log.read_text().splitlines()[-20:], sep="\n", file=sys.stderr)
     return status

@@ -4,12 +4,13 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import yaml
 
 from tests.operations.test_settings import PRODUCTION
-from tools.installation import PAGE, blocks, settings_of_postgresql, settings_of_valkey
+from tools.installation import PAGE, blocks, settings_of_postgresql, settings_of_valkey, without_repetitions
 from tools.local import ROOT
 
 TEXT = PAGE.read_text()
@@ -28,9 +29,11 @@ def here_document(path: str) -> str:
 
 
 @pytest.mark.slow
-def test_every_command_of_the_page_ends_well() -> None:
+def test_every_command_of_the_page_ends_well(migrated_dump: Path | None) -> None:
+    """In its short form: `make installation` runs what the page has twice a second time, and migrates."""
+    dump = ["--dump", str(migrated_dump)] if migrated_dump else []
     done = subprocess.run(
-        [sys.executable, "-m", "tools.installation"],
+        [sys.executable, "-m", "tools.installation", "--short", *dump],
         cwd=ROOT,
         env=own_environment(),
         capture_output=True,
@@ -52,6 +55,12 @@ def test_every_block_is_run_or_said_not_to_be() -> None:
     kinds = re.findall(r"^```(\w+)$", TEXT, re.MULTILINE)
     assert set(kinds) == {"sh", "text"}
     assert len(blocks()) == kinds.count("sh") >= 12
+
+
+def test_the_short_form_leaves_no_command_out() -> None:
+    lines = [line for block in without_repetitions(blocks()) for line in block.splitlines()]
+    assert set(lines) == set(RUN.splitlines())
+    assert sum(line.startswith("agency-manage migrate") for line in lines) == 1
 
 
 def test_every_unit_is_started_and_started_anew() -> None:
