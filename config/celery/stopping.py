@@ -32,3 +32,13 @@ def until_worker_ends(*, longest_seconds: float) -> Callable[[], bool]:
         return stopping.is_set() or os.getppid() != worker or time.monotonic() > until
 
     return should_stop
+
+
+@signals.worker_process_shutdown.connect
+def leave_at_once(exitcode: int, **_: Any) -> None:
+    """End a process of the pool whose worker ends.
+
+    The pool would have it sleep for a second first, for a message of its end that the worker reads no more.
+    """
+    if stopping.is_set():
+        os._exit(exitcode)
