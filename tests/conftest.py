@@ -195,6 +195,12 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(COLLECT_GARBAGE_AFTER)
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure() -> None:
+    """Spare what is left, in which pytest has just looked for garbage and is to look once more."""
+    gc.freeze()
+
+
 @pytest.fixture(scope="session")
 def shared_template() -> Iterator[SharedTemplate | None]:
     template = template_of_this_run()
