@@ -1,5 +1,6 @@
 """Home: true numbers, first steps until they are done, what happened last."""
 
+import re
 from typing import Any
 
 import pytest
@@ -145,6 +146,15 @@ def test_the_menu_marks_where_one_is(admin: Client) -> None:
     page = admin.get("/console/team").content.decode()
     assert page.count('href="/console/team" aria-current="page"') == 2
     assert page.count('aria-current="page"') == 2
+    assert 'href="/console/team" aria-current="page"' not in admin.get("/console/plans").content.decode()
+
+
+def test_the_menu_is_in_the_language_of_who_looks(admin: Client) -> None:
+    found = []
+    for language in ("en", "de", "fr", "en"):
+        admin.cookies["language"] = language
+        found += re.findall(r'href="/console/plans">.*?</svg>(.*?)</a>', admin.get("/console/team").content.decode())[:1]
+    assert found == ["Plans", "Tarife", "Offres", "Plans"]
 
 
 def test_an_app_adds_its_menu_entry_to_a_section_by_order() -> None:
