@@ -153,8 +153,10 @@ def test_the_menu_is_in_the_language_of_who_looks(admin: Client) -> None:
     found = []
     for language in ("en", "de", "fr", "en"):
         admin.cookies["language"] = language
-        found += re.findall(r'href="/console/plans">.*?</svg>(.*?)</a>', admin.get("/console/team").content.decode())[:1]
-    assert found == ["Plans", "Tarife", "Offres", "Plans"]
+        found += re.findall(r'href="/console/plans">.*?</svg>(.*?)</a>', admin.get("/console/team").content.decode())[
+            :1
+        ]
+    assert found == ["Plans", "Tarife", "Forfaits", "Plans"]
 
 
 def test_an_app_adds_its_menu_entry_to_a_section_by_order() -> None:
