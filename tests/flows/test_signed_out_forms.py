@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
-from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urljoin, urlsplit
@@ -15,10 +14,12 @@ from django.test import Client
 from agency.models import User, UserSession
 from agency.pages.forms.kept_data import SECRET
 from tests.agency.console.browsers import PASSWORD, a_browser, text
+from tests.flows.every_page import one_extreme
 from tests.flows.every_page.extremes import ExtremeTenant
+from tests.flows.every_page.one_extreme import LOOPBACK
 from tests.flows.every_page.routes import address_of, pages_in
-from tests.packs.small_library import write_library
 
+a, extreme, extreme_library = one_extreme.a, one_extreme.extreme, one_extreme.extreme_library
 pytestmark = pytest.mark.django_db
 Attributes = dict[str, str]
 # What is sent with a form beside what a person has typed.
@@ -125,11 +126,10 @@ class Forms(HTMLParser):
             self._open.values[-1] += data
 
 
-@pytest.fixture
-def a(settings: Any, tmp_path: Path, db: None) -> ExtremeTenant:
-    settings.PACK_LIBRARY = write_library(tmp_path / "library")
-    settings.WEBHOOK_ALLOWED_NETWORKS = [ip_network("127.0.0.0/8")]
-    return ExtremeTenant()
+@pytest.fixture(autouse=True)
+def _installation(settings: Any, extreme_library: Path) -> None:
+    settings.PACK_LIBRARY = extreme_library
+    settings.WEBHOOK_ALLOWED_NETWORKS = LOOPBACK
 
 
 def with_password(person: User) -> User:

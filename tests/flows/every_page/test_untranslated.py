@@ -1,9 +1,9 @@
 """No page shows a sentence of ours that has no translation: in a language of brackets, none stands outside them."""
 
 import re
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from io import BytesIO
-from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +16,14 @@ from django.utils.translation import trans_real
 
 from agency.models import User
 from tests.agency.console.browsers import a_browser
+from tests.flows.every_page import one_extreme
 from tests.flows.every_page.extremes import ExtremeTenant
+from tests.flows.every_page.one_extreme import LOOPBACK
 from tests.flows.every_page.routes import ANONYMOUS, address_of, pages_of
-from tests.packs.small_library import write_library
 from tools.messages.found import found_messages
 from workspaces.automations import flows
 
+a, extreme, extreme_library = one_extreme.a, one_extreme.extreme, one_extreme.extreme_library
 BRACKETED = "ja"  # Django knows this language, the product does not speak it, and none of the words below are in it
 # Words that no name in the tests' rows holds, and hardly a sentence does without.
 OURS = re.compile(r"\b(?:the|is|are|was|your|you|this|that|has|have|cannot|must|not|its|from|will|here|yet|were)\b")
@@ -66,8 +68,9 @@ def outside(piece: str) -> str:
     return "".join(kept)
 
 
-@pytest.fixture
-def _brackets(settings: Any, tmp_path: Path) -> Any:
+@pytest.fixture(scope="module")
+def bracketed_locale(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with every message of ours in brackets, made once: all code and templates are read for it."""
     catalogue = Catalog(locale=BRACKETED)
     for found in found_messages():
         if found.plural:
@@ -76,14 +79,19 @@ def _brackets(settings: Any, tmp_path: Path) -> Any:
             catalogue.add(found.singular, bracketed(found.singular), context=found.context or None)
     file = BytesIO()
     write_mo(file, catalogue)
-    locale = tmp_path / "locale"
+    locale = tmp_path_factory.mktemp("locale")
     path = locale / BRACKETED / "LC_MESSAGES" / "django.mo"
     path.parent.mkdir(parents=True)
     path.write_bytes(file.getvalue())
-    settings.LOCALE_PATHS = [locale]
+    return locale
+
+
+@pytest.fixture(autouse=True)
+def _brackets(settings: Any, bracketed_locale: Path, extreme_library: Path) -> Iterator[None]:
+    settings.LOCALE_PATHS = [bracketed_locale]
     settings.LANGUAGES = [*settings.LANGUAGES, (BRACKETED, "Brackets")]
-    settings.PACK_LIBRARY = write_library(tmp_path / "library")
-    settings.WEBHOOK_ALLOWED_NETWORKS = [ip_network("127.0.0.0/8")]
+    settings.PACK_LIBRARY = extreme_library
+    settings.WEBHOOK_ALLOWED_NETWORKS = LOOPBACK
     yield
     trans_real._translations.pop(BRACKETED, None)  # type: ignore[attr-defined]  # Django's cache of catalogues
 
@@ -104,11 +112,6 @@ def found_on(browser: Client, addresses: list[str]) -> list[str]:
             if OURS.search(rest) and rest.lstrip("0123456789. ") not in content:
                 found.append(f"{address}: {rest[:100]}")
     return found
-
-
-@pytest.fixture
-def a(db: None, _brackets: None) -> ExtremeTenant:
-    return ExtremeTenant()
 
 
 @pytest.mark.parametrize("namespace", ["console", "app", "account"])
