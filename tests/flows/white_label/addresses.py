@@ -78,6 +78,23 @@ def of_console(tenant: Tenant) -> dict[str, str]:
     return made | {name: reverse(f"console:{name}", args=found) for name, found in ids.items()}
 
 
+def statuses_at_console(role: str) -> dict[str, int]:
+    """What somebody of the agency in this role is answered at every page of the console."""
+    found = {name: console.seen(page, role) for name, page in console.PAGES.items()}
+    found |= {name: packs.seen(name, role) for name in packs.PAGES}
+    found |= {name: webhooks.seen(page, role) for name, page in webhooks.PAGES.items()}
+    return found | {
+        "switch": 302,
+        "channel-connect": 200,
+        "channel-connect-return-urls": 200,
+        "channel-connect-start": 200,
+        "channel-connect-start-for": 200,
+        "channel-connect-cancel": 302,
+        "broadcasts": 200,
+        "broadcast": 200,
+    }
+
+
 def of_dashboard(tenant: Tenant) -> dict[str, str]:
     """Every page of the dashboard by its name."""
     pages = dashboard.PAGES | dashboard.LANDING

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -43,8 +44,9 @@ class HostedAgency:
     def host(self) -> str:
         return self.domain.host
 
-    @property
+    @cached_property
     def brand(self) -> Brand:
+        """Its looks, which no story changes: asked for once, and not for every page."""
         return Brand.objects.get(agency=self.tenant.agency)
 
     @property
@@ -63,6 +65,9 @@ class HostedAgency:
             session[HOST_AGENCY] = self.tenant.agency.pk
             session.save()
         return browser
+
+
+Hosts = tuple[HostedAgency, HostedAgency]
 
 
 def belongs_to_both(person: User, *agencies: HostedAgency) -> None:

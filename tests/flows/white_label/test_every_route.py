@@ -14,12 +14,11 @@ from agency.actors import SYSTEM
 from agency.models import Agency, User
 from agency.pages.branding import look
 from agency.services import invite_member
-from tests import furnished
 from tests.agency.console.browsers import a_person
 from tests.flows.white_label import addresses
 from tests.flows.white_label.agencies import (
     HostedAgency,
-    belongs_to_both,
+    Hosts,
     resources_of,
     text_of,
     title_of,
@@ -27,14 +26,10 @@ from tests.flows.white_label.agencies import (
 )
 from tests.packs.small_library import write_library
 from tests.routes import ROUTES, address, api_of, ids_of
-from tests.tenants import Tenant
 from tests.workspaces.subaccounts.dashboard.pages import LANDING, PAGES
-
-a, b = furnished.a, furnished.b
 
 pytestmark = pytest.mark.django_db
 EVERY_PAGE = PAGES | LANDING
-Hosts = tuple[HostedAgency, HostedAgency]
 
 
 @pytest.fixture(autouse=True)
@@ -42,19 +37,6 @@ def _installation(settings: Any, tmp_path: Path) -> None:
     settings.WEBHOOK_ALLOWED_NETWORKS = [ip_network("127.0.0.0/8")]
     settings.DOMAIN_TARGET = "customers.example.net"  # what agencies are told to name in their DNS
     settings.PACK_LIBRARY = write_library(tmp_path / "library")
-
-
-@pytest.fixture
-def hosts(a: Tenant, b: Tenant) -> Hosts:
-    return HostedAgency(a, "north", "0d9488"), HostedAgency(b, "south-sea", "ffcc00")
-
-
-@pytest.fixture
-def person(hosts: Hosts) -> User:
-    """Somebody who is an owner at both, has a workspace of each, and a second invitation of each."""
-    person = a_person(name="Ada")
-    belongs_to_both(person, *hosts)
-    return person
 
 
 def wrong_with(answer: Any, path: str, here: HostedAgency, other: HostedAgency) -> list[str]:
@@ -101,7 +83,8 @@ def test_the_console(hosts: Hosts, person: User) -> None:
     for here, other in each_way(hosts):
         pages = addresses.of_console(here.tenant)
         assert set(pages) == addresses.names_in("console")
-        walk(here.browser(person), pages.values(), here, other)
+        statuses = walk(here.browser(person), pages.values(), here, other)
+        assert {name: statuses[path] for name, path in pages.items()} == addresses.statuses_at_console("owner")
 
 
 def test_the_dashboard(hosts: Hosts, person: User) -> None:

@@ -17,30 +17,13 @@ from agency.services.mail.address_requests import answer_address_requests
 from agency.services.mail.links import invitation_path
 from agency.services.people.invitations import invitation_of_link
 from agency.tasks import send_mail
-from tests import furnished
 from tests.agency.console.browsers import PASSWORD, a_browser, a_person, flashes, text
 from tests.factories import WorkspaceFactory
-from tests.flows.white_label.agencies import HostedAgency, belongs_to_both
-from tests.flows.white_label.test_every_route import Hosts
-from tests.tenants import Tenant
+from tests.flows.white_label.agencies import HostedAgency, Hosts
 from workspaces.subaccounts.models import Workspace
-
-a, b = furnished.a, furnished.b
 
 pytestmark = pytest.mark.django_db
 SIGN_IN = "/account/sign-in"
-
-
-@pytest.fixture
-def hosts(a: Tenant, b: Tenant) -> Hosts:
-    return HostedAgency(a, "north", "0d9488"), HostedAgency(b, "south-sea", "ffcc00")
-
-
-@pytest.fixture
-def person(hosts: Hosts) -> User:
-    person = a_person(name="Ada")
-    belongs_to_both(person, *hosts)
-    return person
 
 
 def sign_in(here: HostedAgency, person: User, **more: str) -> Any:
