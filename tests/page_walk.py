@@ -1,16 +1,19 @@
 """All pages of a table, opened one after the other by the same person, each as if no page had been opened before."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from copy import deepcopy
-from typing import Any
+from typing import Any, TypeVar
 from uuid import uuid4
+from zlib import crc32
 
 from django.db import transaction
 from django.http.response import HttpResponseBase
 from django.test import Client
 
+from tests.sizes import size
 from tests.tenants import Tenant
 
+Kind = TypeVar("Kind", bound=Hashable)
 # Its values are ids of a page, as its address takes them.
 Ids = dict[str, list[Any]]
 Address = Callable[[str, list[Any]], str]
@@ -38,6 +41,20 @@ def statuses(browser: Client, method: str, paths: Mapping[str, str], **options: 
     return {name: answer.status_code for name, answer in answers(browser, method, paths, **options)}
 
 
+def in_turns(kinds: Sequence[Kind], paths: Mapping[str, str]) -> dict[Kind, dict[str, str]]:
+    """Share pages among kinds of requests that are answered alike before a page is asked for.
+
+    Each page gets one kind, which follows from its name, and each kind has many pages. At full size each page gets all.
+    """
+    if size("pages", "every kind of request at every page"):
+        return {kind: dict(paths) for kind in kinds}
+    shares: dict[Kind, dict[str, str]] = {kind: {} for kind in kinds}
+    for name, path in paths.items():
+        shares[kinds[crc32(name.encode()) % len(kinds)]][name] = path
+    assert all(shares.values())
+    return shares
+
+
 def unlike_unknown_ids(
     browser: Client, ids: Ids, address: Address, mark: str, *, position: int | None = None
 ) -> list[str]:
@@ -53,13 +70,11 @@ def unlike_unknown_ids(
     }
     found = []
     for method, elsewhere in (("get", 302), ("post", 405)):
-        first, second = (
-            dict(answers(browser, method, paths, headers={"X-Request-Id": "same"})) for paths in (foreign, unknown)
-        )
-        for name, one in first.items():
-            other = second[name]
-            if one.status_code == elsewhere:
-                continue
+        headers = {"X-Request-Id": "same"}
+        first = dict(answers(browser, method, foreign, headers=headers))
+        asked = {name: unknown[name] for name, one in first.items() if one.status_code != elsewhere}
+        for name, other in answers(browser, method, asked, headers=headers):
+            one = first[name]
             if (one.status_code, other.status_code) != (404, 404) or one.content != other.content:
                 found.append(f"{method} {name}: {one.status_code}, and {other.status_code} of an unknown id")
             elif mark in one.content.decode():

@@ -120,6 +120,36 @@ PROOFS: Final[Mapping[str, Proof]] = {
         PRODUCT,
         {"requests of each operation": (3, 100)},
     ),
+    "pages": Proof(
+        "No page of console and dashboard opens to anybody who may not, whatever the method and the host",
+        (
+            "tests/page_walk.py",
+            "tests/test_page_access.py",
+            "tests/workspaces/subaccounts/dashboard/pages.py",
+            "tests/workspaces/subaccounts/dashboard/test_access.py",
+        ),
+        (
+            "agency/console",
+            "agency/pages",
+            "broadcasts/console",
+            "broadcasts/dashboard",
+            "channelconnect/console",
+            "config/serving",
+            "packs/console",
+            "packs/dashboard",
+            "webhooks/console",
+            "webhooks/dashboard",
+            "workspaces/automations/dashboard",
+            "workspaces/catalogue/dashboard",
+            "workspaces/classes/dashboard",
+            "workspaces/contacts/dashboard",
+            "workspaces/conversations/dashboard",
+            "workspaces/subaccounts/console",
+            "workspaces/subaccounts/dashboard",
+        ),
+        # Small: each page once for each rule that is the same for all pages, by people and methods in turns.
+        {"every kind of request at every page": (0, 1)},
+    ),
     "values": Proof(
         "Rules of values hold for whatever value",
         (

@@ -6,6 +6,7 @@ What each role may at the console stands in tables beside the pages, and so does
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from ipaddress import ip_network
+from itertools import product
 from typing import Any
 from urllib.parse import unquote
 
@@ -23,7 +24,7 @@ from tests.factories import DomainFactory
 from tests.flows.white_label import addresses
 from tests.furnished import loaded
 from tests.packs.small_library import write_library
-from tests.page_walk import answers, statuses
+from tests.page_walk import answers, in_turns
 from tests.routes import DOCUMENTS, ROUTES, address, api_of, ids_of
 from tests.tenants import Tenant
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client, member_client
@@ -32,7 +33,7 @@ a, b = furnished.a, furnished.b
 
 pytestmark = pytest.mark.django_db
 Paths = dict[str, str]
-EACH_METHOD = pytest.mark.parametrize("method", ["get", "post"])
+METHODS = ("get", "post")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -72,7 +73,7 @@ OUTSIDERS: dict[str, Callable[[Tenant], Client]] = {
 }
 
 
-@EACH_METHOD
+@pytest.mark.parametrize("method", METHODS)
 def test_without_a_session_every_page_of_the_console_leads_to_sign_in(method: str, console: Paths) -> None:
     for name, answer in answers(a_browser(), method, console):
         assert (name, answer.status_code) == (name, 302)
@@ -80,40 +81,40 @@ def test_without_a_session_every_page_of_the_console_leads_to_sign_in(method: st
         assert method == "post" or unquote(answer["Location"]).endswith(console[name])
 
 
-@EACH_METHOD
-@pytest.mark.parametrize("who", OUTSIDERS)
-def test_nobody_from_outside_the_agency_sees_or_changes_a_page_of_its_console(
-    who: str, method: str, a: Tenant, console: Paths
-) -> None:
-    for name, answer in answers(OUTSIDERS[who](a), method, console):
-        assert (name, answer.status_code) == (name, 403)
-        assert a.mark not in text(answer), name
+def test_nobody_from_outside_the_agency_sees_or_changes_a_page_of_its_console(a: Tenant, console: Paths) -> None:
+    browsers = {who: browser(a) for who, browser in OUTSIDERS.items()}
+    for (who, method), asked in in_turns([*product(browsers, METHODS)], console).items():
+        for name, answer in answers(browsers[who], method, asked):
+            assert (who, name, answer.status_code) == (who, name, 403)
+            assert a.mark not in text(answer), name
 
 
-@EACH_METHOD
-def test_a_suspended_agency_s_console_is_closed_to_its_owner(method: str, a: Tenant, console: Paths) -> None:
+def test_a_suspended_agency_s_console_is_closed_to_its_owner(a: Tenant, console: Paths) -> None:
     browser = at_the_console(a.agency, "owner")
     suspend_agency(agency=a.agency, reason="", now=now(), by=SYSTEM)
-    for name, answer in answers(browser, method, console):
-        assert (name, answer.status_code) == (name, 403)
-        assert b"is suspended" in answer.content, name
+    for method, asked in in_turns(METHODS, console).items():
+        for name, answer in answers(browser, method, asked):
+            assert (name, answer.status_code) == (name, 403)
+            assert b"is suspended" in answer.content, name
 
 
-def test_on_the_agency_s_own_host_a_page_is_as_elsewhere_and_on_another_s_nobody_comes_in(
-    a: Tenant, b: Tenant, console: Paths
-) -> None:
-    """A browser that signs in there, or that brings along a session of the host where it signed in."""
+def test_on_another_agency_s_host_nobody_comes_in(a: Tenant, b: Tenant, console: Paths) -> None:
+    """A browser that signs in there, or that brings along a session of the host where it signed in.
+
+    On the agency's own host each page is opened in tests/flows/white_label/test_every_route.py.
+    """
     person = a_member(a.agency, "owner").user
     own, others = (signed_in_on(a_host(one.agency), person) for one in (a, b))
-    assert statuses(own, "get", console) == statuses(a_browser(person), "get", console)
+    assert own.get(console["plans"]).status_code == 200
     carried = a_browser()
     carried.defaults["HTTP_HOST"] = others.defaults["HTTP_HOST"]
     carried.cookies = deepcopy(own.cookies)
-    for method in ("get", "post"):
-        for name, answer in answers(others, method, console):
+    for method, asked in in_turns(METHODS, console).items():
+        for name, answer in answers(others, method, asked):
             assert (name, answer.status_code) == (name, 403)
             assert a.mark not in text(answer), name
-        for name, answer in answers(carried, method, console):
+    for method, asked in in_turns(METHODS[::-1], console).items():
+        for name, answer in answers(carried, method, asked):
             assert (name, answer.status_code) == (name, 302)
             assert answer["Location"].startswith("/account/sign-in?"), name
 
@@ -133,20 +134,23 @@ def everything_of(tenant: Tenant, **pages: Paths) -> Paths:
     return {f"{group}: {name}": path for group, paths in groups.items() for name, path in paths.items()}
 
 
-@EACH_METHOD
 def test_on_a_host_that_is_nobody_s_or_not_verified_nothing_is_there_for_anybody(
-    method: str, a: Tenant, console: Paths, dashboard: Paths, settings: Any
+    a: Tenant, console: Paths, dashboard: Paths, settings: Any
 ) -> None:
     """Nor with a session, or a key, that opens it elsewhere."""
     settings.HOSTS = {"testserver"}
     DomainFactory.create(agency=a.agency, host="waiting.localhost", is_verified=False)
     paths = everything_of(a, console=console, dashboard=dashboard)
-    keys = [api_of("api/agency/v1/", a).key, api_of("api/v1/", a).key]
-    owner, customer, supporter = at_the_console(a.agency, "owner"), dashboard_client(a.workspace), a_supporter()
-    for host in ("waiting.localhost", "app.example.org"):
-        for browser, key in ((owner, keys[0]), (customer, keys[1]), (supporter, None)):
-            headers = {"Host": host} | ({"X-Api-Key": key} if key else {})
-            found = {}
-            for name, answer in answers(browser, method, paths, headers=headers):
-                found[name] = (answer.status_code, b"" if answer.streaming else answer.content)
-            assert found == dict.fromkeys(paths, (404, b'{"message":"Not found."}'))
+    people = {
+        "owner": (at_the_console(a.agency, "owner"), api_of("api/agency/v1/", a).key),
+        "customer": (dashboard_client(a.workspace), api_of("api/v1/", a).key),
+        "support": (a_supporter(), None),
+    }
+    kinds = [*product(("waiting.localhost", "app.example.org"), people, METHODS)]
+    for (host, who, method), asked in in_turns(kinds, paths).items():
+        browser, key = people[who]
+        headers = {"Host": host} | ({"X-Api-Key": key} if key else {})
+        found = {}
+        for name, answer in answers(browser, method, asked, headers=headers):
+            found[name] = (answer.status_code, b"" if answer.streaming else answer.content)
+        assert found == dict.fromkeys(asked, (404, b'{"message":"Not found."}'))
