@@ -15,6 +15,7 @@ from agency.limits import unlimited
 from agency.models import Plan, User, UserSession
 from tests.agency.console.browsers import PASSWORD, a_member
 from tests.factories import many_workspaces
+from tests.flows.sessions import give_session
 from tests.images.pictures import a_picture
 from tests.tenants import Tenant
 
@@ -32,7 +33,7 @@ def person(a: Tenant) -> User:
 
 @pytest.fixture
 def open_browser(browser: Browser, live_server: LiveServer, person: User) -> Iterator[Open]:
-    """Open browsers in which the person has signed in; whatever a page complains about fails the story."""
+    """Open browsers in which the person has signed in, at home; whatever a page complains about fails the story."""
     contexts: list[BrowserContext] = []
     complaints: list[str] = []
 
@@ -41,7 +42,8 @@ def open_browser(browser: Browser, live_server: LiveServer, person: User) -> Ite
         page = contexts[-1].new_page()
         page.on("console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None)
         page.on("pageerror", lambda error: complaints.append(str(error)))
-        sign_in(page, person)
+        give_session(page.context, person, live_server.url)
+        page.goto("/console/")
         return page
 
     yield open_one
@@ -118,8 +120,10 @@ def test_a_logo_is_uploaded_and_looked_at(open_browser: Open) -> None:
     assert "rgb(25" in button.evaluate("button => getComputedStyle(button).backgroundColor")
 
 
-def test_a_day_at_the_console(open_browser: Open, live_server: LiveServer) -> None:
+def test_a_day_at_the_console(open_browser: Open, live_server: LiveServer, person: User) -> None:
     page = open_browser()
+    page.context.clear_cookies()
+    sign_in(page, person)
     a_first_customer(page)
 
     page.get_by_role("navigation", name="Console", exact=True).get_by_role("link", name="API").click()

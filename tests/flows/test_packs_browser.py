@@ -1,6 +1,5 @@
 """In a real browser: one customer's automation becomes a pack, and another customer puts it to work."""
 
-import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,9 +10,10 @@ from pytest_django.live_server_helper import LiveServer
 
 from agency.actors import SYSTEM
 from packs.models import Pack
-from tests.agency.console.browsers import PASSWORD, a_member
+from tests.agency.console.browsers import a_member
 from tests.factories import ChannelFactory, ProductFactory, StaffFactory, WorkspaceFactory
 from tests.factories.flows import a_customers_flow
+from tests.flows.sessions import give_session
 from tests.packs.client import an_automation
 from tests.packs.small_library import write_library
 from tests.tenants import Tenant
@@ -73,8 +73,6 @@ def customer(a: Tenant) -> Workspace:
     Automation.objects.filter(workspace=workspace).delete()
     ProductFactory.create(workspace=workspace)
     change_readiness(workspace=workspace, availability=True, payment=True, by=SYSTEM)
-    workspace.owner.set_password(PASSWORD)
-    workspace.owner.save()
     return workspace
 
 
@@ -84,14 +82,6 @@ def phone(open_page: Open) -> Page:
     return open_page(java_script_enabled=False, viewport={"width": 360, "height": 740})
 
 
-def sign_in(page: Page, address: str, email: str) -> None:
-    page.goto(address)
-    page.get_by_label("E-mail").fill(email)
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in").click()
-    expect(page).to_have_url(re.compile(f"{re.escape(address)}$"))
-
-
 def show_nothing_of_the_first_customer(page: Page) -> None:
     content = page.content()
     for secret in SECRETS:
@@ -99,11 +89,11 @@ def show_nothing_of_the_first_customer(page: Page) -> None:
 
 
 def test_a_customer_s_automation_becomes_a_pack_that_another_customer_switches_on(
-    a: Tenant, source: Automation, customer: Workspace, console: Page, phone: Page
+    a: Tenant, source: Automation, customer: Workspace, console: Page, phone: Page, live_server: LiveServer
 ) -> None:
-    staff = a_member(a.agency, "admin")
-    sign_in(console, "/console/packs", staff.user.email)
-
+    give_session(console.context, a_member(a.agency, "admin").user, live_server.url)
+    give_session(phone.context, customer.owner, live_server.url)
+    console.goto("/console/packs")
     console.get_by_role("link", name="New pack").first.click()
     console.get_by_label("Name").fill("Salon essentials")
     console.get_by_role("button", name="Create pack").click()
@@ -170,7 +160,7 @@ def drag(page: Page, name: str, *, above: str) -> None:
 
 def put_to_work(page: Page, customer: Workspace) -> None:
     """What the second customer does, on a phone and without any script."""
-    sign_in(page, "/app/gallery", customer.owner.email)
+    page.goto("/app/gallery")
     page.get_by_role("link", name="Salon essentials").click()
     show_nothing_of_the_first_customer(page)
     StaffFactory.create(workspace=customer, name="Hairdresser")

@@ -4,12 +4,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from django.conf import settings as project
 from playwright.sync_api import Browser
 from pytest_django.live_server_helper import LiveServer
 
 from agency.models import User
-from tests.agency.console.browsers import a_browser
+from tests.flows.sessions import give_session
 from tests.flows.tasks.keyboard import PersonAtTheKeyboard
 from tests.flows.tasks.person import Person, PersonWithoutScripts
 
@@ -42,8 +41,7 @@ def person_at(browser: Browser, live_server: LiveServer, way: type[Person]) -> I
         )
         contexts.append(context)
         if user:
-            session = a_browser(user).cookies[project.SESSION_COOKIE_NAME].value
-            context.add_cookies([{"name": project.SESSION_COOKIE_NAME, "value": session, "url": live_server.url}])
+            give_session(context, user, live_server.url)
         context.set_default_timeout(60_000)
         page = context.new_page()
         page.on("pageerror", lambda error: complaints.append(str(error)))

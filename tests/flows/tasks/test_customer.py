@@ -129,12 +129,12 @@ def send_a_broadcast(person: Person) -> None:
     assert Broadcast.objects.get().status == Broadcast.Status.SCHEDULED
 
 
-def test_a_broadcast_to_a_segment_takes_few_clicks(person: Person, customer: Workspace) -> None:
+def test_a_broadcast_to_a_segment_takes_few_clicks(person_at: SignIn, customer: Workspace) -> None:
+    person = person_at(customer.owner, home="/app/", menu="Dashboard")
     channel = Channel.objects.get(workspace=customer)
     a_message_template(channel)
     SegmentFactory.create(workspace=customer, name="Regulars")
     ContactFactory.create(workspace=customer, phone="+493012345", tags=["VIP"])
-    accept_the_invitation(person)
     send_a_broadcast(person)
     # The last one confirms to how many it goes.
     assert (person.clicks, person.fields) == (6, 3)
