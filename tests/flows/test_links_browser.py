@@ -1,7 +1,6 @@
 """In a real browser: links among words are told by more than their colour, and the support admin fits a phone."""
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import pytest
 from django.conf import settings as project
@@ -73,22 +72,21 @@ def test_links_among_the_words_of_the_admins_overview_are_underlined(a: Tenant, 
     assert page.evaluate(UNMARKED) == []
 
 
-@pytest.mark.parametrize(
-    "address",
-    [
-        "/admin/",
-        "/admin/agency/agency/",
-        "/admin/agency/agency/{agency}/overview/",
-        "/admin/agency/agency/{agency}/change/",
-        "/admin/agency/agency/find/?q=a",
-        "/admin/subaccounts/workspace/",
-    ],
-)
-def test_the_admin_fits_a_phone(a: Tenant, page_of: As, address: str) -> None:
+def test_the_admin_fits_a_phone(a: Tenant, page_of: As) -> None:
     WorkspaceFactory.create(agency=a.agency, name="W" * 80)
     DomainFactory.create(agency=a.agency, host=f"{'long' * 15}.{'name' * 15}.example.com")
-    page: Any = page_of(support(a))
+    page = page_of(support(a))
     page.set_viewport_size({"width": 360, "height": 740})
-    page.goto(address.format(agency=a.agency.pk))
-    expect(page.get_by_role("button", name="Log out")).to_be_attached()
-    assert page.evaluate(TOO_WIDE) == [0, []]
+    found = {}
+    for address in (
+        "/admin/",
+        "/admin/agency/agency/",
+        f"/admin/agency/agency/{a.agency.pk}/overview/",
+        f"/admin/agency/agency/{a.agency.pk}/change/",
+        "/admin/agency/agency/find/?q=a",
+        "/admin/subaccounts/workspace/",
+    ):
+        page.goto(address)
+        expect(page.get_by_role("button", name="Log out")).to_be_attached()
+        found[address] = page.evaluate(TOO_WIDE)
+    assert {address: wide for address, wide in found.items() if wide != [0, []]} == {}

@@ -79,19 +79,12 @@ def test_messages_are_said_with_who_sent_them_whatever_is_open(opened: Page, cha
     assert Conversation.objects.count() == 4
 
 
-@pytest.mark.parametrize(
-    ("current", "other"),
-    [
-        (".side .menu a[aria-current]", ".side .menu a:not([aria-current])"),
-        (".inbox-views a[aria-current]", ".inbox-views a:not([aria-current])"),
-        (".composer-tabs a[aria-current]", ".composer-tabs a:not([aria-current])"),
-        (".inbox-row[aria-current]", ".inbox-row:not([aria-current])"),
-    ],
-)
-def test_what_is_current_is_seen_in_forced_colours(opened: Page, current: str, other: str) -> None:
+def test_what_is_current_is_seen_in_forced_colours(opened: Page) -> None:
     opened.set_viewport_size({"width": 1600, "height": 900})
     opened.emulate_media(forced_colors="active")
-    expect(opened.locator(other).first).to_be_attached()
-    here, elsewhere, inside = opened.evaluate(LOOKS, [current, other])
-    assert here[1] != elsewhere[1]
-    assert set(inside) <= {here[0]}
+    for one in (".side .menu a", ".inbox-views a", ".composer-tabs a", ".inbox-row"):
+        current, other = f"{one}[aria-current]", f"{one}:not([aria-current])"
+        expect(opened.locator(other).first).to_be_attached()
+        here, elsewhere, inside = opened.evaluate(LOOKS, [current, other])
+        assert here[1] != elsewhere[1], one
+        assert set(inside) <= {here[0]}, one
