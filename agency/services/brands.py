@@ -11,11 +11,17 @@ from agency.models import Agency, Brand
 from agency.models.branding.brands import BYTES, PictureKind
 from agency.services.activity import record_activity
 from agency.services.activity.fields import Changes
-from agency.services.pictures import DrawnPicture, NoPicture, draw_icon, icon_of_own, main_colours, shrink
+from agency.services.pictures import DrawnPicture, NoPicture, Work, draw, icon_of_own, main_colours
 from config.errors import Invalid
 
 ACCENT = re.compile(r"#[0-9a-f]{6}", re.ASCII)
 MOST_SUGGESTED: Final = 5
+# What is drawn of an uploaded file, first that which was asked for: of a logo the favicon, too.
+DRAWN_OF: Final[dict[PictureKind, tuple[Work, ...]]] = {
+    "logo": ("logo", "icon"),
+    "dark_logo": ("logo",),
+    "favicon": ("icon",),
+}
 
 
 class AccentRefused(Invalid):
@@ -71,8 +77,7 @@ def set_picture(*, agency: Agency, kind: PictureKind, file: bytes, by: Actor) ->
     The favicon is made from the logo as long as the agency has given none.
     """
     try:
-        drawn = draw_icon(file) if kind == "favicon" else shrink(file)
-        icon = draw_icon(file) if kind == "logo" else None
+        drawn, *icons = draw(file, *DRAWN_OF[kind])
     except NoPicture as error:
         raise PictureRefused(str(error)) from error
     values = _columns(kind, drawn)
@@ -81,8 +86,8 @@ def set_picture(*, agency: Agency, kind: PictureKind, file: bytes, by: Actor) ->
         brand = _lock(agency)
         if kind == "favicon":
             values["favicon_is_own"] = True
-        elif icon and not brand.favicon_is_own:
-            values |= _columns("favicon", icon)
+        elif icons and not brand.favicon_is_own:
+            values |= _columns("favicon", icons[0])
         if any(getattr(brand, name) != value for name, value in values.items() if name not in BYTES):
             _save(brand, values)
             _record(agency, f"brand.{kind}_changed", by, digest=digest)

@@ -6,6 +6,7 @@ this file imports nothing of the product.
 """
 
 import resource
+import struct
 import sys
 from collections.abc import Callable
 from io import BytesIO
@@ -20,10 +21,11 @@ LEAST_SIDE: Final = 16
 WIDEST, HIGHEST = 480, 160
 # What browsers and phones ask of a page's icon.
 ICON_SIDE: Final = 192
+# What stands before each drawn picture that the program writes.
+LENGTH: Final = struct.Struct(">I")
 UNREADABLE: Final = (OSError, SyntaxError, ValueError, EOFError)
 
 MOST_MEMORY: Final = 512 * 1024 * 1024
-MOST_CPU_SECONDS: Final = 5
 # How the program ends when it refuses a picture: what anything else means, nobody has foreseen.
 REFUSALS: Final = {
     3: "The file must be a PNG, JPEG or WebP picture.",
@@ -40,27 +42,8 @@ class Refused(Exception):
         self.code = code
 
 
-def logo_of(data: bytes) -> bytes:
-    """Draw a picture in at most 480 x 160 pixels. Raises `Refused`."""
-    drawn = _read(data)
-    # Transparent margins would only push the logo away from the agency's name.
-    drawn = drawn.crop(drawn.getchannel("A").getbbox())
-    drawn.thumbnail((WIDEST, HIGHEST), Image.Resampling.LANCZOS)
-    return _written(drawn)
-
-
-def icon_of(data: bytes) -> bytes:
-    """Draw a picture in the middle of a square of 192 pixels. Raises `Refused`."""
-    drawn = _read(data)
-    drawn = drawn.crop(drawn.getchannel("A").getbbox())
-    drawn.thumbnail((ICON_SIDE, ICON_SIDE), Image.Resampling.LANCZOS)
-    return _written(ImageOps.pad(drawn, (ICON_SIDE, ICON_SIDE), Image.Resampling.LANCZOS, color=(0, 0, 0, 0)))
-
-
-WORKS: Final[dict[str, Callable[[bytes], bytes]]] = {"logo": logo_of, "icon": icon_of}
-
-
-def _read(data: bytes) -> Image.Image:
+def read_picture(data: bytes) -> Image.Image:
+    """Decode a picture. Raises `Refused`."""
     try:
         with Image.open(BytesIO(data), formats=FORMATS) as read:
             _check_size(*read.size)
@@ -69,6 +52,24 @@ def _read(data: bytes) -> Image.Image:
         raise Refused(4) from error
     except UNREADABLE as error:
         raise Refused(3) from error
+
+
+def logo_of(read: Image.Image) -> bytes:
+    """Draw a picture in at most 480 x 160 pixels."""
+    # Transparent margins would only push the logo away from the agency's name.
+    drawn = read.crop(read.getchannel("A").getbbox())
+    drawn.thumbnail((WIDEST, HIGHEST), Image.Resampling.LANCZOS)
+    return _written(drawn)
+
+
+def icon_of(read: Image.Image) -> bytes:
+    """Draw a picture in the middle of a square of 192 pixels."""
+    drawn = read.crop(read.getchannel("A").getbbox())
+    drawn.thumbnail((ICON_SIDE, ICON_SIDE), Image.Resampling.LANCZOS)
+    return _written(ImageOps.pad(drawn, (ICON_SIDE, ICON_SIDE), Image.Resampling.LANCZOS, color=(0, 0, 0, 0)))
+
+
+WORKS: Final[dict[str, Callable[[Image.Image], bytes]]] = {"logo": logo_of, "icon": icon_of}
 
 
 def _written(drawn: Image.Image) -> bytes:
@@ -85,15 +86,20 @@ def _check_size(width: int, height: int) -> None:
 
 
 def main() -> int:
-    """Read a picture, write the drawn one, and say by the exit's number why there is none."""
+    """Read a picture, write what is drawn of it, and say by the exit's number why there is nothing.
+
+    The program is given how many seconds of work it may take, then what to draw. Each PNG is written behind its length.
+    """
+    seconds, *works = sys.argv[1:]
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_CPU, (MOST_CPU_SECONDS, MOST_CPU_SECONDS))
+    resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds)))
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     try:
-        drawn = WORKS[sys.argv[1]](sys.stdin.buffer.read())
+        read = read_picture(sys.stdin.buffer.read())
     except Refused as refused:
         return refused.code
-    sys.stdout.buffer.write(drawn)
+    for drawn in [WORKS[work](read) for work in works]:
+        sys.stdout.buffer.write(LENGTH.pack(len(drawn)) + drawn)
     return 0
 
 

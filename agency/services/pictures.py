@@ -4,9 +4,10 @@ import logging
 import struct
 import subprocess
 import sys
+from collections.abc import Iterator
 from io import BytesIO
 from threading import BoundedSemaphore
-from typing import Final, NamedTuple, cast
+from typing import Final, Literal, NamedTuple, cast
 
 from PIL import Image
 
@@ -17,6 +18,7 @@ logger = logging.getLogger(__name__)
 MOST_BYTES = 1024 * 1024
 TOO_LARGE = "The file is larger than 1 MiB."
 TOO_MUCH_WORK: Final = "The picture takes too much work to draw. Save it anew."
+MOST_CPU_SECONDS: Final = 5
 # By the clock on the wall, where a machine is so busy that the limit of work is not reached.
 LONGEST_SECONDS: Final = 20.0
 AT_ONCE: Final = BoundedSemaphore(2)
@@ -26,6 +28,8 @@ LEAST_SATURATION: Final = 60
 MOST_COLOURS: Final = 12
 HALF: Final = 127
 Colour = tuple[int, int, int]
+# How `drawing.py` names what it draws.
+Work = Literal["logo", "icon"]
 
 
 class DrawnPicture(NamedTuple):
@@ -40,19 +44,30 @@ class NoPicture(ValueError):
     """The bytes are not a picture that is taken; the message says why, for a person."""
 
 
-def shrink(data: bytes) -> DrawnPicture:
-    """Read a PNG, JPEG or WebP file and draw it anew in at most 480 x 160 pixels. Raises `NoPicture`."""
-    return _drawn_apart(data, "logo")
+def draw(data: bytes, *works: Work) -> list[DrawnPicture]:
+    """Read a PNG, JPEG or WebP file and draw it anew: as a logo, as an icon, or both. Raises `NoPicture`.
 
-
-def draw_icon(data: bytes) -> DrawnPicture:
-    """Read a picture and draw it anew in the middle of a square of 192 pixels. Raises `NoPicture`."""
-    return _drawn_apart(data, "icon")
+    One process does it, which knows nothing of ours and ends by itself.
+    """
+    if len(data) > MOST_BYTES:
+        raise NoPicture(TOO_LARGE)
+    program = [sys.executable, "-I", drawing.__file__, str(MOST_CPU_SECONDS), *works]
+    with AT_ONCE:
+        try:
+            done = subprocess.run(program, input=data, capture_output=True, env={}, timeout=LONGEST_SECONDS)  # noqa: S603
+        except subprocess.TimeoutExpired:
+            raise NoPicture(TOO_MUCH_WORK) from None
+    if done.returncode in drawing.REFUSALS:
+        raise NoPicture(drawing.REFUSALS[done.returncode])
+    if done.returncode:
+        logger.warning("a picture was not drawn", extra={"exit": done.returncode})
+        raise NoPicture(TOO_MUCH_WORK)
+    return [_measured(png) for png in _parts(done.stdout)]
 
 
 def icon_of_own(png: bytes) -> DrawnPicture:
     """Draw the icon of a picture of our own making."""
-    return _measured(drawing.icon_of(png))
+    return _measured(drawing.icon_of(drawing.read_picture(png)))
 
 
 def main_colours(png: bytes, *, most: int) -> list[str]:
@@ -72,22 +87,13 @@ def main_colours(png: bytes, *, most: int) -> list[str]:
     return [f"#{red:02x}{green:02x}{blue:02x}" for red, green, blue in strong[:most]]
 
 
-def _drawn_apart(data: bytes, work: str) -> DrawnPicture:
-    """Have a picture drawn by a process of its own, which knows nothing of ours and ends by itself."""
-    if len(data) > MOST_BYTES:
-        raise NoPicture(TOO_LARGE)
-    program = [sys.executable, "-I", drawing.__file__, work]
-    with AT_ONCE:
-        try:
-            done = subprocess.run(program, input=data, capture_output=True, env={}, timeout=LONGEST_SECONDS)  # noqa: S603
-        except subprocess.TimeoutExpired:
-            raise NoPicture(TOO_MUCH_WORK) from None
-    if done.returncode in drawing.REFUSALS:
-        raise NoPicture(drawing.REFUSALS[done.returncode])
-    if done.returncode:
-        logger.warning("a picture was not drawn", extra={"exit": done.returncode})
-        raise NoPicture(TOO_MUCH_WORK)
-    return _measured(done.stdout)
+def _parts(written: bytes) -> Iterator[bytes]:
+    """Give the pictures that the program wrote, each behind its length."""
+    while written:
+        (length,) = drawing.LENGTH.unpack_from(written)
+        rest = written[drawing.LENGTH.size :]
+        yield rest[:length]
+        written = rest[length:]
 
 
 def _measured(png: bytes) -> DrawnPicture:
