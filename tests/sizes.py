@@ -171,7 +171,7 @@ PROOFS: Final[Mapping[str, Proof]] = {
             "config/api",
             "config/http",
         ),
-        {"values": (100, 5_000), "colours": (25, 2_000), "wall clocks": (300, 50_000), "damaged pictures": (20, 600)},
+        {"values": (100, 5_000), "colours": (25, 2_000), "wall clocks": (300, 50_000), "damaged pictures": (8, 600)},
     ),
     "counts": Proof(
         "Stock, and how many people are written to in any 24 hours, are right after whatever is done, by many at once",
@@ -188,6 +188,23 @@ PROOFS: Final[Mapping[str, Proof]] = {
             "people of an allowance": (36, 90),
             "seeds of two connections": (1, 20),
         },
+    ),
+    "large": Proof(
+        "The list of very many sub-accounts takes its indexes, and what is dear to read takes a bounded memory",
+        (
+            "tests/config/test_dear_inputs.py",
+            "tests/workspaces/contacts/test_upload_limits.py",
+            "tests/workspaces/subaccounts/api/test_hundred_thousand.py",
+        ),
+        (
+            "broadcasts/services/costs",
+            "channelconnect/providers/notices",
+            "config/api",
+            "config/db.py",
+            "workspaces/contacts/services/imports",
+            "workspaces/subaccounts",
+        ),
+        {"sub-accounts": (20_000, 100_000), "rows of a file": (20_000, 200_000), "quarters of a MiB": (1, 4)},
     ),
     "chaos": Proof(
         "Everything broken while clients are at work: nothing that was confirmed is lost, nothing comes twice",
