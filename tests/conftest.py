@@ -1,7 +1,6 @@
 """What every test stands on: clean counters, a database that can be emptied, and two agencies with their clients."""
 
 import gc
-import pickle
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,9 +23,15 @@ from tests.document.recording import (  # noqa: F401  # pytest finds them here
     pytest_runtest_call,
     pytest_runtest_setup,
 )
+from tests.furnished import (  # noqa: F401  # pytest finds them here
+    bring_together,
+    furnished,
+    furnished_until_end,
+    pytest_runtest_protocol,
+    two_customers,
+)
 from tests.processes.own_processes import variables
 from tests.processes.preloaded import Preloaded
-from tests.routes import ids_of
 from tests.sizes import FULL_SIZE, size
 from tests.tenants import WORKSPACE_BASE, Api, Tenant
 
@@ -179,6 +184,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.nodeid.startswith(SLOW):
             item.add_marker(pytest.mark.slow)
+    bring_together(items)
     items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
 
 
@@ -290,38 +296,6 @@ def _clean_counters() -> None:
 def _hosts_of_this_test() -> None:
     """Begin without a verified host, as the database does; whoever makes one has them read anew."""
     cache.keep(VerifiedHosts())
-
-
-@pytest.fixture(scope="module")
-def furnished(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[tuple[bytes, bytes]]:
-    """Two agencies with one of everything, there for all tests of a module, each of which begins with a copy of them.
-
-    A module that wants them replaces `a` and `b`.
-    """
-    with django_db_blocker.unblock():
-        made = Tenant(), Tenant()
-        for tenant in made:
-            ids_of(tenant)
-            for key in ("workspace_api", "copying_api"):
-                getattr(tenant, key)
-    yield pickle.dumps(made[0]), pickle.dumps(made[1])
-    with django_db_blocker.unblock():
-        empty_database()
-
-
-@pytest.fixture(scope="module")
-def two_customers(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[tuple[bytes, bytes]]:
-    """Two agencies with a plan, a sub-account and its key, and nothing else: a smaller `furnished`.
-
-    A module that wants them replaces `a` and `b` with `furnished.a_with_customer` and `furnished.b_with_customer`.
-    """
-    with django_db_blocker.unblock():
-        made = Tenant(), Tenant()
-        for tenant in made:
-            _ = tenant.workspace_api  # makes the others, too
-    yield pickle.dumps(made[0]), pickle.dumps(made[1])
-    with django_db_blocker.unblock():
-        empty_database()
 
 
 @pytest.fixture

@@ -37,7 +37,7 @@ METHODS = ("get", "post")
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _installation(furnished: tuple[bytes, bytes], tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def _installation(furnished_until_end: tuple[bytes, ...], tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """What pages about packs and webhooks are about; the furnished agencies have packs of the product's own library."""
     library = write_library(tmp_path_factory.mktemp("library"))
     with override_settings(PACK_LIBRARY=library, WEBHOOK_ALLOWED_NETWORKS=[ip_network("127.0.0.0/8")]):
@@ -45,19 +45,19 @@ def _installation(furnished: tuple[bytes, bytes], tmp_path_factory: pytest.TempP
 
 
 @pytest.fixture(scope="module")
-def console(furnished: tuple[bytes, bytes], _installation: None, django_db_blocker: DjangoDbBlocker) -> Paths:
+def console(furnished_until_end: tuple[bytes, ...], _installation: None, django_db_blocker: DjangoDbBlocker) -> Paths:
     """The address of every page of the console that is about one agency, made once for all tests of the module."""
     with django_db_blocker.unblock():
-        pages = addresses.of_console(loaded(furnished[0]))
+        pages = addresses.of_console(loaded(furnished_until_end[0]))
     assert set(pages) == addresses.names_in("console")
     return {name: path for name, path in pages.items() if name not in ELSEWHERE}
 
 
 @pytest.fixture(scope="module")
-def dashboard(furnished: tuple[bytes, bytes], _installation: None, django_db_blocker: DjangoDbBlocker) -> Paths:
+def dashboard(furnished_until_end: tuple[bytes, ...], _installation: None, django_db_blocker: DjangoDbBlocker) -> Paths:
     """The address of every page of the dashboard that is about one workspace, made once too."""
     with django_db_blocker.unblock():
-        return addresses.of_dashboard(loaded(furnished[0]))
+        return addresses.of_dashboard(loaded(furnished_until_end[0]))
 
 
 def a_supporter() -> Client:

@@ -171,9 +171,9 @@ def views_of(namespace: str) -> Iterator[tuple[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def all_ids(furnished: tuple[bytes, bytes], django_db_blocker: DjangoDbBlocker) -> dict[str, Ids]:
+def all_ids(furnished_until_end: tuple[bytes, ...], django_db_blocker: DjangoDbBlocker) -> dict[str, Ids]:
     """What every page is about: made once for all tests of the module."""
-    own = loaded(furnished[0])
+    own = loaded(furnished_until_end[0])
     with django_db_blocker.unblock():
         return {namespace: {name: make(own) for name, make in pages.items()} for namespace, pages in PAGES.items()}
 

@@ -9,9 +9,12 @@ import pytest
 from django.utils.http import urlencode
 
 from config.api.documents import building
+from tests import furnished
 from tests.document.recording import documented_path
 from tests.routes import AGENCY, ROUTES, address, api_of, body_of, ids_of
 from tests.tenants import Tenant, message
+
+a = furnished.a_with_customer
 
 pytestmark = pytest.mark.django_db
 PUBLISHED = "config.urls"

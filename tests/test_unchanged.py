@@ -32,6 +32,7 @@ from packs.services import (
     order_packs,
     set_replace_platform,
 )
+from tests import furnished
 from tests.factories import UserFactory
 from tests.images.pictures import a_picture
 from tests.tenants import Tenant
@@ -47,6 +48,8 @@ from workspaces.subaccounts.services import (
     revoke_workspace_key,
     suspend_workspace,
 )
+
+a = furnished.a_with_customer
 
 Change = Callable[[], Any]
 

@@ -7,6 +7,7 @@ from django.test import Client
 
 from agency.models import BulkOperation, SavedView
 from config.event_streams import EventStreamResponse
+from tests import furnished
 from tests.agency.console.browsers import a_browser, at_the_console, text
 from tests.agency.jobs.asking import begin, choice
 from tests.tenants import Tenant
@@ -15,6 +16,8 @@ from tests.workspaces.conversations.sending import record, send
 from workspaces.conversations.services import inbound
 from workspaces.conversations.services.announcing import inbox_topic
 from workspaces.subaccounts.dashboard.current_workspace import CHOSEN
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 pytestmark = pytest.mark.django_db
 SUSPEND = "sub_accounts.suspend"

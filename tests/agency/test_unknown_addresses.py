@@ -10,6 +10,7 @@ from django.test import Client
 
 from agency.actors import SYSTEM
 from agency.models import ActivityEntry, Invitation, NotificationEvent, User
+from tests import furnished
 from tests.agency.account_work import Work, work_of
 from tests.agency.console.browsers import PASSWORD, a_browser, a_member, a_person, text
 from tests.agency.invitations import answer, join, mailed_link
@@ -18,6 +19,8 @@ from tests.factories import WorkspaceFactory
 from tests.tenants import Tenant, a_new_customer
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services.owner_messages import OwnerHasNotAccepted, write_to_owner
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 pytestmark = pytest.mark.django_db
 UNKNOWN, KNOWN = "nobody@example.com", "somebody@example.com"

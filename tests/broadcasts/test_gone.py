@@ -11,6 +11,7 @@ from broadcasts.content import FrozenMessage
 from broadcasts.models import Broadcast, Recipient, Stage
 from broadcasts.services.audience.preparing import prepare_chunk
 from broadcasts.services.counts import counts_of
+from tests import furnished
 from tests.broadcasts.making import a_template, bring_to, create, prepare, row_of, some_contacts
 from tests.factories import SegmentFactory, a_file
 from tests.parallel import at_once
@@ -18,6 +19,8 @@ from tests.tenants import Tenant
 from tests.waiting import wait_for_lock
 from tests.workspaces.topics import recorded_events, subscribe_to
 from workspaces.contacts.models import Contact
+
+a = furnished.a_with_customer
 
 pytestmark = pytest.mark.django_db
 

@@ -12,6 +12,7 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from broadcasts.content import FrozenMessage
 from broadcasts.models import Recipient
+from tests import furnished
 from tests.broadcasts.under_way import a_broadcast, a_recipient
 from tests.factories import BODY_PARAMETER, ChannelFactory, ContactFactory, a_message_template
 from tests.parallel import at_once
@@ -23,6 +24,8 @@ from workspaces.contacts.models import Contact
 from workspaces.contacts.services import remove_contact
 from workspaces.conversations.models import Conversation, Message
 from workspaces.conversations.services.retention import KEPT
+
+a = furnished.a_with_customer
 
 pytestmark = pytest.mark.django_db
 

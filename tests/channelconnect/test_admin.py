@@ -6,9 +6,12 @@ from django.test import Client
 from agency.models import ActivityEntry, Agency
 from channelconnect.models import ConnectSession, ConnectSettings
 from channelconnect.services import settings_of
+from tests import furnished
 from tests.admin.conftest import agency, person, sign_in, superuser, support
 from tests.channelconnect.agencies import RETURN_URL, a_session
 from tests.tenants import Tenant
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 __all__ = ["agency", "person", "sign_in", "superuser", "support"]
 pytestmark = pytest.mark.django_db

@@ -15,6 +15,7 @@ from agency.actors import SYSTEM
 from channelconnect.models import ConnectSession
 from channelconnect.pages.concurrency import MOST_AT_ONCE, PROVIDER_CALLS
 from channelconnect.services import cancel_session
+from tests import furnished
 from tests.channelconnect.agencies import a_session, connection_events, path_of, switch_on
 from tests.channelconnect.customer import Customer, a_browser, link_of, outcome, state_in
 from tests.channelconnect.customer import path_of as local
@@ -23,6 +24,8 @@ from tests.parallel import at_once
 from tests.tenants import Tenant
 from workspaces.subaccounts.models import Channel
 from workspaces.subaccounts.services import assign_plan
+
+a = furnished.a_with_customer
 
 PATH = "/connect/callback"
 

@@ -6,10 +6,13 @@ import pytest
 from django.utils.timezone import now
 
 from channelconnect.models import ChannelCredential, TemplateSync
+from tests import furnished
 from tests.channelconnect.agencies import a_session, connection_events
 from tests.channelconnect.customer import Customer, outcome
 from tests.tenants import Tenant
 from workspaces.subaccounts.models import Channel
+
+a = furnished.a_with_customer
 
 PLATFORMS = ("whatsapp", "facebook", "instagram")
 

@@ -18,11 +18,14 @@ from channelconnect.services import set_return_urls, switch_connect
 from channelconnect.tasks import forget_notices
 from config.api.models import IdempotencyRecord
 from config.api.tasks import forget_idempotency_records
+from tests import furnished
 from tests.channelconnect.agencies import RETURN_URL, path_of, switch_on, wanted
 from tests.factories import ChannelFactory, WorkspaceFactory
 from tests.parallel import at_once
 from tests.tenants import Api, Tenant, message
 from workspaces.subaccounts.services import suspend_workspace
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 FIELDS = ["id", "workspace_id", "platform", "status", "channel_id", "error_code", "state", "expires_at"]
 NOT_REGISTERED = [

@@ -7,9 +7,12 @@ from django.db import DatabaseError, IntegrityError, transaction
 from django.utils.timezone import now
 
 from channelconnect.models import ChannelCredential, ConnectSession, ConnectSettings, ProviderNotice, Unsubscription
+from tests import furnished
 from tests.channelconnect.agencies import a_session
 from tests.factories import ChannelFactory
 from tests.tenants import Tenant
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 
 def refuse(session: ConnectSession, rule: str, **changes: Any) -> None:

@@ -10,6 +10,7 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from channelconnect.models import Allowance, AllowanceUse, ChannelCredential, Unsubscription
 from channelconnect.tasks import unsubscribe
+from tests import furnished
 from tests.agency.console.browsers import text
 from tests.channelconnect.agencies import a_session, switch_on
 from tests.channelconnect.customer import Customer, outcome
@@ -17,6 +18,8 @@ from tests.factories import PlanFactory, plan_limits
 from tests.tenants import Tenant
 from workspaces.subaccounts.models import Channel
 from workspaces.subaccounts.services import assign_plan
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 FIRST_NUMBER, SECOND_NUMBER, BUSINESS = "4010000", "4010001", "2010000"
 PAGE = "6010000"

@@ -16,6 +16,7 @@ from channelconnect.models import ChannelCredential, ConnectSession
 from channelconnect.pages.outcome import ERROR_MESSAGES
 from channelconnect.services import expire_sessions
 from config.db import database_now
+from tests import furnished
 from tests.channelconnect.agencies import a_session, connection_events, path_of, switch_on, wanted
 from tests.channelconnect.customer import Customer, link_of, outcome
 from tests.factories import ChannelFactory, PlanFactory, plan_limits
@@ -23,6 +24,8 @@ from tests.tenants import Tenant
 from workspaces.automations.models import Automation
 from workspaces.subaccounts.models import Channel
 from workspaces.subaccounts.services import assign_plan
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 FIRST_NUMBER, SECOND_NUMBER = "4010000", "4010001"
 

@@ -9,10 +9,13 @@ from django.test import Client
 from agency.actors import SYSTEM
 from agency.services.domains.claims import remove_domain
 from channelconnect.services import connect_url
+from tests import furnished
 from tests.channelconnect.agencies import a_session
 from tests.channelconnect.customer import Customer, link_of, outcome, path_of, state_in
 from tests.factories import DomainFactory
 from tests.tenants import Tenant
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 pytestmark = pytest.mark.django_db
 

@@ -16,10 +16,13 @@ from agency.actors import SYSTEM
 from channelconnect.models import ConnectSession
 from channelconnect.services import end_session
 from config.logs import JSONFormatter, PlainFormatter
+from tests import furnished
 from tests.channelconnect.agencies import RETURN_URL, a_session, connection_events
 from tests.channelconnect.customer import Customer, a_browser, link_of, outcome, path_of, state_in
 from tests.factories import ChannelFactory
 from tests.tenants import Tenant
+
+a = furnished.a_with_customer
 
 FIRST_NUMBER = "4010000"
 

@@ -14,11 +14,14 @@ from channelconnect.models.sessions import Status
 from channelconnect.services import end_session, expire_sessions
 from channelconnect.tasks import expire_sessions as sweep
 from config.encryption import sealed
+from tests import furnished
 from tests.channelconnect.agencies import a_session, connection_events, path_of, switch_on, wanted
 from tests.document.schemas import resolved
 from tests.factories import WorkspaceFactory
 from tests.parallel import at_once
 from tests.tenants import Api, Tenant, message
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 GONE = {"message": "Connection not found."}
 EVENT = "channel.connection."

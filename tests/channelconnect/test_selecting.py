@@ -12,12 +12,15 @@ from agency.actors import SYSTEM
 from agency.services import restore_agency, set_accent, set_picture, suspend_agency
 from channelconnect.models import ConnectSession
 from channelconnect.services import set_return_urls
+from tests import furnished
 from tests.agency.console.browsers import hidden, text
 from tests.channelconnect.agencies import RETURN_URL, a_session, connection_events
 from tests.channelconnect.customer import Customer, a_browser, link_of, outcome
 from tests.images.pictures import a_picture, size_of
 from tests.tenants import Tenant
 from workspaces.subaccounts.services import suspend_workspace
+
+a = furnished.a_with_customer
 
 FIRST_NUMBER = "4010000"
 BROWSING = {"Sec-Fetch-Mode": "navigate"}

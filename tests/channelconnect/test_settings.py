@@ -7,7 +7,10 @@ import pytest
 from agency.actors import SYSTEM
 from agency.models import ActivityEntry
 from channelconnect.services import switch_connect
+from tests import furnished
 from tests.tenants import Tenant
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 PATH = "/channel-connect/settings"
 GOOD = [

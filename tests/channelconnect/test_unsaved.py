@@ -12,6 +12,7 @@ from agency.actors import SYSTEM
 from channelconnect.models import Unsubscription
 from channelconnect.services import end_session
 from channelconnect.tasks import unsubscribe
+from tests import furnished
 from tests.admin.conftest import person, sign_in, superuser, support
 from tests.channelconnect.agencies import a_session, switch_on
 from tests.channelconnect.customer import Customer, outcome
@@ -23,6 +24,8 @@ from tests.tenants import Tenant
 from tests.waiting import until
 from tools.sandbox import RunningSandbox
 from workspaces.subaccounts.models import Channel
+
+a = furnished.a_with_customer
 
 __all__ = ["person", "sign_in", "superuser", "support"]
 CHOOSE = """

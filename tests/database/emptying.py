@@ -35,6 +35,8 @@ END $$
 
 
 TRIES = 5
+# Agencies that tests share (`tests/furnished.py`), pickled, by their kind. They are gone when the database is emptied.
+shared: dict[str, tuple[bytes, ...]] = {}
 
 
 def empty_database() -> None:
@@ -46,6 +48,7 @@ def empty_database() -> None:
         try:
             with spent_on("emptying the database"), connection.cursor() as cursor:
                 cursor.execute(EMPTY)
+            shared.clear()
             return
         except OperationalError as error:
             if number == TRIES or not isinstance(error.__cause__, DeadlockDetected):

@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from tests import furnished
 from tests.factories import ContactFactory
 from tests.tenants import Tenant
+
+a = furnished.a_with_customer
 
 PAGE = (Path(__file__).parents[2] / "docs" / "workspace-api" / "contacts.md").read_text()
 SHOWN = re.compile(r"```json\nPOST (\S+)\n(.*?)```", re.DOTALL)

@@ -13,12 +13,15 @@ from agency.actors import SYSTEM
 from agency.event_types import event_labels, event_type
 from agency.services.events import write_event
 from config.api.documents.building import AGENCY, WORKSPACE
+from tests import furnished
 from tests.document import recording
 from tests.document.schemas import JSON
 from tests.document.validation import DocumentValidator
 from tests.tenants import Tenant
 from webhooks.services import send_test
 from webhooks.services.samples import sample_envelope
+
+a = furnished.a_with_customer
 
 CUSTOMERS = f"{AGENCY.prefix}/workspaces"
 DELIVERIES = f"{AGENCY.prefix}/webhooks/deliveries"

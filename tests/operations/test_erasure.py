@@ -17,12 +17,15 @@ from agency.services import add_member, change_agency, write_event
 from agency.services.activity import record_activity
 from agency.services.people.users import change_user
 from config.operations.management.commands import erase_person
+from tests import furnished
 from tests.factories import WorkspaceMemberFactory
 from tests.factories.webhooks import a_failed_delivery
 from tests.tenants import Tenant, a_new_customer
 from webhooks.models import Attempt
 from workspaces.subaccounts.models import Workspace, WorkspaceMember
 from workspaces.subaccounts.services import issue_workspace_key
+
+a = furnished.a_with_customer
 
 pytestmark = pytest.mark.django_db
 NAME, EMAIL = "Zoë O'Neil-Ünal", "zoe.oneil@example.com"

@@ -25,6 +25,7 @@ from broadcasts.services.tracking.links import token_of
 from channelconnect.models import ChannelCredential
 from config.logs import JSONFormatter, PlainFormatter
 from config.operations.metrics.collector import gather
+from tests import furnished
 from tests.agency.invitations import invited, mailed_link
 from tests.agency.two_factor import an_app
 from tests.channelconnect.agencies import a_session, switch_on
@@ -35,6 +36,8 @@ from tools.sandbox.graph.tokens import Token, write
 from webhooks.models import Endpoint
 from webhooks.services import register_endpoint, rotate_secret, send_test
 from workspaces.media.models import Media
+
+a = furnished.a_with_customer
 
 pytestmark = pytest.mark.django_db
 PASSWORD = "tulip-correct-horse-staple"

@@ -15,6 +15,7 @@ from packs.library import library
 from packs.models import Pack, PackEntry
 from packs.services import create_pack
 from packs.services.entries import entry_of_item
+from tests import furnished
 from tests.factories import WorkspaceFactory, an_agency_key
 from tests.factories.flows import a_catch_all
 from tests.packs.client import PackClient, an_automation
@@ -23,6 +24,8 @@ from tests.parallel import at_once
 from tests.tenants import Tenant
 from tests.waiting import PATIENCE_SECONDS, wait_for_lock
 from workspaces.automations.services import Origin, install_automation
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 
 def an_entry(pack: Pack, item: str, position: int, **values: Any) -> PackEntry:

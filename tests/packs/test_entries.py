@@ -7,9 +7,12 @@ from typing import Any
 import pytest
 
 from packs.library import library
+from tests import furnished
 from tests.packs.client import PackClient, errors, wide
 from tests.packs.small_library import ASSISTANT, BOOKING, REMINDER, REVIEWS, WELCOME, extra
 from tests.tenants import Tenant, message
+
+a = furnished.a_with_customer
 
 FIELDS = [
     "uuid", "source", "template_id", "name", "library_name", "name_override", "description", "description_override",

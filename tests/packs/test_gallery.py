@@ -15,6 +15,7 @@ from packs.library import library
 from packs.services import gallery_of, install_pack
 from packs.services.errors import PackNotFound
 from packs.services.installs import Installation
+from tests import furnished
 from tests.factories import ChannelFactory, ProductFactory, WorkspaceFactory
 from tests.factories.flows import a_customers_flow
 from tests.packs.client import PackClient, an_automation
@@ -32,6 +33,8 @@ from workspaces.automations.services import (
     switch_on,
 )
 from workspaces.subaccounts.models import Workspace
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 OWN = 8
 

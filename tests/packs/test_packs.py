@@ -5,9 +5,12 @@ from typing import Any
 
 import pytest
 
+from tests import furnished
 from tests.packs.client import PackClient, errors
 from tests.packs.small_library import BOOKING, extra
 from tests.tenants import Tenant, message
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 FIELDS = ["uuid", "name", "summary", "industry", "business_type", "status", "installed_in", "entries"]
 

@@ -9,6 +9,7 @@ from agency.actors import SYSTEM
 from packs.library import library
 from packs.models import StarterPack
 from packs.services import installs
+from tests import furnished
 from tests.factories import ChannelFactory, WorkspaceFactory
 from tests.packs.client import PackClient
 from tests.packs.small_library import extra
@@ -16,6 +17,8 @@ from tests.tenants import Tenant
 from workspaces.automations.models import Automation
 from workspaces.subaccounts.models import Channel, Workspace
 from workspaces.subaccounts.services import connect_channel
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 
 def a_customer(a: Tenant, business_type: str | None = "salon_spa") -> Workspace:

@@ -11,7 +11,10 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from agency.services import change_agency, set_switch, suspend_agency
 from config.logs import JSONFormatter
+from tests import furnished
 from tests.tenants import Api, Tenant, a_new_customer
+
+a = furnished.a_with_customer
 
 UUID = "8d1f3b1e-52b4-4c8e-9a3e-2f6c7d8e9f10"
 

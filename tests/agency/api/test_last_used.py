@@ -9,7 +9,10 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from agency.models import AgencyKey
 from agency.services import revoke_agency_key, suspend_agency
+from tests import furnished
 from tests.tenants import Tenant
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 LONG_AGO = timedelta(days=2)
 

@@ -9,9 +9,12 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from agency.services import revoke_agency_key
 from config.api.keys import new_key
+from tests import furnished
 from tests.factories import an_agency_key
 from tests.parallel import at_once
 from tests.tenants import Api, Tenant, an_address, message
+
+a = furnished.a_with_customer
 
 
 def test_each_answer_says_what_is_left(a: Tenant) -> None:

@@ -11,10 +11,13 @@ from agency.actors import SYSTEM, Actor
 from agency.pages.activity import action_label
 from agency.pages.registry import activity_actions, label_actions
 from agency.services import record_activity
+from tests import furnished
 from tests.agency.console.browsers import a_browser, a_member, text
 from tests.factories import PlanFactory
 from tests.tenants import Tenant
 from workspaces.subaccounts.services import assign_plan, change_workspace, grant_addon
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 pytestmark = pytest.mark.django_db
 LOG = "/console/activity"

@@ -20,6 +20,7 @@ from agency.pages.registry import activity_actions
 from agency.services import change_role, record_activity, update_item
 from agency.services.activity.fields import LONGEST_VALUE, MOST_FIELDS, recorded_actions
 from agency.services.sign_up import change_sign_up
+from tests import furnished
 from tests.agency.console.browsers import a_member, at_the_console, text
 from tests.agency.jobs.asking import exported
 from tests.factories import PlanFactory
@@ -29,6 +30,8 @@ from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from webhooks.services import update_endpoint
 from workspaces.conversations.services.team_inbox.saved_replies import change_saved_reply, create_saved_reply
 from workspaces.subaccounts.services import assign_plan, change_workspace
+
+a = furnished.a_with_customer
 
 pytestmark = pytest.mark.django_db
 LOG = "/console/activity"

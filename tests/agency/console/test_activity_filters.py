@@ -14,8 +14,11 @@ from agency.actors import Actor, ActorKind
 from agency.console.exports import ACTIVITY
 from agency.models import ActivityEntry
 from agency.services.jobs.selections import Selection
+from tests import furnished
 from tests.agency.console.browsers import text
 from tests.tenants import Tenant
+
+a = furnished.a_with_customer
 
 pytestmark = pytest.mark.django_db
 LOG = "/console/activity"

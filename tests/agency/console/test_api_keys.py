@@ -9,10 +9,13 @@ from django.test import Client
 from django.utils.timezone import now
 
 from agency.models import ActivityEntry, AgencyKey
+from tests import furnished
 from tests.agency.console.browsers import a_browser, a_member, at_the_console, flashes, hidden, text
 from tests.factories import an_agency_key
 from tests.parallel import at_once
 from tests.tenants import Api, Tenant
+
+a = furnished.a_with_customer
 
 pytestmark = pytest.mark.django_db
 KEYS = "/console/configuration/api"

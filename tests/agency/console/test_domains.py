@@ -9,10 +9,13 @@ from django.test import Client
 from django.utils.timezone import now
 
 from agency.models import Domain
+from tests import furnished
 from tests.agency.console.browsers import flashes, text
 from tests.factories import DomainFactory
 from tests.fakes.name_server import NameServer, name_server
 from tests.tenants import Tenant
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 pytestmark = pytest.mark.django_db
 

@@ -11,12 +11,15 @@ from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM
+from tests import furnished
 from tests.agency.console.browsers import a_member, at_the_console, text
 from tests.factories import ChannelFactory, WorkspaceFactory, many_workspaces
 from tests.tenants import Tenant
 from webhooks.services import send_test
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import suspend_workspace
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 pytestmark = pytest.mark.django_db
 MANY = 10_000

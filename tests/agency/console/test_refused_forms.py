@@ -15,11 +15,14 @@ from agency.pages.forms.nonce import VALUE, new_nonce
 from agency.pages.forms.refused_pages import MOST_PAGES, SECONDS
 from config import redis as config_redis
 from packs.models import Pack
+from tests import furnished
 from tests.agency.console.browsers import PASSWORD, a_browser, a_member, a_person, flashes, hidden
 from tests.database.emptying import forget_counters
 from tests.factories import AgencyFactory, MemberFactory
 from tests.tenants import Tenant, an_address
 from tests.workspaces.subaccounts.sign_up.test_confirming import dying
+
+a = furnished.a_with_customer
 
 pytestmark = pytest.mark.django_db
 BROWSING = {"Sec-Fetch-Mode": "navigate"}

@@ -9,12 +9,15 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from agency.models import Agency, AgencyKey
 from agency.services import create_addon, create_plan, issue_agency_key
+from tests import furnished
 from tests.agency.console.browsers import a_browser, a_member, at_the_console, hidden
 from tests.agency.console.test_access import PAGES
 from tests.factories import addon_limits, plan_limits
 from tests.page_walk import answers, statuses
 from tests.tenants import Tenant, an_address
 from workspaces.subaccounts.services import create_workspace, grant_addon, suspend_workspace
+
+a = furnished.a_with_customer
 
 pytestmark = pytest.mark.django_db
 NASTY = '</script><script>alert("x")</script><img src=x onerror=alert(1)>{{7*7}}'

@@ -22,6 +22,7 @@ from agency.services.sent_forms import FORMS_LAST, SENT_FORMS_KEPT
 from broadcasts.models import Broadcast
 from channelconnect.models import ChannelCredential, ConnectSession, MessageTemplate
 from packs.models import Pack, PackEntry
+from tests import furnished
 from tests.agency.console.browsers import a_browser, a_member, flashes, hidden, text
 from tests.broadcasts.under_way import a_draft
 from tests.channelconnect.agencies import RETURN_URL, switch_on
@@ -40,6 +41,8 @@ from workspaces.conversations.models import Message, Note, QueuedMessage, SavedR
 from workspaces.conversations.services import Content, send_message
 from workspaces.subaccounts.models import Workspace, WorkspaceKey
 from workspaces.subaccounts.services import tenant_of
+
+a = furnished.a_with_customer
 
 pytestmark = pytest.mark.django_db
 

@@ -8,9 +8,12 @@ from django.test import Client
 
 from agency.models import Member
 from config import redis
+from tests import furnished
 from tests.agency.console.browsers import PASSWORD, a_browser, a_member, a_person, flashes, strangers_guess, text
 from tests.factories import WorkspaceFactory
 from tests.tenants import Tenant
+
+a = furnished.a_with_customer
 
 pytestmark = pytest.mark.django_db
 SIGN_IN = "/account/sign-in"

@@ -17,9 +17,12 @@ from agency.services.domains.claims import (
     make_primary,
 )
 from agency.services.domains.names import HostRefused
+from tests import furnished
 from tests.agency.domains.dns_records import HOST
 from tests.factories import DomainFactory
 from tests.tenants import Tenant
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 pytestmark = pytest.mark.django_db
 

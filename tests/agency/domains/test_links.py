@@ -11,10 +11,13 @@ from broadcasts.models import Recipient
 from broadcasts.sending.messages import SendingBroadcast, message_of
 from broadcasts.services.tracking.links import with_tracked_links
 from channelconnect.sending.conversations.files import files_of
+from tests import furnished
 from tests.factories import DomainFactory
 from tests.tenants import Multipart, Tenant
 from tests.workspaces.media.files import PDF
 from workspaces.media.models import Media
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 pytestmark = pytest.mark.django_db
 

@@ -7,8 +7,11 @@ from django.test import Client
 from django.utils.timezone import now
 
 from agency.models import BulkOperation, Export
+from tests import furnished
 from tests.agency.console.browsers import a_member, hidden, text
 from tests.tenants import Tenant
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 pytestmark = pytest.mark.django_db
 EXPORTS, BULK = "/console/exports", "/console/bulk-changes"

@@ -19,10 +19,13 @@ from agency.services.notifications.mailing import MOST_AT_ONCE, MOST_LINES
 from agency.services.notifications.recording import record_notification
 from agency.tasks import send_mail, tell_people
 from agency.tenants import Tenant as Whose
+from tests import furnished
 from tests.agency.console.browsers import a_member
 from tests.factories import DomainFactory
 from tests.tenants import Tenant
 from workspaces.subaccounts.services import tenant_of
+
+a = furnished.a_with_customer
 
 pytestmark = pytest.mark.django_db
 KIND = "channel.lost"

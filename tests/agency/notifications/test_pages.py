@@ -15,10 +15,13 @@ from agency.models import Notification, NotificationEvent, NotificationPreferenc
 from agency.services.notifications.recording import record_notification
 from agency.tasks import tell_people
 from agency.tenants import Tenant as Whose
+from tests import furnished
 from tests.agency.console.browsers import a_browser, a_member, flashes, text
 from tests.tenants import Tenant
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.subaccounts.services import tenant_of
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 pytestmark = pytest.mark.django_db
 LIST = "/console/notifications"

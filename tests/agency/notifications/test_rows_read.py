@@ -12,10 +12,13 @@ from pytest_django import DjangoDbBlocker
 from agency.services.notifications.fan_out import tell_next_people
 from agency.services.notifications.mailing import mail_next_at_once, mail_next_digest
 from agency.services.notifications.states import BATCH, state_checks
+from tests import furnished
 from tests.agency.console.browsers import a_member
 from tests.database.emptying import empty_database
 from tests.factories import EndpointFactory
 from tests.tenants import Tenant
+
+a = furnished.a_with_customer
 
 pytestmark = pytest.mark.django_db
 # Of fewer endpoints PostgreSQL reads all, as that is quicker than its index; of people and events it never does.

@@ -4,9 +4,12 @@ from typing import Any
 
 import pytest
 
+from tests import furnished
 from tests.broadcasts.making import a_template, bring_to, create, row_of, some_contacts
 from tests.tenants import Tenant
 from tests.workspaces.topics import recorded_events, subscribe_to
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 pytestmark = pytest.mark.django_db
 

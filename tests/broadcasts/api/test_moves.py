@@ -18,12 +18,15 @@ from broadcasts.services.progress.beginning import begin_broadcast, begin_due_br
 from broadcasts.services.progress.cancelling import skip_next_cancelled
 from channelconnect.models import MessageTemplate
 from config.db import database_now
+from tests import furnished
 from tests.broadcasts.making import a_template, bring_to, create, prepare, row_of, some_contacts
 from tests.parallel import at_once
 from tests.tenants import Tenant
 from tests.waiting import PATIENCE_SECONDS, wait_for_lock
 from tests.workspaces.topics import recorded_events, subscribe_to
 from workspaces.subaccounts.models import Channel
+
+a = furnished.a_with_customer
 
 pytestmark = pytest.mark.django_db
 STATES = ("Draft", "Scheduled", "sending", "paused", "sent", "cancelled")

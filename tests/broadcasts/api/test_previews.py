@@ -7,9 +7,12 @@ import pytest
 from django.utils.timezone import now
 
 from broadcasts.models import Broadcast, Recipient
+from tests import furnished
 from tests.broadcasts.making import a_body, a_template, create, some_contacts
 from tests.tenants import Tenant
 from workspaces.contacts.models import Contact
+
+a = furnished.a_with_customer
 
 pytestmark = pytest.mark.django_db
 GREETING = {

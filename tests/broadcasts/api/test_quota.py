@@ -8,11 +8,14 @@ from django.utils.timezone import now
 
 from broadcasts.models import Broadcast
 from broadcasts.services.quota import count_of_month
+from tests import furnished
 from tests.broadcasts.making import a_body, bring_to, create
 from tests.factories import plan_limits
 from tests.parallel import at_once
 from tests.tenants import Tenant
 from workspaces.subaccounts.models import Workspace
+
+a = furnished.a_with_customer
 
 pytestmark = pytest.mark.django_db
 REFUSED = {"broadcasts_per_month": ["The plan of this sub-account allows 2 broadcasts per month."]}

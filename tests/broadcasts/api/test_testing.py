@@ -4,11 +4,14 @@ from typing import Any
 
 import pytest
 
+from tests import furnished
 from tests.broadcasts.making import a_template, create, some_contacts
 from tests.tenants import Tenant
 from workspaces.contacts.models import Contact
 from workspaces.conversations.models import Message, QueuedMessage
 from workspaces.subaccounts.models import Workspace
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 pytestmark = pytest.mark.django_db
 

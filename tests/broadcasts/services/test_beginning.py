@@ -19,6 +19,7 @@ from broadcasts.services.progress import completing
 from broadcasts.services.progress.beginning import begin_due_broadcasts
 from broadcasts.services.progress.round import Round
 from channelconnect.models import MessageTemplate
+from tests import furnished
 from tests.agency.console.browsers import at_the_console, text
 from tests.broadcasts.services.making import (
     a_contact,
@@ -36,6 +37,8 @@ from tests.tenants import Tenant
 from webhooks.services import register_endpoint
 from workspaces.subaccounts.models import Channel
 from workspaces.subaccounts.services import restore_workspace, suspend_workspace, tenant_of
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 pytestmark = pytest.mark.django_db
 

@@ -15,6 +15,7 @@ from broadcasts.services.forecast import preview
 from broadcasts.services.forecast.waves import Due, within_limit, without_limit
 from channelconnect.models import Allowance, AllowanceUse
 from channelconnect.services.allowance_keys import WINDOW, keys_of
+from tests import furnished
 from tests.broadcasts.services.making import (
     a_contact,
     a_conversation,
@@ -27,6 +28,8 @@ from tests.broadcasts.services.making import (
     templated,
 )
 from tests.tenants import Tenant
+
+a = furnished.a_with_customer
 
 T0 = datetime(2026, 6, 1, 9, tzinfo=UTC)
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)

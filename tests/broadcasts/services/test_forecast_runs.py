@@ -13,11 +13,14 @@ from broadcasts.models import AudienceForecast, Broadcast
 from broadcasts.services.forecast import Counting, ForecastUnavailable, preview, runs
 from broadcasts.services.forecast.runs import count_further, forget_forecasts
 from broadcasts.tasks import count_audiences
+from tests import furnished
 from tests.broadcasts.making import a_body
 from tests.broadcasts.services.making import a_contact, an_identity, filled, scheduled, templated
 from tests.tenants import Tenant
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.contacts.models import Contact
+
+a = furnished.a_with_customer
 
 pytestmark = pytest.mark.django_db
 

@@ -12,9 +12,12 @@ from broadcasts.services.audience.preparing import prepare_chunk
 from broadcasts.services.counts import add_counts
 from broadcasts.services.listing import NEAR
 from broadcasts.services.progress.round import Round
+from tests import furnished
 from tests.broadcasts.services.making import a_contact, a_segment, begun, many_contacts, scheduled, templated, work
 from tests.tenants import Tenant
 from workspaces.contacts.models import Contact
+
+a = furnished.a_with_customer
 
 pytestmark = pytest.mark.django_db
 CHUNK, SIZE = 150, 100

@@ -15,11 +15,14 @@ from agency.actors import SYSTEM
 from channelconnect.models import ConnectSession
 from channelconnect.models.sessions import Status
 from channelconnect.services import create_session, end_session, session_by_link, settings_of, switch_connect
+from tests import furnished
 from tests.agency.console.browsers import at_the_console, flashes, hidden, text
 from tests.channelconnect.agencies import RETURN_URL, a_session, connection_events, switch_on
 from tests.factories import ChannelFactory, WorkspaceFactory, many_workspaces
 from tests.tenants import Tenant
 from workspaces.subaccounts.services import suspend_workspace
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 pytestmark = pytest.mark.django_db
 HOME = "/console/configuration/channel-connect"

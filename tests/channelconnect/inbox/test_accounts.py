@@ -13,6 +13,7 @@ from agency.models import Event
 from channelconnect.inbox import read_waiting
 from channelconnect.inbox.storing import store_notice
 from channelconnect.models import ChannelCredential
+from tests import furnished
 from tests.channelconnect.inbox.notices import whatsapp
 from tests.factories import ChannelFactory
 from tests.tenants import Tenant
@@ -20,6 +21,8 @@ from tests.webhooks.workspaces import tenant_of
 from webhooks.services import register_endpoint
 from workspaces.subaccounts.models import Channel
 from workspaces.subaccounts.services import disconnect_channel, reconnect_channel
+
+a = furnished.a_with_customer
 
 TOPICS = ("channel.connected", "channel.error", "channel.disconnected", "channel.limit_changed")
 

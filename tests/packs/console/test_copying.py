@@ -5,6 +5,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from tests import furnished
 from tests.agency.console.browsers import flashes, text
 from tests.factories import WorkspaceFactory
 from tests.factories.flows import a_catch_all, a_customers_flow, a_flow, a_step
@@ -13,6 +14,8 @@ from tests.packs.small_library import extra
 from tests.tenants import Tenant
 from workspaces.automations.models import Automation
 from workspaces.subaccounts.models import Workspace
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 pytestmark = pytest.mark.django_db
 SECRETS = ("49 151 1234 5678", "cal-8841", "agent-17", "acct-agency-9", "corner-salon.example")

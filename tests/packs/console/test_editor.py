@@ -8,9 +8,12 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from tests import furnished
 from tests.agency.console.browsers import flashes, text
 from tests.packs.client import PackClient
 from tests.packs.small_library import ASSISTANT, BOOKING, REVIEWS, WELCOME, extra
+
+a = furnished.a_with_customer
 
 pytestmark = pytest.mark.django_db
 

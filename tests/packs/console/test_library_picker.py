@@ -6,9 +6,12 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from tests import furnished
 from tests.agency.console.browsers import flashes, text
 from tests.packs.client import PackClient
 from tests.packs.small_library import ASSISTANT, BOOKING, WELCOME, extra
+
+a = furnished.a_with_customer
 
 pytestmark = pytest.mark.django_db
 

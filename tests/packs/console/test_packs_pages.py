@@ -11,11 +11,14 @@ from django.test.utils import CaptureQueriesContext
 from agency.models import ActivityEntry
 from packs.models import Pack
 from packs.services import platform_is_replaced
+from tests import furnished
 from tests.agency.console.browsers import flashes, text
 from tests.factories import ChannelFactory
 from tests.packs.client import PackClient
 from tests.packs.small_library import BOOKING, extra
 from tests.tenants import Tenant
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 pytestmark = pytest.mark.django_db
 

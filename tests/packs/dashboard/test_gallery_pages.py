@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from agency.actors import SYSTEM
 from packs.library import library
+from tests import furnished
 from tests.agency.console.browsers import flashes, text
 from tests.factories import ChannelFactory, WorkspaceFactory
 from tests.packs.client import PackClient
@@ -19,6 +20,8 @@ from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.automations.models import Automation
 from workspaces.automations.services import change_readiness
 from workspaces.subaccounts.models import Workspace
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 pytestmark = pytest.mark.django_db
 

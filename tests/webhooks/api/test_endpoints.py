@@ -11,12 +11,15 @@ from django.db import connection
 from django.utils.timezone import now
 
 from agency.models import ActivityEntry
+from tests import furnished
 from tests.factories.webhooks import a_failed_delivery
 from tests.parallel import at_once
 from tests.tenants import Tenant
 from tests.webhooks.conftest import Names
 from webhooks.models import Endpoint
 from webhooks.services import check_endpoint_url
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 pytestmark = pytest.mark.django_db
 URL = "https://93.184.215.14/hooks"

@@ -7,10 +7,13 @@ from django.db import connection
 
 from agency.models import ActivityEntry
 from config.api.models import IdempotencyRecord
+from tests import furnished
 from tests.factories.webhooks import a_failed_delivery, an_endpoint
 from tests.tenants import Tenant
 from tests.webhooks.conftest import Names
 from webhooks.models import Delivery, Endpoint
+
+a = furnished.a_with_customer
 
 pytestmark = pytest.mark.django_db
 NEW = {"url": "https://93.184.215.14/hooks", "events": ["workspace.created"]}

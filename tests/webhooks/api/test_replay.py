@@ -8,11 +8,14 @@ from django.db import connection
 from django.utils.timezone import now
 
 from agency.models import ActivityEntry
+from tests import furnished
 from tests.factories.webhooks import an_endpoint
 from tests.parallel import at_once
 from tests.tenants import Tenant
 from tests.webhooks.api.test_log import fill
 from webhooks.models import Delivery, Endpoint, QueuedDelivery
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 pytestmark = pytest.mark.django_db
 LONG_AGO = "2020-01-01T00:00:00Z"

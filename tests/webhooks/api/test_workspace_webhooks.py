@@ -7,11 +7,14 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from agency.models import Event
+from tests import furnished
 from tests.factories import ProductFactory
 from tests.tenants import Tenant, message
 from webhooks.models import Delivery, Endpoint
 from webhooks.services import register_endpoint
 from workspaces.subaccounts.services import record_workspace_event, suspend_workspace, tenant_of
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 pytestmark = pytest.mark.django_db
 BODY = {"url": "https://93.184.215.14/shop", "topics": ["product.updated", "product.created"]}

@@ -4,11 +4,14 @@ import pytest
 from django.test import Client
 
 from agency.models import ActivityEntry
+from tests import furnished
 from tests.agency.console.browsers import hidden, text
 from tests.agency.jobs.asking import begin, choice, done, outcome
 from tests.factories.webhooks import a_failed_delivery, an_endpoint
 from tests.tenants import Tenant
 from webhooks.models import Delivery, QueuedDelivery
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 pytestmark = pytest.mark.django_db
 REDELIVER = "deliveries.redeliver"

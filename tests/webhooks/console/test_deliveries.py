@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.utils.timezone import now
 
 from agency.models import ActivityEntry
+from tests import furnished
 from tests.agency.console.browsers import at_the_console, flashes, hidden, text
 from tests.factories.webhooks import EVENT, a_failed_delivery, an_endpoint
 from tests.tenants import Tenant
@@ -19,6 +20,8 @@ from tests.webhooks.api.test_log import fill
 from webhooks.models import Delivery, Endpoint, QueuedDelivery
 from webhooks.pages.forms import RedeliverForm
 from webhooks.pages.log import LogForm
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 pytestmark = pytest.mark.django_db
 PAGES = "/console/webhooks"

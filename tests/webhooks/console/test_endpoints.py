@@ -7,10 +7,13 @@ import pytest
 from django.test import Client
 
 from agency.event_types import event_catalogue
+from tests import furnished
 from tests.agency.console.browsers import at_the_console, flashes, hidden, text
 from tests.factories.webhooks import a_failed_delivery, an_endpoint
 from tests.tenants import Tenant
 from webhooks.models import Endpoint
+
+a = furnished.a_with_customer
 
 pytestmark = pytest.mark.django_db
 PAGES = "/console/webhooks"

@@ -12,6 +12,7 @@ from django.utils.timezone import now
 from standardwebhooks import Webhook, WebhookVerificationError
 
 from agency.models import ActivityEntry
+from tests import furnished
 from tests.agency.console.browsers import at_the_console, hidden, text
 from tests.config.http.receivers import Received, Receiver
 from tests.tenants import Api, Tenant
@@ -23,6 +24,8 @@ from webhooks.models import Delivery, Endpoint
 from webhooks.services.endpoints import new_secret
 from webhooks.services.retention import erase_previous_secrets
 from webhooks.signing import Signature, Signer
+
+a = furnished.a_with_customer
 
 pytestmark = pytest.mark.django_db
 

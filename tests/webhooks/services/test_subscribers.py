@@ -10,11 +10,14 @@ from agency import tenants
 from agency.actors import SYSTEM
 from agency.models import Event
 from agency.services import record_event
+from tests import furnished
 from tests.factories import WorkspaceFactory
 from tests.tenants import Tenant
 from tests.webhooks.workspaces import DATA, EVENT, SCARCE, tenant_of
 from webhooks.models import Endpoint
 from webhooks.services import register_endpoint, remove_endpoint, update_endpoint
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("_contact_events")]
 

@@ -8,6 +8,7 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from packs.services import add_library_entry, change_pack, copy_automation, create_pack, install_pack
+from tests import furnished
 from tests.agency.console.browsers import flashes, text
 from tests.factories import ChannelFactory, WorkspaceFactory
 from tests.factories.flows import a_flow, a_step
@@ -21,6 +22,8 @@ from workspaces.automations.models import Automation
 from workspaces.automations.services import NotReady, publish_automation, save_draft, switch_off, switch_on
 from workspaces.automations.services.errors import FlowRefused
 from workspaces.subaccounts.models import Workspace
+
+a = furnished.a_with_customer
 
 pytestmark = pytest.mark.django_db
 

@@ -10,12 +10,15 @@ from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM
+from tests import furnished
 from tests.factories import ChannelFactory
 from tests.factories.flows import a_flow, a_step
 from tests.tenants import Tenant, message
 from workspaces.automations.models import Automation
 from workspaces.automations.services import create_automation, publish_automation, switch_on
 from workspaces.subaccounts.models import Workspace
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 FIELDS = [
     "id", "name", "platform", "enabled", "trigger", "version", "published_at", "requires", "created_at", "updated_at",

@@ -4,6 +4,7 @@ import pytest
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM
+from tests import furnished
 from tests.agency.console.browsers import text
 from tests.factories import ChannelFactory, WorkspaceFactory
 from tests.factories.flows import Flow, a_flow, a_step
@@ -16,6 +17,8 @@ from workspaces.automations.models import Automation
 from workspaces.automations.services import NotReady, reasons_not_ready, switch_on
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import change_workspace, settings_in_texts
+
+a = furnished.a_with_customer
 
 pytestmark = pytest.mark.django_db
 NEEDED = [

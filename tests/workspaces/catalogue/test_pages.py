@@ -8,11 +8,14 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from agency.models import SavedView
+from tests import furnished
 from tests.agency.console.browsers import flashes, hidden, text
 from tests.factories import ProductFactory, ServiceCategoryFactory, ServiceFactory
 from tests.tenants import Tenant
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.catalogue.models import Product, Service, ServiceCategory
+
+a = furnished.a_with_customer
 
 pytestmark = pytest.mark.django_db
 MANY_PRODUCTS = """

@@ -9,11 +9,14 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from tests import furnished
 from tests.factories import ClassSessionFactory, ProductFactory, ServiceCategoryFactory, ServiceFactory
 from tests.parallel import at_once
 from tests.tenants import Tenant, message
 from workspaces.catalogue.models import Service, ServiceCategory
 from workspaces.catalogue.services import has_services, products_to_choose, services_to_choose
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 
 @pytest.mark.django_db

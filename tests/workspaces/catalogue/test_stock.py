@@ -9,6 +9,7 @@ from django.db.models import Sum
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM, Actor
+from tests import furnished
 from tests.factories import ProductFactory
 from tests.parallel import at_once
 from tests.sizes import size
@@ -16,6 +17,8 @@ from tests.tenants import Tenant
 from workspaces.catalogue.models import Product, StockMovement
 from workspaces.catalogue.services import NotEnoughStock, StockNotTracked, change_product, change_stock
 from workspaces.catalogue.services.stock import NothingMoved, StockOutOfRange
+
+a = furnished.a_with_customer
 
 WRITERS = size("counts", "writers of stock")
 MOVEMENT = """

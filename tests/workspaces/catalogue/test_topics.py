@@ -7,10 +7,13 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from agency.models import Event
+from tests import furnished
 from tests.factories import ProductFactory
 from tests.tenants import Tenant
 from tests.workspaces.topics import envelopes, recorded_events, subscribe_to
 from workspaces.catalogue.services import change_stock
+
+a = furnished.a_with_customer
 
 pytestmark = pytest.mark.django_db
 PRODUCT = ("product.created", "product.updated", "product.deleted", "product.out_of_stock")

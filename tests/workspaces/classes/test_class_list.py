@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM
+from tests import furnished
 from tests.agency.console.browsers import text
 from tests.factories import ClassSessionFactory, ServiceFactory, StaffFactory
 from tests.tenants import Tenant
@@ -18,6 +19,8 @@ from workspaces.catalogue.models import Service
 from workspaces.classes.models import ClassSession, Staff
 from workspaces.classes.services import cancel_class
 from workspaces.subaccounts.models import Workspace
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 pytestmark = pytest.mark.django_db
 LIST = "/app/classes"

@@ -10,12 +10,15 @@ from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
 from agency.models import ActivityEntry
+from tests import furnished
 from tests.factories import ClassSessionFactory, ServiceFactory, StaffFactory
 from tests.tenants import Tenant, message
 from tests.workspaces.classes.people import contacts
 from workspaces.classes.models import ClassSession
 from workspaces.classes.services import complete_ended_classes, staff_to_choose
 from workspaces.classes.tasks import complete_ended
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 pytestmark = pytest.mark.django_db
 FIELDS = ["id", "service", "staff", "starts_at", "ends_at", "capacity", "participants_count", "status"]

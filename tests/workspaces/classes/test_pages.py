@@ -8,6 +8,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
+from tests import furnished
 from tests.agency.console.browsers import flashes, text
 from tests.factories import ClassSessionFactory, ServiceFactory, StaffFactory
 from tests.tenants import Tenant
@@ -16,6 +17,8 @@ from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.classes.models import ClassSession, Staff
 from workspaces.classes.services import add_participant
 from workspaces.subaccounts.models import Workspace
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 pytestmark = pytest.mark.django_db
 

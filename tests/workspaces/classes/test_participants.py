@@ -7,6 +7,7 @@ from django.db import DatabaseError, connection, transaction
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM
+from tests import furnished
 from tests.factories import ClassSessionFactory
 from tests.parallel import at_once
 from tests.tenants import WORKSPACE_BASE, Api, Tenant, message
@@ -20,6 +21,8 @@ from workspaces.classes.services import (
     remove_participant,
 )
 from workspaces.contacts.services import ContactNotFound, remove_contact
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 SEATS, BOOKINGS, THREADS, PATIENCE = 20, 200, 25, 10
 

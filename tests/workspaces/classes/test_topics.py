@@ -6,12 +6,15 @@ import pytest
 from django.utils.timezone import now
 
 from agency.models import Event
+from tests import furnished
 from tests.factories import ClassSessionFactory, ServiceFactory
 from tests.tenants import Tenant
 from tests.workspaces.classes.people import contacts
 from tests.workspaces.topics import recorded_events, subscribe_to
 from workspaces.classes.models import ClassSession
 from workspaces.classes.services import complete_ended_classes
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 pytestmark = pytest.mark.django_db
 

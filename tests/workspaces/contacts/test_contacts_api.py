@@ -6,12 +6,15 @@ import pytest
 from django.db import transaction
 from django.utils.timezone import now
 
+from tests import furnished
 from tests.factories import ContactFactory, plan_limits
 from tests.parallel import at_once
 from tests.tenants import Tenant
 from workspaces.contacts.models import Contact, ContactCount
 from workspaces.contacts.services import ChannelPerson, contacts_of_people, count_contacts
 from workspaces.subaccounts.models import Workspace
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 pytestmark = pytest.mark.django_db
 CARD = {

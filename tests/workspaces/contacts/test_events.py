@@ -11,6 +11,7 @@ from agency.actors import SYSTEM
 from agency.event_types import declared_events
 from agency.models import Event
 from agency.tenants import Audience
+from tests import furnished
 from tests.tenants import Tenant
 from webhooks.services import register_endpoint
 from workspaces.contacts import events
@@ -23,6 +24,8 @@ from workspaces.contacts.services import (
     opt_out_contacts,
 )
 from workspaces.subaccounts.services import tenant_of
+
+a = furnished.a_with_customer
 
 pytestmark = pytest.mark.django_db
 EVERYTHING = [value for name, value in vars(events).items() if name.isupper()]

@@ -18,6 +18,7 @@ from django.utils.timezone import now
 from agency.limits import unlimited
 from config.tries.counting import MOST_TRIES
 from config.tries.models import BegunWork
+from tests import furnished
 from tests.factories import ContactFactory, ContactImportFactory
 from tests.processes.own_processes import start, variables
 from tests.processes.starting import kill
@@ -31,6 +32,8 @@ from workspaces.contacts.services.imports.file_imports import import_next_piece
 from workspaces.contacts.services.imports.retention import IMPORTS
 from workspaces.contacts.tasks import forget_imports, import_files
 from workspaces.subaccounts.models import Workspace
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 pytestmark = pytest.mark.django_db
 KILLS = size("workers", "killed importers")

@@ -14,6 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 from phonenumbers import PhoneNumberFormat
 
+from tests import furnished
 from tests.factories import ContactFactory, plan_limits
 from tests.parallel import at_once
 from tests.tenants import Tenant
@@ -21,6 +22,8 @@ from tests.waiting import PATIENCE_SECONDS, wait_for_lock
 from workspaces.contacts.models import Contact
 from workspaces.contacts.services import import_contacts
 from workspaces.subaccounts.models import Workspace
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 pytestmark = pytest.mark.django_db
 ROUNDS = 25

@@ -6,6 +6,7 @@ import pytest
 from django.test import Client
 from django.utils.timezone import now
 
+from tests import furnished
 from tests.agency.console.browsers import text
 from tests.factories import ContactFactory
 from tests.tenants import Tenant
@@ -14,6 +15,8 @@ from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.contacts.models import Contact
 from workspaces.contacts.services import opt_out_contact
 from workspaces.conversations.models import Conversation
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 pytestmark = pytest.mark.django_db
 

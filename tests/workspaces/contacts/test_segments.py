@@ -8,6 +8,7 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
+from tests import furnished
 from tests.factories import ContactFactory
 from tests.parallel import at_once
 from tests.tenants import Tenant
@@ -15,6 +16,8 @@ from workspaces.contacts.models import Contact, ContactFacetCount, Segment
 from workspaces.contacts.services import ChannelPerson, contacts_in, contacts_of_people, count_contacts, sizes
 from workspaces.contacts.services.counting import merge_counts
 from workspaces.contacts.services.sizes import recount_segments
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 pytestmark = pytest.mark.django_db
 EARLY = "2020-01-01T00:00:00Z"

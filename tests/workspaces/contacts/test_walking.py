@@ -6,10 +6,13 @@ import pytest
 from django.db import connection
 
 from agency.limits import unlimited
+from tests import furnished
 from tests.tenants import Tenant
 from workspaces.contacts.models import Contact, ContactTag
 from workspaces.contacts.models.contacts import newest_page, newest_page_with_tag
 from workspaces.subaccounts.models import Workspace
+
+a = furnished.a_with_customer
 
 pytestmark = pytest.mark.django_db
 CONTACTS = 2_000

@@ -6,6 +6,7 @@ import pytest
 from django.db import connection
 from django.utils.timezone import now
 
+from tests import furnished
 from tests.tenants import Tenant
 from tests.workspaces.conversations.facts import (
     apply,
@@ -33,6 +34,8 @@ from workspaces.conversations.models import Conversation, MediaFetch, Message, P
 from workspaces.conversations.services import inbound
 from workspaces.conversations.services.inbound import parking
 from workspaces.conversations.services.inbound.parking import KNOWN, LATELY, MOST_LOOKED_AT
+
+a = furnished.a_with_customer
 
 pytestmark = pytest.mark.django_db
 

@@ -9,6 +9,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
+from tests import furnished
 from tests.tenants import Tenant
 from tests.workspaces.conversations.facts import apply, moment, person, receive, received, reference
 from tests.workspaces.conversations.sending import record, send
@@ -20,6 +21,8 @@ from workspaces.conversations.services import inbound
 from workspaces.media.models import Media, UnusedFile
 from workspaces.media.services import open_media, remove_next_unused_file, store_media
 from workspaces.media.services.reading import MediaGone
+
+a = furnished.a_with_customer
 
 pytestmark = pytest.mark.django_db
 

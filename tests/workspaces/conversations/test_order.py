@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from tests import furnished
 from tests.tenants import Tenant
 from tests.workspaces.conversations.dashboard.test_inbox import page_of
 from tests.workspaces.conversations.facts import (
@@ -26,6 +27,8 @@ from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.conversations.dashboard.entries import read_entries
 from workspaces.conversations.models import Conversation, Message
 from workspaces.conversations.services import inbound
+
+a = furnished.a_with_customer
 
 pytestmark = pytest.mark.django_db
 Told = tuple[int, str, datetime]

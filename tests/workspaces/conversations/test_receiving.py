@@ -7,6 +7,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from tests import furnished
 from tests.factories import ChannelFactory
 from tests.tenants import Tenant
 from tests.workspaces.conversations.facts import (
@@ -23,6 +24,8 @@ from workspaces.contacts.models import Contact
 from workspaces.conversations.facts import ConversationTouched, Person, ReceivedFile
 from workspaces.conversations.models import Conversation, MediaFetch, Message
 from workspaces.conversations.services import change_conversation, inbound, mark_read, mark_unread
+
+a = furnished.a_with_customer
 
 pytestmark = pytest.mark.django_db
 UPDATES = """

@@ -7,6 +7,7 @@ from django.db import IntegrityError, transaction
 from django.utils.timezone import now
 
 from config.event_streams import newest_entry
+from tests import furnished
 from tests.tenants import Tenant
 from tests.workspaces.conversations.facts import a_conversation, person, receive, received, the_conversation
 from workspaces.conversations.models import Conversation
@@ -14,6 +15,8 @@ from workspaces.conversations.services import change_conversation, snooze_conver
 from workspaces.conversations.services.announcing import inbox_topic
 from workspaces.conversations.services.team_inbox.snoozing import CannotSnoozeClosed, SnoozeTimeRefused
 from workspaces.conversations.tasks import wake_snoozed
+
+a = furnished.a_with_customer
 
 pytestmark = pytest.mark.django_db
 HOUR = timedelta(hours=1)

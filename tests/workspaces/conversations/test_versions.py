@@ -6,12 +6,15 @@ from contextlib import contextmanager
 import pytest
 from django.db import connection
 
+from tests import furnished
 from tests.tenants import Tenant
 from tests.workspaces.conversations.facts import apply, moment, person, receive, received, status
 from tests.workspaces.conversations.sending import send
 from workspaces.contacts.models import Contact
 from workspaces.conversations.models import Message
 from workspaces.conversations.services import inbound
+
+a = furnished.a_with_customer
 
 pytestmark = pytest.mark.django_db
 UPDATES = "SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_xact_user_tables WHERE relname = %s"

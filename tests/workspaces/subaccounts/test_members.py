@@ -18,6 +18,7 @@ from agency.services import (
     withdraw_invitation,
 )
 from agency.services.people.invitations import AlreadyInvited
+from tests import furnished
 from tests.factories import PlanFactory, WorkspaceFactory, WorkspaceMemberFactory, plan_limits
 from tests.parallel import at_once
 from tests.tenants import Tenant
@@ -40,6 +41,8 @@ from workspaces.subaccounts.services import (
     usage,
 )
 from workspaces.subaccounts.services.people.owners import NotTheOwner
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 pytestmark = pytest.mark.django_db
 

@@ -14,6 +14,7 @@ from agency.models import ActivityEntry, Invitation, Mail, User
 from agency.services.agencies import lock_agency
 from agency.services.people.users import erase_user
 from agency.tasks import send_mail
+from tests import furnished
 from tests.agency.console.browsers import PASSWORD, a_browser, a_member, flashes, text
 from tests.agency.invitations import INVITATIONS, answer, invited, join, mailed_link
 from tests.factories import WorkspaceFactory
@@ -28,6 +29,8 @@ from workspaces.subaccounts.services import (
     invite_owner_again,
     replace_owner,
 )
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 pytestmark = pytest.mark.django_db
 

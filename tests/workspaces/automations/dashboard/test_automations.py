@@ -12,6 +12,7 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from agency.models import ActivityEntry
 from packs.services import change_pack, copy_automation, create_pack, install_pack
+from tests import furnished
 from tests.agency.console.browsers import flashes, text
 from tests.factories import ProductFactory, StaffFactory
 from tests.factories.flows import a_catch_all, a_customers_flow
@@ -27,6 +28,8 @@ from workspaces.automations.services import (
 )
 from workspaces.classes.models import Staff
 from workspaces.subaccounts.models import Workspace
+
+a = furnished.a_with_customer
 
 pytestmark = pytest.mark.django_db
 FILLED = {

@@ -12,6 +12,7 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from packs.services import change_pack, copy_automation, create_pack, install_pack
+from tests import furnished
 from tests.agency.console.browsers import text
 from tests.factories import ChannelFactory, WorkspaceFactory
 from tests.factories.flows import a_customers_flow
@@ -21,6 +22,8 @@ from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.automations.models import Automation
 from workspaces.automations.services import switch_on
 from workspaces.subaccounts.models import Workspace
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 pytestmark = pytest.mark.django_db
 LIST = "/app/automations"

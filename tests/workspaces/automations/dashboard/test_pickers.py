@@ -12,6 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils.html import escape
 from django.utils.timezone import now
 
+from tests import furnished
 from tests.factories import ProductFactory, ServiceFactory, StaffFactory, WorkspaceMemberFactory
 from tests.factories.flows import a_flow, a_step
 from tests.packs.client import an_automation
@@ -24,6 +25,8 @@ from workspaces.automations.models import Automation
 from workspaces.media.models import Media
 from workspaces.media.services import store_media
 from workspaces.subaccounts.models import Workspace
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 pytestmark = pytest.mark.django_db
 SLOTS = [("book", "service"), ("book", "agent"), ("pay", "product"), ("file", "media")]

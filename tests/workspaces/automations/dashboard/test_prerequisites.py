@@ -4,6 +4,7 @@ import pytest
 
 from agency.models import ActivityEntry
 from config.hooks import Registry
+from tests import furnished
 from tests.agency.console.browsers import flashes, text
 from tests.factories import ProductFactory
 from tests.factories.flows import a_flow, a_step
@@ -12,6 +13,8 @@ from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.automations.models import Readiness
 from workspaces.automations.services import RequirementCheck, readiness
 from workspaces.subaccounts.models import Workspace
+
+a = furnished.a_with_customer
 
 pytestmark = pytest.mark.django_db
 PAGE = "/app/prerequisites"

@@ -10,6 +10,7 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from agency.models import ActivityEntry, Event
+from tests import furnished
 from tests.agency.console.browsers import flashes, text
 from tests.factories.flows import a_catch_all, a_flow, a_step
 from tests.packs.client import an_automation
@@ -21,6 +22,8 @@ from workspaces.automations.services import switch_on
 from workspaces.automations.services.switching import ENABLED
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import tenant_of
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 pytestmark = pytest.mark.django_db
 PAGE = "/app/automations/ready"

@@ -8,6 +8,7 @@ import pytest
 from django.test import Client
 
 from agency.models import ActivityEntry
+from tests import furnished
 from tests.agency.console.browsers import flashes, text
 from tests.factories import ProductFactory
 from tests.factories.flows import a_flow, a_step
@@ -16,6 +17,8 @@ from tests.workspaces.subaccounts.dashboard.clients import agency_client
 from workspaces.automations.flows.copying.copies import cleaned
 from workspaces.automations.models import Automation
 from workspaces.subaccounts.models import Workspace
+
+a = furnished.a_with_customer
 
 pytestmark = pytest.mark.django_db
 FLOW = a_flow(

@@ -8,6 +8,7 @@ from django.test import Client
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM
+from tests import furnished
 from tests.agency.console.browsers import text
 from tests.workspaces.conversations.dashboard.test_inbox import do, page_of
 from tests.workspaces.conversations.dashboard.test_working import a_template
@@ -16,6 +17,8 @@ from workspaces.conversations.models import Conversation, Message, Note, QueuedM
 from workspaces.conversations.services import Content, add_note, send_message
 from workspaces.conversations.services.errors import BegunAsSomethingElse
 from workspaces.subaccounts.models import Channel
+
+a = furnished.a_with_customer
 
 pytestmark = pytest.mark.django_db
 REFUSED = "This was begun as something else"

@@ -7,6 +7,7 @@ import pytest
 from django.test import Client
 
 from agency.models import UserSession
+from tests import furnished
 from tests.agency.console.browsers import PASSWORD, flashes, hidden
 from tests.factories import ContactFactory
 from tests.tenants import Tenant
@@ -16,6 +17,8 @@ from tests.workspaces.conversations.dashboard.test_working import a_template
 from tests.workspaces.conversations.facts import moment, receive, received, the_conversation
 from workspaces.conversations.models import Conversation, Message, Note
 from workspaces.subaccounts.models import Channel
+
+a = furnished.a_with_customer
 
 pytestmark = pytest.mark.django_db
 ANSWER = "Yes, until six.\r\nSee you then."

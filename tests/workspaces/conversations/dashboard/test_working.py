@@ -14,6 +14,7 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from channelconnect.models import MessageTemplate
+from tests import furnished
 from tests.agency.console.browsers import text
 from tests.factories import BODY_PARAMETER, ChannelFactory, ContactFactory, UserFactory, a_message_template
 from tests.tenants import Tenant
@@ -36,6 +37,8 @@ from workspaces.conversations.services.errors import NotInTheTeam
 from workspaces.conversations.services.outbound.content import Content
 from workspaces.conversations.services.team_inbox.saved_replies import MOST_SAVED_REPLIES
 from workspaces.subaccounts.models import Channel
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 pytestmark = pytest.mark.django_db
 INBOX = "/app/inbox"

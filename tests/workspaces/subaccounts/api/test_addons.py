@@ -9,11 +9,14 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from agency.models import Event
 from agency.services import archive_item, update_item
+from tests import furnished
 from tests.database.traces import traces
 from tests.factories import AddonFactory, PlanFactory, addon_limits, plan_limits
 from tests.parallel import at_once
 from tests.tenants import Tenant
 from workspaces.subaccounts.models import HeldAddon
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 NOT_FOUND = {"message": "Add-on not found."}
 

@@ -9,6 +9,7 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from agency.limits import CHANNEL_TYPES
 from agency.models import ActivityEntry
+from tests import furnished
 from tests.factories import ChannelFactory, PlanFactory, WorkspaceFactory, plan_limits
 from tests.parallel import at_once
 from tests.tenants import Tenant
@@ -21,6 +22,8 @@ from workspaces.subaccounts.services import (
     reconnect_channel,
     usage,
 )
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 GONE = {"message": "Channel not found."}
 

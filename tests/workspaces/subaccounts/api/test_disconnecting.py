@@ -9,6 +9,7 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from agency.models import ActivityEntry
+from tests import furnished
 from tests.agency.console.browsers import at_the_console, flashes, text
 from tests.factories import ChannelFactory, PlanFactory, WorkspaceFactory, plan_limits
 from tests.packs.client import an_automation
@@ -18,6 +19,8 @@ from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.automations.models import Automation
 from workspaces.subaccounts.models import Channel
 from workspaces.subaccounts.services import assign_plan, suspend_workspace, usage
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 GONE = {"message": "Channel not found."}
 

@@ -7,10 +7,13 @@ import pytest
 from django.utils.timezone import now
 
 from agency.models import Event
+from tests import furnished
 from tests.database.traces import traces
 from tests.parallel import at_once
 from tests.tenants import Tenant
 from workspaces.subaccounts.models import Workspace
+
+a = furnished.a_with_customer
 
 
 def row(tenant: Tenant) -> Workspace:

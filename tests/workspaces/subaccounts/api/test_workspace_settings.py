@@ -5,7 +5,10 @@ from typing import Any
 import pytest
 
 from agency.models import ActivityEntry
+from tests import furnished
 from tests.tenants import Tenant
+
+a = furnished.a_with_customer
 
 pytestmark = pytest.mark.django_db
 SHOWN = {

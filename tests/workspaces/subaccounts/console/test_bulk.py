@@ -13,12 +13,15 @@ from agency.actors import SYSTEM
 from agency.models import ActivityEntry, Event, Mail
 from agency.services.bulk.working import work_on
 from agency.tasks import send_mail
+from tests import furnished
 from tests.agency.console.browsers import at_the_console, text
 from tests.agency.jobs.asking import begin, choice, done, outcome
 from tests.factories import AddonFactory, PlanFactory, WorkspaceFactory, addon_limits, plan_limits
 from tests.tenants import Tenant
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import grant_addon, move_workspace, suspend_workspace
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 pytestmark = pytest.mark.django_db
 STATE = ("status", "suspension_reason", "plan_id", "plan_limits", "limits")

@@ -19,6 +19,7 @@ from broadcasts.models import Broadcast
 from channelconnect.models import ConnectSession
 from config.logs import JSONFormatter
 from packs.services.offered_packs import offered_packs
+from tests import furnished
 from tests.agency.console.browsers import PASSWORD, at_the_console, flashes, text
 from tests.broadcasts.under_way import a_broadcast
 from tests.channelconnect.agencies import a_session, switch_on
@@ -31,6 +32,8 @@ from webhooks.services import register_endpoint
 from workspaces.automations.models import Automation
 from workspaces.subaccounts.models import Channel, Workspace, WorkspaceKey
 from workspaces.subaccounts.services import invite_workspace_member, suspend_workspace, tenant_of
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 pytestmark = pytest.mark.django_db
 

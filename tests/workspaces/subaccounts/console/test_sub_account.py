@@ -8,11 +8,14 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from agency.models import ActivityEntry
+from tests import furnished
 from tests.agency.console.browsers import a_browser, a_member, flashes, text
 from tests.factories import WorkspaceFactory, plan_limits
 from tests.tenants import Tenant
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import assign_plan, change_workspace, grant_addon, suspend_workspace
+
+a = furnished.a_with_customer
 
 pytestmark = pytest.mark.django_db
 

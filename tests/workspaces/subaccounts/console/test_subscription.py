@@ -8,10 +8,13 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from agency.services import archive_item
+from tests import furnished
 from tests.agency.console.browsers import flashes, text
 from tests.factories import AddonFactory, PlanFactory, plan_limits
 from tests.tenants import Tenant
 from workspaces.subaccounts.services import grant_addon, suspend_workspace
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 pytestmark = pytest.mark.django_db
 

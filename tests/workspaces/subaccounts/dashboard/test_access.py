@@ -31,9 +31,9 @@ METHODS = ("get", "post")
 
 
 @pytest.fixture(scope="module")
-def all_ids(furnished: tuple[bytes, bytes], django_db_blocker: DjangoDbBlocker) -> tuple[Ids, Ids]:
+def all_ids(furnished_until_end: tuple[bytes, ...], django_db_blocker: DjangoDbBlocker) -> tuple[Ids, Ids]:
     """What every page is about, of either agency: made once for all tests of the module."""
-    own, foreign = map(loaded, furnished)
+    own, foreign = map(loaded, furnished_until_end)
     with django_db_blocker.unblock():
         return ids_of_both(own, foreign, {name: case.ids for name, case in EVERY_PAGE.items()})
 

@@ -11,10 +11,13 @@ from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
 from agency.models import ActivityEntry
+from tests import furnished
 from tests.agency.console.browsers import text
 from tests.tenants import Tenant
 from tests.workspaces.subaccounts.dashboard.clients import agency_client, dashboard_client
 from workspaces.subaccounts.models import Workspace
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 pytestmark = pytest.mark.django_db
 LOG = "/app/activity"

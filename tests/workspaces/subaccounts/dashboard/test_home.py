@@ -11,6 +11,7 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from agency.models import ActivityEntry
+from tests import furnished
 from tests.agency.console.browsers import flashes, text
 from tests.factories import ChannelFactory, ContactFactory, PlanFactory, WorkspaceFactory, plan_limits
 from tests.packs.client import an_automation
@@ -22,6 +23,8 @@ from workspaces.automations.services import switch_on
 from workspaces.conversations.services import Content, send_message
 from workspaces.subaccounts.models import Channel, Workspace
 from workspaces.subaccounts.services import change_workspace
+
+a = furnished.a_with_customer
 
 pytestmark = pytest.mark.django_db
 STEPS = (

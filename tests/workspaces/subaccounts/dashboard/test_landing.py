@@ -5,11 +5,14 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from tests import furnished
 from tests.agency.console.browsers import PASSWORD, a_browser, flashes, text
 from tests.factories import WorkspaceFactory
 from tests.tenants import Tenant
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.subaccounts.models import Workspace
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 pytestmark = pytest.mark.django_db
 

@@ -10,12 +10,15 @@ from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM
+from tests import furnished
 from tests.agency.console.browsers import text
 from tests.factories import ChannelFactory, WorkspaceMemberFactory
 from tests.tenants import Tenant
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.subaccounts.models import Channel, Workspace
 from workspaces.subaccounts.services import disconnect_channel
+
+a = furnished.a_with_customer
 
 pytestmark = pytest.mark.django_db
 CHANNELS, PEOPLE = "/app/channels", "/app/people"

@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from agency.actors import SYSTEM
 from agency.models import ActivityEntry, Invitation, User
+from tests import furnished
 from tests.agency.console.browsers import a_browser, a_person, flashes, text
 from tests.agency.invitations import INVITATIONS, NEW, answer, join, mailed_link
 from tests.factories import PlanFactory, WorkspaceFactory, WorkspaceMemberFactory, plan_limits
@@ -17,6 +18,8 @@ from tests.tenants import Tenant
 from tests.workspaces.conversations.facts import a_conversation
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client, member_client
 from workspaces.subaccounts.services import assign_plan
+
+a, b = furnished.a_with_customer, furnished.b_with_customer
 
 pytestmark = pytest.mark.django_db
 PEOPLE = "/app/people"

@@ -3,9 +3,12 @@
 import pytest
 from django.test import Client
 
+from tests import furnished
 from tests.agency.console.browsers import flashes, text
 from tests.tenants import Tenant
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
+
+a = furnished.a_with_customer
 
 pytestmark = pytest.mark.django_db
 PAGE = "/app/settings"
