@@ -15,7 +15,7 @@ RUN = str(ROOT / ".ci" / "run")
 MAKE = """#!/bin/sh
 echo "make $* begins"
 case " $FAILING " in *" $1 "*) echo "make $1 fails" >&2; exit 2 ;; esac
-case " $ENDLESS " in *" $1 "*) echo $$ > "$PIDS/new" && mv "$PIDS/new" "$PIDS/$1" && exec sleep 600 ;; esac
+case " $ENDLESS " in *" $1 "*) echo $$ > "$PIDS/$1.new" && mv "$PIDS/$1.new" "$PIDS/$1" && exec sleep 600 ;; esac
 echo "make $* ends"
 """
 PYTHONS = ("python3.12", "python3.13", "python3.14")
