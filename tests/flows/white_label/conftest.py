@@ -14,9 +14,9 @@ from tests.furnished import loaded
 
 
 @pytest.fixture(scope="module")
-def furnished_hosts(furnished: tuple[bytes, bytes], django_db_blocker: DjangoDbBlocker) -> bytes:
+def furnished_hosts(furnished_until_end: tuple[bytes, ...], django_db_blocker: DjangoDbBlocker) -> bytes:
     """Both agencies, furnished, with hosts and looks: pictures are redrawn in a process of their own."""
-    north, south = map(loaded, furnished)
+    north, south = map(loaded, furnished_until_end)
     with django_db_blocker.unblock():
         return pickle.dumps((HostedAgency(north, "north", "0d9488"), HostedAgency(south, "south-sea", "ffcc00")))
 
