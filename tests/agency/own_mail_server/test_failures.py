@@ -169,7 +169,9 @@ def test_a_server_that_refuses_one_recipient_after_another_fails(a: Tenant, serv
     server.answers["RCPT"] = "550 5.1.1 no such user"
     mails = [a_mail(a.agency, email=f"person-{number}@example.com") for number in range(5)]
     for _ in range(4):
-        Mail.objects.filter(given_up_at=None).update(next_attempt_at=now())
+        for number, mail in enumerate(mails):
+            due_at = now() + timedelta(seconds=number - len(mails))
+            Mail.objects.filter(pk=mail.pk, given_up_at=None).update(next_attempt_at=due_at)
         send_mail()
     for mail in mails:
         mail.refresh_from_db()
