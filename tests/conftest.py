@@ -164,19 +164,6 @@ WHERE datname = current_database() AND pid <> pg_backend_pid()
 """
 
 
-# What takes longest of all is begun first, so that no worker is left with it at the end.
-LONGEST = (
-    "tests/operations/test_chaos.py::test_each_kind",
-    "tests/flows/every_page/",
-    "tests/tools/local/test_product",
-    "tests/tools/demo/test_demo",
-    "tests/clocks/",
-    "tests/docs/test_samples",
-    "tests/servers/",
-    "tests/packs/test_secrets",
-    "tests/workspaces/automations/flows/test_cleaning",
-    "tests/config/serving/",
-)
 COLLECT_GARBAGE_AFTER = 20_000
 
 
@@ -185,7 +172,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if item.nodeid.startswith(SLOW):
             item.add_marker(pytest.mark.slow)
     bring_together(items)
-    items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
 
 
 def pytest_collection() -> None:

@@ -1,0 +1,59 @@
+"""Has parallel workers begin with what takes long: at the end, quick tests are left for those that are done first.
+
+A worker begins with a part of its own, and takes over half of another's when that is done. What is left when no part
+can be shared any more is a few tests of each worker, which must not take a minute.
+"""
+
+import os
+from collections.abc import Sequence
+from typing import Final, TypeVar
+
+import pytest
+
+Item = TypeVar("Item")
+# What takes longest of all comes first.
+LONGEST: Final = (
+    "tests/operations/test_chaos.py::test_each_kind",
+    "tests/flows/every_page/",
+    "tests/tools/local/test_product",
+    "tests/tools/test_installation",
+    "tests/tools/demo/test_demo",
+    "tests/clocks/",
+    "tests/docs/test_samples",
+    "tests/servers/",
+    "tests/config/celery/test_heartbeats",
+    "tests/flows/tasks/",
+    "tests/packs/test_secrets",
+    "tests/workspaces/automations/flows/test_cleaning",
+    "tests/config/serving/",
+)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Order what is left when tests were chosen by markers and names."""
+    slow: dict[tuple[bool, str], list[pytest.Item]] = {}
+    quick = []
+    for item in items:
+        if item.get_closest_marker("slow") or item.get_closest_marker("browser"):
+            group = (not item.nodeid.startswith(LONGEST), item.nodeid.partition("::")[0])
+            slow.setdefault(group, []).append(item)
+        else:
+            quick.append(item)
+    groups = [slow[group] for group in sorted(slow, key=lambda group: group[0])]
+    items[:] = in_parts(groups, quick, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
+
+
+def in_parts(groups: Sequence[list[Item]], quick: list[Item], workers: int) -> list[Item]:
+    """Put one part after the other, each as large as what xdist gives a worker. A share of the groups comes first."""
+    beginnings: list[list[Item]] = [[] for _ in range(workers)]
+    for position, group in enumerate(groups):
+        beginnings[position % workers] += group
+    ordered: list[Item] = []
+    number, used = len(quick) + sum(map(len, groups)), 0
+    for index, beginning in enumerate(beginnings):
+        size = (number - len(ordered)) // (workers - index)
+        filling = quick[used : used + max(0, size - len(beginning))]
+        ordered += beginning + filling
+        used += len(filling)
+    return ordered + quick[used:]
