@@ -72,7 +72,7 @@ def test_limits_wake_ups_and_calls_survive_the_death_of_the_primary_server(
     listener = WakeUpListener("sentinel-test", woken.set)
     listener.thread.start()
     broker, options = celery_broker(group.url)
-    app = Celery(broker=broker)
+    app = Celery(broker=broker, set_as_current=False)
     app.conf.broker_transport_options = {**options, "max_retries": 1}
 
     def wakes() -> bool:
