@@ -22,8 +22,8 @@ UV := $(BIN)/uv pip install --quiet --system-certs --python $(BIN)/python --requ
 install = { $(PIP) -r lock/installer.txt && UV_HTTP_TIMEOUT=30 $(UV) -r lock/$(1).txt; } || { \
 	echo "Trying with pip alone." >&2; $(PIP) -r lock/$(1).txt; }
 WITH_SERVERS := $(BIN)/python -m tools.local.command --throwaway --
-# Tests wait often: for processes, receivers and browsers. So there is one worker more than there are cores.
-WORKERS ?= $(shell expr 1 + $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2))
+# Tests wait often: for processes, receivers and browsers. So there are two workers more than there are cores.
+WORKERS ?= $(shell expr 2 + $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2))
 # Each begins with a part of its own, and takes over from others when that is done.
 PARALLEL := -n $(WORKERS) --dist worksteal
 # Tests start many processes, and none is to compile what the last one has compiled.
