@@ -83,7 +83,7 @@ def test_where_nothing_can_be_installed_the_run_fails(environment: dict[str, str
 def test_a_signal_ends_all_that_was_begun(
     environment: dict[str, str], tmp_path: Path, endless: tuple[str, ...], ending: signal.Signals
 ) -> None:
-    command = ("env", "--default-signal", RUN)  # whoever started the tests may have had some ignored
+    command = ("env", "--default-signal", RUN)  # the tests may have been started with some ignored
     process = start_process(command, {**environment, "ENDLESS": " ".join(endless)})
     files = [tmp_path / name for name in endless]
     until(lambda: all(file.exists() for file in files), what="the commands to begin")
