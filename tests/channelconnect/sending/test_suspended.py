@@ -58,7 +58,7 @@ def other(meta: RunningSandbox, channel: Channel) -> Channel:
 def test_they_wait_for_the_restoring_and_those_of_an_hour_ago_fail(
     a: Tenant, meta: RunningSandbox, channel: Channel, other: Channel, start_sender: StartSender, who: str
 ) -> None:
-    young = queued(a_conversation(channel), minutes=59)
+    young = queued(a_conversation(channel), minutes=55)
     old = queued(a_conversation(channel), minutes=60.1)
     suspend(a, who)
     # Written later and served after them, so that a sender has looked at theirs.
