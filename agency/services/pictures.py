@@ -54,7 +54,7 @@ def draw(data: bytes, *works: Work) -> list[DrawnPicture]:
     program = [sys.executable, "-I", drawing.__file__, str(MOST_CPU_SECONDS), *works]
     with AT_ONCE:
         try:
-            done = subprocess.run(program, input=data, capture_output=True, env={}, timeout=LONGEST_SECONDS)  # noqa: S603
+            done = subprocess.run(program, input=data, capture_output=True, env={}, timeout=LONGEST_SECONDS)  # noqa: S603  # ours
         except subprocess.TimeoutExpired:
             raise NoPicture(TOO_MUCH_WORK) from None
     if done.returncode in drawing.REFUSALS:
