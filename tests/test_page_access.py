@@ -83,17 +83,18 @@ def test_without_a_session_every_page_of_the_console_leads_to_sign_in(method: st
 
 def test_nobody_from_outside_the_agency_sees_or_changes_a_page_of_its_console(a: Tenant, console: Paths) -> None:
     browsers = {who: browser(a) for who, browser in OUTSIDERS.items()}
-    for (who, method), asked in in_turns([*product(browsers, METHODS)], console).items():
-        for name, answer in answers(browsers[who], method, asked):
-            assert (who, name, answer.status_code) == (who, name, 403)
-            assert a.mark not in text(answer), name
+    for who, asked in in_turns([*browsers], console).items():
+        for method in METHODS:
+            for name, answer in answers(browsers[who], method, asked):
+                assert (who, method, name, answer.status_code) == (who, method, name, 403)
+                assert a.mark not in text(answer), name
 
 
 def test_a_suspended_agency_s_console_is_closed_to_its_owner(a: Tenant, console: Paths) -> None:
     browser = at_the_console(a.agency, "owner")
     suspend_agency(agency=a.agency, reason="", now=now(), by=SYSTEM)
-    for method, asked in in_turns(METHODS, console).items():
-        for name, answer in answers(browser, method, asked):
+    for method in METHODS:
+        for name, answer in answers(browser, method, console):
             assert (name, answer.status_code) == (name, 403)
             assert b"is suspended" in answer.content, name
 
