@@ -6,7 +6,8 @@
 # A Python that is named has a virtual environment for its version alone, so that changing over needs no cleaning.
 VENV := .venv$(if $(PYTHON),-$(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null))
 BIN := $(VENV)/bin
-PYTHONS := $(or $(PYTHON),python3.11 python3.12 python3.13 python3.14 python3 python)
+# The system's own comes first: it is built with profiles of real programs, which pyenv leaves out, and saves a quarter of the time.
+PYTHONS := $(or $(PYTHON),/usr/bin/python3.11 python3.11 python3.12 python3.13 python3.14 python3 python)
 
 # A stamp's name holds its lock file's checksum: a changed lock installs again.
 checksum = $(shell cksum < lock/$(1).txt | tr ' ' '-')
@@ -160,14 +161,14 @@ clean:  ## remove caches and throw-away data; the system's data in .local stay
 	find . -name __pycache__ -not -path './.venv*/*' -prune -exec rm -rf {} +
 
 find_python = for python in $(PYTHONS) none; do \
-	if $$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then break; fi; done; \
+	if $$python -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then break; fi; done; \
 	if [ "$$python" = none ]; then \
-	echo "Python 3.11 or newer is needed, and none of these is: $(PYTHONS). Name one: make PYTHON=/path/to/python3.11" >&2; \
+	echo "Python 3.11 or newer with its venv module is needed (Debian: python3-venv). None of these has both:" \
+	"$(PYTHONS). Name one: make PYTHON=/path/to/python3.11" >&2; \
 	exit 1; fi
 
 $(BIN)/python:
-	@$(call find_python); echo "Making $(VENV) with $$python"; $$python -m venv --clear $(VENV) || { \
-	rm -rf $(VENV); echo "The lines above say why there is no $(VENV); Debian needs its package python3-venv." >&2; exit 1; }
+	@$(call find_python); echo "Making $(VENV) with $$python"; $$python -m venv --clear $(VENV) || { rm -rf $(VENV); exit 1; }
 
 # A platform without wheels of the servers still runs on an installed PostgreSQL and Redis.
 $(LOCAL): | $(BIN)/python
