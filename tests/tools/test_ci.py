@@ -49,7 +49,7 @@ def run(environment: dict[str, str], **more: str) -> tuple[int, list[str]]:
 
 def test_all_checks_run_and_what_ran_beside_lint_is_shown_after_it(environment: dict[str, str]) -> None:
     status, lines = run(environment)
-    commands = ("install", "lint", "install PYTHON=python3.14", "smoke PYTHON=python3.14 WORKERS=0", "test")
+    commands = ("install", "lint", "install PYTHON=python3.14", "smoke PYTHON=python3.14 WORKERS=2", "test")
     assert (status, lines) == (0, [f"make {command} {said}" for command in commands for said in ("begins", "ends")])
 
 
