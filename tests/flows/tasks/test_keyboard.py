@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.flows.tasks.keyboard import PersonAtTheKeyboard
 
@@ -11,6 +11,15 @@ pytestmark = pytest.mark.browser
 PAGE = """
 <!doctype html><title>A page</title><style>button:focus {{ outline: 2px solid black }} {style}</style>
 <main><button>First</button><button id="second">Second</button><button>Third</button></main><script>{script}</script>
+"""
+# The browser moves focus to the message once the stylesheet is there. It is sent when the page has asked for "/seen".
+MESSAGE_PAGE = """
+<!doctype html><title>A page</title>
+<script>setTimeout(() => fetch("/seen"), 500)</script>
+<link rel="stylesheet" href="/style.css">
+<a class="skip" href="#main" onclick="document.title = 'skipped'">Skip to the content</a>
+<div tabindex="-1" autofocus>Saved</div>
+<main id="main" tabindex="-1"><button onclick="document.title += ' is used'">Go on</button></main>
 """
 SECOND = "document.querySelector('#second')"
 
@@ -51,3 +60,18 @@ def test_a_page_on_which_focus_is_always_seen_is_walked_through(page: Page) -> N
 def test_what_loses_somebody_is_complained_of(page: Page, style: str, script: str, complaint: str) -> None:
     with pytest.raises(AssertionError, match=complaint):
         reach_the_third(page, style=style, script=script)
+
+
+def test_a_page_first_moves_focus_to_its_message(page: Page) -> None:
+    held: list[Route] = []
+
+    def send_style(route: Route) -> None:
+        held[0].fulfill(body=":focus { outline: 2px solid black }", content_type="text/css")
+        route.fulfill(body="")
+
+    page.route("**/style.css", lambda route: held.append(route))
+    page.route("**/seen", send_style)
+    page.route("**/page", lambda route: route.fulfill(body=MESSAGE_PAGE, content_type="text/html"))
+    page.goto("http://localhost/page", wait_until="commit")
+    PersonAtTheKeyboard(page).activate(page.get_by_role("button", name="Go on"))
+    expect(page).to_have_title("A page is used")
