@@ -14,7 +14,8 @@ from tools.local import ROOT
 DASHBOARD = json.loads((ROOT / "deploy" / "grafana" / "agency-system.json").read_text())
 PANELS = [panel for panel in DASHBOARD["panels"] if panel["type"] != "row"]
 [GROUP] = yaml.safe_load((ROOT / "deploy" / "prometheus" / "alerts.yml").read_text())["groups"]
-OPERATIONS = (ROOT / "docs" / "operations.md").read_text()
+RUNBOOK = (ROOT / "docs" / "operations" / "alarms.md").read_text()
+METRICS_PAGE = (ROOT / "docs" / "operations" / "metrics.md").read_text()
 # Words of PromQL, and what stands in braces or after `by`.
 LANGUAGE = {"abs", "absent", "and", "histogram_quantile", "on", "or", "rate", "sum"}
 # What Prometheus itself says of what it asks.
@@ -63,14 +64,14 @@ def test_every_alarm_has_its_metrics_and_its_line_in_the_runbook(rule: dict[str,
     assert metrics_of(rule["expr"]) <= exported()
     assert metrics_of(rule["expr"])
     page, _, anchor = rule["annotations"]["runbook_url"].partition("#")
-    assert page == "docs/operations.md"
-    headings = {heading.lower() for heading in re.findall(r"^#+ (\w+)$", OPERATIONS, re.MULTILINE)}
+    assert page == "docs/operations/alarms.md"
+    headings = {heading.lower() for heading in re.findall(r"^#+ (\w+)$", RUNBOOK, re.MULTILINE)}
     assert anchor == rule["alert"].lower()
     assert anchor in headings
 
 
-def test_the_runbook_names_every_metric() -> None:
-    assert [metric.name for metric in METRICS if f"`{metric.name}`" not in OPERATIONS] == []
+def test_the_page_about_metrics_names_every_metric() -> None:
+    assert [metric.name for metric in METRICS if f"`{metric.name}`" not in METRICS_PAGE] == []
 
 
 def test_prometheus_asks_the_exporter_s_port() -> None:

@@ -19,7 +19,8 @@ COMPOSE_TEXT = (ROOT / "deploy" / "compose.yaml").read_text()
 COMPOSE = yaml.safe_load(COMPOSE_TEXT)
 ENVIRONMENT_FILE = (ROOT / "deploy" / "environment").read_text()
 COMMON = (ROOT / "deploy" / "systemd" / "agency-.service.d" / "common.conf").read_text()
-OPERATIONS = (ROOT / "docs" / "operations.md").read_text()
+SETTINGS_PAGE = (ROOT / "docs" / "operations" / "settings.md").read_text()
+POSTGRESQL_PAGE = (ROOT / "docs" / "operations" / "postgresql.md").read_text()
 # Read by Python itself.
 NOT_OURS = {"TMPDIR", "PYTHONUNBUFFERED", "DJANGO_SETTINGS_MODULE"}
 
@@ -49,9 +50,8 @@ def in_units() -> set[str]:
 
 
 def in_guide() -> set[str]:
-    """The names in the first column of the table of settings."""
-    table = OPERATIONS.partition("\n## Settings\n")[2].partition("\n## ")[0]
-    rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
+    """The names in the first column of the tables of settings."""
+    rows = [line.split("|")[1] for line in SETTINGS_PAGE.splitlines() if line.startswith("| `")]
     return {name for row in rows for name in re.findall(r"`([A-Z_]+)`", row)}
 
 
@@ -116,7 +116,7 @@ def test_the_defaults_of_the_environment_file_are_the_settings_own() -> None:
 def test_compose_and_guide_ask_postgresql_for_the_same() -> None:
     asked = dict(part.split("=") for part in COMPOSE["services"]["postgres"]["command"] if "=" in part)
     assert asked.keys() == {"max_connections", "max_locks_per_transaction", "log_error_verbosity"}
-    assert [f"`{name} = {value}`" for name, value in asked.items() if f"`{name} = {value}`" not in OPERATIONS] == []
+    assert [f"`{name} = {value}`" for name, value in asked.items() if f"`{name} = {value}`" not in POSTGRESQL_PAGE] == []
 
 
 def test_every_process_of_the_compose_file_is_asked_whether_it_is_well() -> None:

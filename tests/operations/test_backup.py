@@ -1,4 +1,4 @@
-"""What docs/operations.md says about backups, done: a dump, a physical copy, and the way back to a moment."""
+"""What docs/operations/backups.md says about backups, done: a dump, a physical copy, and the way back to a moment."""
 
 import subprocess
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The page about operations says of every task and command what it begins again after a crash, and what ends that."""
+"""The page about crashes says of every task and command what it begins again after a crash, and what ends that."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,7 @@ from config.celery import app
 from config.queues import TASKS
 from tools.local import ROOT
 
-HEADING = "### What is begun again after a crash\n"
+HEADING = "## What is begun again after a crash\n"
 KIND = re.compile(r"\[([a-z -]+)\](?!\()")
 SET_ASIDE = re.compile(r'set_aside\("([^"]+)"\)')
 IS_COUNTED = re.compile(r"config\.tries\.counting import|import AddressRequests")
@@ -19,7 +19,7 @@ NAMED = re.compile(
 
 
 def rows() -> list[list[str]]:
-    page = (ROOT / "docs/operations.md").read_text()
+    page = (ROOT / "docs/operations/crashes.md").read_text()
     section = page.partition(HEADING)[2].partition("\n## ")[0]
     lines = [line for line in section.splitlines() if line.startswith("| ")]
     return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines[2:]]

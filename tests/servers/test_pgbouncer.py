@@ -26,7 +26,7 @@ from tools.local.servers.account import servers_account
 from webhooks.models import DispatcherRun
 
 START_SECONDS = 60
-# As docs/operations.md describes it.
+# As docs/operations/postgresql.md describes it.
 CONFIG = """
 [databases]
 * = host={host} port={port} user=app connect_query='{options}'

@@ -1,6 +1,7 @@
 """A broadcast under way when its database is lost: restored from a dump, or taken over by a standby.
 
-Everything is done as docs/operations.md says, but that senders are started first: they have to hold back by themselves.
+Everything is done as docs/operations/backups.md and postgresql.md say, but senders are started first: they must hold
+back by themselves.
 """
 
 import random
