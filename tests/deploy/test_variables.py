@@ -116,7 +116,9 @@ def test_the_defaults_of_the_environment_file_are_the_settings_own() -> None:
 def test_compose_and_guide_ask_postgresql_for_the_same() -> None:
     asked = dict(part.split("=") for part in COMPOSE["services"]["postgres"]["command"] if "=" in part)
     assert asked.keys() == {"max_connections", "max_locks_per_transaction", "log_error_verbosity"}
-    assert [f"`{name} = {value}`" for name, value in asked.items() if f"`{name} = {value}`" not in POSTGRESQL_PAGE] == []
+    assert [
+        f"`{name} = {value}`" for name, value in asked.items() if f"`{name} = {value}`" not in POSTGRESQL_PAGE
+    ] == []
 
 
 def test_every_process_of_the_compose_file_is_asked_whether_it_is_well() -> None:
