@@ -1,4 +1,4 @@
-"""What every test stands on: clean counters, a database that can be emptied, and two agencies with their clients."""
+"""Fixtures for all tests: clean counters, a database that can be emptied, and two agencies with their clients."""
 
 import gc
 from collections.abc import Iterator
@@ -35,8 +35,8 @@ from tests.processes.preloaded import Preloaded
 from tests.sizes import FULL_SIZE, size
 from tests.tenants import WORKSPACE_BASE, Api, Tenant
 
-# A busy machine makes nothing wrong: no search fails by the clock. The small form tries the same in every run, the full
-# one what its seed says, and neither what an earlier run has kept.
+# No search fails by the clock, because a busy machine is no fault. The small size tries the same examples in every run,
+# and the full size those of its seed. Neither uses examples that an earlier run has kept.
 search.register_profile(
     "of this size",
     deadline=None,
@@ -47,8 +47,8 @@ search.register_profile(
 )
 search.load_profile("of this size")
 
-# What starts processes, drives a browser, waits for something real, tries very many things, or takes long with all its
-# tests: not in `make fast`.
+# Tests that `make fast` leaves out: they start processes, drive a browser, wait for something real, try very many
+# things, or take long together.
 SLOW = (
     "tests/flows/",
     "tests/tools/local/",
@@ -175,12 +175,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection() -> None:
-    """Nothing is garbage yet: `pytest_collection_finish` has it looked for again."""
+    """Stop garbage collection, because nothing is garbage yet; `pytest_collection_finish` starts it again."""
     gc.disable()
 
 
 def pytest_collection_finish() -> None:
-    """Spare the garbage collector what stays to the end: Django and thousands of collected tests."""
+    """Let the garbage collector skip objects that stay to the end: Django and thousands of collected tests."""
     gc.collect()
     gc.freeze()
     gc.enable()
@@ -189,7 +189,7 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_unconfigure() -> None:
-    """Spare what is left, in which pytest has just looked for garbage and is to look once more."""
+    """Let the garbage collector skip all objects: pytest has just looked for garbage and would look again."""
     gc.freeze()
 
 
@@ -203,9 +203,9 @@ def shared_template() -> Iterator[SharedTemplate | None]:
 
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(django_db_modify_db_settings: None, shared_template: SharedTemplate | None) -> None:
-    """Begin with a copy of a migrated database, if another worker has one already.
+    """Begin with a copy of a migrated database, if another worker already has one.
 
-    Whatever the disk is busy with, a database is made and dropped in the end: both without the limits of a request.
+    A busy disk may delay making and dropping a database, so both run without the limits of a request.
     """
     if shared_template:
         shared_template.begin()
@@ -216,10 +216,10 @@ def django_db_modify_db_settings(django_db_modify_db_settings: None, shared_temp
 def django_db_setup(
     django_db_setup: None, django_db_blocker: DjangoDbBlocker, shared_template: SharedTemplate | None
 ) -> Iterator[None]:
-    """Let the clean-up after a test that commits empty every table, that of activity too, which nothing else may.
+    """Let the clean-up after a test that commits empty every table, even that of activity.
 
-    At the end, connections that threads of live servers still keep would hold the database; they are closed from the
-    other side.
+    At the end PostgreSQL closes the connections that threads of live servers still keep, because they would block
+    dropping the database.
     """
     connection.settings_dict["OPTIONS"]["options"] = settings.SESSION_OPTIONS
     connection.close()
@@ -237,9 +237,9 @@ def django_db_setup(
 
 @pytest.fixture(scope="session")
 def migrated_dump(request: pytest.FixtureRequest, shared_template: SharedTemplate | None) -> Path | None:
-    """Give what a system with servers of its own begins with.
+    """Give the dump with which a system with its own servers begins.
 
-    Without parallel workers, or without a test that has a database, it migrates by itself.
+    Without parallel workers, or without a test that has a database, there is none, and the system migrates by itself.
     """
     if shared_template is None or not any(item.get_closest_marker("django_db") for item in request.session.items):
         return None
@@ -249,7 +249,7 @@ def migrated_dump(request: pytest.FixtureRequest, shared_template: SharedTemplat
 
 @pytest.fixture(scope="session")
 def preloaded(django_db_setup: None) -> Iterator[Preloaded]:
-    """Run work in processes that are killed, without loading the product for each of them."""
+    """Run work in processes that are killed, without loading the product for each process."""
     made = Preloaded(variables())
     yield made
     made.end()
@@ -257,7 +257,7 @@ def preloaded(django_db_setup: None) -> Iterator[Preloaded]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _static_files_found_once() -> Iterator[None]:
-    """Let the handlers of all browsers share one list of static files, which each would make by a walk of its own."""
+    """Let the handlers of all browsers share one list of static files, so that only one walks through the folders."""
     found: dict[str, Any] = {}
     walk = WhiteNoiseMiddleware.add_files_from_finders
 
@@ -274,13 +274,13 @@ def _static_files_found_once() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _clean_counters() -> None:
-    """Forget what an earlier run counted: its keys had the same numbers as this run's."""
+    """Reset the counters of an earlier run, whose keys had the same numbers as this run's."""
     forget_counters()
 
 
 @pytest.fixture(autouse=True)
 def _hosts_of_this_test() -> None:
-    """Begin without a verified host, as the database does; whoever makes one has them read anew."""
+    """Begin without a verified host, like the database; a test that makes one reads the hosts again."""
     cache.keep(VerifiedHosts())
 
 
@@ -292,7 +292,7 @@ def a(db: None) -> Tenant:
 
 @pytest.fixture
 def b(db: None) -> Tenant:
-    """Another agency, which must neither see nor be seen."""
+    """Another agency: neither agency may see the other."""
     return Tenant()
 
 

@@ -1,11 +1,11 @@
-"""`a` and `b` of most modules: copies of agencies that are there for test after test.
+"""`a` and `b` of most modules: copies of two agencies that stay in the database for many tests.
 
-`a` and `b` have one of everything. `a_with_customer` and `b_with_customer` have a sub-account alone: that is enough for
-most modules, and takes a quarter off each of their tests. They fit no test that counts the rows of all agencies, or
-what Redis keeps of one.
+`a` and `b` have one of everything. `a_with_customer` and `b_with_customer` have only a sub-account. That is enough for
+most modules, and makes each of their tests a quarter faster. Neither pair fits a test that counts the rows of all
+agencies, or the entries that Redis keeps for an agency.
 
-Each worker commits such agencies once. Modules that want the same kind of them come one after another, and the database
-is emptied before a test that wants another kind or none, or that commits.
+Each worker commits such agencies once. Modules that use the same kind run one after another. The database is emptied
+before a test that uses another kind or none, or that commits.
 """
 
 import pickle
@@ -23,7 +23,7 @@ from tests.tenants import Tenant
 
 def with_customer() -> Tenant:
     tenant = Tenant()
-    _ = tenant.workspace_api  # makes the others, too
+    _ = tenant.workspace_api  # makes the plan and the sub-account, too
     return tenant
 
 
@@ -38,7 +38,7 @@ def with_everything() -> Tenant:
 # By the fixture's name.
 KINDS: Final[dict[str, Callable[[], Tenant]]] = {"two_customers": with_customer, "furnished": with_everything}
 KIND: Final = pytest.StashKey[str]()
-# What the test that is running shares.
+# The kind that the running test shares.
 wanted: Final[set[str]] = set()
 
 
@@ -51,7 +51,7 @@ def commits(item: pytest.Item) -> bool:
 
 
 def bring_together(items: list[pytest.Item]) -> None:
-    """Have tests of modules that share agencies come one after another, by their kind, in front of the others."""
+    """Put the tests of modules that share agencies first, sorted by kind."""
     kinds = {item.path: kind for item in items for kind in KINDS if kind in getattr(item, "fixturenames", ())}
     for item in items:
         item.stash[KIND] = "" if commits(item) else kinds.get(item.path, "")
@@ -61,7 +61,7 @@ def bring_together(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Empty the database before a test that does not share what is there."""
+    """Empty the database before a test that does not share the committed agencies."""
     wanted.clear()
     wanted.add(item.stash[KIND])
     if shared.keys() - wanted:
@@ -71,7 +71,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
 
 def committed(kind: str, blocker: DjangoDbBlocker) -> tuple[bytes, ...]:
-    """Give what is shared, committed where it is not there yet; nothing for a test that commits."""
+    """Give the shared agencies, and commit them first if needed; give nothing for a test that commits."""
     if kind in wanted and kind not in shared:
         with blocker.unblock():
             shared[kind] = tuple(pickle.dumps(KINDS[kind]()) for _ in range(2))
@@ -80,7 +80,7 @@ def committed(kind: str, blocker: DjangoDbBlocker) -> tuple[bytes, ...]:
 
 @pytest.fixture(scope="module")
 def furnished(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> tuple[bytes, ...]:
-    """Two agencies with one of everything. A module that wants them replaces `a` and `b`."""
+    """Two agencies with one of everything. A module that uses them replaces `a` and `b`."""
     return committed("furnished", django_db_blocker)
 
 
@@ -88,7 +88,7 @@ def furnished(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> tupl
 def furnished_until_end(
     furnished: tuple[bytes, ...], django_db_blocker: DjangoDbBlocker
 ) -> Iterator[tuple[bytes, ...]]:
-    """The same two, which leave with what a module commits beside them."""
+    """The same two agencies. After the module the database is emptied, because the module commits more rows."""
     yield furnished
     with django_db_blocker.unblock():
         empty_database()
@@ -96,34 +96,34 @@ def furnished_until_end(
 
 @pytest.fixture(scope="module")
 def two_customers(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> tuple[bytes, ...]:
-    """Two agencies with a plan, a sub-account and its key, and nothing else: a smaller `furnished`.
+    """Two agencies with only a plan, a sub-account and its key: a smaller `furnished`.
 
-    A module that wants them replaces `a` and `b` with `a_with_customer` and `b_with_customer`.
+    A module that uses them replaces `a` and `b` with `a_with_customer` and `b_with_customer`.
     """
     return committed("two_customers", django_db_blocker)
 
 
 def loaded(kept: bytes) -> Tenant:
-    """Give a copy of an agency; this is ten times as fast as `deepcopy`."""
-    tenant: Tenant = pickle.loads(kept)  # noqa: S301  # our own
+    """Give a copy of an agency, ten times as fast as `deepcopy`."""
+    tenant: Tenant = pickle.loads(kept)  # noqa: S301  # our own pickle
     return tenant
 
 
 def taken(kind: str, number: int) -> Tenant:
-    """Give a copy of a shared agency, or make one for a test that commits, which begins with an empty database."""
+    """Give a copy of a shared agency; make one for a test that commits, because it begins with an empty database."""
     return loaded(shared[kind][number]) if kind in shared else KINDS[kind]()
 
 
 @pytest.fixture
 def a(furnished: tuple[bytes, ...], db: None) -> Tenant:
-    """The agency that a test is about, as nobody has counted its calls."""
+    """The agency that a test is about, with counters of calls at zero."""
     forget_counters()
     return taken("furnished", 0)
 
 
 @pytest.fixture
 def b(furnished: tuple[bytes, ...], db: None) -> Tenant:
-    """Another agency, which must neither see nor be seen."""
+    """Another agency: neither agency may see the other."""
     return taken("furnished", 1)
 
 

@@ -1,4 +1,4 @@
-"""All pages of a table, opened one after the other by the same person, each as if no page had been opened before."""
+"""Opens all pages of a table as one person, and undoes the changes of each page before it opens the next."""
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from copy import deepcopy
@@ -14,19 +14,19 @@ from tests.sizes import size
 from tests.tenants import Tenant
 
 Kind = TypeVar("Kind", bound=Hashable)
-# Its values are ids of a page, as its address takes them.
+# The ids of each page by its name, as its address takes them.
 Ids = dict[str, list[Any]]
 Address = Callable[[str, list[Any]], str]
 
 
 def ids_of_both(a: Tenant, b: Tenant, makers: Mapping[str, Callable[[Tenant], list[Any]]]) -> tuple[Ids, Ids]:
-    """Make what each page is about, of either agency; gives the ids of the first, and those of the second where any."""
+    """Make the thing that each page is about, in both agencies; give the ids of `a`, and the ids of `b` if any."""
     own, foreign = ({name: make(tenant) for name, make in makers.items()} for tenant in (a, b))
     return own, {name: ids for name, ids in foreign.items() if ids}
 
 
 def answers(browser: Client, method: str, paths: Mapping[str, str], **options: Any) -> Iterator[tuple[str, Any]]:
-    """Give each page's name and answer. What a page changes is rolled back before the next one is opened."""
+    """Give each page's name and answer. Each page's changes are rolled back before the next page is opened."""
     cookies = deepcopy(browser.cookies)
     for name, path in paths.items():
         before = transaction.savepoint()
@@ -42,9 +42,9 @@ def statuses(browser: Client, method: str, paths: Mapping[str, str], **options: 
 
 
 def in_turns(kinds: Sequence[Kind], paths: Mapping[str, str]) -> dict[Kind, dict[str, str]]:
-    """Share pages among kinds of requests that are answered alike before a page is asked for.
+    """Share pages among kinds of requests that get the same answer before the page's own code runs.
 
-    Each page gets one kind, which follows from its name, and each kind has many pages. At full size each page gets all.
+    Each page gets one kind, chosen by its name, and each kind has many pages. At full size each page gets every kind.
     """
     if size("pages", "every kind of request at every page"):
         return {kind: dict(paths) for kind in kinds}
@@ -58,10 +58,10 @@ def in_turns(kinds: Sequence[Kind], paths: Mapping[str, str]) -> dict[Kind, dict
 def unlike_unknown_ids(
     browser: Client, ids: Ids, address: Address, mark: str, *, position: int | None = None
 ) -> list[str]:
-    """Say which pages tell somebody else's ids from ids that nobody has.
+    """Name the pages that answer another tenant's ids differently from unknown ids.
 
-    `ids` are those of somebody else, in whose texts `mark` stands, or only the ones at a position are. A page without
-    the method leads on, or is refused.
+    `ids` belong to another tenant, or only the ids at `position` do. The other tenant's texts contain `mark`. A page
+    without the method redirects or refuses.
     """
     foreign = {name: address(name, one) for name, one in ids.items()}
     unknown = {
@@ -83,12 +83,12 @@ def unlike_unknown_ids(
 
 
 def an_unknown(one: Any) -> Any:
-    """Give an id of the same kind that nobody has."""
+    """Give an unknown id of the same kind."""
     return 2**62 if isinstance(one, int) else uuid4()
 
 
 def malformed(ids: Ids, address: Address) -> dict[str, str]:
-    """Give the addresses of the pages with a first id that is none."""
+    """Give the addresses of the pages with an invalid first id."""
     found = {}
     for name, (first, *_) in ids.items():
         wrong = "9" * 400 if isinstance(first, int) else "%00x"

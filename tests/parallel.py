@@ -1,4 +1,4 @@
-"""The same thing done by many at once."""
+"""Does the same work in many threads at once."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +13,7 @@ Answer = TypeVar("Answer")
 
 
 def wait_longer_for_locks() -> None:
-    """Let this thread wait for locks as long as a busy machine needs; the product itself gives up sooner."""
+    """Let this thread wait for locks for as long as a busy machine needs; the product gives up sooner."""
     with connection.cursor() as cursor:
         cursor.execute(f"SET lock_timeout = '{PATIENCE_SECONDS}s'")
         cursor.execute("SET statement_timeout = 0")

@@ -1,4 +1,4 @@
-"""Whole rounds of workers: what they would do by themselves, they have done by then."""
+"""Waits for whole rounds of workers, after which they have done all work that they do by themselves."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -9,15 +9,15 @@ from django.db.models import QuerySet
 from config.leases.models import WorkerRun
 from tests.waiting import until
 
-# The first one seen may be the end of a round that began before; the second one ends a whole one.
+# The first sweep that is seen may end a round that began earlier. The second ends a whole round.
 WHOLE_ROUND = 2
 
 
 def wait_for_a_round(runs: type[WorkerRun], *, but: Collection[int] = ()) -> None:
-    """Wait until each run at work, but for these, has swept and claimed from beginning to end.
+    """Wait until each run at work, except those in `but`, has swept and claimed from beginning to end.
 
-    A run says that it is there at the beginning of each sweep. A worker that only just starts may have no run yet,
-    and one that lost its connection begins a new one: both are waited for.
+    A run renews its row at the beginning of each sweep. A worker that is just starting may have no run yet. A worker
+    that lost its connection begins a new run. This waits for both.
     """
     rows = runs._default_manager.filter(lost_at=None).exclude(number__in=but).values_list("number", "seen_at")
     for _ in range(WHOLE_ROUND):

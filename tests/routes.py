@@ -1,4 +1,4 @@
-"""The routes of the API as they are mounted, and what each answers to whom."""
+"""The mounted routes of the API, and the status that each gives to each caller."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -30,13 +30,13 @@ OF_BOTH = ("webhook", "delivery")
 # Ids that a route takes in its query string.
 QUERIES = {f"{AGENCY}packs/import/preview": "?workspace=<id:workspace>&automation=<id:automation>"}
 
-# Pages for people (the bare address leads to them), and what asks whether the process lives: not of the API.
+# Prefixes outside the API: pages for people, to which the bare address redirects, and health checks.
 PAGES = ("account/", "app", "brand/", "connect/", "console", "l/", "media/", "admin", "healthz", "readyz", "internal/")
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What the holder of the ids gets, and for what body; `others` is what another tenant's key gets."""
+    """The status for the owner of the ids and its request body; `others` is the status for another tenant's key."""
 
     own: int
     body: Callable[[Tenant], Any] | None = None
@@ -50,7 +50,7 @@ def _endpoint(_: Tenant) -> dict[str, Any]:
 
 
 def _a_number(tenant: Tenant) -> str:
-    """The tenant's channel, with what it needs to speak to its provider."""
+    """Give the tenant's channel, with credentials for its provider."""
     values = {"token": "EAAS", "container_id": f"2{tenant.channel.pk}"}
     ChannelCredential.objects.update_or_create(channel=tenant.channel, defaults=values)
     return str(tenant.channel.uuid)
@@ -65,18 +65,18 @@ def _an_offer() -> dict[str, Any]:
 
 
 def a_message(tenant: Tenant) -> dict[str, Any]:
-    """A message into the conversation that is there."""
+    """Give the body of a message in the existing conversation."""
     conversation = a_conversation(tenant.channel)
     return {"contact": str(conversation.contact.uuid), "channel": str(tenant.channel.uuid), "text": "Yes, at eight."}
 
 
 def _a_broadcast(tenant: Tenant) -> dict[str, Any]:
-    """A broadcast on the channel that is there, in free text."""
+    """Give the body of a broadcast in free text on the existing channel."""
     return a_body(tenant)
 
 
 def _in(status: str) -> Callable[[Tenant], dict[str, Any]]:
-    """Bring the tenant's broadcast into a state in which it can be moved."""
+    """Bring the tenant's broadcast into a state from which the move is allowed."""
 
     def bring(tenant: Tenant) -> dict[str, Any]:
         bring_to({"id": ids_of(tenant)["broadcast"]}, status)
@@ -90,7 +90,7 @@ def _move(status: str) -> Case:
 
 
 def _a_test(tenant: Tenant) -> dict[str, Any]:
-    """A contact whose window is open."""
+    """Give the body of a test to a contact whose window is open."""
     return {"contacts": [str(a_conversation(tenant.channel).contact.uuid)]}
 
 
@@ -267,7 +267,7 @@ ROUTES: dict[str, dict[str, Case]] = {
     f"{WORKSPACE}media": {"GET": LIST, "POST": Case(201, lambda _: Multipart.of(PDF), others=201, is_upload=True)},
     f"{WORKSPACE}media/<id:media>": {"GET": READ, "DELETE": READ},
 }
-# No key is asked for, and no caller's data is in them.
+# They need no key and hold no caller's data.
 DOCUMENTS = (
     f"{AGENCY}openapi.json",
     f"{WORKSPACE}openapi.json",
@@ -280,7 +280,7 @@ CATCH_ALLS = (f"{AGENCY}{EVERYTHING_ELSE}", f"{WORKSPACE}{EVERYTHING_ELSE}", r"^
 
 
 def mounted(patterns: Any = None, prefix: str = "") -> Iterator[tuple[str, URLPattern]]:
-    """Every route of the URL configuration with its view, but the pages."""
+    """Give every route of the URL configuration with its view, except pages."""
     for entry in get_resolver().url_patterns if patterns is None else patterns:
         route = prefix + str(entry.pattern)
         if not route or route.startswith(PAGES):
@@ -292,7 +292,7 @@ def mounted(patterns: Any = None, prefix: str = "") -> Iterator[tuple[str, URLPa
 
 
 def methods_of(entry: URLPattern) -> set[str]:
-    """The methods that a view set answers; HEAD comes with GET."""
+    """Give the methods that a viewset answers, without HEAD, which comes with GET."""
     return {method.upper() for method in getattr(entry.callback, "actions", None) or {}} - {"HEAD"}
 
 
@@ -301,7 +301,7 @@ def ids_in(route: str) -> list[str]:
 
 
 def _own_name(route: str, name: str) -> str:
-    """What both surfaces have is the agency's on one and the workspace's on the other."""
+    """Tell the workspace's thing from the agency's, if both surfaces have an id of this name."""
     return f"own_{name}" if route.startswith(WORKSPACE) and name in OF_BOTH else name
 
 
@@ -310,14 +310,14 @@ def address(route: str, ids: dict[str, Any]) -> str:
 
 
 def ids_of(tenant: Tenant) -> dict[str, UUID]:
-    """One of each thing that a path may name, all there, and made once."""
+    """Give the ids of one of each thing that a path may name; make them once."""
     if not tenant.ids:
         tenant.ids = _make_ids(tenant)
     return dict(tenant.ids)
 
 
 def _make_ids(tenant: Tenant) -> dict[str, UUID]:
-    _ = tenant.key_making_api  # made now, so that no call makes it
+    _ = tenant.key_making_api  # made now, so that no later call makes the key
     grant_addon(workspace=tenant.workspace, addon=tenant.addon, now=now(), by=SYSTEM)
     delivery = send_test(endpoint=tenant.endpoint, event="workspace.created", now=now(), by=SYSTEM)
     own = register_endpoint(

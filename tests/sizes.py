@@ -1,7 +1,7 @@
-"""How large each search is: small in `make test`, full in `make prove`, which writes down what ran (docs/proof.md).
+"""The sizes of all searches: small in `make test`, full in `make prove`, which writes down what ran (docs/proof.md).
 
-A search tries very many things: values, requests, moments at which a process dies, people. The small form is the same
-in every run: seeded and bounded. It still fails for each fault that the search is there for.
+A search tries very many values, requests, people, or moments at which a process dies. The small size is seeded and
+bounded, and the same in every run. It still fails for each fault that the search looks for.
 """
 
 import os
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 FULL_SIZE: Final = os.environ.get("PROOF") == "full"
-# Names the file in which a search at full size counts what it tried.
+# The variable that names the file in which a search at full size counts its tries.
 COUNTS: Final = "PROOF_COUNTS"
 PYTEST: Final = ("-m", "pytest")
 CHAOS: Final = ("-m", "tests.chaos")
@@ -19,8 +19,8 @@ PRODUCT: Final = ("config", "agency", "workspaces", "webhooks", "packs", "channe
 class Proof(NamedTuple):
     """A row of docs/proof.md.
 
-    `tests` are the files that search, `proves` what of the product they prove: the row is stale when any of them has
-    changed. `sizes` are small and full. `run` is the program that searches, which pytest gets the tests for.
+    `tests` are the files of the search, `proves` the files of the product that it proves. The row is stale if any of
+    these has changed. `sizes` are small and full. `run` is the program of the search; pytest also gets `tests`.
     """
 
     title: str
@@ -53,7 +53,7 @@ PROOFS: Final[Mapping[str, Proof]] = {
             "config/smtp.py",
             "config/tries",
         ),
-        # Small: before or after each statement that writes, in turns. Full: before and after every statement.
+        # Small: before or after each statement that writes, alternately. Full: before and after every statement.
         {
             "every statement": (0, 1),
             "things": (3, 5),
@@ -147,7 +147,7 @@ PROOFS: Final[Mapping[str, Proof]] = {
             "workspaces/subaccounts/console",
             "workspaces/subaccounts/dashboard",
         ),
-        # Small: each page once for each rule that is the same for all pages, by people and methods in turns.
+        # Small: each page once for each rule that is the same for all pages; people and methods alternate.
         {"every kind of request at every page": (0, 1)},
     ),
     "values": Proof(
@@ -224,5 +224,5 @@ PROOFS: Final[Mapping[str, Proof]] = {
 
 
 def size(proof: str, name: str) -> int:
-    """Say how large a part of a search is in this run."""
+    """Give the size of a part of a search in this run."""
     return PROOFS[proof].sizes[name][FULL_SIZE]

@@ -1,10 +1,10 @@
-"""Those who listen to Redis: of this run's own database, as the server has those of other runs, too."""
+"""Cuts subscribers off from Redis, only in this run's database, because other runs may share the server."""
 
 from config.redis import client
 
 
 def cut_subscribers() -> int:
-    """End the connections of whoever listens to a channel, as a restart of Redis does; say how many."""
+    """Close the connections of all subscribers, as a restart of Redis does; give their number."""
     redis = client()
     own = str(redis.connection_pool.connection_kwargs.get("db", 0))
     found = [one["id"] for one in redis.client_list(_type="pubsub") if one["db"] == own]

@@ -1,4 +1,4 @@
-"""An agency as it meets the API: with keys, a customer, a plan, and a client of each surface."""
+"""An agency for tests of the API: with keys, a customer, a plan, and a client of each surface."""
 
 import json
 import secrets
@@ -39,12 +39,12 @@ AGENCY_BASE = "/api/agency/v1"
 WORKSPACE_BASE = "/api/v1"
 NOTHING = object()
 Made = TypeVar("Made")
-# One for all: every handler of its own would walk all the static files once more.
+# One handler for all clients, because each new one would walk through all static files again.
 HANDLER = ClientHandler(enforce_csrf_checks=False)
 
 
 def an_address() -> str:
-    """An address of its own for each caller, so that tests share no counter."""
+    """Give a new address for each caller, so that tests share no counter."""
     return f"2001:db8:{secrets.randbits(16):x}:{secrets.randbits(16):x}::1"
 
 
@@ -60,13 +60,13 @@ class Multipart(bytes):
 
 
 class Api:
-    """Calls a surface; without a key as nobody."""
+    """Calls a surface; without a key the caller is anonymous."""
 
     def __init__(self, base: str = AGENCY_BASE, key: str | None = None, address: str | None = None) -> None:
         self.base, self.key, self.address = base, key, address or an_address()
 
     def call(self, method: str, path: str, body: Any = NOTHING, **headers: str) -> Any:
-        """Send JSON and give Django's response; header names are written with underscores."""
+        """Send JSON and give Django's response; write header names with underscores."""
         content = b"" if body is NOTHING else body if isinstance(body, bytes) else json.dumps(body).encode()
         given = {name.replace("_", "-"): value for name, value in headers.items()}
         if self.key is not None:
@@ -93,12 +93,12 @@ class Api:
         return self.call("DELETE", path, **headers)
 
     def with_key(self, key: str | None) -> "Api":
-        """The same surface and address, another key."""
+        """Give a client of the same surface and address with another key."""
         return Api(self.base, key, self.address)
 
 
 class made_once(cached_property[Made]):  # noqa: N801  # a decorator
-    """Makes a thing for the first who asks, also where many threads ask together."""
+    """A cached property that is made once, even if many threads read it at the same time."""
 
     _making = RLock()
 
@@ -110,7 +110,7 @@ class made_once(cached_property[Made]):  # noqa: N801  # a decorator
 
 
 class Tenant:
-    """An agency and, made when first asked for, one of everything that it owns. `mark` is in all of its texts."""
+    """An agency and one of everything that it owns, made on first use. All of its texts contain `mark`."""
 
     def __init__(self, **options: Any) -> None:
         self.mark = f"mark-{secrets.token_hex(6)}"
@@ -118,7 +118,7 @@ class Tenant:
         self.key: AgencyKey
         self.key, self.plaintext = an_agency_key(self.agency, name=f"Key {self.mark}")
         self.api = Api(AGENCY_BASE, self.plaintext)
-        self.ids: dict[str, UUID] = {}  # what `tests.routes.ids_of` has made
+        self.ids: dict[str, UUID] = {}  # the ids that `tests.routes.ids_of` has made
 
     @made_once
     def plan(self) -> Plan:
@@ -164,7 +164,7 @@ class Tenant:
 
     @made_once
     def automation(self) -> Automation:
-        """Published, and fit to be copied."""
+        """A published automation that can be copied."""
         made = create_automation(
             workspace=self.workspace,
             name=f"Flow {self.mark}",
@@ -177,12 +177,12 @@ class Tenant:
 
     @made_once
     def copying_api(self) -> Api:
-        """The agency at its surface, with a key that may copy automations."""
+        """A client of the agency surface, with a key that may copy automations."""
         return Api(AGENCY_BASE, an_agency_key(self.agency, name="Copies", can_copy=True)[1])
 
     @made_once
     def key_making_api(self) -> Api:
-        """The agency at its surface, with a key that may make its sub-accounts' keys."""
+        """A client of the agency surface, with a key that may make sub-accounts' keys."""
         return Api(AGENCY_BASE, an_agency_key(self.agency, name="Makes keys", can_make_keys=True)[1])
 
     @made_once
@@ -195,7 +195,7 @@ class Tenant:
 
     @property
     def path(self) -> str:
-        """Where the one sub-account is."""
+        """The path of the sub-account."""
         return f"/workspaces/{self.workspace.uuid}"
 
     @property
@@ -209,7 +209,7 @@ class Tenant:
 
 
 def a_new_customer(**changes: Any) -> dict[str, Any]:
-    """A body for `POST /workspaces`; an owner nobody knows."""
+    """Give a body for `POST /workspaces` with a new owner."""
     owner = {"name": "Ada Lovelace", "email": f"ada-{secrets.token_hex(6)}@example.com"}
     return {"name": "Corner Salon", "owner": owner} | changes
 

@@ -1,4 +1,4 @@
-"""What every request meets first: health, addresses without their last slash, and who may say how a request came."""
+"""Checks before any view: health, addresses without their last slash, and trust in a proxy's scheme."""
 
 from ipaddress import ip_network
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the product imports is declared, and what is installed with it has a licence that is known."""
+"""Every package that the product imports is declared, and every installed package has a known licence."""
 
 import ast
 import re
@@ -14,7 +14,7 @@ DECLARED = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PRODUCT = [name for name in DECLARED["tool"]["importlinter"]["root_packages"] if name != "tools"]
 LOCK = (ROOT / "lock" / "production.txt").read_text()
 LICENCES = (ROOT / "docs" / "licences.md").read_text()
-# Comes with another that is declared: DRF's and Celery's own parts, and what django-storages needs for its buckets.
+# Packages that come with a declared one: parts of DRF and Celery, and those that django-storages needs for buckets.
 COMES_WITH = {"billiard", "boto3", "botocore", "jsonschema", "kombu"}
 COPYLEFT = re.compile(r"\b(A?GPL|GNU (Affero )?General Public)", re.IGNORECASE)
 
@@ -26,7 +26,7 @@ def trees() -> Iterator[tuple[Path, ast.Module]]:
 
 
 def imported(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """Each module with each name that is imported from it (empty: the module itself)."""
+    """Give each imported module with each name imported from it; the name is empty for the module itself."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from ((alias.name, "") for alias in node.names)
@@ -66,5 +66,5 @@ def test_every_package_of_an_installation_is_listed_with_its_licence() -> None:
 
 
 def test_no_licence_binds_the_product_itself() -> None:
-    """A library under the LGPL is a package of its own, so that anybody can exchange it."""
+    """Libraries under the LGPL are allowed, because anybody can exchange a separate package."""
     assert [name for name, (_, licence) in listed().items() if COPYLEFT.search(licence)] == []

@@ -1,4 +1,4 @@
-"""Every operation of both documents shows what is sent and what comes back, and both are what its schema says."""
+"""Every operation of both documents has examples of its request and its answers, and they match the schemas."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -11,7 +11,7 @@ DOCUMENTS = ["/api/agency/v1/openapi.json", "/api/v1/openapi.json"]
 
 
 def contents(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Name and content of every body that is sent or comes back when all went well."""
+    """Give the name and content of every request body and every successful answer."""
     for methods in document["paths"].values():
         for operation in methods.values():
             name = operation["operationId"]

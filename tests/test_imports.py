@@ -1,4 +1,4 @@
-"""Every module can be imported, on whichever Python runs the tests; there, a warning is an error."""
+"""Every module can be imported by the Python that runs the tests, without a warning."""
 
 from importlib import import_module
 from pathlib import Path

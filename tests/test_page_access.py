@@ -1,6 +1,6 @@
-"""Every page, whichever app's, by everybody who has no role there, and on every kind of host.
+"""Access to the pages of all apps for people without a role there, and on every kind of host.
 
-What each role may at the console stands in tables beside the pages, and so does what customers may: `test_access.py`.
+The tables in each area's `test_access.py` say what each role and each customer may do.
 """
 
 from collections.abc import Callable, Iterator
@@ -38,7 +38,7 @@ METHODS = ("get", "post")
 
 @pytest.fixture(scope="module", autouse=True)
 def _installation(furnished_until_end: tuple[bytes, ...], tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """What pages about packs and webhooks are about; the furnished agencies have packs of the product's own library."""
+    """Settings for pages about packs and webhooks; the furnished agencies have packs of the product's own library."""
     library = write_library(tmp_path_factory.mktemp("library"))
     with override_settings(PACK_LIBRARY=library, WEBHOOK_ALLOWED_NETWORKS=[ip_network("127.0.0.0/8")]):
         yield
@@ -46,7 +46,7 @@ def _installation(furnished_until_end: tuple[bytes, ...], tmp_path_factory: pyte
 
 @pytest.fixture(scope="module")
 def console(furnished_until_end: tuple[bytes, ...], _installation: None, django_db_blocker: DjangoDbBlocker) -> Paths:
-    """The address of every page of the console that is about one agency, made once for all tests of the module."""
+    """The address of every page of the console for one agency, made once for all tests of the module."""
     with django_db_blocker.unblock():
         pages = addresses.of_console(loaded(furnished_until_end[0]))
     assert set(pages) == addresses.names_in("console")
@@ -55,13 +55,13 @@ def console(furnished_until_end: tuple[bytes, ...], _installation: None, django_
 
 @pytest.fixture(scope="module")
 def dashboard(furnished_until_end: tuple[bytes, ...], _installation: None, django_db_blocker: DjangoDbBlocker) -> Paths:
-    """The address of every page of the dashboard that is about one workspace, made once too."""
+    """The address of every page of the dashboard for one workspace, made once."""
     with django_db_blocker.unblock():
         return addresses.of_dashboard(loaded(furnished_until_end[0]))
 
 
 def a_supporter() -> Client:
-    """The browser of somebody of the installation, who may do everything in the admin."""
+    """Give the browser of a support person who may do everything in the admin."""
     return a_browser(a_person(is_staff=True, is_superuser=True))
 
 
@@ -100,9 +100,9 @@ def test_a_suspended_agency_s_console_is_closed_to_its_owner(a: Tenant, console:
 
 
 def test_on_another_agency_s_host_nobody_comes_in(a: Tenant, b: Tenant, console: Paths) -> None:
-    """A browser that signs in there, or that brings along a session of the host where it signed in.
+    """One browser signs in on the other host. Another brings a session of the host where it signed in.
 
-    On the agency's own host each page is opened in tests/flows/white_label/test_every_route.py.
+    tests/flows/white_label/test_every_route.py opens each page on the agency's own host.
     """
     person = a_member(a.agency, "owner").user
     own, others = (signed_in_on(a_host(one.agency), person) for one in (a, b))
@@ -121,7 +121,7 @@ def test_on_another_agency_s_host_nobody_comes_in(a: Tenant, b: Tenant, console:
 
 
 def everything_of(tenant: Tenant, **pages: Paths) -> Paths:
-    """The address of everything that is mounted, by its name and area; `pages` are those that are made already."""
+    """Give every mounted address by its area and name; `pages` has the areas that are already made."""
     ids, person = ids_of(tenant), a_member(tenant.agency, "owner").user
     groups: dict[str, Any] = {
         **pages,
@@ -138,7 +138,7 @@ def everything_of(tenant: Tenant, **pages: Paths) -> Paths:
 def test_on_a_host_that_is_nobody_s_or_not_verified_nothing_is_there_for_anybody(
     a: Tenant, console: Paths, dashboard: Paths, settings: Any
 ) -> None:
-    """Nor with a session, or a key, that opens it elsewhere."""
+    """This holds even with a session or a key that works on another host."""
     settings.HOSTS = {"testserver"}
     DomainFactory.create(agency=a.agency, host="waiting.localhost", is_verified=False)
     paths = everything_of(a, console=console, dashboard=dashboard)

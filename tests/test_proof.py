@@ -1,4 +1,4 @@
-"""docs/proof.md is held against the files that it speaks of."""
+"""docs/proof.md is compared with the files that it names."""
 
 import subprocess
 import sys
@@ -25,7 +25,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def proved(folder: Path, proof: Proof = PROOF) -> dict[str, Row]:
-    """The rows of a document that was just written."""
+    """Give the rows of a document that was just written."""
     digest = document.digest(folder, proof)
     row = Row("it", proof.title, HOLDS, "7 tests", document.sizes_of(proof), "3", "2026-01-01", digest)
     return document.read(document.written({"it": row}, ALL))
@@ -76,7 +76,7 @@ def test_every_file_that_a_proof_names_is_there_and_each_is_larger_at_full_size(
 
 
 def test_what_is_stale_is_a_note_and_strictly_an_error() -> None:
-    """That of this checkout: whether it is stale or not, both say the same."""
+    """Both forms say the same of this checkout, stale or not."""
     asked = [sys.executable, "-m", "tests.proof"]
     note, error = (
         subprocess.run([*asked, *more], cwd=ROOT, capture_output=True, text=True, check=False, timeout=120)

@@ -1,4 +1,4 @@
-"""Every page whose form can be refused leads a browser by redirect to an address that shows the refusal."""
+"""Every page that refuses a form redirects a browser to an address that shows the refusal."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -42,7 +42,7 @@ BROWSING = {"Sec-Fetch-Mode": "navigate"}
 REFUSED = {409, 422, 429, 503}
 SECRET = "not-my-password-at-all"
 LONG = "What I typed " * 50
-# Something in it is refused by every form that asks for anything.
+# Every form that asks for anything refuses some of these values.
 TYPED = {
     "name": LONG,
     "email": LONG,
@@ -64,7 +64,7 @@ TYPED = {
     "password": SECRET,
     "secret": SECRET,
 }
-# Forms that ask for nothing, or nothing that could be refused.
+# Forms without fields, or without a field that could be refused.
 CONFIRMATIONS = {
     "console": {
         *("addon-archive", "api-key-revoke", "brand-dark-logo-remove", "brand-favicon-remove", "brand-logo-remove"),
@@ -79,7 +79,7 @@ CONFIRMATIONS = {
         *("two-factor", "webhook-remove", "webhook-rotate", "channel-disconnect", "automation-remove"),
     },
 }
-# The tables of these pages make packs and endpoints that only their own tests can have.
+# Replacements for table entries whose packs and endpoints only work in those tables' own tests.
 INSTEAD: dict[Any, MakesIds] = {
     of_packs.pack: lambda tenant: [tenant.pack.uuid],
     of_packs.entry: lambda tenant: [tenant.pack.uuid, tenant.entry.uuid],
@@ -98,7 +98,7 @@ PAGES: dict[str, dict[str, MakesIds]] = {
     | {"channel-connect-return-urls": no_ids, "channel-connect-start-for": lambda tenant: [tenant.workspace.uuid]},
     "app": {name: page.ids for name, page in OF_DASHBOARD.items()} | {"workspace-new": no_ids},
 }
-# What is new each time that a page is rendered.
+# Parts of a page that change with each rendering.
 NEW_EACH_TIME = (
     re.compile(r'(?<=name="csrfmiddlewaretoken" value=")[^"]+'),
     re.compile(r'(?<=name="nonce" value=")[^"]+'),
@@ -109,7 +109,7 @@ NEW_EACH_TIME = (
 
 
 def shown(answer: Any) -> str:
-    """A page without what is new each time."""
+    """Give a page without the parts that change with each rendering."""
     found: str = answer.content.decode()
     for one in NEW_EACH_TIME:
         found = one.sub("", found)
@@ -117,12 +117,12 @@ def shown(answer: Any) -> str:
 
 
 def is_signed(text: str) -> bool:
-    """Whether a text has the form of something that we sign: two colons, and characters of base 64 around them."""
+    """Return whether a text looks like one of our signatures: two colons with base 64 characters around them."""
     return re.search(r"[\w-]{8,}(:|%3A)[\w-]{4,8}(:|%3A)[\w-]{27,}", text) is not None
 
 
 def sent(browser: Client, path: str, data: Mapping[str, Any]) -> tuple[Any, Any]:
-    """Send a form as a program, and then as a browser; what it makes is taken back."""
+    """Send a form as a program, then as a browser, and roll back its changes."""
     cookies, answers = dict(browser.cookies), []
     for headers in ({}, BROWSING):
         before = transaction.savepoint()
@@ -135,7 +135,7 @@ def sent(browser: Client, path: str, data: Mapping[str, Any]) -> tuple[Any, Any]
 
 
 def complaint_about(browser: Client, path: str, data: Mapping[str, Any]) -> str | None:
-    """Say what is wrong with the way in which a refused form is answered; None for a form that was not refused."""
+    """Give the fault of the answer to a refused form, empty without a fault; None if the form was not refused."""
     direct, led = sent(browser, path, data)
     if direct.status_code not in REFUSED:
         return None
@@ -146,14 +146,14 @@ def complaint_about(browser: Client, path: str, data: Mapping[str, Any]) -> str 
     to = led["Location"]
     if is_signed(to) or not VALUE.fullmatch(parse_qs(urlsplit(to).query)["form"][0]):
         return f"an odd value in {to}"
-    return difference(browser, to, direct) or difference(browser, to, direct)  # Back, and then reload
+    return difference(browser, to, direct) or difference(browser, to, direct)  # as for Back, and then for a reload
 
 
 def difference(browser: Client, to: str, direct: Any) -> str:
-    """Say in what the page at an address differs from what a program was answered with."""
+    """Describe how the page at an address differs from the answer to a program."""
     page = browser.get(to, headers=BROWSING)
     if page.status_code == 302 and browser.get(urlsplit(to).path).status_code == 302:
-        return ""  # the page leads on by now, whatever was refused there
+        return ""  # the page itself redirects by now
     if page.status_code != 200 or shown(page) != shown(direct):
         before, after = (re.split(r"(?=<)", shown(one)) for one in (direct, page))
         differs = next((pair for pair in zip(before, after, strict=False) if pair[0] != pair[1]), ("", ""))
@@ -172,7 +172,7 @@ def views_of(namespace: str) -> Iterator[tuple[str, Any]]:
 
 @pytest.fixture(scope="module")
 def all_ids(furnished_until_end: tuple[bytes, ...], django_db_blocker: DjangoDbBlocker) -> dict[str, Ids]:
-    """What every page is about: made once for all tests of the module."""
+    """The ids for every page, made once for all tests of the module."""
     own = loaded(furnished_until_end[0])
     with django_db_blocker.unblock():
         return {namespace: {name: make(own) for name, make in pages.items()} for namespace, pages in PAGES.items()}
@@ -195,7 +195,7 @@ def test_every_form_that_is_refused_is_shown_by_get(namespace: str, a: Tenant, a
 
 @pytest.fixture
 def people(a: Tenant) -> dict[str, Client]:
-    """Browsers for pages of accounts: of a person, of one who uses codes, of one who is asked for a code, of nobody."""
+    """Browsers for account pages: of a person, with two-factor, at the question for a code, and while setting it up."""
     person, with_codes = a_member(a.agency).user, a_member(a.agency).user
     an_app(with_codes)
     asked, setting_up = a_browser(), a_browser(person)

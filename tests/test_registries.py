@@ -1,4 +1,4 @@
-"""Registries that apps fill in their hooks."""
+"""The registries that apps fill in their hooks."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Waiting for whole rounds of workers holds for one that only just starts."""
+"""Waiting for whole rounds also works for a worker that is just starting."""
 
 from functools import partial
 from typing import Any

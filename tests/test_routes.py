@@ -1,4 +1,4 @@
-"""Every route of the API, with every method, by every kind of caller, taken from the URL configuration itself."""
+"""Every route of the URL configuration, with every method and every kind of caller."""
 
 import json
 from datetime import timedelta
@@ -42,7 +42,7 @@ from workspaces.subaccounts.services import revoke_workspace_key
 a, b = furnished.a, furnished.b
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "FOO")
-# What distinguishes two answers without saying anything about what was asked for.
+# Headers that differ between two calls for the same thing.
 OF_THE_CALL = frozenset({"x-request-id", "x-ratelimit-remaining"})
 
 CASES = [(route, method, case) for route, methods in ROUTES.items() for method, case in methods.items()]
@@ -57,7 +57,7 @@ EACH_WRITE = pytest.mark.parametrize(
 
 
 def others_keys(route: str, tenant: Tenant) -> dict[str, str | None]:
-    """Keys that must not open this surface, the tenant's own of the other surface among them."""
+    """Give keys that must not open this surface, including the tenant's own key of the other surface."""
     if route.startswith(AGENCY):
         revoked, plaintext = an_agency_key(tenant.agency, name="Revoked")
         revoke_agency_key(key=revoked, now=now(), by=SYSTEM)
@@ -80,7 +80,7 @@ def others_keys(route: str, tenant: Tenant) -> dict[str, str | None]:
 
 
 def essence(response: Any) -> tuple[int, bytes, dict[str, str]]:
-    """The whole answer byte for byte, apart from the request's id and what is left of the limit."""
+    """Give the whole answer except the request's id and the remainder of the limit."""
     headers = {name: value for name, value in response.items() if name.lower() not in OF_THE_CALL}
     return response.status_code, response.content, headers
 
@@ -113,7 +113,7 @@ def test_only_the_own_key_opens_a_route(a: Tenant, b: Tenant, route: str, method
 
 
 def calls_of(tenant: Tenant, surface: str = "") -> list[tuple[str, str, str, Any]]:
-    """Give each case of a surface, or of both: route, method, address and body. What the bodies need is there then."""
+    """Give route, method, address and body of each case of a surface, or of both; make the things that bodies need."""
     ids = ids_of(tenant)
     return [
         (route, method, address(route, ids), body_of(case, tenant))
@@ -136,7 +136,7 @@ def test_a_suspended_holder_s_key_opens_nothing_and_leaves_no_trace(a: Tenant, s
 
 
 def limited_keys(surface: str, tenant: Tenant) -> dict[str, str]:
-    """Keys of the tenant's own of which the time is over, or that are not for where the tests call from."""
+    """Give the tenant's own keys that have expired, or that do not allow the tests' network."""
     elsewhere: KeyLimits = {"expires_at": None, "allowed_networks": ["198.51.100.0/24"]}
     later: KeyLimits = {"expires_at": now() + timedelta(days=1), "allowed_networks": []}
     yesterday = now() - timedelta(days=1)
@@ -306,7 +306,7 @@ def test_a_body_that_cannot_be_read_is_refused_and_leaves_nothing(
 @EACH_WRITE
 def test_an_empty_body_is_400_where_fields_are_needed(a: Tenant, route: str, method: str, case: Case) -> None:
     if case.body_optional:
-        body_of(case, a)  # brings the thing into the state that the route is about
+        body_of(case, a)  # brings the thing into the state that the route needs
     response = api_of(route, a).call(method, address(route, ids_of(a)))
     assert response.status_code == (case.own if case.body_optional else 400)
 

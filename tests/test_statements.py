@@ -1,4 +1,4 @@
-"""What no statement of ours may do, whatever plan PostgreSQL has for it."""
+"""Rules for the product's SQL statements that hold for every plan of PostgreSQL."""
 
 import ast
 import re
@@ -14,7 +14,7 @@ BEGINNING = re.compile(r"\bIN\s*\(\s*SELECT\b", re.IGNORECASE)
 LOCKING = "UPDATE"
 LOCKS = re.compile(r"\bFOR\s+(?:NO\s+KEY\s+)?UPDATE\b", re.IGNORECASE)
 CHANGES_BY_PLACE = re.compile(r"\bWHERE\s+(?:\w+\.)?ctid\b", re.IGNORECASE)
-# Statements that may change rows by their places, and why nothing is passed over for good.
+# Statements that may change rows by their places, and why they miss no row in the end.
 MAY_CHANGE_BY_PLACE = {
     "UPDATE broadcasts_recipient SET stage = 1": "an earlier statement of its transaction has locked them",
     "UPDATE broadcasts_recipient recipient SET stage = 3": "an earlier statement of its transaction has locked them",
@@ -24,7 +24,7 @@ MAY_CHANGE_BY_PLACE = {
 
 
 def statements() -> Iterator[tuple[str, str]]:
-    """Give every text of each file that may lock rows, and the file; of f-strings what is fixed in them."""
+    """Give every file that may lock rows with each of its texts; for f-strings the constant parts."""
     for path in (path for name in PRODUCT for path in Path(ROOT, name).rglob("*.py")):
         code = path.read_text()
         for node in ast.walk(ast.parse(code)) if LOCKING in code.upper() else ():
@@ -33,10 +33,10 @@ def statements() -> Iterator[tuple[str, str]]:
 
 
 def lists_that_are_found_anew(text: str) -> list[str]:
-    """Find lists after IN that take some rows of many and lock them.
+    """Find lists after IN that select and lock a limited number of rows.
 
-    They may be found anew for each row that is compared with them, and are others each time, as what was changed
-    meanwhile is seen: together they are more than the LIMIT. `ctid = ANY (ARRAY (SELECT …))` is found once.
+    PostgreSQL may execute such a list again for each row that it compares. Each execution sees newer changes and may
+    give other rows. Together these are more than the LIMIT. `ctid = ANY (ARRAY (SELECT …))` is executed once.
     """
     found = []
     for match in BEGINNING.finditer(text):
@@ -54,8 +54,8 @@ def lists_that_are_found_anew(text: str) -> list[str]:
 def changes_by_place(texts: Iterable[str]) -> list[str]:
     """Find statements that change rows by their places.
 
-    What was changed since the statement began has moved, and is passed over: also where the statement itself has found
-    and locked it, as the place that it then has is one that this statement does not see.
+    A row that was changed since the statement began has a new place, and the statement misses it. This happens even if
+    the statement has found and locked the row, because it does not see the row's new place.
     """
     return [text.strip("\n") for text in texts if CHANGES_BY_PLACE.search(text)]
 

@@ -17,7 +17,7 @@ from agency.models import Mail
 FOLDER = settings.BASE_DIR / "templates"
 NAME = re.compile(r"(?:\w+/)+\w+\.(?:html|txt)")
 SUFFIXES = (".html", ".txt")
-# A name; what a variable names stands in code.
+# A constant name; names in variables are found in the code.
 TAG = re.compile(r"""{% (?:extends|include) (["']\S+)""")
 ADMIN_PAGES = ("change_form", "change_list", "delete_confirmation", "object_history")
 LARGEST_FOLDER = 15
@@ -30,7 +30,7 @@ def template_names() -> list[str]:
 
 
 def sources() -> Iterator[Path]:
-    """Give the modules of the product."""
+    """Give the product's modules."""
     for app in ("agency", "broadcasts", "channelconnect", "config", "packs", "webhooks", "workspaces"):
         yield from (settings.BASE_DIR / app).rglob("*.py")
 
@@ -38,7 +38,7 @@ def sources() -> Iterator[Path]:
 def named_in_code() -> Iterator[str]:
     for text in (source.read_text() for source in sources()):
         if not any(suffix in text for suffix in SUFFIXES):
-            continue  # most modules name none, and parsing takes its time
+            continue  # most modules name no template, and parsing takes time
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and NAME.fullmatch(node.value):
                 yield node.value
@@ -52,13 +52,13 @@ def named_in_templates() -> Iterator[str]:
 
 @cache
 def referenced() -> frozenset[str]:
-    """Names in code and in tags; those of e-mails are put together from their kind."""
+    """Give the names in code and in tags; the names of e-mails are composed from their kinds."""
     mails = [f"mail/{part}{kind}.txt" for kind in Mail.Kind.values for part in ("", "subjects/")]
     return frozenset([*named_in_code(), *named_in_templates(), *mails])
 
 
 def overrides_of_the_admin() -> frozenset[str]:
-    """Pages of single models and of all of an app, which Django's admin finds by their names."""
+    """Give pages for one model or a whole app, which Django's admin finds by their names."""
     models = [model._meta for model in admin.site._registry]
     folders = {part for meta in models for part in (meta.app_label, f"{meta.app_label}/{meta.model_name}")}
     return frozenset(f"admin/{folder}/{page}.html" for folder in folders for page in ADMIN_PAGES)
@@ -91,7 +91,7 @@ def test_no_folder_of_templates_is_long() -> None:
 
 
 def extended_by(name: str) -> str:
-    """Name the template that this one extends; nothing where it extends none, or one that a variable names."""
+    """Name the template that this one extends; empty if it extends none or names it by a variable."""
     found = re.search(r'{% extends "([^"]+)" %}', (FOLDER / name).read_text())
     return found[1] if found else ""
 

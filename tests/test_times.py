@@ -1,4 +1,4 @@
-"""Times near the ends of the calendar, wherever the documents say that a time is taken: refused, and nothing breaks."""
+"""Every time field of the documents refuses times near the ends of the calendar, and nothing breaks."""
 
 import logging
 from collections.abc import Iterator, Mapping

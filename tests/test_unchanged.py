@@ -1,4 +1,4 @@
-"""A change that changes nothing leaves no entry in the activity log and records no event, whatever it is of."""
+"""A change without a difference writes no entry in the activity log and records no event."""
 
 from collections.abc import Callable
 from typing import Any
@@ -70,7 +70,7 @@ def a_colleague(tenant: Tenant) -> Any:
     return add_member(agency=tenant.agency, email="staff@example.com", name="Staff", role="admin", by=SYSTEM)
 
 
-# Each makes ready what a change is about, and gives the change.
+# Each prepares the thing to change, and gives the change.
 CHANGES: dict[str, Callable[[Tenant], Change]] = {
     "an agency": lambda a: lambda: change_agency(agency=a.agency, name=" New name ", max_sub_accounts=5, by=SYSTEM),
     "an agency's suspension": lambda a: lambda: suspend_agency(agency=a.agency, reason="x", now=now(), by=SYSTEM),

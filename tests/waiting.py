@@ -1,4 +1,4 @@
-"""Waiting for facts: what has happened can be seen, and the limit is one that a busy machine keeps."""
+"""Waits for facts that a test can see, with a limit that even a busy machine keeps."""
 
 import threading
 import time
@@ -11,7 +11,7 @@ from django.db import connection
 Found = TypeVar("Found")
 PATIENCE_SECONDS = 60.0
 
-# Statements of other sessions of this database that wait for a lock. The server has databases of other tests, too.
+# Statements of other sessions that wait for a lock. Only this database counts: the server has those of other tests, too.
 WAITING = """
 SELECT pid FROM pg_stat_activity
 WHERE datname = current_database() AND wait_event_type = 'Lock' AND wait_event LIKE %s
@@ -21,7 +21,7 @@ WHERE datname = current_database() AND wait_event_type = 'Lock' AND wait_event L
 def until(
     look: Callable[[], Found | None], seconds: float = PATIENCE_SECONDS, *, what: str = "it", every: float = 0.01
 ) -> Found:
-    """Look until there is something, and give it; `what` says in the failure what was waited for."""
+    """Call `look` until it finds something, and give that; `what` names it in the failure message."""
     end = time.monotonic() + seconds
     while not (found := look()):
         assert time.monotonic() < end, f"waited in vain for {what}"
@@ -30,13 +30,13 @@ def until(
 
 
 def in_time(work: Callable[[], Found]) -> Found:
-    """Give what work that must not wait for ever gives, or raise what it raises; after a minute it has failed."""
+    """Give the result of work, or raise its exception; fail if it has not ended after a minute."""
     done: Future[Found] = Future()
 
     def run() -> None:
         try:
             done.set_result(work())
-        except BaseException as fault:  # noqa: BLE001  # the test is told
+        except BaseException as fault:  # noqa: BLE001  # the test gets it
             done.set_exception(fault)
 
     threading.Thread(target=run, daemon=True).start()
@@ -44,9 +44,9 @@ def in_time(work: Callable[[], Found]) -> Found:
 
 
 def wait_for_lock(kind: str = "%", *, number: int = 1) -> list[int]:
-    """Wait until so many statements of others wait for a lock; give the process ids of their sessions.
+    """Wait until `number` statements of other sessions wait for a lock; give the process ids of these sessions.
 
-    `kind` is PostgreSQL's: `transactionid` for somebody's row, `relation` for a table, `advisory`.
+    `kind` is PostgreSQL's name: `transactionid` for a row, `relation` for a table, `advisory`.
     """
 
     def look() -> list[int] | None:
@@ -57,9 +57,9 @@ def wait_for_lock(kind: str = "%", *, number: int = 1) -> list[int]:
 
 
 def waiting_for_locks(kind: str = "%") -> list[int]:
-    """Give the process ids of the sessions whose statements wait for a lock of this kind now."""
+    """Give the process ids of the sessions whose statements now wait for a lock of this kind."""
     with connection.cursor() as cursor:
-        # Within a transaction the list of sessions is otherwise the one that was read first.
+        # Otherwise a transaction keeps the list of sessions that it read first.
         cursor.execute("SELECT pg_stat_clear_snapshot()")
         cursor.execute(WAITING, [kind])
         return [int(pid) for (pid,) in cursor.fetchall()]

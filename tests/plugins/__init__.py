@@ -1,1 +1,1 @@
-"""What the run of the tests can do beyond pytest: say where time goes, say why a test is red, pursue chance."""
+"""Plugins for pytest: they order and repeat tests, measure where time goes, and say why a test is red."""

@@ -1,4 +1,4 @@
-"""Says in a failed test's report what everybody did: processes, PostgreSQL, other threads, and the machine."""
+"""Adds to a failed test's report what processes, PostgreSQL, other threads and the machine did."""
 
 import os
 import sys
@@ -20,7 +20,7 @@ ROWS_SHOWN, THREADS_SHOWN, FRAMES_SHOWN = 40, 20, 6
 began = pytest.StashKey[float]()
 PRESSURE = Path("/proc/pressure")
 
-# The time functions are PostgreSQL's own, also where a test has put others before them (tests/clocks).
+# Names `pg_catalog`, because a test may have put its own time functions before PostgreSQL's (tests/clocks).
 AT_WORK = """
 SELECT pid, coalesce(state, backend_type) AS state, application_name,
     wait_event_type || ': ' || wait_event AS waits_for, pg_blocking_pids(pid) AS blocked_by,
@@ -31,8 +31,8 @@ FROM pg_stat_activity
 WHERE datname = current_database() AND pid <> pg_backend_pid() AND state IS DISTINCT FROM 'idle'
 ORDER BY xact_start NULLS LAST LIMIT %s
 """
-# A connection that waits for a row waits for the transaction that holds it. Meanwhile it has locked the row's place
-# in the table, which says which table that is.
+# A connection that waits for a row waits for the transaction that holds the row. Meanwhile it has a lock on the row's
+# place in the table. This lock shows which table it is.
 WAITING = """
 SELECT lock.pid, lock.locktype, lock.mode,
     coalesce(lock.relation, (
@@ -70,15 +70,15 @@ def _sections(item: pytest.Item, report: pytest.TestReport) -> Iterator[Section]
 
 
 def _described(describe: Callable[[], str]) -> str:
-    """Describe one side of a failure. An error on the way is the description, and fails nothing more."""
+    """Describe one side of a failure. If that raises an error, the error is the description."""
     try:
         return describe()
-    except Exception as error:  # noqa: BLE001  # nothing may hide the failure that is described
+    except Exception as error:  # noqa: BLE001  # no error may hide the test's failure
         return f"not known: {error!r}"
 
 
 def _other_threads() -> str:
-    """Say where each thread of this process is that the test may have left waiting."""
+    """Describe the position of each other thread of this process; the test may have left one waiting."""
     frames, here = sys._current_frames(), threading.get_ident()
     threads = [thread for thread in threading.enumerate() if thread.ident in frames and thread.ident != here]
     stacks = ("".join(traceback.format_stack(frames[thread.ident or 0])[-FRAMES_SHOWN:]) for thread in threads)
@@ -100,15 +100,15 @@ def _machine(seconds: float, report: pytest.TestReport) -> str:
 
 
 def database_activity() -> str:
-    """Say what everybody in the test's database does now, or that PostgreSQL does not answer."""
-    from tests.processes.own_processes import database_url  # it needs Django's settings
+    """Describe what all connections to the test's database do now, or that PostgreSQL does not answer."""
+    from tests.processes.own_processes import database_url  # this import needs Django's settings
 
-    url, told = database_url(), []  # this thread's: the other one has no test database
+    url, told = database_url(), []  # read here, because the other thread has no test database
 
     def ask() -> None:
         told.append(_described(lambda: _activity(url)))
 
-    # A server that is stopped answers nothing at all, whatever limits its statements have.
+    # A stopped server does not answer at all, so the limits of its statements do not help.
     asking = threading.Thread(target=ask, daemon=True)
     asking.start()
     asking.join(LIMIT_SECONDS)
@@ -116,7 +116,7 @@ def database_activity() -> str:
 
 
 def _activity(url: str) -> str:
-    """Ask over a connection of our own: the test's may be in a transaction that failed."""
+    """Ask over a new connection, because the test's own may be in a failed transaction."""
     options = f"-c statement_timeout={ANSWER_SECONDS}s -c lock_timeout={ANSWER_SECONDS}s"
     with psycopg.connect(
         url, connect_timeout=ANSWER_SECONDS, options=options, application_name="diagnosis", autocommit=True

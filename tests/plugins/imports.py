@@ -1,7 +1,7 @@
-"""Lets parallel workers share the compiling of test modules: each begins to import them at another place.
+"""Lets parallel workers share the compiling of test modules: each starts to import them at a different place.
 
-In a fresh checkout pytest rewrites the assertions of a module when it is first imported, and keeps the result.
-That takes as long as all the rest of the collection. A worker that comes to a module later finds what another has kept.
+In a fresh checkout pytest rewrites the assertions of a module at its first import, and keeps the result. That takes
+as long as the rest of the collection. A worker that imports a module later uses the result that another one kept.
 """
 
 import os
@@ -15,7 +15,7 @@ from _pytest.outcomes import OutcomeException  # no public name holds all of the
 
 
 def pytest_collection(session: pytest.Session) -> None:
-    """Import what is collected next. What fails is imported once more there, and reported."""
+    """Import the test modules. The collection imports a module that fails here again, and reports it."""
     worker = os.environ.get("PYTEST_XDIST_WORKER", "gw0")
     workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     if workers < 2:
@@ -28,7 +28,7 @@ def pytest_collection(session: pytest.Session) -> None:
 
 
 def _modules(config: pytest.Config) -> Iterator[str]:
-    """Give the names of the test modules in what was asked for."""
+    """Give the names of the test modules among the arguments of the run."""
     for argument in dict.fromkeys(one.partition("::")[0] for one in config.args):
         path = Path(config.invocation_params.dir, argument)
         for file in sorted(path.rglob("test_*.py")) if path.is_dir() else [path]:

@@ -1,7 +1,7 @@
-"""Has parallel workers begin with what takes long: at the end, quick tests are left for those that are done first.
+"""Lets parallel workers begin with the slow tests, so that workers can share the quick ones at the end.
 
-A worker begins with a part of its own, and takes over half of another's when that is done. What is left when no part
-can be shared any more is a few tests of each worker, which must not take a minute.
+Each worker begins with its own part. When that is done, it takes over half of another worker's part. In the end each
+worker has a few tests left that cannot be shared, and these must not take a minute.
 """
 
 import os
@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 import pytest
 
 Item = TypeVar("Item")
-# What takes longest of all comes first.
+# The tests that take longest come first.
 LONGEST: Final = (
     "tests/operations/test_chaos.py::test_each_kind",
     "tests/flows/every_page/",
@@ -31,7 +31,7 @@ LONGEST: Final = (
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Order what is left when tests were chosen by markers and names."""
+    """Order the tests that are left after the choice by markers and names."""
     slow: dict[tuple[bool, str], list[pytest.Item]] = {}
     quick = []
     for item in items:
@@ -45,7 +45,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def in_parts(groups: Sequence[list[Item]], quick: list[Item], workers: int) -> list[Item]:
-    """Put one part after the other, each as large as what xdist gives a worker. A share of the groups comes first."""
+    """Put the workers' parts after each other, as large as xdist makes them. Each begins with a share of the groups."""
     beginnings: list[list[Item]] = [[] for _ in range(workers)]
     for position, group in enumerate(groups):
         beginnings[position % workers] += group

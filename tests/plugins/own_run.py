@@ -1,4 +1,4 @@
-"""A small test run of its own with some of the project's plugins, for tests of these plugins."""
+"""Runs pytest in a separate process with one of the project's plugins, for tests of that plugin."""
 
 import subprocess
 import sys
@@ -9,12 +9,12 @@ from tools.local import ROOT
 
 LIMIT_SECONDS = 300
 ALONE = ("-c", "/dev/null", "-p", "xdist.plugin", "-p", "no:cacheprovider", "-W", "error", "-v")
-# Those of the run to which the test belongs.
+# Variables of the run to which the test belongs.
 OURS = ("PYTEST_XDIST_WORKER", "PYTEST_XDIST_WORKER_COUNT", "PYTEST_XDIST_TESTRUNUID", "PYTEST_CURRENT_TEST", "CI")
 
 
 def run_tests(folder: Path, source: str, plugin: str, *arguments: str, **environment: str) -> tuple[int, str]:
-    """Run a file with these tests in one worker, beside this run's servers; gives the status and what was printed."""
+    """Run a file with these tests in one worker, on this run's servers; give the status and the output."""
     file = folder / "test_own.py"
     file.write_text(source)
     inherited = {name: value for name, value in variables().items() if name not in OURS}

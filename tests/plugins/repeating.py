@@ -19,7 +19,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture
 def _repetition(request: pytest.FixtureRequest) -> str:
-    """Say which repetition this is."""
+    """Give the number of this repetition."""
     return str(request.param)
 
 

@@ -1,4 +1,4 @@
-"""Lets no test be left out unnoticed: in CI a test or module that skips itself has failed."""
+"""Makes a test or module that skips itself fail in CI, so that no test is left out unnoticed."""
 
 import os
 from collections.abc import Generator
@@ -9,7 +9,7 @@ LEFT_OUT = "This was skipped, and CI leaves nothing out"
 
 
 def _fail(report: pytest.TestReport | pytest.CollectReport) -> None:
-    """Count what was skipped, or expected to fail, as failed."""
+    """Turn a skip, or an expected failure, into a failure."""
     expected_failure = getattr(report, "wasxfail", None)
     if not os.environ.get("CI") or not (report.skipped or expected_failure is not None):
         return

@@ -1,4 +1,4 @@
-"""A red test says why: what processes wrote, who waits for whom, where other threads are, and what the machine did."""
+"""The report of a red test shows the output of processes, database waits, other threads, and the machine's load."""
 
 import re
 import socket
@@ -95,7 +95,7 @@ def test_torn_down(breaks):
 
 
 def reports(printed: str) -> dict[str, str]:
-    """Give the report of each test that failed, by the words in its headline."""
+    """Give the report of each failed test by the text of its headline."""
     parts = re.split(r"^_{3,} (.+?) _{3,}$", printed.partition("short test summary info")[0], flags=re.MULTILINE)
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
@@ -136,7 +136,7 @@ def test_the_report_of_a_failed_test_says_what_everybody_else_did(tmp_path: Path
 
 
 class FallsSilent(Proxy):
-    """Lets clients connect and answers nothing more."""
+    """Lets clients connect and then sends no more answers."""
 
     def _pass_on(self, source: socket.socket, sink: socket.socket) -> None:
         while piece := source.recv(65536):

@@ -1,4 +1,4 @@
-"""Parallel workers begin to import at different places, and collect the same as one alone."""
+"""Parallel workers start to import at different places, and collect the same tests as a single worker."""
 
 import os
 from pathlib import Path
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.slow
 
 FOLDER = "package"
 MODULES = [f"{FOLDER}.test_{letter}" for letter in "abcdef"]
-# Says which worker imports it.
+# Writes down which worker imports it.
 MODULE = """
 import os
 from pathlib import Path
@@ -55,4 +55,4 @@ def test_a_module_that_cannot_be_imported_or_skips_itself_is_reported(package: P
     assert status == 1, printed
     assert "ValueError: broken" in printed
     assert "1 skipped" in printed
-    assert "2 errors" in printed  # one of each worker
+    assert "2 errors" in printed  # one for each worker

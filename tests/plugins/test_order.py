@@ -1,4 +1,4 @@
-"""Each parallel worker begins with slow tests, and ends with quick ones."""
+"""Each parallel worker begins with slow tests and ends with quick ones."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Tests are repeated, and something else keeps the machine busy meanwhile."""
+"""Tests are repeated, and other processes keep the machine busy meanwhile."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Measuring where the time of a run goes changes nothing of what is measured."""
+"""Measuring a run does not change the behaviour of its tests."""
 
 from pathlib import Path
 

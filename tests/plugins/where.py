@@ -1,9 +1,9 @@
 """Says where the time of a run goes: `make test ARGS=--where`.
 
-Each worker measures its own main thread, in seconds of the clock: by test file, by fixture, and by cause. A cause ends
-where another begins, so that all causes of a worker add up to its time. What no cause was named for is Python itself.
-A file's processor time is that of the worker and, in a table of its own, that of the processes that it started and
-waited for. Those are the figures to compare on a machine that does other work, too.
+Each worker measures its main thread in seconds of the clock: by test file, by fixture, and by cause. A cause ends when
+another begins, so all causes of a worker add up to its time. Time without a named cause counts as Python. One table has
+a file's processor time in the worker. Another has the processor time of the processes that the file started and waited
+for. Compare these processor times on a machine that also does other work.
 """
 
 import http.client
@@ -32,7 +32,7 @@ PYTHON: Final = "Python"
 BROWSER: Final = "browser"
 STAT: Final = Path("/proc/stat")
 ROWS_SHOWN: Final = 40
-# What may keep a test waiting, and what to call it.
+# Calls in which a test may wait, and the name of their cause.
 CALLS: Final = (
     (time, "sleep", "sleeping"),
     (threading.Event, "wait", "threads"),
@@ -49,7 +49,7 @@ CALLS: Final = (
 
 
 class Stopwatch:
-    """Seconds by name, where the innermost name counts."""
+    """Seconds by name. Time counts for the innermost name only."""
 
     def __init__(self, outermost: str) -> None:
         self.seconds: Seconds = defaultdict(float)
@@ -79,7 +79,7 @@ causes: Stopwatch | None = None
 
 @contextmanager
 def spent_on(cause: str) -> Iterator[None]:
-    """Count the block as spent on a cause, if anybody asked and this is the thread of the tests."""
+    """Count the block for a cause, if the run is measured and this is the thread of the tests."""
     if causes is None or threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -101,7 +101,7 @@ def _counted(call: Callable[Arguments, Result], cause: str) -> Callable[Argument
 
 def _calls() -> Iterator[tuple[Any, str, str]]:
     yield from CALLS
-    with suppress(ImportError):  # not every machine has it
+    with suppress(ImportError):  # not every machine has Playwright
         from playwright._impl._sync_base import SyncBase
 
         yield SyncBase, "_sync", BROWSER
@@ -110,13 +110,13 @@ def _calls() -> Iterator[tuple[Any, str, str]]:
 def _watch_calls() -> None:
     for owner, name, cause in _calls():
         declared = inspect.getattr_static(owner, name)
-        of_class = isinstance(declared, classmethod)  # a subclass's call gives what is the subclass's
+        of_class = isinstance(declared, classmethod)  # so that a call on a subclass returns the subclass
         counted = _counted(declared.__func__ if of_class else declared, cause)
         setattr(owner, name, classmethod(counted) if of_class else counted)
 
 
 class Where:
-    """What one worker has measured."""
+    """The measurements of one worker."""
 
     def __init__(self) -> None:
         self.files: Seconds = defaultdict(float)
@@ -157,7 +157,7 @@ class Where:
 
     def measured(self) -> dict[str, dict[str, float]]:
         for stopwatch in (self.fixtures, self.causes):
-            stopwatch.begin("")  # counts what has run until now
+            stopwatch.begin("")  # counts the time until now
         return {
             "by file": dict(self.files),
             "by file, processor of the worker": dict(self.processor),
@@ -168,13 +168,13 @@ class Where:
 
 
 def _processor_of_ended_processes() -> float:
-    """Give the processor time of all processes below this one that somebody has waited for."""
+    """Give the processor time of all ended child processes that this process has waited for."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 def _jiffies() -> tuple[int, int]:
-    """Give how long all cores together were idle, and how long they are up."""
+    """Give the idle time and the whole time of all cores together."""
     user, nice, system, idle, waiting, *others = map(int, STAT.read_text().splitlines()[0].split()[1:9])
     return idle + waiting, user + nice + system + idle + waiting + sum(others)
 
@@ -211,7 +211,7 @@ def _worker() -> Where:
 
 
 class Report:
-    """Adds up what the workers have measured."""
+    """Adds up the measurements of all workers."""
 
     def __init__(self, began: tuple[int, int]) -> None:
         self.tables: defaultdict[str, Seconds] = defaultdict(lambda: defaultdict(float))
