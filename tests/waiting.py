@@ -11,7 +11,7 @@ from django.db import connection
 Found = TypeVar("Found")
 PATIENCE_SECONDS = 60.0
 
-# Statements of other sessions that wait for a lock. Only this database counts: the server has those of other tests, too.
+# Statements of other sessions in this database that wait for a lock. The server also has databases of other tests.
 WAITING = """
 SELECT pid FROM pg_stat_activity
 WHERE datname = current_database() AND wait_event_type = 'Lock' AND wait_event LIKE %s
