@@ -1,1 +1,1 @@
-"""Where every published figure comes from: ratios within one run, on servers of its own, with durable settings."""
+"""Measures every published figure: ratios within one run, on separate servers with durable settings."""

@@ -1,4 +1,4 @@
-"""`python -m benchmarks [name …]`: run all benchmarks or the named ones; status 1 only when something breaks."""
+"""`python -m benchmarks [name …]`: run all benchmarks or the named ones; the status is 1 only for a fault."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from tools.local import STATE
 from tools.local.state import read_json
 
 RESULTS = "bench.json"
-# Each module has a TITLE and a `run(bench)` that gives figures. Imported late: their imports need the settings.
+# Each module has a TITLE and a `run(bench)` that gives figures. They are imported late, because they need the settings.
 BENCHMARKS = {
     "api-cost": "benchmarks.api.cost",
     "big-list": "benchmarks.api.big_list",
@@ -66,7 +66,7 @@ def main(names: Sequence[str]) -> int:
 
 
 def _keep(found: dict[str, list[Figure]]) -> None:
-    """Write the figures down beside those of benchmarks that did not run this time."""
+    """Save the figures, and keep those of benchmarks that did not run this time."""
     STATE.mkdir(mode=0o700, exist_ok=True)
     before = read_json(STATE / RESULTS).get("benchmarks", {})
     results = {

@@ -1,4 +1,4 @@
-"""What bounds whatever sends over HTTP: the bare loop of its client, and itself when nothing is sent."""
+"""Two upper bounds for a program that sends over HTTP: its client's bare loop, and the program without sending."""
 
 import threading
 import time
@@ -10,7 +10,7 @@ from config.http.exchange import Request, Result
 
 
 class NoSending:
-    """Replaces the client, and says of every request at once that it was answered."""
+    """Replaces the client, and answers every request at once without sending it."""
 
     status: ClassVar[int]
     head: ClassVar[bytes]
@@ -47,7 +47,7 @@ class NoSending:
 
 
 def send_all(sender: Sender, make: Callable[[int], Request], *, requests: int, in_flight: int) -> None:
-    """Send so many with the client alone, at most so many of them at once."""
+    """Send `requests` requests with the client alone, at most `in_flight` at a time."""
     begun = done = 0
     while done < requests:
         while sender.in_flight < in_flight and begun < requests:

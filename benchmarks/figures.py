@@ -1,4 +1,4 @@
-"""What a benchmark finds out, and whether it is what is wanted."""
+"""The figures that a benchmark measures, compared with their limits."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """One line of the table. `ratio` is to the run's own base line; `at_most` is what is wanted of `measured`."""
+    """One line of the table. `ratio` is relative to the run's base line; `at_most` is the limit for `measured`."""
 
     name: str
     measured: float

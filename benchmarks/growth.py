@@ -1,4 +1,4 @@
-"""A small workspace and a very large one on one machine: what their lists and forecasts take."""
+"""Compares the lists and forecasts of a small workspace with those of a very large one."""
 
 import time
 from collections.abc import Callable
@@ -76,7 +76,7 @@ SEGMENTS: Final[dict[str, dict[str, Any]]] = {
 
 
 class Grown:
-    """A workspace with so many contacts, a fifth of them with a conversation."""
+    """A workspace with `contacts` contacts, of whom a fifth have a conversation."""
 
     def __init__(self, contacts: int) -> None:
         self.workspace: Workspace = a_workspace()
@@ -116,7 +116,7 @@ class Grown:
         }
 
     def forecast(self, number: int) -> bytes:
-        """Give the body of a forecast for everybody that was not asked before."""
+        """Give the body of a new forecast for all contacts."""
         message = {"template": "offer", "language": "en", "components": []}
         audience = {"type": "segment", "segment": "all"}
         said = {"name": f"Sale {number}", "channel": str(self.channel.uuid), "message": message, "audience": audience}
@@ -148,7 +148,7 @@ def _list_ms(application: WSGIHandler, name: str, of: Grown) -> float:
 
 
 class _Forecasts:
-    """Asks for a forecast that nobody asked for before."""
+    """Requests a new forecast with each call."""
 
     def __init__(self, application: WSGIHandler) -> None:
         self._application, self._number = application, 0

@@ -1,4 +1,4 @@
-"""The processes beside a benchmark: a receiver and the product's own dispatcher, none of which outlives the run."""
+"""Processes beside a benchmark, such as a receiver and the product's dispatcher; none outlives the run."""
 
 import os
 import socket
@@ -52,7 +52,7 @@ def started(
 
 @contextmanager
 def fast_receiver(addresses: int = 1, certificate: Path | None = None) -> Iterator[list[str]]:
-    """Run the fast receiver; gives its origin at each of its addresses."""
+    """Run the fast receiver; give its origin at each of its addresses."""
     arguments = (str(addresses), *([str(certificate)] if certificate else []))
     with started("benchmarks.receivers.fast_receiver", *arguments, quiet=False) as process:
         if process.stdout is None:
@@ -65,7 +65,7 @@ def fast_receiver(addresses: int = 1, certificate: Path | None = None) -> Iterat
 
 @contextmanager
 def fast_provider() -> Iterator[str]:
-    """Run the fast provider; gives its origin."""
+    """Run the fast provider; give its origin."""
     with started("benchmarks.receivers.fast_provider", quiet=False) as process:
         if process.stdout is None:
             raise Broken("The provider has no output.")
@@ -76,14 +76,14 @@ def fast_provider() -> Iterator[str]:
 
 @dataclass
 class ReceiverProcess:
-    """When the first byte of each envelope came, by its id, in nanoseconds of the monotonic clock."""
+    """A receiver. `at` has the time of each envelope's first byte by its id, in nanoseconds of the monotonic clock."""
 
     origin: str
     signal: Callable[[int], None]
     at: dict[str, int] = field(default_factory=dict)
 
     def wait_for(self, ids: set[str]) -> None:
-        """Return once all have come; raises `Broken` when they do not."""
+        """Wait until all have arrived. Raises `Broken` if they do not."""
         until = time.monotonic() + PATIENCE_SECONDS
         while not ids <= self.at.keys():
             if time.monotonic() > until:
@@ -116,7 +116,7 @@ def receiver() -> Iterator[ReceiverProcess]:
 
 @contextmanager
 def web_server() -> Iterator[int]:
-    """Run the web server as `make run` does, without a limit for an address; gives its port."""
+    """Run the web server as `make run` does, without a limit for an address; give its port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = int(probe.getsockname()[1])
@@ -133,7 +133,7 @@ def web_server() -> Iterator[int]:
 
 @contextmanager
 def dispatcher() -> Iterator[None]:
-    """Run the dispatcher as an installation does: a Celery worker of its own queue."""
+    """Run the dispatcher as an installation does: a Celery worker for its queue."""
     with started(
         "celery", "-A", "config", "worker", "-Q", "dispatcher", "-c", "1", "--without-gossip", "--without-mingle"
     ):

@@ -1,4 +1,4 @@
-"""What the product asks of PostgreSQL while nobody uses it: its transactions, by the process that makes them."""
+"""Counts the product's transactions while nobody uses it, by the process that makes them."""
 
 import os
 import time
@@ -13,11 +13,11 @@ from benchmarks.servers import Bench
 from tools.local.state import RUN, read_json
 
 SETTLE_SECONDS, COUNTED_SECONDS, START_SECONDS = 45.0, 40.0, 180.0
-# Those that look for work: they are woken when there is some.
+# The threads that look for work, and are woken when there is some.
 LOOKING = ("sender claimer", "dispatcher claimer", "dispatcher fan-out")
 MOST_LOOKING = 8.0
 OURS = "bench"
-# The application and the transaction, before each line that PostgreSQL logs.
+# PostgreSQL writes the application and the transaction before each line of its log.
 MARK = "<statement of>"
 PREFIX = f"{MARK}%a|%v|"
 TITLE = (
@@ -28,7 +28,7 @@ TITLE = (
 
 def run(bench: Bench) -> list[Figure]:
     state = bench.folder / "rest"
-    # It starts servers of its own: those of the benchmarks hold what others have left.
+    # It starts new servers, because those of the benchmarks hold other benchmarks' rows.
     environment = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "REDIS_URL")}
     with started("tools.local.run", "--state", str(state), "--port", "0", environment=environment):
         url = _wait_until_ready(state)
@@ -43,7 +43,7 @@ def run(bench: Bench) -> list[Figure]:
 
 
 def _wait_until_ready(state: Path) -> str:
-    """Wait for the product's start; gives the address of its database."""
+    """Wait for the product's start; give the address of its database."""
     until = time.monotonic() + START_SECONDS
     while not (known := read_json(state / RUN)).get("ready"):
         if time.monotonic() > until:
@@ -53,7 +53,7 @@ def _wait_until_ready(state: Path) -> str:
 
 
 def _count(url: str, log: Path) -> dict[str, float]:
-    """Have all statements logged for a while; gives transactions a second by the application's name."""
+    """Log all statements for a while; give the transactions a second by application name."""
     with psycopg.connect(url, autocommit=True, application_name=OURS) as connection:
         connection.execute(f"ALTER SYSTEM SET log_line_prefix = '{PREFIX}'".encode())
         _log_statements(connection, "all")
@@ -75,4 +75,4 @@ def _log_statements(connection: "psycopg.Connection[tuple[object, ...]]", which:
         "SELECT pg_reload_conf()",
     ):
         connection.execute(statement.encode())
-    time.sleep(1)  # each process reads its settings anew before its next statement
+    time.sleep(1)  # each process reads its settings again before its next statement

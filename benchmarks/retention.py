@@ -1,4 +1,4 @@
-"""What it costs to be rid of a day of deliveries: dropping it, against deleting the rows, and while others write."""
+"""Compares dropping a day of deliveries with deleting its rows."""
 
 import time
 from datetime import date

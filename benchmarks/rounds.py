@@ -1,4 +1,4 @@
-"""Rounds: every variant once in each, so that what disturbs the machine disturbs all of them."""
+"""Measures in rounds: each round runs every variant once, so that a disturbance of the machine hits all of them."""
 
 import gc
 import statistics
@@ -11,7 +11,7 @@ ROUNDS = 7
 
 
 def interleave(variants: Mapping[str, Callable[[], Measured]], *, rounds: int = ROUNDS) -> dict[str, list[Measured]]:
-    """Measure each variant in each round, the order turning from round to round; the first round only warms up."""
+    """Measure each variant in each round. The order rotates from round to round, and the first round only warms up."""
     found: dict[str, list[Measured]] = {name: [] for name in variants}
     names = list(variants)
     for number in range(rounds + 1):
@@ -25,11 +25,11 @@ def interleave(variants: Mapping[str, Callable[[], Measured]], *, rounds: int = 
 
 
 def median_ratio(values: Sequence[float], base: Sequence[float]) -> float:
-    """Give the median of the rounds' own ratios: steadier than a ratio of medians."""
+    """Give the median of the rounds' ratios, which is steadier than a ratio of medians."""
     return statistics.median(value / below for value, below in zip(values, base, strict=True))
 
 
 def percentile(values: Iterable[float], share: float) -> float:
-    """Give the value that `share` (0…1) of the values do not pass."""
+    """Give the value that a `share` (0…1) of the values does not exceed."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]

@@ -1,4 +1,4 @@
-"""Rows in bulk: an agency with as many sub-accounts as wanted, in one statement."""
+"""Writes rows in bulk: an agency with any number of sub-accounts, in one statement."""
 
 from django.db import connection
 from django.utils import timezone
@@ -30,7 +30,7 @@ CROSS JOIN LATERAL (
 
 
 def agency_with(sub_accounts: int, *, keys: int = 1) -> tuple[Agency, list[str]]:
-    """Make an agency with two plans, so many sub-accounts and keys; gives it and its keys' texts."""
+    """Make an agency with two plans and the given numbers of sub-accounts and keys; give it and its keys' texts."""
     agency = create_agency(name=f"Agency of {sub_accounts} at {timezone.now().isoformat()}", by=SYSTEM)
     plans = [create_plan(agency=agency, name=name, limits=unlimited(), by=SYSTEM) for name in ("Starter", "Growth")]
     owner = User.objects.create_user(f"owner-of-{agency.pk}@example.com")

@@ -1,4 +1,4 @@
-"""PostgreSQL and Valkey for one run: durable, empty, thrown away afterwards."""
+"""Starts a new, durable PostgreSQL and Valkey for one run, and removes them afterwards."""
 
 import os
 import sys
@@ -26,8 +26,8 @@ class Bench:
 
 @contextmanager
 def bench() -> Iterator[Bench]:
-    """Start the servers, set the environment, migrate; after this Django may be used."""
-    for name in ("DATABASE_URL", "REDIS_URL"):  # figures never come from, nor go into, somebody's own servers
+    """Start the servers, set the environment and migrate. Use Django only after this."""
+    for name in ("DATABASE_URL", "REDIS_URL"):  # never measure on other servers, and never write to them
         os.environ.pop(name, None)
     with throwaway(STATE) as folder, started_servers(folder, durable=True) as servers:
         os.environ |= {
@@ -35,7 +35,7 @@ def bench() -> Iterator[Bench]:
             **servers.env,
             "ENVIRONMENT": "development",
             "LOG_FORMAT": "json",
-            "AGENCY_KEY_LIMIT": PLENTY,  # counted all the same
+            "AGENCY_KEY_LIMIT": PLENTY,  # calls are counted, but never refused
         }
         _set_up()
         yield Bench(folder, {name: process.pid for name, process in servers.processes.items()})
@@ -46,12 +46,12 @@ def _set_up() -> None:
 
     import django
 
-    arguments, sys.argv = sys.argv, ["manage.py", "bench"]  # maintenance commands have a minute for a statement
+    arguments, sys.argv = sys.argv, ["manage.py", "bench"]  # a maintenance command may take a minute for a statement
     django.setup()
     sys.argv = arguments
     from django.core.management import call_command
 
     for handler in logging.root.handlers:
-        if isinstance(handler, logging.StreamHandler):  # lines are written as ever, to where nobody reads them
+        if isinstance(handler, logging.StreamHandler):  # log lines are formatted as usual and then discarded
             handler.setStream(open(os.devnull, "w"))  # noqa: SIM115  # stays open to the end of the run
     call_command("migrate", verbosity=0)

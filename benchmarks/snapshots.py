@@ -1,4 +1,4 @@
-"""Somebody who holds an old snapshot, as a dump or a lagging replica does, and what that costs a worker."""
+"""Measures what a held snapshot costs a worker. A dump or a lagging replica holds such an old snapshot."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,12 +12,12 @@ from config.leases.connection import open_connection
 MOST = 2.0
 FREE, HELD = "no old snapshot", "a snapshot held all the while"
 
-# Gives microseconds for each row, and milliseconds of a claim in the end.
+# Gives the microseconds for each row, and the milliseconds of a claim at the end.
 Work = Callable[[], tuple[float, float]]
 
 
 def with_and_without(fill: Callable[[], object], work: Work, *, rounds: int) -> Iterator[Figure]:
-    """Fill a queue and work it off, with nobody's snapshot in the way and with one that sees no row of the work."""
+    """Fill a queue and work through it, without a held snapshot and with one that is older than the work's rows."""
     found = interleave({FREE: partial(_work, fill, work, False), HELD: partial(_work, fill, work, True)}, rounds=rounds)
     whole = {name: [one[0] for one in values] for name, values in found.items()}
     claims = {name: [one[1] for one in values] for name, values in found.items()}
@@ -36,7 +36,7 @@ def _work(fill: Callable[[], object], work: Work, is_held: bool) -> tuple[float,
 
 @contextmanager
 def _snapshot() -> Iterator[None]:
-    """Hold a snapshot of now."""
+    """Take a snapshot and hold it."""
     with open_connection("a dump") as holder:
         holder.execute("SET idle_in_transaction_session_timeout = 0")
         holder.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")

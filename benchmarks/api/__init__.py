@@ -1,1 +1,1 @@
-"""What the list of sub-accounts costs."""
+"""Measures the cost of the list of sub-accounts."""

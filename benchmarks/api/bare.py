@@ -1,4 +1,4 @@
-"""What the framework gives to somebody in a hurry: `ListAPIView`, `ModelSerializer`, pages of 25, no key, no limit."""
+"""A list with the framework's defaults: `ListAPIView`, `ModelSerializer`, pages of 25, no key, no limit."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -1,4 +1,4 @@
-"""The list of an agency with 100,000 sub-accounts: what its statements cost in the database."""
+"""Measures what the statements of a list of 100,000 sub-accounts cost in the database."""
 
 import json
 from functools import partial
@@ -62,7 +62,7 @@ def _database_ms(application: WSGIHandler, query: str, key: str) -> float:
 
 
 def _explained_ms(statement: str) -> float:
-    """Run a statement once more under EXPLAIN ANALYZE, without leaving a trace."""
+    """Run a statement again under EXPLAIN ANALYZE, and roll it back."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) " + statement.replace("%", "%%"), [])
         explained = cursor.fetchone()[0]

@@ -1,4 +1,4 @@
-"""Requests made in this process, straight into a WSGI application, and the CPU time that they take."""
+"""Makes requests in this process directly to a WSGI application, and measures their CPU time."""
 
 import io
 import time
@@ -14,23 +14,23 @@ NANOSECONDS = 1e9
 
 
 class Failed(Exception):
-    """A request was not answered with 200."""
+    """The answer to a request was not 200."""
 
 
 def handler(*, urlconf: str, middleware: list[str] | None = None) -> WSGIHandler:
-    """Build an application as a web process does; without `middleware` it has the product's own."""
+    """Build an application as a web process does; without `middleware` it has the product's middleware."""
     changes: dict[str, Any] = {} if middleware is None else {"MIDDLEWARE": middleware}
     with override_settings(ROOT_URLCONF=urlconf, **changes):
         return WSGIHandler()
 
 
 def get(application: WSGIHandler, path: str, key: str) -> bytes:
-    """Answer one GET; raises `Failed` for anything but 200."""
+    """Make one GET request. Raises `Failed` for any answer but 200."""
     return _call(application, "GET", path, key, b"")
 
 
 def post(application: WSGIHandler, path: str, key: str, body: bytes) -> bytes:
-    """Answer one POST of JSON; raises `Failed` for anything but 200."""
+    """Make one POST request with JSON. Raises `Failed` for any answer but 200."""
     return _call(application, "POST", path, key, body)
 
 
@@ -66,7 +66,7 @@ def _call(application: WSGIHandler, method: str, path: str, key: str, body: byte
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Milliseconds a request: this process's CPU, PostgreSQL's CPU, the clock on the wall."""
+    """Milliseconds for each request: this process's CPU, PostgreSQL's CPU, wall-clock time."""
 
     python: float
     database: float
@@ -78,7 +78,7 @@ class Cost:
 
 
 def backend_cpu_seconds() -> float:
-    """Give the CPU time of our connection's PostgreSQL process; 0 where the system does not say."""
+    """Give the CPU time of our connection's PostgreSQL process; 0 if the system does not report it."""
     file = Path(f"/proc/{_backend_pid()}/schedstat")
     return int(file.read_text().split()[0]) / NANOSECONDS if file.exists() else 0.0
 
@@ -90,7 +90,7 @@ def _backend_pid() -> int:
 
 
 def cost_of(application: WSGIHandler, path: str, keys: list[str], requests: int) -> Cost:
-    """Give the mean cost of so many requests, each with the next key."""
+    """Give the mean cost of `requests` requests, each with the next key."""
     database, python, wall = backend_cpu_seconds(), time.process_time(), time.perf_counter()
     for number in range(requests):
         get(application, path, keys[number % len(keys)])

@@ -1,4 +1,4 @@
-"""What an authenticated, limited, stamped list of 25 sub-accounts costs, against the framework's bare list."""
+"""Compares an authenticated, limited and stamped list of 25 sub-accounts with the framework's bare list."""
 
 from functools import partial
 from statistics import median
@@ -32,7 +32,7 @@ UNSTAMPED = "… the same keys without the stamp"
 
 
 def run(_: Bench) -> list[Figure]:
-    settings.ROOT_URLCONF = URLCONF  # the handlers read it at each request
+    settings.ROOT_URLCONF = URLCONF  # the handlers read this at each request
     agency, keys = agency_with(25, keys=KEYS)
     product, naked = handler(urlconf=URLCONF), handler(urlconf=URLCONF, middleware=[])
     variants = {

@@ -1,4 +1,4 @@
-"""The product's own list with its layers taken off one by one."""
+"""The product's list with its layers removed one by one."""
 
 from functools import lru_cache
 
@@ -11,19 +11,19 @@ from config.api.errors.refusals import Unauthorized
 from config.api.keys import IS_USABLE, key_digest, looks_like_key, presented_key
 from workspaces.subaccounts.api.agency.views import SubAccountViewSet
 
-# The product's statement without the stamp.
+# The product's statement, but without the stamp.
 FIND = f"""
 SELECT key.id, key.uuid, key.name, key.can_copy, key.can_make_keys,
     agency.id, agency.uuid, agency.name, agency.status, agency.sub_account_count,
     coalesce((SELECT enabled FROM agency_switch WHERE name = 'agency_api'), TRUE)
 FROM agency_agencykey key JOIN agency_agency agency ON agency.id = key.agency_id
 WHERE {IS_USABLE}
-"""  # texts of our own
+"""  # only our own texts
 
 
 @lru_cache(maxsize=4)
 def caller_with(text: str) -> AgencyCaller:
-    """Look a caller up once for the whole run."""
+    """Give the caller of a key, looked up once for the whole run."""
     key = AgencyKey.objects.select_related("agency").get(key_hash=key_digest(text))
     return AgencyCaller(key.pk, key.uuid, key.name, key.can_copy, key.can_make_keys, key.agency, True)
 

@@ -1,4 +1,4 @@
-"""Twenty sub-accounts created at once in one agency, by the web server that an installation runs."""
+"""Creates twenty sub-accounts at once in one agency, through the web server that an installation runs."""
 
 import json
 import time
@@ -82,7 +82,7 @@ def _at_once(port: int, keys: list[str]) -> list[float]:
 
 
 def _create(connection: HTTPConnection, key: str) -> float:
-    """Create a sub-account; gives the milliseconds until the answer was read."""
+    """Create a sub-account; give the milliseconds until the answer was read."""
     owner = {"name": "Owner", "email": f"owner-{time.monotonic_ns()}-{id(connection)}@example.com"}
     body = json.dumps({"name": "Corner Salon", "owner": owner})
     started = time.perf_counter()

@@ -1,4 +1,4 @@
-"""The product's paths, and beside them the bare list and the list without its layers."""
+"""The product's paths, the bare list, and the lists without some layers."""
 
 from typing import Any
 

@@ -1,1 +1,1 @@
-"""What broadcasts cost."""
+"""Measures the cost of broadcasts."""

@@ -1,4 +1,4 @@
-"""What a mass of recipients delays: a small broadcast, broadcasts of forty zones on the hour, an answer to a person."""
+"""Measures how a mass of recipients delays a small broadcast, broadcasts of forty zones on the hour, and an answer."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -120,7 +120,7 @@ def _answer(channel: Channel, number: int) -> Message:
 
 
 def _add(mass: Broadcast, channel: Channel, number: int) -> Broadcast:
-    """Write a broadcast of a number as the mass is one, to so many of its workspace's contacts."""
+    """Copy the mass as a broadcast on another channel, to `number` of its workspace's contacts."""
     one = Broadcast.objects.get(pk=mass.pk)
     one.pk, one.uuid = None, Broadcast._meta.get_field("uuid").get_default()
     one.channel, one.workspace, one.next_due_at = channel, channel.workspace, None
@@ -133,14 +133,14 @@ def _add(mass: Broadcast, channel: Channel, number: int) -> Broadcast:
 
 
 def _begin(found: Sequence[Broadcast], at: datetime) -> None:
-    """Have them due then."""
+    """Make the broadcasts due at a time."""
     ids = [one.pk for one in found]
     Recipient.objects.filter(broadcast_id__in=ids).update(due_at=at)
     Broadcast.objects.filter(pk__in=ids).update(status=Broadcast.Status.SENDING, next_due_at=at)
 
 
 def _ends(found: Sequence[Broadcast]) -> dict[int, tuple[datetime, datetime]]:
-    """Wait until all of them are sent; gives the first's and the last's time of each."""
+    """Wait until all are sent; give the times of each broadcast's first and last message."""
     rows = Recipient.objects.filter(broadcast_id__in=[one.pk for one in found])
     wait_until(lambda: not rows.filter(sent_at=None).exists(), PATIENCE_SECONDS)
     times = rows.values("broadcast_id").annotate(first=Min("sent_at"), last=Max("sent_at"))

@@ -1,4 +1,4 @@
-"""What it costs the sender of broadcasts that somebody holds an old snapshot, as a dump or a lagging replica does."""
+"""Measures what an old snapshot, as a dump or a lagging replica holds it, costs the sender of broadcasts."""
 
 import os
 import time
@@ -22,7 +22,7 @@ from broadcasts.sending.source import BroadcastRecipients
 from channelconnect.sending import loop
 from channelconnect.sending.sources import ClaimedMessage
 
-# More of them take minutes: SNAPSHOT_RECIPIENTS=1000000. A number has at most as many as its allowance has room for.
+# SNAPSHOT_RECIPIENTS=1000000 takes minutes. A number has at most as many recipients as its allowance has room for.
 RECIPIENTS: Final = int(os.environ.get("SNAPSHOT_RECIPIENTS", "100000"))
 NUMBERS: Final = max(4, RECIPIENTS // 62_500)
 ROUNDS = 1
@@ -34,7 +34,7 @@ TITLE = (
 
 
 class TimedRecipients(BroadcastRecipients):
-    """The source, with how long its claims took that gave some."""
+    """The source, which also notes how long each claim took that gave any rows."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -51,7 +51,7 @@ class TimedRecipients(BroadcastRecipients):
 def run(_: Bench) -> list[Figure]:
     channels = numbers(NUMBERS, NUMBERS)
     people(channels, RECIPIENTS // NUMBERS)
-    with override_settings(META_GRAPH_URL="http://127.0.0.1:9999"):  # nobody is called
+    with override_settings(META_GRAPH_URL="http://127.0.0.1:9999"):  # no provider is called
         return list(with_and_without(partial(broadcasts, channels, RECIPIENTS // NUMBERS), _send, rounds=ROUNDS))
 
 

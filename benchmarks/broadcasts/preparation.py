@@ -1,4 +1,4 @@
-"""A broadcast to a million contacts: what it costs to make them its recipients, and what of that each index costs."""
+"""Measures what it costs to turn a million contacts into recipients, and the share of each index."""
 
 import os
 import time
@@ -118,7 +118,7 @@ def _broadcast(
 
 
 class Measured(NamedTuple):
-    """Microseconds for each recipient, by the clock and of processors, and milliseconds of the longest transaction."""
+    """Microseconds for each recipient (wall-clock and processor time) and milliseconds of the longest transaction."""
 
     us: float
     busy_us: float
@@ -130,7 +130,7 @@ class Measured(NamedTuple):
 
 
 class Share(NamedTuple):
-    """Of one connection: its chunks, the seconds of the longest, and how long it and its backend were at work."""
+    """One connection's chunks, the seconds of the longest, and the processor time of the connection and its backend."""
 
     chunks: int
     longest: float
@@ -138,7 +138,7 @@ class Share(NamedTuple):
 
 
 def _prepared(broadcast: Broadcast, contacts: int, connections: int = 1) -> Measured:
-    """Prepare so many contacts over one connection, or all of them over several at once."""
+    """Prepare `contacts` contacts over one connection, or all contacts over several at once."""
     chunks = -(-contacts // SIZE)
     began = time.perf_counter()
     if connections == 1:
@@ -172,7 +172,7 @@ def _share(broadcast: Broadcast, chunks: int) -> Share:
 
 
 def _processor_seconds() -> float:
-    """What this thread and its PostgreSQL backend have worked so far, whatever else keeps the cores busy."""
+    """Give the processor time of this thread and of its PostgreSQL backend, which does not depend on other load."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_backend_pid()")
         [pid] = cursor.fetchone() or [0]
@@ -181,7 +181,7 @@ def _processor_seconds() -> float:
 
 
 def _by_orm(workspace: Workspace, channel: Channel) -> float:
-    """The same rows as the ORM writes them: read the contacts, make objects, write them in batches."""
+    """Write the same rows with the ORM: read the contacts, make objects, and write them in batches."""
     broadcast, now = _broadcast(workspace, channel), database_now()
     began = time.perf_counter()
     people = Contact.objects.filter(workspace=workspace).order_by("pk").only("pk", "phone")[:BY_ORM]

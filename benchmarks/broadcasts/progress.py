@@ -1,4 +1,4 @@
-"""A broadcast to a million or more: what it costs to ask how far it has come, and for pages of its recipients."""
+"""Measures the cost of reading the progress and the pages of recipients of a broadcast to a million or more."""
 
 import os
 from collections.abc import Iterator
@@ -22,10 +22,10 @@ from broadcasts.services.counts import add_counts
 from workspaces.subaccounts.models import Channel, Workspace
 from workspaces.subaccounts.services import issue_workspace_key
 
-# More of them take minutes to be written: PROGRESS_RECIPIENTS=10000000.
+# PROGRESS_RECIPIENTS=10000000 takes minutes to write.
 RECIPIENTS: Final = int(os.environ.get("PROGRESS_RECIPIENTS", "1000000"))
 OTHERS, SIZE, ROUNDS = 60, 100, 3
-# The contacts of the first and the last pages; all others are gone, and have no row to look up.
+# Only the contacts of the first and the last pages exist. All others are removed, so there is no row to look up.
 PEOPLE: Final = 5_000
 AT_ONCE: Final = 1_000_000
 MOST_MS: Final = 50.0
@@ -48,7 +48,7 @@ SELECT n, gen_random_uuid(), %(workspace)s, 'Person ' || n, '+49170' || lpad(n::
     now(), now()
 FROM generate_series(%(first)s, %(last)s) n
 """
-# Of a hundred 60 have read it, 20 and 10 are on the way there, 3 failed, 5 were skipped; one is due, one is held.
+# Of a hundred, 60 have read it, 20 and 10 are in earlier states, 3 failed, 5 were skipped, one is due, and one is held.
 INSERT: Final = """
 INSERT INTO broadcasts_recipient (broadcast_id, contact_id, due_at, stage, tries, status, address_kind, address,
     timezone, skip_reason, claimed_at, sent_at, delivered_at, read_at, failed_at, error_code, provider_message_id,
@@ -146,7 +146,7 @@ def _broadcasts(workspace: Workspace) -> list[Broadcast]:
 
 
 def _fill(broadcast: Broadcast, workspace: Workspace) -> None:
-    """Write the recipients without their indexes, which are made afterwards."""
+    """Write the recipients without indexes, and make the indexes afterwards."""
     with connection.cursor() as cursor:
         cursor.execute("SET statement_timeout = 0; SET maintenance_work_mem = '512MB'; SET synchronous_commit = off")
         for first, last in ((1, PEOPLE), (RECIPIENTS - PEOPLE + 1, RECIPIENTS)):

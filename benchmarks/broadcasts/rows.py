@@ -1,4 +1,4 @@
-"""Broadcasts under way, with recipients as preparation leaves them, written in bulk."""
+"""Writes broadcasts under way in bulk, with recipients as preparation leaves them."""
 
 from collections.abc import Sequence
 
@@ -37,7 +37,7 @@ INSERT INTO broadcasts_recipient (broadcast_id, contact_id, due_at, stage, tries
 SELECT %(broadcast)s, id, now(), 0, 0, 'pending', 'phone', phone, 'Europe/Berlin', jsonb_build_array(name), now()
 FROM contacts_contact WHERE workspace_id = %(workspace)s ORDER BY id LIMIT %(number)s
 """
-# As two batches of a sender leave them: each row has a second and a third version.
+# A sender changes each row twice, so each row gets a second and a third version.
 CLAIM = """
 UPDATE broadcasts_recipient SET stage = 1, run = 7, claimed_at = now()
 WHERE broadcast_id = %(broadcast)s AND contact_id BETWEEN %(first)s AND %(last)s
@@ -52,7 +52,7 @@ BATCH = 256
 
 
 def people(channels: Sequence[Channel], number: int) -> None:
-    """Give each channel's workspace so many contacts."""
+    """Give each channel's workspace `number` contacts."""
     with connection.cursor() as cursor:
         for channel in channels:
             cursor.execute(CONTACTS, {"workspace": channel.workspace_id, "number": number})
@@ -60,7 +60,7 @@ def people(channels: Sequence[Channel], number: int) -> None:
 
 
 def broadcasts(channels: Sequence[Channel], recipients: int) -> list[Broadcast]:
-    """Write a broadcast of each channel to so many of its workspace's contacts, and forget all others' recipients."""
+    """Write a broadcast of each channel to `recipients` of its workspace's contacts; delete all other broadcasts."""
     Broadcast.objects.all().delete()
     now = timezone.now()
     found = [
@@ -91,7 +91,7 @@ def broadcasts(channels: Sequence[Channel], recipients: int) -> list[Broadcast]:
 
 
 def send_all() -> list[tuple[int, int]]:
-    """Make sent ones of all recipients, batch by batch as a sender does; gives their keys."""
+    """Mark all recipients as sent, batch by batch as a sender does; give their keys."""
     with connection.cursor() as cursor:
         cursor.execute(KEYS)
         keys: list[tuple[int, int]] = cursor.fetchall()

@@ -1,4 +1,4 @@
-"""A sender of all sources, as a worker runs it, without pacing: `python -m benchmarks.broadcasts.sender_process`."""
+"""Runs a sender of all sources as a worker does, without pacing: `python -m benchmarks.broadcasts.sender_process`."""
 
 import signal
 from threading import Event

@@ -1,4 +1,4 @@
-"""Senders in processes of their own, sharing the numbers as those of an installation do."""
+"""Runs senders in separate processes, which share the numbers as in an installation."""
 
 import os
 import time
@@ -23,7 +23,7 @@ SENT = "SELECT coalesce(sum(sent), 0) FROM broadcasts_broadcastcount"
 
 @contextmanager
 def senders(number: int, provider: str) -> Iterator[list[int]]:
-    """Run so many of them; gives their processes' ids once they share all numbers evenly."""
+    """Run `number` senders; give their process ids once they share all numbers evenly."""
     environment = {**os.environ, "META_GRAPH_URL": provider}
     with ExitStack() as stack:
         processes = [
@@ -35,7 +35,7 @@ def senders(number: int, provider: str) -> Iterator[list[int]]:
 
 
 def put_off() -> None:
-    """Have nothing due before `make_due`."""
+    """Postpone everything until `make_due`."""
     Broadcast.objects.update(next_due_at=timezone.now() + timedelta(hours=1))
 
 
@@ -44,12 +44,12 @@ def make_due() -> None:
 
 
 def sent() -> int:
-    """How many are recorded as sent, by their broadcasts' counts."""
+    """Give the number of messages that the broadcasts' counts have as sent."""
     return int(_asked(SENT)[0])
 
 
 def wait_until(condition: Callable[[], bool], seconds: float) -> None:
-    """Raise `Broken` where a condition does not come to hold in time."""
+    """Wait for a condition. Raises `Broken` if it does not hold in time."""
     until = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > until:

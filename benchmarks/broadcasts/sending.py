@@ -1,4 +1,4 @@
-"""How fast a broadcast leaves: recipients a second from their rows to the record, against two ceilings, and by two."""
+"""Measures how many recipients a second a sender handles, compared with two ceilings and with two senders."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -61,7 +61,7 @@ def run(bench: Bench) -> list[Figure]:
 
 
 def _shared(postgresql: int, url: str) -> Figure:
-    """Let several senders work; from when all are under way to the last but some, which end alone."""
+    """Let several senders work. The time starts when all are at work, and ends before the last few, which end alone."""
     channels = numbers(SHARED_NUMBERS, NUMBERS)
     people(channels, SHARED_RECIPIENTS // SHARED_NUMBERS)
     Channel.objects.update(messaging_limit=None)
@@ -93,7 +93,7 @@ def _seconds(processes: Sequence[int], postgresql: int) -> tuple[float, float]:
 def _sender(
     postgresql: int, channels: Sequence[Channel], *, client: type[Any] = Sender, limit: int | None = None
 ) -> Cost:
-    """Let a sender work until all are recorded."""
+    """Let a sender work until all recipients are recorded."""
     Channel.objects.update(messaging_limit=limit)
     broadcasts(channels, RECIPIENTS // NUMBERS)
     cost = sender_cost(postgresql, BroadcastRecipients(), RECIPIENTS, client=client, patience_seconds=PATIENCE_SECONDS)

@@ -1,4 +1,4 @@
-"""What it costs to apply the statuses of broadcasts' messages, from the body in the inbox to the counted recipient."""
+"""Measures the cost of statuses of broadcasts' messages, from the body in the inbox to the counted recipient."""
 
 import time
 from collections.abc import Iterable, Sequence
@@ -75,7 +75,7 @@ def _cost(statuses: int) -> float:
 
 
 def _bodies(keys: Sequence[tuple[int, int]], channels: dict[int, Channel], name: str) -> Iterable[bytes]:
-    """Callbacks about neighbours, as they come."""
+    """Give callbacks about neighbouring recipients, as networks send them."""
     pricing = {"billable": True, "pricing_model": "PMP", "category": "marketing", "type": "regular"}
     for first in range(0, len(keys), EACH):
         statuses = [

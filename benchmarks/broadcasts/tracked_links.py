@@ -1,4 +1,4 @@
-"""What a tracked link costs: the web server's CPU for a redirect whose click is recorded, beside a stylesheet's."""
+"""Compares the web server's CPU for a tracked link's redirect, with its recorded click, with that for a stylesheet."""
 
 import http.client
 import threading
@@ -64,7 +64,7 @@ def run(_: Bench) -> list[Figure]:
 
 
 def _links() -> tuple[Paths, Paths]:
-    """Make a broadcast that has been sent; gives its links to an address without variables, and to one with."""
+    """Make a sent broadcast; give its links to an address without variables, and to one with variables."""
     agency = create_agency(name="Links", by=SYSTEM)
     workspace = create_workspace(
         agency=agency, name="Links", owner_name="Owner", owner_email="owner@links.example", now=now(), by=SYSTEM
@@ -109,7 +109,7 @@ def _links() -> tuple[Paths, Paths]:
 
 
 def _milliseconds(port: int, paths: Paths, status: int) -> float:
-    """Ask for paths over kept connections for a while; give the server's CPU for an answer."""
+    """Request paths over kept connections for a while; give the server's CPU for each answer."""
     done = [0] * CLIENTS
     until, before = time.monotonic() + SECONDS, cpu_seconds(port)
 
