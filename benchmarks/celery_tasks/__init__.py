@@ -1,5 +1,5 @@
-"""The usual designs, as strong as they are usually run: a Celery task for each delivery, sent with `requests`.
+"""The usual designs in their usual strength: one Celery task for each delivery, sent with `requests`.
 
-One is plain and ours, the other the published package `django-webhook`. Both run in a worker of their own with
-Celery's own settings, over the run's Redis and PostgreSQL.
+One is a plain task of ours, the other the published package `django-webhook`. Both run in a separate worker with
+Celery's default settings, on the run's Redis and PostgreSQL.
 """

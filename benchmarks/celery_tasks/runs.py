@@ -1,4 +1,4 @@
-"""Measures the usual designs: a queue full of tasks, and the clock from the first taken to the last recorded."""
+"""Measures the usual designs: the time from the first task of a full queue to the last record."""
 
 import json
 import os
@@ -32,13 +32,13 @@ NAMES = {
     PLAIN: "the usual design, requests.post",
     PACKAGE: "the published package django-webhook",
 }
-# The arguments of a task, by position and by name.
+# A task's arguments, by position and by name.
 Task = tuple[tuple[Any, ...], dict[str, Any]]
 PAYLOAD = json.dumps({"object": BODY.decode()[7:], "topic": "bench"})
 
 
 def variants(stack: ExitStack, agencies: Sequence[Agency], urls: Sequence[str]) -> dict[str, Callable[[], float]]:
-    """Start the worker for as long as `stack` is open; give what can be measured, the package only if installed."""
+    """Start the worker for as long as `stack` is open; give the variants, the package's only if it is installed."""
     if find_spec("django_webhook") is None:
         print("django-webhook is not installed: `make bench` installs it.", file=sys.stderr)
         return {}
@@ -59,7 +59,7 @@ def _plain(app: Celery, task: str, agencies: Sequence[Agency], urls: Sequence[st
 
 
 def _package(app: Celery, urls: Sequence[str]) -> float:
-    """Deliver with the package's own task; it keeps an event and its state for each, and no attempts."""
+    """Deliver with the package's own task, which keeps an event with its state for each delivery, but no attempts."""
     with connection.cursor() as cursor:
         cursor.execute("TRUNCATE django_webhook_webhook, django_webhook_webhookevent CASCADE")
         cursor.execute(
@@ -77,7 +77,7 @@ def _package(app: Celery, urls: Sequence[str]) -> float:
 
 
 def _measure(app: Celery, task: str, tasks: Sequence[Task], done: str) -> float:
-    """Give the worker all tasks at one moment; gives microseconds for each until `done` counts them all."""
+    """Give the worker all tasks at one moment; give the microseconds for each until `done` counts all."""
     with app.connection_for_write() as broker, app.amqp.Producer(broker) as producer:
         for args, kwargs in tasks:
             app.send_task(task, args=args, kwargs=kwargs, queue=WAITING, producer=producer)

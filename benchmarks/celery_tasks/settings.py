@@ -1,4 +1,4 @@
-"""The product's settings with the published package beside it, and database connections that are kept."""
+"""The product's settings, plus the published package and kept database connections."""
 
 from config.settings import *  # noqa: F403  # they are extended
 from config.settings import DATABASES, INSTALLED_APPS

@@ -1,4 +1,4 @@
-"""The worker of both designs: `celery -A benchmarks.celery_tasks.worker worker`, under the `settings` beside it."""
+"""The worker of both designs: `celery -A benchmarks.celery_tasks.worker worker`, with the `settings` in this folder."""
 
 import time
 from datetime import UTC, datetime
@@ -18,21 +18,21 @@ kept = requests.Session()
 
 @app.task(name=KEPT)
 def deliver_over_kept_connection(identity: int) -> None:
-    """Deliver as somebody who keeps connections does."""
+    """Deliver over a kept connection."""
     _deliver(kept, identity)
 
 
 @app.task(name=PLAIN)
 def deliver(identity: int) -> None:
-    """Deliver as `requests.post` does: a connection for each."""
+    """Deliver as `requests.post` does, with a new connection for each delivery."""
     with requests.Session() as session:
         _deliver(session, identity)
 
 
 def _deliver(session: requests.Session, identity: int) -> None:
-    """Read the row, sign, post, save an attempt and the row's outcome."""
+    """Read the row, sign, post, and save an attempt and the row's outcome."""
     from webhooks.models import Attempt, Delivery
-    from webhooks.signing import Signer, headers  # only once Django is set up
+    from webhooks.signing import Signer, headers  # import only after Django's setup
 
     delivery = Delivery.objects.select_related("endpoint", "event").get(pk=identity)
     body, started_at = delivery.envelope, time.time()

@@ -1,1 +1,1 @@
-"""Contacts by the thousand and by the million."""
+"""Measures imports and lists with thousands and millions of contacts."""

@@ -1,4 +1,4 @@
-"""Imports of 1,000 rows each: how many contacts a second, beside a bare COPY of the same rows into the same table."""
+"""Compares imports of 1,000 rows each with a bare COPY of the same rows into the same table."""
 
 import time
 from functools import partial
@@ -30,7 +30,7 @@ TITLE = (
 )
 ROWS = 1_000
 ROUNDS = 5
-# 5,000 contacts a second by one core, while the other one is somebody else's.
+# This is 5,000 contacts a second on one core, while other work uses the other core.
 MOST_MS = 200.0
 COLUMNS = (
     "uuid, workspace_id, name, phone, email, email_key, country, timezone, tags, tag_keys, attributes, search_key, "
@@ -92,7 +92,7 @@ def _import_ms(workspace: Workspace, rows: list[dict[str, Any]] | None = None) -
 
 
 def _call_ms(application: WSGIHandler, key: str) -> float:
-    """Send the rows as a client does, from the body to the answer."""
+    """Send the rows as a client does; measure from the body to the answer."""
     body = orjson.dumps({"contacts": _rows()})
     began = _processor_ms()
     answer = orjson.loads(post(application, PATH, key, body))
@@ -112,7 +112,7 @@ def _again_ms(workspace: Workspace) -> float:
 
 
 def _copy_ms(workspace: Workspace) -> float:
-    """Copy rows that an import has made, with other numbers, as they stand in the table."""
+    """Copy the rows of an import under other numbers, as they are in the table."""
     import_contacts(workspace=workspace, rows=_rows(), now=timezone.now())
     made = Contact.objects.of(workspace).order_by("-id")[:ROWS].values_list(*NAMES)
     rows = [list(row) for row in made]

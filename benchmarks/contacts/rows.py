@@ -1,4 +1,4 @@
-"""A workspace with as many contacts as wanted."""
+"""Makes a workspace with any number of contacts."""
 
 from django.db import connection
 
@@ -19,8 +19,8 @@ SELECT gen_random_uuid(), %(workspace)s, 'Contact Number ' || n, '+49151' || lpa
     now() - n * interval '1 minute', now()
 FROM generate_series(%(first)s, %(last)s) AS n
 """
-# Made afterwards: filling them row by row would take longer than all else. That of the search, the dearest of all, is
-# left out where nothing that is measured looks for words.
+# The indexes are made after the rows, because filling them row by row would take longer than all other work. The index
+# for searches costs most, so it is left out unless a benchmark searches.
 INDEXES = {
     "contact_by_tag": "INDEX {name} ON contacts_contact USING gin (workspace_id, tag_keys)",
     "contact_newest": "INDEX {name} ON contacts_contact (workspace_id, created_at DESC, id DESC) INCLUDE (facts)",
@@ -43,7 +43,7 @@ def a_workspace() -> Workspace:
 
 
 def contacts_in(workspace: Workspace, count: int, *, searchable: bool = False) -> None:
-    """Make contacts, and let the database know its tables."""
+    """Make contacts, and update the tables' statistics."""
     with connection.cursor() as cursor:
         cursor.execute("SET statement_timeout = 0")
         cursor.execute("SET maintenance_work_mem = '256MB'")

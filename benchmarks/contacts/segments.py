@@ -1,4 +1,4 @@
-"""A workspace with a million contacts: what the size of a segment costs, and what pages of the list cost."""
+"""Measures a segment's size and pages of the list in a workspace with a million contacts."""
 
 import time
 from collections.abc import Callable

@@ -1,1 +1,1 @@
-"""What conversations cost: messages that come in, and what becomes of those that went out."""
+"""Measures the cost of conversations: incoming messages, and statuses of outgoing ones."""

@@ -1,4 +1,4 @@
-"""Facts in bulk, and rows for them to be about."""
+"""Makes facts in bulk, and the rows that they are about."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
@@ -27,7 +27,7 @@ RETURNING channel_id, provider_message_id
 
 
 def channels() -> list[ChannelReference]:
-    """Make a workspace with so many channels for each of as many workspaces."""
+    """Make an agency with `CHANNELS` workspaces, each with one channel."""
     agency, _ = agency_with(CHANNELS)
     found = []
     for number, workspace in enumerate(Workspace.objects.of(agency).order_by("pk")):
@@ -48,7 +48,7 @@ def channels() -> list[ChannelReference]:
 
 
 def messages(of: Sequence[ChannelReference], name: str, count: int) -> list[MessageReceived]:
-    """Texts of everybody in turn, each with an id of its own."""
+    """Give texts of all people in turn, each with a new id."""
     at = timezone.now().replace(microsecond=0)
     return [
         MessageReceived(
@@ -69,7 +69,7 @@ def person(number: int) -> Person:
 
 
 def sent_messages(for_each: int) -> list[tuple[int, str]]:
-    """Make so many sent messages in each conversation; gives channel and the provider's id of each."""
+    """Make `for_each` sent messages in each conversation; give the channel and the provider's id of each."""
     with connection.cursor() as cursor:
         cursor.execute(SENT, [for_each])
         rows: list[tuple[int, str]] = cursor.fetchall()

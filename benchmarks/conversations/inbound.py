@@ -1,4 +1,4 @@
-"""Facts of networks, applied and committed by one process: messages that come in, and statuses."""
+"""Measures how one process applies and commits facts of networks: incoming messages, and statuses."""
 
 import gc
 import os
@@ -60,7 +60,7 @@ def _figure(name: str, seconds: float, base: float, *, at_most: float | None = N
 
 
 def _apply(service: Callable[..., Any], facts: Sequence[Any]) -> float:
-    """Give the processors' seconds for each fact."""
+    """Give the processor seconds for each fact."""
     gc.freeze()  # a reader never has so many facts at once
     began = _processor_seconds()
     for batch in batches(facts, BATCH):
@@ -78,7 +78,7 @@ def _timed(statement: str, values: Sequence[Any] = ()) -> float:
 
 
 def _processor_seconds() -> float:
-    """What this process and the server's process behind its connection have used."""
+    """Give the processor seconds of this process and of its PostgreSQL backend."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_backend_pid()")
         [backend] = cursor.fetchone()

@@ -1,1 +1,1 @@
-"""How fast, how soon and how fairly the dispatcher delivers."""
+"""Measures the dispatcher's throughput, latency and fairness."""

@@ -1,4 +1,4 @@
-"""What bounds the dispatcher: the bare loop of its client, and its own pipeline when nothing is sent."""
+"""Two upper bounds for the dispatcher: its client's bare loop, and its pipeline without sending."""
 
 import time
 from collections.abc import Sequence
@@ -22,13 +22,13 @@ IN_FLIGHT = 128
 
 
 class NoSending(ceilings.NoSending):
-    """Says of every delivery at once that it was taken."""
+    """Answers every delivery at once with 204."""
 
     status, head = 204, b"HTTP/1.1 204 No Content\r\nServer: bench\r\n\r\n"
 
 
 def bare_loop(urls: Sequence[str], requests: int) -> float:
-    """Sign and send so many with the client alone; gives microseconds for each."""
+    """Sign and send `requests` requests with the client alone; give the microseconds for each."""
     sender, one = Sender(ca_file=settings.WEBHOOK_CA_FILE or None), Signer(new_secret())
     targets = [_vetted(url) for url in urls]
 

@@ -1,4 +1,4 @@
-"""How long one tenant's masses make another tenant's delivery wait."""
+"""Measures how long one tenant's mass of deliveries makes another tenant's delivery wait."""
 
 import time
 from collections.abc import Callable
@@ -33,7 +33,7 @@ RECORD_MANY = """
 INSERT INTO agency_event (uuid, agency_id, name, occurred_at, body)
 SELECT gen_random_uuid(), %s, 'crowd', now(), %s FROM generate_series(1, %s)
 """
-# Statistics of a quiet moment, as an installation has them most of the time: nothing waits.
+# Takes statistics of a quiet moment without waiting rows, as an installation has them most of the time.
 ANALYZE = "ANALYZE agency_event, webhooks_queueddelivery"
 
 
@@ -59,7 +59,7 @@ def _beside(crowd: Callable[[Agency, str], None]) -> list[float]:
         cursor.execute(EMPTY)
     with receiver() as received, fast_receiver() as (fast, *_), dispatcher():
         Endpoint.objects.create(agency=other, url=f"{received.origin}/other", events=["other"], secret=new_secret())
-        _events(other, received, seconds=1.0)  # the dispatcher is there
+        _events(other, received, seconds=1.0)  # waits until the dispatcher is at work
         with connection.cursor() as cursor:
             cursor.execute(ANALYZE)
         crowd(crowded, fast)
@@ -76,7 +76,7 @@ def _crowd(agency: Agency, origin: str, *, endpoints: int, events: int) -> None:
 
 
 def _events(agency: Agency, received: ReceiverProcess, *, seconds: float) -> list[float]:
-    """Record an event now and then; gives each one's milliseconds once all have arrived."""
+    """Record an event now and then; give each event's milliseconds once all have arrived."""
     committed: dict[str, int] = {}
     until = time.monotonic() + seconds
     while time.monotonic() < until:

@@ -1,4 +1,4 @@
-"""How soon an event reaches its receiver: from the commit of the change to the first byte of the delivery."""
+"""Measures the time from the commit of a change to the first byte of the delivery at the receiver."""
 
 import time
 from functools import partial
@@ -24,13 +24,13 @@ TITLE = (
     "Event latency: milliseconds from the commit to the first byte at a receiver on this machine, through the\n"
     "dispatcher (its own process, every attempt signed and recorded). Ratios are to the slowest rate's median."
 )
-# For so long nothing happens before an event that finds the dispatcher at rest.
+# The seconds without events before an event that finds the dispatcher at rest, and the number of such events.
 QUIET_SECONDS, AFTER_QUIET = 8.0, 8
 RATES = (10, 50, 300)  # events a second
 SECONDS = 3
 WANTED = {(300, "p50"): 30.0, (300, "p99"): 150.0}
 SHARES = {"p50": 0.5, "p99": 0.99}
-# Of a usual length: 600 bytes with the envelope around it.
+# A usual length: 600 bytes with its envelope.
 DATA = {"workspace": {"uuid": "8d1f3b1e-52b4-4c8e-9a3e-2f6c7d8e9f10", "name": "n" * 400, "status": "active"}}
 
 
@@ -40,7 +40,7 @@ def run(_: Bench) -> list[Figure]:
         register_endpoint(
             tenant=Tenant(agency.pk), url=f"{received.origin}/events", events=[events.WORKSPACE_SUSPENDED], by=SYSTEM
         )
-        _events_at(5, 1, agency, received)  # the dispatcher is there
+        _events_at(5, 1, agency, received)  # waits until the dispatcher is at work
         variants = {str(rate): partial(_events_at, rate, SECONDS, agency, received) for rate in RATES}
         found = interleave(variants, rounds=5)
         rested = [time for _ in range(AFTER_QUIET) for time in _after_quiet(agency, received)]
@@ -64,7 +64,7 @@ def _figure(rate: int, name: str, rounds: list[list[float]], base: list[float]) 
 
 
 def _events_at(rate: int, seconds: int, agency: Agency, received: ReceiverProcess) -> list[float]:
-    """Record events evenly at this rate; gives each one's milliseconds once all have arrived."""
+    """Record events evenly at this rate; give each event's milliseconds once all have arrived."""
     committed: dict[str, int] = {}
     started = time.monotonic()
     for number in range(rate * seconds):
@@ -76,13 +76,13 @@ def _events_at(rate: int, seconds: int, agency: Agency, received: ReceiverProces
 
 
 def _after_quiet(agency: Agency, received: ReceiverProcess) -> list[float]:
-    """Record one event after a while without any; gives its milliseconds."""
+    """Record one event after a quiet time; give its milliseconds."""
     time.sleep(QUIET_SECONDS)
     return _events_at(1, 1, agency, received)
 
 
 def _record(agency: Agency) -> tuple[UUID, int]:
-    """Record one event; gives its id and the clock right after the commit, before anybody is woken."""
+    """Record one event; give its id and the time right after the commit, before the wake-up."""
     committed: list[int] = []
     with transaction.atomic():
         transaction.on_commit(lambda: committed.append(time.monotonic_ns()))

@@ -1,4 +1,4 @@
-"""What it costs the dispatcher that somebody holds an old snapshot, as a dump or a lagging replica does."""
+"""Measures what an old snapshot, as a dump or a lagging replica holds it, costs the dispatcher."""
 
 import time
 from functools import partial

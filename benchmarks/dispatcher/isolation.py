@@ -1,4 +1,4 @@
-"""Whether endpoints that hang make the others wait: the latency of healthy ones, with and without such neighbours."""
+"""Measures the latency of healthy endpoints with and without hanging neighbours."""
 
 import signal
 import time
@@ -26,13 +26,13 @@ TITLE = (
     "to the same 90 endpoints without hanging neighbours."
 )
 ENDPOINTS, HANGING, RATE = 100, 10, 300
-# Longer than an attempt, so that some of them time out meanwhile.
+# Longer than an attempt, so that some attempts time out meanwhile.
 SECONDS = 12
 ROUNDS = 5
 SHARES = {"p50": 0.5, "p99": 0.99}
 MOST = 1.25
 ALONE, BESIDE = "all answer", "10 % hang"
-# What the hanging endpoints left behind would reach into the next measurement.
+# The remaining deliveries of hanging endpoints would disturb the next measurement.
 FORGET = """
 DELETE FROM webhooks_queueddelivery
 WHERE run IS NULL AND endpoint_id IN (SELECT id FROM webhooks_endpoint WHERE url LIKE %s)
@@ -44,7 +44,7 @@ def run(_: Bench) -> list[Figure]:
     agency = agency_with(1)[0]
     with receiver() as received, dispatcher():
         _register(agency, received)
-        _latencies(agency, received, seconds=1)  # the dispatcher is there
+        _latencies(agency, received, seconds=1)  # waits until the dispatcher is at work
         variants = {
             ALONE: partial(_latencies, agency, received),
             BESIDE: partial(_beside_hanging, agency, received),
@@ -73,7 +73,7 @@ def _comparison(found: dict[str, list[list[float]]]) -> Figure:
 
 
 def _register(agency: Agency, received: ReceiverProcess) -> None:
-    """Give each endpoint an event of its own; the first ones are those that can hang."""
+    """Make the endpoints, each with its own event; the first ones can hang."""
     Endpoint.objects.bulk_create(
         Endpoint(
             agency=agency,
@@ -86,7 +86,7 @@ def _register(agency: Agency, received: ReceiverProcess) -> None:
 
 
 def _latencies(agency: Agency, received: ReceiverProcess, *, seconds: float = SECONDS) -> list[float]:
-    """Record events evenly; gives the healthy endpoints' milliseconds once all of theirs have arrived."""
+    """Record events evenly; give the healthy endpoints' milliseconds once all their events have arrived."""
     committed: dict[str, int] = {}
     started = time.monotonic()
     for number in range(int(RATE * seconds)):
@@ -108,7 +108,7 @@ def _beside_hanging(agency: Agency, received: ReceiverProcess) -> list[float]:
 
 
 def _settle() -> None:
-    """Wait until nothing is left of the hanging endpoints."""
+    """Wait until no delivery of the hanging endpoints is left."""
     until = time.monotonic() + 30
     while time.monotonic() < until:
         with connection.cursor() as cursor:
@@ -120,7 +120,7 @@ def _settle() -> None:
 
 
 def _record(agency: Agency, number: int) -> tuple[str, int]:
-    """Record an event of one endpoint; gives its id and the clock right after the commit."""
+    """Record an event of one endpoint; give its id and the time right after the commit."""
     committed: list[int] = []
     with transaction.atomic():
         transaction.on_commit(lambda: committed.append(time.monotonic_ns()))

@@ -1,4 +1,4 @@
-"""Deliveries in the queue, as many as wanted, with nothing else in the tables."""
+"""Fills the queue with any number of deliveries, and empties the tables first."""
 
 from collections.abc import Sequence
 
@@ -24,7 +24,7 @@ INSERT = (
 
 
 def fill(agencies: Sequence[Agency], urls: Sequence[str], deliveries: int) -> None:
-    """Put as many deliveries in the queue, each URL its share; agencies have the URLs alternately."""
+    """Put `deliveries` deliveries in the queue, an equal share for each URL; agencies get the URLs alternately."""
     with connection.cursor() as cursor:
         cursor.execute(EMPTY)
         Endpoint.objects.bulk_create(

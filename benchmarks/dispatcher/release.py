@@ -1,4 +1,4 @@
-"""How soon a receiver that never comes to an end is let go."""
+"""Measures how soon the dispatcher gives up a receiver that never ends its answer."""
 
 import time
 from collections.abc import Iterator
@@ -45,7 +45,7 @@ def _endless_receivers() -> Iterator[dict[str, str]]:
 
 
 def _work_until(attempts: int) -> None:
-    """Let a dispatcher work until so many attempts are recorded."""
+    """Let a dispatcher work until `attempts` attempts are recorded."""
     dispatcher = loop.Dispatcher()
     until = time.monotonic() + WHOLE + CONNECT
     dispatcher.run(

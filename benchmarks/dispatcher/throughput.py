@@ -1,4 +1,4 @@
-"""How fast the dispatcher is: deliveries a second from their rows, against its two ceilings and the usual design."""
+"""Measures the dispatcher's deliveries a second, compared with its two ceilings and the usual design."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -111,9 +111,9 @@ def _comparisons(found: dict[str, list[float]]) -> Iterator[Figure]:
 
 
 def _dispatcher(agencies: Sequence[Agency], urls: Sequence[str], deliveries: int, sender: type[Any] = Sender) -> float:
-    """Let a dispatcher work until all are recorded; gives microseconds for each delivery."""
+    """Let a dispatcher work until all deliveries are recorded; give the microseconds for each."""
     fill(agencies, urls, deliveries)
-    with patch.object(loop, "Sender", sender):  # what the dispatcher sends with is what is varied
+    with patch.object(loop, "Sender", sender):  # the variants differ in the client
         dispatcher = loop.Dispatcher()
     began = time.time()
 

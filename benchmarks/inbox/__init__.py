@@ -1,1 +1,1 @@
-"""How fast providers' callbacks are read, and how fast they are taken meanwhile."""
+"""Measures how fast providers' callbacks are read, and how fast they are answered meanwhile."""

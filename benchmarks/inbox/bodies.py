@@ -1,4 +1,4 @@
-"""Callbacks in bulk: an inbox that is full before anybody reads."""
+"""Makes callbacks in bulk, and fills the inbox with them."""
 
 import hashlib
 import json
@@ -19,7 +19,7 @@ COPY = "COPY channelconnect_providernotice (received_at, digest, body, tries, fa
 
 
 def channels(count: int) -> list[Channel]:
-    """Connect numbers, each of a sub-account of its own."""
+    """Connect `count` numbers, each in its own sub-account."""
     agency, _ = agency_with(count)
     now = timezone.now()
     return [
@@ -48,7 +48,7 @@ def person(number: int) -> str:
 
 
 def messages(numbers: Iterable[int], run: str) -> dict[str, Any]:
-    """Give texts of people, as a callback's value has them."""
+    """Give a callback's value with texts of people."""
     numbers = list(numbers)
     people = dict.fromkeys(person(number) for number in numbers)
     return {
@@ -67,7 +67,7 @@ def messages(numbers: Iterable[int], run: str) -> dict[str, Any]:
 
 
 def statuses(ids: Iterable[str], status: str) -> dict[str, Any]:
-    """Give what became of messages of ours, as a callback's value has it."""
+    """Give a callback's value with statuses of our messages."""
     return {
         "statuses": [
             {
@@ -83,7 +83,7 @@ def statuses(ids: Iterable[str], status: str) -> dict[str, Any]:
 
 
 def fill(bodies: Iterable[bytes]) -> None:
-    """Put bodies into the inbox, as the door would have."""
+    """Put bodies into the inbox, as the callback's view does."""
     now = timezone.now()
     with connection.cursor() as cursor:
         with cursor.copy(COPY) as copy:

@@ -1,4 +1,4 @@
-"""How long the door takes to answer while a reader works off a full inbox on the same cores."""
+"""Measures how fast callbacks are answered while a reader works through a full inbox on the same cores."""
 
 import hashlib
 import hmac
@@ -23,9 +23,9 @@ TITLE = (
     "median alone."
 )
 PATH = "/connect/provider-events"
-SECRET = "a secret of the benchmark's"  # noqa: S105  # of a server that lives as long as the run
+SECRET = "a secret of the benchmark's"  # noqa: S105  # of a server that ends with the run
 CLIENTS, EACH_SECOND, SECONDS = 4, 200, 6.0
-# More than a reader works off meanwhile, were it as fast as is wanted.
+# More than a reader of the wanted speed reads during the measurement.
 WAITING, TOGETHER = 80_000, 100
 MOST_MS = 50.0
 
@@ -44,7 +44,7 @@ def run(_: Bench) -> list[Figure]:
             beside = _load(port, numbers, "beside", SECONDS)
             if not ProviderNotice.objects.filter(read_at=None).exists():
                 raise Broken("The reader was done before the load.")
-    ProviderNotice.objects.filter(read_at=None).delete()  # the next benchmark has an inbox of its own
+    ProviderNotice.objects.filter(read_at=None).delete()  # the next benchmark needs an empty inbox
     base = median(alone)
     return [
         Figure(name="alone, median", measured=base, unit="ms", ratio=1),
@@ -74,7 +74,7 @@ def _wait_for_reader() -> None:
 
 
 def _load(port: int, numbers: list[Channel], run: str, seconds: float) -> list[float]:
-    """Post at a steady rate; a call that is late counts from when it was due."""
+    """Post at a steady rate; the time of a late call counts from the moment when it was due."""
     taken: list[float] = []
     statuses: Counter[int] = Counter()
     begun = time.monotonic() + 0.1

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.inbox.reader`: a reader of the inbox, as a worker runs it, until it is stopped."""
+"""`python -m benchmarks.inbox.reader`: runs a reader of the inbox as a worker does, until it is stopped."""
 
 import django
 

@@ -1,4 +1,4 @@
-"""What it costs to read callbacks: from the body in the inbox to the message in its conversation, with its status."""
+"""Measures the cost of reading callbacks, from the body in the inbox to the message with its status."""
 
 import time
 from collections.abc import Callable, Iterable
@@ -39,7 +39,7 @@ def run(_: Bench) -> list[Figure]:
     numbers = channels(CHANNELS)
 
     def cost(work: Callable[[], int]) -> float:
-        """Give the microseconds of processor time for each of what `work` says it did."""
+        """Give the microseconds of processor time for each of the things that `work` counts."""
         before, count = _seconds(), work()
         return (_seconds() - before) / count * 1e6
 
@@ -57,7 +57,7 @@ def run(_: Bench) -> list[Figure]:
         found[f"bodies of {name}"] = cost(read)
     update = cost(partial(_update, [number.pk for number in numbers]))
     for name in ("delivered", "read"):
-        fill(list(_statuses(numbers, name, 1_000)))  # read before the COPY, which has the connection for itself
+        fill(list(_statuses(numbers, name, 1_000)))  # read before the COPY, which needs the connection alone
         found[f"bodies of 1,000 statuses, {name}"] = cost(read)
     return [
         Figure(name="bare COPY of messages", measured=copy, unit="µs"),
@@ -99,7 +99,7 @@ def _statuses(numbers: list[Channel], status: str, each: int) -> Iterable[bytes]
 
 
 def _read(numbers: list[int]) -> int:
-    """Read the inbox; says how many messages there are now if they were messages, or statuses, as all have one."""
+    """Read the inbox; give the number of new messages, or of outgoing messages if the bodies were their statuses."""
     ours = Message.objects.filter(channel_id__in=numbers)
     before = ours.count()
     if not read_waiting(seconds=300):
@@ -108,7 +108,7 @@ def _read(numbers: list[int]) -> int:
 
 
 def _copy() -> int:
-    """Write rows as the messages are, and nothing else."""
+    """Write the messages' rows and nothing else."""
     now = timezone.now()
     with connection.cursor() as cursor:
         with cursor.copy(f"COPY conversations_message ({COPIED}) FROM STDIN") as copy:
@@ -120,7 +120,7 @@ def _copy() -> int:
 
 
 def _update(numbers: list[int]) -> int:
-    """Make outgoing ones of what came in, which is as much work as a status is."""
+    """Turn incoming messages into outgoing ones, which is as much work as a status."""
     with connection.cursor() as cursor:
         cursor.execute(UPDATE, [numbers])
         updated: int = cursor.rowcount

@@ -1,1 +1,1 @@
-"""Benchmarks of the pages that people open."""
+"""Measures the pages that people open."""

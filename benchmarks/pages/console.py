@@ -1,4 +1,4 @@
-"""Every page of the console and the dashboard that a menu or a list leads to, at 10,000 sub-accounts."""
+"""Measures every page to which a menu or a list of console or dashboard leads, with 10,000 sub-accounts."""
 
 import time
 from collections.abc import Iterator
@@ -31,12 +31,12 @@ TITLE = (
     "Pages of an agency with 10,000 sub-accounts: milliseconds of processor time of the whole request, this process's\n"
     "and its PostgreSQL backend's, the median of five; then kilobytes until the first paint, with an empty cache."
 )
-# They only send something, or stay open.
+# These only send something, or stay open.
 NO_PAGES: Final = {"switch", "inbox-stream", "conversations-change", "contacts-export", "find-suggestions"}
 
 
 class Measured(NamedTuple):
-    """Milliseconds of one request, in this process and in PostgreSQL's."""
+    """Milliseconds of one request, in this process and in PostgreSQL."""
 
     python: float
     database: float
@@ -54,7 +54,7 @@ def run(_: Bench) -> list[Figure]:
 
 
 def _pages(browser: Client, rows: Rows) -> Iterator[tuple[str, str]]:
-    """Give each page that opens without more than what `rows` has, by its URL's name."""
+    """Give the URL name and address of each page that needs no other rows than those of `rows`."""
     named = {"console": _ids(rows), "app": {}}
     for area, patterns in (("console", console), ("app", dashboard)):
         for pattern in patterns:

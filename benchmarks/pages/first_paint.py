@@ -1,4 +1,4 @@
-"""How many bytes a browser without anything in its cache fetches until a page is painted."""
+"""Counts the bytes that a browser with an empty cache fetches until it paints a page."""
 
 import gzip
 import re
@@ -15,7 +15,7 @@ from whitenoise.compress import Compressor
 STATIC: Final = "/static/"
 FETCHED: Final = {"link": "href", "script": "src", "img": "src", "use": "href"}
 PAINTED_RELATIONS: Final = {"stylesheet", "icon", "preload", "modulepreload"}
-# What a stylesheet or a module fetches in turn.
+# The files that a stylesheet or a module fetches.
 NAMED = re.compile(r"""url\(["']?([^"')]+)["']?\)|(?:import|from)\s*["']([^"']+)["']|import\(["']([^"']+)["']\)""")
 
 
@@ -37,7 +37,7 @@ class References(HTMLParser):
 
 
 def transferred(browser: Client, page: bytes) -> int:
-    """Add the page's own bytes and those of all that it names, compressed as they are served."""
+    """Add the bytes of the page and of all files that it needs, compressed as they are served."""
     waiting, seen, total = References(page.decode()).found, set[str](), len(page)
     while waiting:
         address = waiting.pop()
@@ -62,7 +62,7 @@ def static_file(address: str) -> bytes:
 
 
 def served_bytes(address: str, content: bytes) -> int:
-    """Static files are compressed beforehand where that helps; all else goes as it is."""
+    """Give the size of a file as served: static files are compressed if that helps, others are not."""
     if not address.startswith(STATIC) or not Compressor().should_compress(address):
         return len(content)
     return min(len(content), len(gzip.compress(content, 9)))

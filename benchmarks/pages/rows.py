@@ -1,4 +1,4 @@
-"""An agency with 10,000 sub-accounts and what such an agency has: webhooks, deliveries, activity, connections."""
+"""Makes an agency with 10,000 sub-accounts, webhooks, deliveries, activity and connections."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -75,7 +75,7 @@ class Rows:
 
 
 def fill() -> Rows:
-    """Make everything; triggers and constraints are those of the product."""
+    """Make all rows under the product's triggers and constraints."""
     agency, _ = agency_with(SUB_ACCOUNTS)
     workspace: Workspace = Workspace.objects.filter(agency=agency).latest("id")
     workspace.owner = User.objects.create_user(f"customer-of-{agency.pk}@example.com")

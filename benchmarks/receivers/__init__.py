@@ -1,1 +1,1 @@
-"""Receivers of webhooks, each in a process of its own."""
+"""Receivers of webhooks, each in a separate process."""

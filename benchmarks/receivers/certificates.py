@@ -1,4 +1,4 @@
-"""A certificate authority for one run, and what it certifies: this machine's own address."""
+"""Makes a certificate authority for one run, and a certificate for this machine's own address."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import trustme
 
 
 def certificate(folder: Path) -> tuple[Path, Path]:
-    """Write an authority's certificate, and a file with a certificate of 127.0.0.1 and its key; gives both."""
+    """Write an authority's certificate, and a file with a certificate for 127.0.0.1 and its key; give both paths."""
     authority = trustme.CA()
     authority_file, own_file = folder / "authority.pem", folder / "receiver.pem"
     authority.cert_pem.write_to_path(str(authority_file))

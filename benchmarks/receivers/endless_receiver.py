@@ -1,6 +1,6 @@
-"""Receivers that never come to an end, each in its own way.
+"""Receivers that never end their answer, each in a different way.
 
-`python -m benchmarks.receivers.endless_receiver` prints a line with the port of each of `WAYS`, in that order.
+`python -m benchmarks.receivers.endless_receiver` prints the port of each of `WAYS` on a line, in that order.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 async def hang(_: Streams) -> None:
-    """Say nothing: neither an answer nor, to one who asks for TLS, a handshake."""
+    """Send nothing: no answer, and no TLS handshake."""
     await asyncio.Event().wait()
 
 
@@ -47,7 +47,7 @@ async def _open(way: Callable[[Streams], Awaitable[None]]) -> asyncio.Server:
 
 
 def full() -> list[socket.socket]:
-    """A listener, first in the list, whose queue is full: the next to connect gets no reply at all."""
+    """Give a listener with a full queue, first in the list. The next connection gets no reply at all."""
     listener = socket.create_server(("127.0.0.1", 0), backlog=0)
     callers = [listener]
     for _ in range(4):

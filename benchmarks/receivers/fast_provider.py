@@ -1,4 +1,4 @@
-"""A provider that costs as little as Python allows: gives every message an id of its own as soon as it sees it.
+"""A provider that is as cheap as Python allows: it answers every message with a new id at once.
 
 `python -m benchmarks.receivers.fast_provider` prints its port at 127.0.0.1.
 """
@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def _messages(caller: socket.socket) -> int | None:
-    """How many messages came; None where the caller has hung up."""
+    """Give the number of messages that came; None if the caller has hung up."""
     try:
         came = caller.recv(65_536)
     except OSError:

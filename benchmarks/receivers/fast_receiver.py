@@ -1,7 +1,7 @@
-"""A receiver that costs as little as Python allows: answers 204 to every POST as soon as it sees one.
+"""A receiver that is as cheap as Python allows: it answers every POST with 204 at once.
 
-`python -m benchmarks.receivers.fast_receiver [addresses [certificate]]` prints its port, the same at all its
-addresses of 127.0.0.0/8; with a file that holds a certificate and its key it speaks TLS.
+`python -m benchmarks.receivers.fast_receiver [addresses [certificate]]` prints its port, which is the same at all its
+addresses of 127.0.0.0/8. With a file that holds a certificate and its key it speaks TLS.
 """
 
 import resource
@@ -18,7 +18,7 @@ BACKLOG = 1024
 
 
 def loopback(count: int) -> list[str]:
-    """Give so many addresses of this machine alone."""
+    """Give `count` loopback addresses."""
     return [str(FIRST + number) for number in range(count)]
 
 
@@ -68,7 +68,7 @@ def _welcome(listener: socket.socket, context: ssl.SSLContext | None) -> socket.
 
 
 def _answer(caller: socket.socket) -> bool:
-    """Answer what came; False where the caller has hung up."""
+    """Answer the requests that came; give False if the caller has hung up."""
     try:
         came = caller.recv(65_536)
         for _ in range(came.count(REQUEST)):

@@ -1,8 +1,8 @@
-"""A receiver of webhooks in a process of its own: answers 204 and writes down when each first byte came.
+"""A receiver of webhooks in a separate process: it answers 204 and prints the time of each first byte.
 
 `python -m benchmarks.receivers.receiver` prints its port, then a line for each delivery: the envelope's id and the
-monotonic clock in nanoseconds, which all processes of a machine share. After SIGUSR1 it leaves whatever comes to
-`/hang` without an answer, until SIGUSR2.
+monotonic clock in nanoseconds, which all processes of a machine share. From SIGUSR1 until SIGUSR2 it does not answer
+requests to `/hang`.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)\r\n", re.IGNORECASE)
 
 
 class HangingRequests:
-    """Whether requests to `/hang` are left without an answer, and who waits for one."""
+    """Whether requests to `/hang` get no answer, and the connections that wait for one."""
 
     def __init__(self) -> None:
         self.is_hanging = False
@@ -36,7 +36,7 @@ class HangingRequests:
 
 
 class Receiver(asyncio.Protocol):
-    """Takes one request after the other on a kept connection."""
+    """Answers one request after the other on a kept connection."""
 
     def __init__(self, hanging: HangingRequests) -> None:
         self.hanging = hanging
@@ -44,7 +44,7 @@ class Receiver(asyncio.Protocol):
         self.first_byte_at = 0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self.transport: asyncio.Transport = transport  # type: ignore[assignment]  # what a TCP server gives
+        self.transport: asyncio.Transport = transport  # type: ignore[assignment]  # a TCP server gives such a transport
 
     def data_received(self, data: bytes) -> None:
         if not self.buffer:

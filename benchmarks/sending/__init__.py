@@ -1,1 +1,1 @@
-"""How fast messages leave, from their rows to the record of what the provider answered."""
+"""Measures how fast messages leave, from their rows to the record of the provider's answer."""

@@ -1,4 +1,4 @@
-"""What bounds the sender: the bare loop of its client, and its own pipeline when nothing is sent."""
+"""Two upper bounds for the sender: its client's bare loop, and its pipeline without sending."""
 
 from collections.abc import Sequence
 
@@ -19,7 +19,7 @@ IN_FLIGHT = 256
 
 
 class NoSending(ceilings.NoSending):
-    """Says of every message at once that the provider took it."""
+    """Answers every message at once as if the provider had accepted it."""
 
     status, head = 200, HEAD
 
@@ -29,7 +29,7 @@ class NoSending(ceilings.NoSending):
 
 
 def bare_loop(channels: Sequence[Channel], messages: int) -> None:
-    """Send as many requests that are ready, each like a message's, with the client alone."""
+    """Send `messages` prepared requests, each like that of a message, with the client alone."""
     ready = [_request(channel) for channel in channels]
     sender = Sender(limits=CALL_LIMITS)
     send_all(sender, lambda key: ready[key % len(ready)]._replace(key=key), requests=messages, in_flight=IN_FLIGHT)

@@ -1,4 +1,4 @@
-"""What sending costs: a sender's run to the last record, measured, and its figures beside its two ceilings."""
+"""Measures a sender's run up to the last record, and compares its figures with its two ceilings."""
 
 import os
 import time
@@ -23,7 +23,7 @@ BARE, PIPELINE = "the client's bare loop", "the sender, sending left out"
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Microseconds for each message: on the wall, and of processors in this process and in PostgreSQL's."""
+    """Microseconds for each message: wall-clock time, and processor time of this process and of PostgreSQL."""
 
     wall: float
     python: float
@@ -33,8 +33,8 @@ class Cost:
 def sender_cost(
     postgresql: int, source: MessageSource, messages: int, *, client: type[Any] = Sender, patience_seconds: float
 ) -> Cost:
-    """Let a sender without pacing work until so many are recorded, or its time is over."""
-    with patch.object(loop, "Sender", client):  # what the sender calls with is what is varied
+    """Let a sender without pacing work until `messages` messages are recorded, or its time is over."""
+    with patch.object(loop, "Sender", client):  # the variants differ in the client
         sender = loop.SenderRun(sources=[source], rates=None)
     return cost_of(postgresql, partial(_work, sender, messages, patience_seconds), messages)
 
@@ -50,7 +50,7 @@ def _work(sender: loop.SenderRun, messages: int, patience_seconds: float) -> Non
 
 
 def cost_of(postgresql: int, work: Callable[[], None], messages: int) -> Cost:
-    """Give what it costs to do something, for each of so many messages."""
+    """Give the cost of `work` for each of `messages` messages."""
     began, python, database = time.perf_counter(), time.process_time(), processor_seconds(postgresql)
     work()
     took = (
@@ -62,7 +62,7 @@ def cost_of(postgresql: int, work: Callable[[], None], messages: int) -> Cost:
 
 
 def processor_seconds(process: int) -> float:
-    """Processors' time of a process and of all those that it has started."""
+    """Give the processor time of a process and of all its children."""
     fields = _stat(process)
     ticks = sum(fields[11:15])
     for child in Path(f"/proc/{process}/task/{process}/children").read_text().split():
@@ -79,7 +79,7 @@ def _stat(process: int) -> list[int]:
 
 
 def figures_of(found: Mapping[str, Sequence[Cost]], whole: str) -> Iterator[Figure]:
-    """Give a figure for each variant, by its ratio to the whole way, and one for that beside both ceilings."""
+    """Give a figure for each variant with its ratio to the whole pipeline, and one for it against both ceilings."""
     walls = {name: [one.wall for one in costs] for name, costs in found.items()}
     for name, costs in found.items():
         python, postgresql = median(one.python for one in costs), median(one.postgresql for one in costs)

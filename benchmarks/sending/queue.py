@@ -1,4 +1,4 @@
-"""A source of messages as cheap as a sender's source can be: one table, claimed and recorded in bulk."""
+"""The cheapest possible source of messages for a sender: one table, claimed and recorded in bulk."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
@@ -58,8 +58,8 @@ UPDATE bench_recipient SET run = %(run)s, stage = 1
 WHERE ctid = ANY (ARRAY (SELECT row FROM picked)) AND EXISTS (SELECT FROM self)
 RETURNING id, agency_id, channel_id, contact_id, tries, created_at, phone, parameters
 """
-# The rows are named twice, and the run is asked for where the planner does not count with it: it would take what is
-# rare by its statistics first, and look through all rows for it.
+# The statement names the rows twice, and checks the run inside a CASE, where the planner does not use it. Otherwise the
+# planner would start with the condition that is rare by its statistics, and search all rows for it.
 RECORD = """
 UPDATE bench_recipient recipient SET stage = 2, status = ended.status, sent_at = ended.at,
     provider_message_id = ended.message_id, error_code = ended.error_code
@@ -73,7 +73,7 @@ NAME: Final = "bench"
 
 
 class BenchMessages:
-    """See `MessageSource`: template messages with two parameters."""
+    """A `MessageSource` of template messages with two parameters."""
 
     name = NAME
 
@@ -126,7 +126,7 @@ def _claimed(row: Sequence[Any]) -> ClaimedMessage:
 
 
 def numbers(workspaces: int, agencies: int) -> list[Channel]:
-    """Make a connected WhatsApp number for each of so many workspaces, of so many agencies in turn."""
+    """Make a connected WhatsApp number for each of `workspaces` workspaces, shared by `agencies` agencies."""
     found = []
     for share in range(agencies):
         agency, _ = agency_with(workspaces // agencies)
@@ -141,7 +141,7 @@ def numbers(workspaces: int, agencies: int) -> list[Channel]:
 
 
 def fill(channels: Sequence[Channel], messages: int) -> None:
-    """Put so many messages in the queue, each channel its share, and nothing else."""
+    """Fill the queue with `messages` messages, an equal share for each channel, and nothing else."""
     with project.cursor() as cursor:
         cursor.execute(TABLE)
         values: dict[str, Any] = {
@@ -156,7 +156,7 @@ def fill(channels: Sequence[Channel], messages: int) -> None:
 
 
 def left() -> int:
-    """How many messages are not sent."""
+    """Give the number of messages that are not sent."""
     with project.cursor() as cursor:
         cursor.execute(LEFT)
         return int(cursor.fetchone()[0])

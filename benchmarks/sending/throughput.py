@@ -1,4 +1,4 @@
-"""How fast the sender is: messages a second from their rows to the record, against its two ceilings in the same run."""
+"""Measures the sender's messages a second, compared with its two ceilings in the same run."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -56,7 +56,7 @@ def _own_process(costs: Sequence[Cost]) -> Figure:
 
 
 def _sender(postgresql: int, channels: Sequence[Channel], client: type[Any] = Sender) -> Cost:
-    """Let a sender work until all are recorded."""
+    """Let a sender work until all messages are recorded."""
     fill(channels, MESSAGES)
     cost = sender_cost(postgresql, BenchMessages(), MESSAGES, client=client, patience_seconds=PATIENCE_SECONDS)
     if left():

@@ -1,1 +1,1 @@
-"""What the web server does under slow senders, a silent database and restarts."""
+"""Measures the web server under slow senders, with a silent database, and during restarts."""

@@ -1,4 +1,4 @@
-"""The clients of the web server's benchmarks: callers that measure, and slow senders that only hold on."""
+"""Clients for the web server's benchmarks: callers that measure, and slow senders that hold connections."""
 
 import contextlib
 import http.client
@@ -24,7 +24,7 @@ START_SECONDS = 60.0
 
 @dataclass
 class Calls:
-    """What callers met: the seconds of each call, and how many got which status or fault."""
+    """The seconds of each call, and the number of calls by status or fault."""
 
     seconds: list[float] = field(default_factory=list)
     outcomes: Counter[str] = field(default_factory=Counter)
@@ -36,7 +36,7 @@ class Calls:
 
 @contextmanager
 def server(*options: str, application: str = "config.asgi:application", **variables: str) -> Iterator[int]:
-    """Run the web server until the block ends; gives its port."""
+    """Run the web server until the block ends; give its port."""
     port = free_port(0)
     command = ("granian", *(options or (*WEB, *WEB_LIMITS)), "--port", str(port), application)
     with started(*command, environment={**os.environ, "PROCESS_NAME": "web", **variables}) as process:
@@ -49,7 +49,7 @@ def server(*options: str, application: str = "config.asgi:application", **variab
 
 
 def one_call(connection: http.client.HTTPConnection, key: str, calls: Calls, **headers: str) -> None:
-    """Make a call and write down what became of it."""
+    """Make a call and note its time and outcome."""
     begun = time.monotonic()
     try:
         connection.request("GET", LIST, headers={"x-api-key": key, **headers})
@@ -65,7 +65,7 @@ def one_call(connection: http.client.HTTPConnection, key: str, calls: Calls, **h
 
 @contextmanager
 def calling(port: int, key: str, clients: int) -> Iterator[Calls]:
-    """Let so many clients call over kept connections until the block ends."""
+    """Let `clients` clients call over kept connections until the block ends."""
     calls, stopped = Calls(), threading.Event()
 
     def work() -> None:
@@ -86,7 +86,7 @@ def calling(port: int, key: str, clients: int) -> Iterator[Calls]:
 
 
 def allow_files(number: int) -> None:
-    """Let this process have so many connections open."""
+    """Let this process open `number` connections."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft < number:
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(number, hard), hard))
@@ -94,9 +94,9 @@ def allow_files(number: int) -> None:
 
 @contextmanager
 def held(port: int, request: bytes, number: int, *, drip_seconds: float = 0.0) -> Iterator[None]:
-    """Hold connections over which a request was begun; each sends a byte at a time where it drips.
+    """Hold connections, each with the beginning of a request. With `drip_seconds` each sends a byte at that interval.
 
-    Who is cut off comes back with the next byte, so that the number stays.
+    A connection that the server closes is opened again at the next byte, so that the number stays.
     """
     allow_files(number + 500)
     connections = [_begun(port, request) for _ in range(number)]

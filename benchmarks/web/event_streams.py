@@ -1,4 +1,4 @@
-"""What a thousand open inboxes cost while nothing happens, and how soon all of them hear of a change."""
+"""Measures what a thousand open inboxes cost while nothing happens, and how soon all of them learn of a change."""
 
 import selectors
 import socket
@@ -67,7 +67,7 @@ def run(_: Bench) -> list[Figure]:
 
 
 def _signed_in() -> tuple[Workspace, str]:
-    """A workspace, and the cookie of its owner's session."""
+    """Give a workspace and the cookie of its owner's session."""
     agency = create_agency(name="Streams", by=SYSTEM)
     workspace = create_workspace(
         agency=agency, name="Streams", owner_name="Owner", owner_email="owner@streams.example", now=now(), by=SYSTEM
@@ -80,7 +80,7 @@ def _signed_in() -> tuple[Workspace, str]:
 
 @contextmanager
 def open_streams(port: int, session: str, number: int = STREAMS) -> Iterator[list[socket.socket]]:
-    """Hold so many streams open; all of them have begun, some dozens at a time."""
+    """Open `number` streams, some dozens at a time, and hold them; all have begun when the block starts."""
     allow_files(number + 500)
     cookie = f"Cookie: {settings.SESSION_COOKIE_NAME}={session}"
     request = f"GET /app/inbox/stream HTTP/1.1\r\nHost: localhost\r\n{cookie}\r\n\r\n".encode()
@@ -118,7 +118,7 @@ def _p99_of_calls(port: int, key: str) -> float:
 
 
 def _idle(port: int) -> tuple[int, float]:
-    """Give the statements of the server's sessions, and its share of a core, in a time in which nothing happens."""
+    """Give whether the server executed statements while nothing happened (1 or 0), and its share of a core."""
     time.sleep(2.0)
     before, cpu = _newest_statement(), cpu_seconds(port)
     time.sleep(IDLE_SECONDS)
@@ -127,7 +127,7 @@ def _idle(port: int) -> tuple[int, float]:
 
 
 def _newest_statement() -> object:
-    """When any session of the web server last began a statement."""
+    """Give the time at which any session of the web server last began a statement."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT max(query_start) FROM pg_stat_activity WHERE application_name LIKE '%web%'")
         return cursor.fetchone()[0]

@@ -1,4 +1,4 @@
-"""What share of calls fails while the web server is replaced under load."""
+"""Measures the share of calls that fail while the web server is replaced under load."""
 
 import contextlib
 import os
@@ -46,7 +46,7 @@ def run(_: Bench) -> list[Figure]:
 
 
 def _main_process(port: int) -> int:
-    """Give the server's oldest process, which is the one that takes signals."""
+    """Give the server's oldest process, which handles signals."""
     answer = subprocess.run(
         ["pgrep", "-o", "-f", f"granian.*--port {port} "], capture_output=True, text=True, check=True
     )

@@ -1,4 +1,4 @@
-"""How long a call waits for its 503 when PostgreSQL says nothing."""
+"""Measures how long a call waits for its 503 while PostgreSQL is silent."""
 
 import http.client
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,4 @@
-"""What slow senders cost the others, and what the bodies' way over the event loop costs each call."""
+"""Measures what slow senders cost other clients, and what reading bodies on the event loop costs each call."""
 
 import time
 from contextlib import AbstractContextManager, nullcontext
@@ -26,7 +26,7 @@ NAMES = (ALONE, BODIES, HEADS, DRIPS)
 
 
 def _beside_whom(name: str, port: int) -> AbstractContextManager[None]:
-    """Hold what is named; who drips sends a byte a second."""
+    """Hold the named kind of connections; dripping ones send a byte a second."""
     if name == ALONE:
         return nullcontext()
     if name == BODIES:
