@@ -1,1 +1,1 @@
-"""Local servers, a demonstration and a stand-in provider. The product never imports them."""
+"""Local servers, a demonstration and a sandbox provider. The product never imports them."""

@@ -1,11 +1,11 @@
 """Runs the commands of docs/operations/install.md on this machine: `python -m tools.installation`.
 
-Every path of the page leads into a folder of its own, which is removed afterwards. PostgreSQL and Valkey are those of
-tools/local, with the page's settings; there is no systemd, so each unit's command is started by hand with the unit's
-variables. What wants a fresh Debian is left out there: the blocks that are not marked `sh`.
+Every path of the page leads into a temporary folder, which is removed afterwards. PostgreSQL and Valkey are those of
+tools/local, with the page's settings. There is no systemd: a stand-in starts each unit's command with the unit's
+variables. Only the blocks marked `sh` are run; the others need a fresh Debian.
 
-The short form (`--short`) runs no command a second time, and only ends a unit that is to be restarted: no later command
-of the page looks at it. With the dump of a migrated database (`--dump FILE`) the page's database begins as that one.
+The short form (`--short`) runs no command twice. A restart only ends the unit, because no later command of the page
+needs it. With `--dump FILE`, the dump of a migrated database, the page's database begins as that database.
 """
 
 import argparse
@@ -35,11 +35,11 @@ PAGE = ROOT / "docs" / "operations" / "install.md"
 FOLDERS = ("/srv/agency", "/etc", "/var", "/run/agency", "/usr/local/bin")
 LEFT_OUT = ("tests", "docs", "benchmarks")
 END_SECONDS = 60
-VARIABLE = "INSTALLATION"  # names the folder to the programs that stand in for others
+VARIABLE = "INSTALLATION"  # the environment variable that gives the folder to the stand-in programs
 SHORT = "INSTALLATION_IS_SHORT"
 REPEATED = ("agency-manage ", "/srv/agency/venv/bin/pip ")
 STAND_INS = {
-    # No other user is needed, and none may be there.
+    # The machine may have no other user, and none is needed.
     "runuser": 'shift 3; exec env PGHOST="$SOCKETS" PGPORT=5432 PGUSER=app "$@"',
     "install": """
 for word; do
@@ -54,19 +54,19 @@ exec /usr/bin/install "$@\"""",
 case "$DUMP $*" in
     /*" agency") exec "$PROGRAMS/pg_restore" --exit-on-error --no-owner --role=agency --dbname=agency "$DUMP" ;;
 esac""",
-    # What is thrown away need not reach the disk.
+    # These data are thrown away, so they need not reach the disk.
     "pg_basebackup": 'exec "$PROGRAMS/pg_basebackup" --no-sync "$@"',
     "pg_dump": 'exec "$PROGRAMS/pg_dump" --no-sync "$@"',
 }
 
 
 def blocks() -> list[str]:
-    """Give the page's commands that are run."""
+    """Give the blocks of commands that are run."""
     return re.findall(r"^```sh\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
 
 
 def without_repetitions(commands: list[str]) -> list[str]:
-    """Leave out what an earlier block has run, word for word."""
+    """Leave out commands that an earlier block has run, word for word."""
     seen, kept = set[str](), list[str]()
     for block in commands:
         lines = [line for line in block.splitlines(keepends=True) if line not in seen]
@@ -87,7 +87,7 @@ def settings_of_valkey(text: str) -> dict[str, str]:
 
 
 def moved(text: str, folder: Path, ports: dict[str, int]) -> str:
-    """Lead paths into the folder, and ports to free ones."""
+    """Replace paths by paths in the folder, and ports by free ones."""
     text = re.sub(rf"(?<![\w./])({'|'.join(FOLDERS)})(?=[/\s\"';]|$)", rf"{folder}\1", text, flags=re.MULTILINE)
     for port, free in ports.items():
         text = re.sub(rf"(?<=[ :]){port}\b", str(free), text)
@@ -95,7 +95,7 @@ def moved(text: str, folder: Path, ports: dict[str, int]) -> str:
 
 
 def copy_code(folder: Path, ports: dict[str, int]) -> None:
-    """Put the code where the page has it, with units and programs that know its place here."""
+    """Copy the code to the page's place; units and programs get the paths and ports of this run."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     for name in filter(None, listed.split("\0")):
@@ -111,7 +111,7 @@ def copy_code(folder: Path, ports: dict[str, int]) -> None:
 
 
 def copy_compiled(source: Path, target: Path) -> None:
-    """Bring a module's compiled form along, which is valid for a copy with the same size and time."""
+    """Copy a module's compiled form too; it is valid for a copy with the same size and time."""
     compiled = Path(cache_from_source(source))
     if source.suffix == ".py" and compiled.exists():
         copied = Path(cache_from_source(target))
@@ -129,7 +129,7 @@ def stand_ins(folder: Path) -> None:
 
 @contextmanager
 def servers(state: Path, text: str) -> Iterator[tuple[Postgres, Valkey]]:
-    """Run both servers, PostgreSQL with the page's settings; Valkey is told of its own."""
+    """Run both servers with the page's settings; Valkey gets them by `CONFIG SET` once it runs."""
     import redis
 
     account = servers_account()
@@ -152,7 +152,7 @@ def servers(state: Path, text: str) -> Iterator[tuple[Postgres, Valkey]]:
 
 
 def run_page(state: Path, *, is_short: bool, dump: Path | None) -> int:
-    """Run every block in its order; give the status of the first command that failed, or 0."""
+    """Run all blocks in order; give the status of the first command that fails, or 0."""
     commands = without_repetitions(blocks()) if is_short else blocks()
     folder, ports = state / "host", {"8000": free_port(0), "9187": free_port(0)}
     for path in (
@@ -196,7 +196,7 @@ def run_page(state: Path, *, is_short: bool, dump: Path | None) -> int:
 
 
 def systemctl(folder: Path, words: list[str]) -> int:
-    """Do what systemd would for the product's own units: start them, or end all of them and start them anew."""
+    """Do what systemd would do for the product's units: start them, or end all of them and start them anew."""
     names = [name for name in words[1:] if name.startswith("agency-")] if words[0] in ("enable", "restart") else []
     paths = [folder / "pids" / name for name in names]
     late = end(*(path for path in paths if path.exists()))
@@ -232,9 +232,9 @@ def start(folder: Path, name: str) -> int:
 
 
 def end(*paths: Path) -> bool:
-    """End units as systemd does: all at once, each by a signal to its first process, and then to all of its group.
+    """End units as systemd does: signal each unit's first process, all units at once, then kill their groups.
 
-    Says whether one of them had to be killed.
+    Says whether a unit did not end in time and had to be killed.
     """
     pids = [int(path.read_text()) for path in paths]
     for pid in pids:
@@ -251,14 +251,14 @@ def end(*paths: Path) -> bool:
 
 
 def kill(*paths: Path) -> None:
-    """Kill units' processes with all that they have started."""
+    """Kill units' processes with all processes that they have started."""
     for path in paths:
         with suppress(ProcessLookupError):
             os.killpg(int(path.read_text()), signal.SIGKILL)
 
 
 def is_at_work(pid: int) -> bool:
-    """Say whether a process has not ended; one that nobody has asked for its status is still there."""
+    """Say whether a process still runs. An ended process stays as a zombie until its parent reads its status."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:

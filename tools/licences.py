@@ -1,6 +1,6 @@
-"""Writes docs/licences.md: what is installed with the product, and under which licence.
+"""Writes docs/licences.md: the installed packages and their licences.
 
-`python -m tools.licences PIP_LICENSES` asks that program about the packages of lock/production.txt.
+`python -m tools.licences PIP_LICENSES` runs the program pip-licenses for the packages of lock/production.txt.
 """
 
 import json
@@ -13,7 +13,7 @@ from packaging.markers import Marker
 from tools.local import ROOT
 
 PAGE = ROOT / "docs" / "licences.md"
-# The Python and platform of deploy/Dockerfile; for others a few packages differ.
+# The Python and platform of deploy/Dockerfile. On other platforms a few packages differ.
 INSTALLATION = {
     "python_full_version": "3.11.14",
     "python_version": "3.11",
@@ -36,7 +36,7 @@ licence) and OpenSSL, pillow the libraries that its own `LICENSE` names.
 
 
 def locked() -> dict[str, str]:
-    """Give the packages of an installation with their versions, by the names of the lock file."""
+    """Give the version of each package of an installation, by its name in the lock file."""
     lines = re.findall(
         r"^([\w.-]+)==([^\s;\\]+)(?: ; ([^\\\n]+?))?(?: \\)?$",
         (ROOT / "lock" / "production.txt").read_text(),
@@ -48,7 +48,7 @@ def locked() -> dict[str, str]:
 
 
 def main(program: str) -> int:
-    """Write the page; the status is 1 where a package of the lock file is not installed here in that version."""
+    """Write the page. The status is 1 if a package of the lock file is not installed here in that version."""
     wanted = locked()
     command = [program, "--python", sys.executable, "--format=json", "--from=mixed", "--with-urls", "--with-system"]
     answer = subprocess.run([*command, "--packages", *wanted], capture_output=True, check=True)

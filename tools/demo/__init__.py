@@ -1,1 +1,1 @@
-"""The main job over HTTP: sub-accounts are provisioned and changed, and every event arrives, signed."""
+"""Shows the main job over HTTP: it provisions and changes sub-accounts and receives every signed event."""

@@ -1,4 +1,4 @@
-"""`python -m tools.demo`: provision and change sub-accounts over the agency API and show each signed event arriving."""
+"""`python -m tools.demo`: provisions and changes sub-accounts over the agency API and shows each signed event."""
 
 import argparse
 import sys
@@ -27,7 +27,7 @@ def arguments(argv: list[str]) -> argparse.Namespace:
 
 
 def main(argv: list[str]) -> int:
-    """Give the exit status: 1 with a sentence on stderr when not everything went well."""
+    """Give the exit status: 1, with a sentence on stderr, if something went wrong."""
     chosen = arguments(argv)
     key = chosen.key or read_json(STATE / BOOTSTRAP).get("agency_key")
     if not key:

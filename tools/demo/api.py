@@ -1,4 +1,4 @@
-"""The agency API as a patient caller uses it: it waits out restarts and rate limits, and repeats safely."""
+"""A patient client of the agency API: it waits out restarts and rate limits, and repeats calls safely."""
 
 import time
 from collections.abc import Callable
@@ -18,7 +18,7 @@ class DemoFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back. `repeated` says that an earlier try may have done the work already."""
+    """The answer to a call. `repeated`: an earlier try may have done the work already."""
 
     status: int
     body: dict[str, Any]
@@ -37,7 +37,7 @@ class Answer:
 
 @dataclass
 class AgencyAPI:
-    """`on_wait` is called, once per call, that the system is away or that a rate limit is waited for."""
+    """Makes calls. `on_wait` gets a sentence when a call waits: for the system, or for a rate limit."""
 
     base_url: str
     key: str
@@ -46,10 +46,10 @@ class AgencyAPI:
     session: requests.Session = field(default_factory=requests.Session)
 
     def __post_init__(self) -> None:
-        self.session.trust_env = False  # no proxy from the environment stands between us and the system
+        self.session.trust_env = False  # use no proxy from the environment
 
     def call(self, method: str, path: str, body: Any = None, *, also: tuple[int, ...] = (), **headers: str) -> Answer:
-        """Call until there is a final answer. Raises `DemoFailed` for a refusal other than `also`."""
+        """Call until there is a final answer. Raises `DemoFailed` for a refusal with a status that is not in `also`."""
         until, tries = time.monotonic() + self.patience, 0
         while True:
             answer = self._try(method, path, body, headers, repeated=tries > 0)
@@ -69,7 +69,7 @@ class AgencyAPI:
         return answer
 
     def _try(self, method: str, path: str, body: Any, headers: dict[str, str], *, repeated: bool) -> Answer | None:
-        """Give the answer, or None when the connection broke before there was one."""
+        """Give the answer, or None if the connection broke before it came."""
         started = time.monotonic()
         names = {name.replace("_", "-"): value for name, value in headers.items()}
         try:
@@ -98,5 +98,5 @@ class AgencyAPI:
 
 
 def _is_final(answer: Answer) -> bool:
-    """Say whether waiting changes nothing; a repeated call may meet its own first try still at work (409)."""
+    """Say whether the answer is final. A repeated call gets 409 while its own first try is still at work."""
     return answer.status < 500 and not (answer.repeated and answer.status == 409)

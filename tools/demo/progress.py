@@ -1,4 +1,4 @@
-"""The demonstration's lines: a step, an event that arrived, a remark; coloured on a terminal, plain elsewhere."""
+"""Prints the demonstration's lines: steps, arrived events, remarks. They are coloured on a terminal only."""
 
 from typing import TextIO
 
@@ -6,7 +6,7 @@ from tools.demo.tracker import Confirmed
 
 
 class Progress:
-    """Numbers the steps, whose count is known."""
+    """Numbers the steps; `steps` is how many there will be."""
 
     def __init__(self, output: TextIO, steps: int) -> None:
         self.output, self.steps, self.done = output, steps, 0

@@ -1,4 +1,4 @@
-"""A receiver of webhooks on this machine: takes every POST, answers 204 and keeps what came."""
+"""A receiver of webhooks on this machine: it answers every POST with 204 and keeps the request."""
 
 import threading
 import time
@@ -13,7 +13,7 @@ LARGEST_BODY = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class ReceivedRequest:
-    """One POST: its headers by lower-case name, the bytes of its body, and when its head had arrived."""
+    """One POST: headers by lower-case name, the body, and the time (monotonic) at which the head had arrived."""
 
     headers: dict[str, str]
     body: bytes
@@ -26,7 +26,7 @@ class Receiver:
     requests: "SimpleQueue[ReceivedRequest]" = field(default_factory=SimpleQueue)
 
     def next(self, seconds: float) -> ReceivedRequest | None:
-        """Give the next request, waiting at most so long."""
+        """Wait at most so many seconds for the next request; give it, or None."""
         try:
             return self.requests.get(timeout=max(seconds, 0.001))
         except Empty:
@@ -55,7 +55,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.server.receiver.requests.put(ReceivedRequest(headers, body, at))
 
     def log_message(self, format: str, *args: object) -> None:
-        """Stay silent: the demonstration shows each event itself."""
+        """Log nothing: the demonstration shows each event itself."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""The demonstration itself: from the first sub-account to the last event."""
+"""Runs the demonstration, from the first sub-account to the last event."""
 
 import statistics
 import time
@@ -19,14 +19,14 @@ STEPS_EACH = 7
 
 @dataclass(frozen=True)
 class Timing:
-    """After each change at most `pause` seconds go to its event; at the end `wait` seconds to those still out."""
+    """How long to wait for events: `pause` seconds at most after each change, `wait` seconds at most at the end."""
 
     pause: float = 0.1
     wait: float = 90.0
 
 
 class DemoRun:
-    """One run of the demonstration; every change goes over the API and every event comes in at the receiver."""
+    """One run of the demonstration. Every change goes over the API; every event comes in at the receiver."""
 
     def __init__(self, api: AgencyAPI, receiver: Receiver, progress: Progress, timing: Timing) -> None:
         self.api, self.receiver, self.progress, self.timing = api, receiver, progress, timing
@@ -60,7 +60,7 @@ class DemoRun:
         return dict(answer.data)
 
     def change(self, workspace: dict[str, Any]) -> None:
-        """Take one sub-account through every change that it can see."""
+        """Make every kind of change to one sub-account."""
         path, name = f"/workspaces/{workspace['uuid']}", workspace["name"]
         workspace["name"] = f"{name} & Co"
         answer = self.api.call("PATCH", path, {"name": workspace["name"]})
@@ -87,7 +87,7 @@ class DemoRun:
             self._read_deliveries(0.25)
 
     def finish(self) -> bool:
-        """Show the outcome; say whether everything arrived and every signature was right."""
+        """Show the outcome; say whether every event arrived and every signature was right."""
         times = [found.milliseconds for found in self.tracker.confirmed.values()]
         for expected in self.tracker.missing:
             self.progress.problem(f"{expected.key[0]} of {expected.about} did not arrive")
@@ -114,7 +114,7 @@ class DemoRun:
         self.progress.step(method, what, answer.milliseconds)
 
     def _read_deliveries(self, seconds: float) -> None:
-        """Take in what has arrived, waiting at most so long for the first of it."""
+        """Read the deliveries that have arrived; wait at most so many seconds for the first."""
         while received := self.receiver.next(seconds):
             error = self.tracker.take(received, self.secret)
             if error:
@@ -125,7 +125,7 @@ class DemoRun:
 
 
 def run_demo(*, base_url: str, key: str, sub_accounts: int, timing: Timing, output: TextIO) -> bool:
-    """Run all of it; say whether it went well. Raises `DemoFailed` when it cannot go on."""
+    """Run the demonstration; say whether it went well. Raises `DemoFailed` if it cannot go on."""
     progress = Progress(output, STEPS_BESIDE + STEPS_EACH * sub_accounts)
     api = AgencyAPI(base_url.rstrip("/"), key, progress.remark)
     with open_receiver() as receiver:

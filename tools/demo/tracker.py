@@ -1,4 +1,4 @@
-"""What must arrive and what has: each event once, its signature checked by the receiver's own means."""
+"""Tracks which events must arrive and which have arrived, and checks their signatures as a receiver does."""
 
 import hashlib
 import hmac
@@ -13,7 +13,7 @@ EventKey = tuple[str, str]  # the event's name and the sub-account's uuid
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """An event that a call has caused; `answered_at` is when the caller had the answer."""
+    """An event that a call has caused. `answered_at` is when the caller had the answer (monotonic seconds)."""
 
     key: EventKey
     about: str
@@ -22,14 +22,14 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Confirmed:
-    """An expected event that has arrived; below zero milliseconds it overtook the answer of the call."""
+    """An expected event that has arrived. `milliseconds` is below zero if it came before the call's answer."""
 
     expected: Expected
     milliseconds: float
 
 
 def verification_error(delivery: ReceivedRequest, secret: str) -> str | None:
-    """Say what is wrong with a delivery; None when headers, body and signature agree."""
+    """Say what is wrong with a delivery; None if headers, body and signature agree."""
     digest = hmac.new(secret.encode(), delivery.body, hashlib.sha256).hexdigest()
     if not hmac.compare_digest(delivery.headers.get("x-svc-signature", "").encode(), f"sha256={digest}".encode()):
         return "the signature does not fit the body"
@@ -43,7 +43,7 @@ def verification_error(delivery: ReceivedRequest, secret: str) -> str | None:
 
 @dataclass
 class EventTracker:
-    """Keeps the expected and the arrived; a second delivery of the same envelope is only counted."""
+    """Keeps the expected and the arrived events. A second delivery of an envelope is only counted."""
 
     expected: dict[EventKey, Expected] = field(default_factory=dict)
     arrived: dict[EventKey, float] = field(default_factory=dict)
@@ -60,7 +60,7 @@ class EventTracker:
         self.expected[key] = Expected(key, about, answered_at)
 
     def take(self, delivery: ReceivedRequest, secret: str) -> str | None:
-        """Check a delivery and record it; gives what is wrong with it, if anything."""
+        """Check a delivery and record it; say what is wrong with it, if anything."""
         error = verification_error(delivery, secret) or self._contradiction(delivery)
         if error:
             self.errors.append(error)
@@ -79,7 +79,7 @@ class EventTracker:
         return "a repeated delivery has another body" if before not in (None, delivery.body) else None
 
     def settle(self) -> list[Confirmed]:
-        """Match what is expected with what has arrived; gives the matches that are new."""
+        """Match expected events with arrived ones; give the new matches."""
         new = [
             Confirmed(expected, (self.arrived[expected.key] - expected.answered_at) * 1000)
             for expected in self.missing

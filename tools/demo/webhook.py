@@ -1,4 +1,4 @@
-"""The demonstration's webhook: registered once, whatever breaks meanwhile, and removed at the end."""
+"""The demonstration's webhook: registered once, even if a call has to be repeated, and removed at the end."""
 
 from contextlib import suppress
 
@@ -9,16 +9,16 @@ LAST_PATIENCE_SECONDS = 10.0
 
 
 def register(api: AgencyAPI, url: str) -> tuple[str, Answer]:
-    """Subscribe the receiver to every event; gives its signing secret and the answer."""
+    """Subscribe the receiver to every event; give its signing secret and the answer."""
     events = [entry["event"] for entry in api.call("GET", "/webhooks/events").data]
     answer = api.call("POST", "/webhooks", {"url": url, "events": events, "description": DESCRIPTION})
-    if answer.repeated:  # an earlier try may have registered it too, with a secret that nobody has seen
+    if answer.repeated:  # an earlier try may have registered a second webhook, whose secret is lost
         _remove(api, url, but=answer.data["uuid"])
     return answer.data["secret"], answer
 
 
 def unregister(api: AgencyAPI, url: str) -> None:
-    """Remove the receiver's webhook, however the demonstration has ended; a system that is gone keeps it."""
+    """Remove the receiver's webhook. If the system does not answer any more, the webhook stays."""
     api.patience = LAST_PATIENCE_SECONDS
     with suppress(DemoFailed):
         _remove(api, url)

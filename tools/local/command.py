@@ -1,4 +1,4 @@
-"""Runs one command with the servers up: `python -m tools.local.command [--throwaway] -- COMMAND…`."""
+"""Runs one command while the servers run: `python -m tools.local.command [--throwaway] -- COMMAND…`."""
 
 import argparse
 import os
@@ -16,7 +16,7 @@ from tools.local.variables import chosen_port, development_variables
 
 
 def run_command(command: list[str], state: Path, *, is_throwaway: bool) -> int:
-    """Give the command's exit status; servers that run already on this state folder are used."""
+    """Give the command's exit status. It uses the servers that already run on this state folder, if there are any."""
     running = {} if is_throwaway else running_variables(state)
     if running:
         return _run(command, running)
@@ -27,7 +27,7 @@ def run_command(command: list[str], state: Path, *, is_throwaway: bool) -> int:
 
 
 def _run(command: list[str], variables: dict[str, str]) -> int:
-    # ^C reaches the command as well, which decides what it means; the servers stay until it is through.
+    # ^C reaches the command as well, and the command decides what to do. The servers stay until it has ended.
     before = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGINT, signal.SIGTERM)}
     process = subprocess.Popen([*parent_death_signal(), *command], env={**os.environ, **variables})
     signal.signal(signal.SIGTERM, lambda *_: process.terminate())

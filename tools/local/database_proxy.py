@@ -1,4 +1,4 @@
-"""A proxy in front of PostgreSQL that can fall silent, hang up, or be gone."""
+"""A proxy in front of PostgreSQL that can pass nothing on, drop connections, or refuse to serve."""
 
 import socket
 import threading
@@ -8,7 +8,7 @@ from enum import Enum
 
 
 class Mode(Enum):
-    """`SILENT` accepts and passes nothing on, `GONE` hangs up at once."""
+    """`SILENT` accepts connections and passes nothing on; `GONE` closes them at once."""
 
     PASSING = "passing"
     SILENT = "silent"
@@ -16,7 +16,7 @@ class Mode(Enum):
 
 
 class Proxy:
-    """Passes bytes between clients and a Unix socket for as long as it is told to."""
+    """Passes bytes between TCP clients and a Unix socket, as its mode allows."""
 
     def __init__(self, target: str) -> None:
         self.target = target
@@ -38,7 +38,7 @@ class Proxy:
             self.drop()
 
     def drop(self) -> None:
-        """Hang up on everybody, as a server that is stopped does."""
+        """Close all connections, as a server that is stopped does."""
         for end in self._open:
             with suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)

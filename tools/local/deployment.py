@@ -1,4 +1,4 @@
-"""Checks the settings as a production machine would have them: `python -m tools.local.deployment`."""
+"""Checks the settings with the variables of a production machine: `python -m tools.local.deployment`."""
 
 import os
 import subprocess
@@ -17,7 +17,7 @@ PRODUCTION = {
 
 
 def main() -> int:
-    """Give the status of `check --deploy`, in which every warning counts."""
+    """Give the status of `check --deploy`; a warning makes it fail."""
     kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
     command = [sys.executable, "manage.py", "check", "--deploy", "--fail-level", "WARNING"]
     return subprocess.run(command, env=kept | PRODUCTION | new_secrets(), cwd=ROOT, check=False).returncode

@@ -1,4 +1,4 @@
-"""Errors whose messages say at the terminal why something did not start."""
+"""Errors whose messages tell the person at the terminal why something does not run."""
 
 
 class CannotStart(Exception):
@@ -6,8 +6,8 @@ class CannotStart(Exception):
 
 
 class AlreadyRunning(CannotStart):
-    """Another process works on the same state folder."""
+    """Another process holds the same state folder."""
 
 
 class ChildEnded(Exception):
-    """One of the processes that belong together ended by itself."""
+    """A process of the system ended by itself."""

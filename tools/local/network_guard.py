@@ -1,4 +1,4 @@
-"""Keeps tests on this machine: code that connects or looks up a name elsewhere fails loudly."""
+"""Keeps tests on this machine: code that connects elsewhere, or looks up a name elsewhere, gets an error."""
 
 import socket
 import sys
@@ -12,16 +12,16 @@ WATCHED = TO_AN_ADDRESS | BY_NAME
 
 
 class OutsideNetwork(RuntimeError):
-    """A test reached outside this machine. No `OSError`, so that no code takes it for bad weather."""
+    """A test reached outside this machine. It is no `OSError`: code must not take it for a network failure."""
 
 
 def install() -> None:
-    """Guard this process from here on; it cannot be undone."""
+    """Guard this process from now on. An audit hook cannot be removed again."""
     sys.addaudithook(_watch)
 
 
 def _watch(event: str, arguments: tuple[Any, ...]) -> None:
-    if event not in WATCHED:  # Python tells of every `id()` and every frame that is looked at
+    if event not in WATCHED:  # Python reports even every `id()`, so the common case must be cheap
         return
     if event in TO_AN_ADDRESS:
         connection, address = arguments
@@ -36,7 +36,7 @@ def _check_name(host: str | bytes | None) -> None:
     if not name or name == "localhost" or is_address(name):
         return
     if name == socket.gethostname():
-        # The standard library asks for the machine's full name and makes do without.
+        # The standard library asks for the machine's full name, and copes without an answer.
         raise socket.gaierror(socket.EAI_NONAME, "tests do not look up the machine's own name")
     raise OutsideNetwork(f"A test looks up {name!r}; tests stay on this machine.")
 
@@ -50,7 +50,7 @@ def is_address(name: str) -> bool:
 
 
 def is_here(host: str) -> bool:
-    """Say whether an address stays on this machine (a name is looked up, and checked, on its own)."""
+    """Say whether an address is on this machine. A name counts as one, because its look-up is checked separately."""
     if not is_address(host):
         return True
     address = ip_address(host.partition("%")[0])

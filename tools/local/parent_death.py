@@ -1,4 +1,4 @@
-"""Ties a process to the one that starts it, so that a `kill -9` of the runner leaves nothing behind."""
+"""Ties a process to the process that starts it, so that a `kill -9` of the runner leaves no process behind."""
 
 import os
 import shutil
@@ -7,19 +7,19 @@ from signal import SIGTERM, Signals
 
 from tools.local.servers.account import works
 
-# The kernel reports only deaths from here on: look whether the parent is still there, then step aside.
+# The kernel reports only deaths after the request. So check that the parent is still there, then run the command.
 STILL_THERE = '[ "$PPID" = "$0" ] && exec "$@"'
 
 
 @lru_cache(maxsize=1)
 def setpriv() -> str | None:
-    """Give the program that can ask the kernel for this; other systems than Linux have none."""
+    """Give the program that asks the kernel for the signal; None on systems other than Linux."""
     found = shutil.which("setpriv")
     return found if found and works(found, "--pdeathsig", "TERM", "--", "true") else None
 
 
 def parent_death_signal(chosen: Signals = SIGTERM) -> tuple[str, ...]:
-    """Give the arguments before a command that make the kernel signal it when the calling thread is gone.
+    """Give arguments to put before a command: the kernel then signals it when the calling thread ends.
 
     The signal belongs to the thread that starts the process: start from the main thread.
     """

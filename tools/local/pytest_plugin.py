@@ -1,4 +1,4 @@
-"""Gives a test run throw-away servers, before the settings are read, and keeps it off the outside network."""
+"""Gives a test run throw-away servers before the settings are read, and keeps it off the outside network."""
 
 import atexit
 import os
@@ -16,7 +16,7 @@ from tools.local.state import throwaway
 from tools.local.variables import new_secrets
 
 STATE = ROOT / ".local-test"
-# Names the folder of this run, which its workers share and which is removed at the end.
+# The variable with the folder of this run. Its workers share the folder, and it is removed at the end.
 FOLDER = "TEST_FOLDER"
 running = ExitStack()
 header: list[str] = []
@@ -24,7 +24,7 @@ header: list[str] = []
 
 @pytest.hookimpl(wrapper=True)
 def pytest_load_initial_conftests() -> Generator[None, object, object]:
-    """Come before pytest-django, which reads the settings in the same hook."""
+    """Run before pytest-django, which reads the settings in the same hook."""
     worker = os.environ.get("PYTEST_XDIST_WORKER")
     if not worker:
         _start()
@@ -43,17 +43,17 @@ def _start() -> None:
         pytest.exit(str(error), returncode=4)
     atexit.register(running.close)
     for name in [name for name in os.environ if name.startswith("META_")]:
-        del os.environ[name]  # no test speaks to a real provider
+        del os.environ[name]  # no test calls a real provider
     own = {"ENVIRONMENT": "test", "PUBLIC_URL": "http://testserver", "MEDIA_DIRECTORY": str(folder / "media")}
     own[FOLDER] = str(folder)
-    own["DNS_SERVERS"] = "127.0.0.1:9"  # nobody: a test that asks the DNS has a server of its own
+    own["DNS_SERVERS"] = "127.0.0.1:9"  # no server: tests of the DNS start their own
     os.environ.update({**own, **new_secrets(), **servers.env})
     if servers.processes:
         header.append(f"{' and '.join(servers.processes)} started in {time.monotonic() - started:.2f} s")
 
 
 def with_database(url: str, number: int) -> str:
-    """Give the address of another database of the same Redis, so that parallel tests do not meet."""
+    """Give the URL of another database of the same Redis, so that parallel workers do not share data."""
     if url.startswith("unix:"):
         return f"{url.partition('?')[0]}?db={number}"
     return re.sub(r"^(\w+://[^/]+)(/\d*)?", rf"\g<1>/{number}", url)

@@ -1,4 +1,4 @@
-"""The folder in which everything of one checkout's servers lives, and its lock."""
+"""The state folder, which holds all data of one checkout's servers, and its lock."""
 
 import fcntl
 import json
@@ -16,12 +16,12 @@ LOCK = "lock"
 RUN = "run.json"
 SECRETS = "secrets.json"
 BOOTSTRAP = "bootstrap.json"
-# A look at the lock holds it for an instant (see `is_held`), which must not turn a start away.
+# `is_held` takes the lock for an instant. That must not refuse a start, so a start waits this long.
 LOCK_SECONDS = 0.3
 
 
 def write_private(path: Path, text: str) -> None:
-    """Replace a file, readable by its owner alone, at once or not at all."""
+    """Replace a file atomically; only its owner can read it."""
     draft = path.with_name(f"{path.name}.{os.getpid()}")
     draft.unlink(missing_ok=True)
     with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
@@ -30,12 +30,12 @@ def write_private(path: Path, text: str) -> None:
 
 
 def open_log(path: Path) -> IO[bytes]:
-    """Begin a log anew, readable by its owner alone."""
+    """Begin a log anew; only its owner can read it."""
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb")
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """Give the object in a file; an empty one when the file is missing or half written."""
+    """Give the JSON object in a file; an empty one if the file is missing or half written."""
     try:
         found = json.loads(path.read_text())
     except (OSError, ValueError):
@@ -45,9 +45,10 @@ def read_json(path: Path) -> dict[str, Any]:
 
 @contextmanager
 def held(state: Path) -> Iterator[Path]:
-    """Hold the state folder, made when missing; raise `AlreadyRunning` when another process holds it.
+    """Hold the state folder and give its absolute path; make it if it is missing.
 
-    Gives the folder's absolute path. The lock is free the moment this process is gone, however it goes.
+    The lock is free as soon as this process ends, even if it is killed. Raises `AlreadyRunning` if another process
+    holds the folder.
     """
     state = state.absolute()
     state.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -64,7 +65,7 @@ def held(state: Path) -> Iterator[Path]:
 
 
 def take_lock(lock: int, seconds: float) -> bool:
-    """Lock an open file, waiting at most so long; say whether it is locked."""
+    """Lock an open file, waiting at most so many seconds; say whether that worked."""
     until = time.monotonic() + seconds
     while True:
         try:
@@ -90,14 +91,14 @@ def is_held(state: Path) -> bool:
 
 
 def running_variables(state: Path) -> dict[str, str]:
-    """Give the environment variables of the system that runs on this state folder, if one does."""
+    """Give the environment variables of the system that runs on this state folder; none if no system runs."""
     found = read_json(state / RUN).get("env", {}) if is_held(state) else {}
     return {name: str(value) for name, value in found.items()}
 
 
 @contextmanager
 def throwaway(base: Path) -> Iterator[Path]:
-    """Hold an empty folder, `base` or `base` with a number while others use it; it is removed afterwards."""
+    """Hold an empty folder: `base`, or `base` with a number if that is in use. It is emptied afterwards."""
     number = 1
     while True:
         folder = base if number == 1 else base.with_name(f"{base.name}-{number}")

@@ -1,4 +1,4 @@
-"""The environment variables of a development system, with secrets that are made once."""
+"""The environment variables of a development system. Its secrets are made at the first start and kept."""
 
 import base64
 import json
@@ -12,13 +12,13 @@ DEFAULT_PORT = 8000
 
 
 def chosen_port() -> int:
-    """Give the port that `PORT` chooses for the system, or the usual one."""
+    """Give the port in the variable `PORT`, or the default."""
     chosen = os.environ.get("PORT", "")
     return int(chosen) if chosen.isascii() and chosen.isdigit() and int(chosen) else DEFAULT_PORT
 
 
 def development_variables(state: Path, *, port: int) -> dict[str, str]:
-    """Give what the product needs beside its servers; what is in the environment already goes first."""
+    """Give the variables that the product needs beside those of its servers; the environment's own values win."""
     chosen = {
         "DJANGO_SETTINGS_MODULE": "config.settings",
         "ENVIRONMENT": "development",
@@ -38,7 +38,7 @@ def public_url(port: int) -> str:
 
 
 def kept_secrets(state: Path) -> dict[str, str]:
-    """Give this state folder's own keys, made at the first start."""
+    """Give this state folder's secrets; make them at the first start."""
     found = read_json(state / SECRETS)
     if not found:
         found = new_secrets()

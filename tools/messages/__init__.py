@@ -1,1 +1,1 @@
-"""The pages' words in every language: found in the code, kept in PO files, compiled to what Django reads."""
+"""The texts of pages in every language: found in the code, kept in PO files, compiled to MO files for Django."""

@@ -1,4 +1,4 @@
-"""Bring every language's PO file to what code and templates say now, and compile it: `make messages`."""
+"""Updates every language's PO file from code and templates, and compiles it: `make messages`."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""PO files, one for each language but English, and MO files compiled from them; Babel reads and writes both."""
+"""PO files, one for each language but English, and the MO files compiled from them. Babel reads and writes both."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -16,7 +16,7 @@ from config.settings import LANGUAGES as NAMES
 from tools.messages.found import FoundMessage
 
 LANGUAGES: Final = tuple(code for code, _ in NAMES if code != LANGUAGE_CODE)
-# A time in the header would change with every run.
+# These header lines would change with every run.
 VOLATILE: Final = tuple(
     f'"{name}'.encode()
     for name in ("POT-Creation-Date", "PO-Revision-Date", "Last-Translator", "Language-Team", "Report-Msgid")
@@ -26,12 +26,12 @@ HEADER: Final = "# The pages' words. `make messages` brings this file up to date
 
 
 def path_of(language: str) -> Path:
-    """Give where a language's PO file is, from the project's root."""
+    """Give the path of a language's PO file, from the project's root."""
     return (LOCALE_PATHS[0] / to_locale(language) / "LC_MESSAGES" / "django.po").relative_to(BASE_DIR)
 
 
 def read(language: str) -> Catalog:
-    """Read a language's PO file; an empty catalogue where there is none yet."""
+    """Read a language's PO file; give an empty catalogue if there is none yet."""
     path = BASE_DIR / path_of(language)
     if not path.exists():
         return Catalog(locale=to_locale(language))
@@ -40,7 +40,7 @@ def read(language: str) -> Catalog:
 
 
 def updated(old: Catalog, messages: Iterable[FoundMessage]) -> Catalog:
-    """Give a catalogue of exactly these messages with what was translated before; nothing is guessed."""
+    """Give a catalogue of exactly these messages with their earlier translations; nothing is guessed."""
     catalogue = Catalog(locale=old.locale, header_comment=HEADER, fuzzy=False)
     for found in messages:
         key = (found.singular, found.plural) if found.plural else found.singular
@@ -78,6 +78,6 @@ def as_mo(catalogue: Catalog) -> bytes:
 
 
 def translations_of(message: Message) -> tuple[str, ...]:
-    """Give what a message was translated to: one text for each plural form, or one."""
+    """Give a message's translations: one text for each plural form, or one text."""
     string = message.string
     return tuple(string) if isinstance(string, tuple | list) else (str(string or ""),)

@@ -1,4 +1,4 @@
-"""Which messages pages show: those that templates and Python mark, and the sentences of refusals."""
+"""Finds the messages that pages show: those marked in templates and Python, and the sentences of refusals."""
 
 import ast
 from collections import defaultdict
@@ -22,7 +22,7 @@ Key = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class FoundMessage:
-    """One message; `plural` and `context` may be empty. `places` are files from the project's root."""
+    """One message. `plural` and `context` may be empty; `places` are file names from the project's root."""
 
     singular: str
     plural: str
@@ -60,7 +60,7 @@ def _of_template(name: str) -> Iterator[Key]:
 
 
 def _constant(expression: object) -> str:
-    """Give a context's text; templates name contexts as constants alone."""
+    """Give a context's text; in templates a context is always a constant."""
     variable = getattr(expression, "var", None)
     return str(getattr(variable, "literal", variable) or "") if variable is not None else ""
 
@@ -89,7 +89,7 @@ def _text_of(node: ast.expr) -> str | None:
 
 
 def _messages_of(node: ast.ClassDef) -> Iterator[str]:
-    """Give the sentence of a refusal: its class has it as `message`."""
+    """Give the sentence of a refusal, which its class has as `message`."""
     for statement in node.body:
         if isinstance(statement, ast.Assign) and any(
             isinstance(target, ast.Name) and target.id == "message" for target in statement.targets
