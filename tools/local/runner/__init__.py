@@ -1,1 +1,1 @@
-"""The development runner: the processes of one system, kept together from their start to their end."""
+"""The development runner: starts the processes of one system, watches them and ends them together."""

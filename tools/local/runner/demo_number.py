@@ -1,6 +1,6 @@
-"""Connects the demo workspace's number at the sandbox provider, as somebody's consent would have done.
+"""Connects the demo workspace's number at the sandbox provider, as a person's consent would do.
 
-The sandbox signs with a secret that is new with every start, so the access is made anew with every start, too.
+The sandbox signs tokens with a secret that is new at every start, so each start makes the access token anew.
 """
 
 from django.conf import settings
@@ -22,13 +22,13 @@ from workspaces.subaccounts.services import reconnect_channel
 DEMO = PEOPLE["demo"]
 [BUSINESS] = DEMO.businesses
 [NUMBER] = BUSINESS.numbers
-MESSAGING_LIMIT = 2_000  # what `NUMBER.limit` says
+MESSAGING_LIMIT = 2_000  # `NUMBER.limit` as a number
 
 
 def connect_demo_number(workspace: Workspace) -> None:
-    """Let the workspace send by the demo number with the templates that it has; nothing with a provider that is real.
+    """Connect the demo number to the workspace, with its templates. With a real provider this does nothing.
 
-    A number that somebody has disconnected, or that another workspace has connected, stays so.
+    A number that was disconnected, or that another workspace has connected, stays as it is.
     """
     if DEVELOPMENT["META_APP_ID"] != settings.META_APP_ID:
         return

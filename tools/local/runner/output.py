@@ -1,4 +1,4 @@
-"""Puts the name of its process before each line of output."""
+"""Prints the output of processes, with the name of the process before each line."""
 
 import os
 import sys
@@ -10,7 +10,7 @@ READ_AT_ONCE = 65536
 
 
 def prefixes(names: Sequence[str]) -> dict[str, bytes]:
-    """Give each name a prefix: of one width, in a colour of its own when a person looks on."""
+    """Give each name a prefix. All have the same width; on a terminal each has its own colour."""
     width = max(map(len, names), default=0)
     found = {name: f"{name:<{width}} | " for name in names}
     if sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
@@ -20,14 +20,14 @@ def prefixes(names: Sequence[str]) -> dict[str, bytes]:
 
 
 class Lines:
-    """Reads a process's output as it comes and passes on whole lines."""
+    """Reads a process's output as it comes and writes whole lines."""
 
     def __init__(self, pipe: IO[bytes], prefix: bytes) -> None:
         self.pipe, self.prefix, self.rest = pipe, prefix, b""
         os.set_blocking(pipe.fileno(), False)
 
     def pass_on(self) -> bool:
-        """Write what has come; say whether there can be more."""
+        """Write the output that has come; say whether more can follow."""
         try:
             came = os.read(self.pipe.fileno(), READ_AT_ONCE)
         except BlockingIOError:
@@ -38,7 +38,7 @@ class Lines:
 
 
 def write(text: bytes) -> None:
-    """Write to the terminal; a terminal that is gone stops nobody."""
+    """Write to the terminal. If the terminal is gone, the system runs on."""
     try:
         sys.stdout.buffer.write(text)
         sys.stdout.buffer.flush()

@@ -1,4 +1,4 @@
-"""What belongs to the system: the preparation, the processes, and when it counts as ready."""
+"""The plan of a system: its preparation, its processes, and whether readiness is checked over HTTP."""
 
 import os
 from collections.abc import Mapping
@@ -10,19 +10,20 @@ from tools.local.runner.web import free_port
 from tools.local.variables import public_url
 from tools.sandbox.config import SandboxConfig, variables
 
-# Root is what a container gives a newcomer; the warning about it fills a screen.
+# In a container a newcomer is often root, and Celery's warning about that fills a screen.
 ROOT_WARNING = "ignore:You're running the worker with superuser privileges:UserWarning"
 CELERY = ("-W", ROOT_WARNING, "-m", "celery", "--quiet", "-A", "config")
 ALONE = ("--without-gossip", "--without-mingle")
-# Each process has four threads, and each thread keeps a connection to PostgreSQL, which gives 200 in all.
+# Each process has four threads. Each thread keeps a connection to PostgreSQL, which allows 200 in all.
 WEB = ("--interface", "asgi", "--workers", "2", "--http", "1", "--no-ws", "--respawn-failed-workers")
-# Who drips a request's head gets 10 s; thousands of idle connections are held, and each costs a few kilobytes.
+# The head of a request must be complete within 10 s. The server holds thousands of idle connections, a few kilobytes
+# each.
 WEB_LIMITS = ("--http1-header-read-timeout", "10000", "--backlog", "4096", "--backpressure", "4096")
 
 
 @dataclass(frozen=True)
 class Worker:
-    """A Celery worker: the queues that it alone consumes, and how many of their tasks run at a time."""
+    """A Celery worker: the queues that only it consumes, and how many of their tasks run at a time."""
 
     name: str
     queues: tuple[str, ...]
@@ -31,14 +32,15 @@ class Worker:
     def arguments(self) -> tuple[str, ...]:
         """Give the command line after `celery`, the same here and in `deploy/`.
 
-        A worker that starts forgets the calls that piled up while it was away: they say nothing that the rows do not.
+        With `--purge` a starting worker drops the calls that piled up while it was away: the rows hold all the work.
         """
         queues, host = ",".join(self.queues), f"{self.name}@%h"
         return ("worker", "-Q", queues, "-c", str(self.processes), "-n", host, "--purge")
 
 
-# What waits for an SMTP server or goes through old rows has a worker of its own and delays nothing else. One process
-# for each task of the first: at most one of a name is at work, so none of them waits for another.
+# Sending mail waits for SMTP servers, and housekeeping goes through old rows. Each has its own worker, so that it delays
+# no other task. The first worker has one process for each of its tasks. At most one task of a name runs at a time, so
+# no task waits for another.
 WORKERS = (
     Worker(
         "worker",
@@ -67,9 +69,9 @@ WORKERS = (
 
 @dataclass(frozen=True)
 class Plan:
-    """`preparation` runs to its end first; `has_web` says whether readiness is asked over HTTP.
+    """`preparation` runs to its end first. With `has_web` the system is ready once it says so over HTTP.
 
-    `variables` are environment variables for all of its processes.
+    `variables` are environment variables for all processes.
     """
 
     children: tuple[Child, ...]
@@ -79,7 +81,7 @@ class Plan:
 
 
 def whole_system(state: Path, port: int) -> Plan:
-    """Give the product's own plan: web, workers, dispatcher and beat, and the sandbox provider."""
+    """Give the product's plan: web, workers (dispatcher and sender among them), beat and the sandbox provider."""
     sandbox, variables = sandbox_provider(port)
     return Plan(
         variables=variables,
@@ -99,9 +101,9 @@ def _web(port: int) -> tuple[str, ...]:
 
 
 def sandbox_provider(port: int) -> tuple[tuple[Child, ...], dict[str, str]]:
-    """Give the process that stands in for Meta and the variables that lead to it.
+    """Give the sandbox's process and the variables that make the product use it.
 
-    Nothing when `META_APP_ID` names a real app.
+    Both are empty if `META_APP_ID` is set in the environment: it names a real app.
     """
     if os.environ.get("META_APP_ID"):
         return (), {}

@@ -1,4 +1,4 @@
-"""Brings the database up to date and keeps the secrets of the first bootstrap; run as a process of its own."""
+"""Brings the database up to date and keeps the secrets of the first bootstrap; runs as a separate process."""
 
 import io
 import json
@@ -13,7 +13,7 @@ from tools.local.state import BOOTSTRAP, read_json, write_private
 def main(state: Path) -> None:
     import django
 
-    # The settings give maintenance commands a minute a statement, and know them by this name.
+    # The settings allow maintenance commands a minute for each statement, and recognise them by `sys.argv`.
     sys.argv = ["manage.py", "migrate"]
     django.setup()
     from config.operations.bootstrap.remembered import without_revoked_secrets
@@ -28,7 +28,7 @@ def main(state: Path) -> None:
 
 
 def migrate() -> None:
-    """Apply what is unapplied; quick and quiet when nothing is. Raises `CannotStart`."""
+    """Apply the unapplied migrations; quick and quiet if there are none. Raises `CannotStart`."""
     from django.core.management import call_command
     from django.db import connection
     from django.db.migrations.executor import MigrationExecutor
@@ -42,7 +42,7 @@ def migrate() -> None:
 
 
 def forget_workers() -> None:
-    """Readiness asks for a worker and a clock seen lately; an earlier run's are no longer there."""
+    """Forget the worker and the beat of an earlier run: readiness must wait for those of this run."""
     from config.health import BEAT_KEY, WORKER_KEY
     from config.redis import attempt
 
@@ -50,7 +50,7 @@ def forget_workers() -> None:
 
 
 def bootstrap() -> dict[str, Any]:
-    """Make the demo data when they are missing; give what the command says about them."""
+    """Make the demo data if they are missing; give the command's answer about them."""
     from django.core.management import call_command
 
     answer = io.StringIO()
@@ -60,7 +60,7 @@ def bootstrap() -> dict[str, Any]:
 
 
 def connect_demo_number(workspace: str) -> None:
-    """Let the demo workspace send to the sandbox provider from the start."""
+    """Connect the demo workspace's number, so that it can send to the sandbox provider from the start."""
     from tools.local.runner.demo_number import connect_demo_number
     from workspaces.subaccounts.models import Workspace
 
@@ -68,7 +68,7 @@ def connect_demo_number(workspace: str) -> None:
 
 
 def with_known_secrets(found: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
-    """Fill in the secrets that are shown at creation only, from an earlier answer about the same agency."""
+    """Fill in secrets that are shown only at creation, from an earlier answer about the same agency."""
     return _filled(found, before) if found.get("agency") == before.get("agency") else found
 
 

@@ -25,7 +25,7 @@ Planner = Callable[[Path, int], Plan]
 
 
 class System:
-    """The servers are up; this adds the product's processes and keeps them together."""
+    """Starts the product's processes on running servers, and watches them all."""
 
     def __init__(self, state: Path, port: int, plan: Plan, servers: Servers, signals: StopSignals) -> None:
         self.state, self.port, self.plan, self.servers, self.signals = state, port, plan, servers, signals
@@ -38,7 +38,7 @@ class System:
         }
 
     def run(self, started: float) -> NoReturn:
-        """Ends by `KeyboardInterrupt`, `CannotStart` or `ChildEnded`."""
+        """Run until `KeyboardInterrupt`, `CannotStart` or `ChildEnded` ends it."""
         with self._supervised() as self.children:
             self._publish(ready=False)
             self._prepare()
@@ -93,7 +93,7 @@ class System:
         self.check_children()
 
     def check_children(self) -> None:
-        """Raise `ChildEnded` when one of the product's processes is no longer there."""
+        """Raise `ChildEnded` if a process of the product has ended."""
         self.children.check()
 
     def _show_summary(self, seconds: float) -> None:
@@ -106,15 +106,15 @@ class System:
 
 
 def run(state: Path, port: int, planner: Planner = whole_system, system: type[System] = System) -> int:
-    """Run until the end and give the exit status: 0 when stopped, 1 otherwise. Main thread only.
+    """Run until the end; give the exit status, 0 when stopped and 1 otherwise. Main thread only.
 
-    `port` 0 takes any free one.
+    `port` 0 takes any free port.
     """
     started = time.monotonic()
     with stop_signals() as signals:
         try:
             with held(state) as folder:
-                (folder / RUN).unlink(missing_ok=True)  # what a killed runner has published is no longer true
+                (folder / RUN).unlink(missing_ok=True)  # a killed runner may have left an outdated description
                 port = free_port(port)
                 with started_servers(folder) as servers:
                     system(folder, port, planner(folder, port), servers, signals).run(started)

@@ -1,4 +1,4 @@
-"""Makes ^C, SIGTERM and a closed terminal one orderly end."""
+"""Turns ^C, SIGTERM and a closed terminal into one orderly end."""
 
 import signal
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class StopSignals:
-    """Raises `KeyboardInterrupt` at the first ending signal only; the later ones ask to hurry."""
+    """Raises `KeyboardInterrupt` at the first ending signal only. A later signal means: end faster."""
 
     def __init__(self) -> None:
         self.received = 0
@@ -21,7 +21,7 @@ class StopSignals:
             raise KeyboardInterrupt
 
     def ignore_further(self) -> None:
-        """From here on everything is ending already: a signal no longer interrupts it."""
+        """Let signals interrupt nothing from now on, because the system is ending already."""
         self.armed = False
 
     def was_repeated(self) -> bool:
@@ -30,7 +30,7 @@ class StopSignals:
 
 @contextmanager
 def stop_signals() -> Iterator[StopSignals]:
-    """Take over the ending signals until the block ends."""
+    """Handle the ending signals until the block ends."""
     signals = StopSignals()
     before = {number: signal.signal(number, signals.receive) for number in ENDING}
     try:

@@ -1,4 +1,4 @@
-"""What a newcomer reads once the system is ready."""
+"""The summary that a newcomer reads once the system is ready."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ MAILS_HERE = "are not sent: each is printed below, in lines that begin with `mai
 
 
 def summary(url: str, known: dict[str, Any], seconds: float) -> str:
-    """Give the addresses, log-ins and keys, one a line."""
+    """Give the addresses, log-ins and keys, one on each line."""
     rows = [
         ("Ready after", f"{seconds:.1f} s"),
         ("Address", url),

@@ -1,4 +1,4 @@
-"""Keeps the processes of one system together: their output, their deaths, their end."""
+"""Runs the processes of one system: starts them, prints their output, notices when one ends, and stops them."""
 
 import contextlib
 import os
@@ -32,7 +32,7 @@ def python(*arguments: str) -> tuple[str, ...]:
 
 
 class Supervisor:
-    """Starts children in sessions of their own; works in the main thread alone."""
+    """Starts each child in its own session. Use it in the main thread only."""
 
     def __init__(self, names: Sequence[str], env: Mapping[str, str]) -> None:
         self.prefixes = prefixes(names)
@@ -55,7 +55,7 @@ class Supervisor:
         self.selector.register(pipe, selectors.EVENT_READ, Lines(pipe, self.prefixes[child.name]))
 
     def pass_on_output(self, seconds: float) -> None:
-        """Write the children's lines for at most so long, or until some have come."""
+        """Wait at most so many seconds for output of the children, and write it."""
         if not self.selector.get_map():
             time.sleep(seconds)
         for key, _ in self.selector.select(seconds):
@@ -74,14 +74,14 @@ class Supervisor:
         return status
 
     def check(self) -> None:
-        """Raise `ChildEnded` when a child is no longer there."""
+        """Raise `ChildEnded` if a child has ended."""
         for name, process in self.processes.items():
             status = process.poll()
             if status is not None:
                 raise ChildEnded(f"{name} ended by itself ({_reason(status)})")
 
     def stop(self, hurry: Callable[[], bool] = lambda: False) -> None:
-        """Ask all children to end; after 15 seconds, or in a hurry, kill those that have not."""
+        """Ask all children to end. After 15 seconds, or as soon as `hurry` gives true, kill the rest."""
         for process in self.processes.values():
             process.terminate()
         until = time.monotonic() + STOP_SECONDS
@@ -96,7 +96,7 @@ class Supervisor:
 
 
 def kill_group(process: "subprocess.Popen[bytes]") -> None:
-    """End the child's whole session: what a killed child has started must not outlive it."""
+    """Kill the child's whole process group: the processes that it started must not outlive it."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()

@@ -1,4 +1,4 @@
-"""The web process: its port, whether it answers, and whether the system is ready."""
+"""The web process: finds a free port, asks the process, and says whether the system is ready."""
 
 import socket
 from http.client import HTTPConnection, HTTPException
@@ -9,7 +9,7 @@ TIMEOUT_SECONDS = 5.0
 
 
 def free_port(port: int) -> int:
-    """Give the port when it is free, or any free one for 0; raise `CannotStart` when it is taken."""
+    """Give the port if it is free, or any free port for 0. Raises `CannotStart` if it is taken."""
     with socket.socket() as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -25,7 +25,7 @@ def free_port(port: int) -> int:
 
 
 def get(port: int, path: str) -> tuple[int, bytes]:
-    """Give status and body of a GET on this machine; status 0 when nobody answers."""
+    """Give status and body of a GET on this machine; status 0 if no server answers."""
     connection = HTTPConnection("127.0.0.1", port, timeout=TIMEOUT_SECONDS)
     try:
         connection.request("GET", path)
@@ -38,9 +38,9 @@ def get(port: int, path: str) -> tuple[int, bytes]:
 
 
 def is_ready(port: int, instance: str) -> bool:
-    """Say whether our own web process, known by the token it was given, calls the whole system ready.
+    """Say whether our web process, known by its token `instance`, calls the whole system ready.
 
-    A web that serves while a worker is missing says `degraded`, and is waited for.
+    While a worker is missing the web process says `degraded`, which is not ready.
     """
     status, body = get(port, "/readyz")
     return status == 200 and instance.encode() in body and b'"status": "ready"' in body

@@ -1,1 +1,1 @@
-"""The servers themselves: their programs, data folders and processes, and how they are started and stopped."""
+"""PostgreSQL and Valkey: their programs, data folders and processes, and how they are started and stopped."""

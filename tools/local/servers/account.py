@@ -1,4 +1,4 @@
-"""Under whose name the servers run: PostgreSQL refuses to run as root."""
+"""Chooses the user account under which the servers run, because PostgreSQL refuses to run as root."""
 
 import os
 import pwd
@@ -12,20 +12,20 @@ from tools.local.errors import CannotStart
 
 @dataclass(frozen=True)
 class Account:
-    """The arguments before a server's command line, and who must own its files (None: the user who starts it)."""
+    """`prefix` goes before a server's command; `owner` must own its files (None: the user who starts it)."""
 
     prefix: tuple[str, ...] = ()
     owner: int | None = None
 
     def own(self, folder: Path) -> None:
-        """Give the folder, and what is in it, to the account."""
+        """Give the folder and its contents to the account."""
         if self.owner is None:
             return
         for path in [folder, *folder.rglob("*")]:
             os.chown(path, self.owner, self.owner, follow_symlinks=False)
 
     def check_access_to(self, path: Path) -> None:
-        """Raise `CannotStart` when the account cannot get at a file or folder."""
+        """Raise `CannotStart` if the account cannot reach a file or folder."""
         if self.owner is not None and not works(*self.prefix, "test", "-x", str(path)):
             raise CannotStart(
                 f"{path} lies below a folder that only root may enter, and PostgreSQL does not run as root. "
@@ -48,20 +48,20 @@ def nobody() -> int:
 
 
 def mapped() -> Account:
-    """Inside a user namespace we are that user, and it owns what we own: nothing needs another owner."""
+    """Run as `nobody` in a user namespace. Our files belong to that user there, so no file needs another owner."""
     user = nobody()
     return Account(prefix=("unshare", "--user", f"--map-user={user}", f"--map-group={user}", "--"))
 
 
 def dropped() -> Account:
-    """Root becomes that user, to whom then everything must belong."""
+    """Change from root to `nobody`, who must then own the files."""
     user = nobody()
     return Account(prefix=("setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "--"), owner=user)
 
 
 @lru_cache(maxsize=1)
 def servers_account() -> Account:
-    """Choose how the servers run on this machine; raise `CannotStart` when there is no way."""
+    """Choose how the servers run on this machine. Raises `CannotStart` if no way works."""
     if os.getuid() != 0:
         return ORDINARY
     for account in (mapped(), dropped()):

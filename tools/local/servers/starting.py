@@ -1,4 +1,4 @@
-"""Starts the servers that nobody has given an address of, and stops them in order."""
+"""Starts the servers whose addresses are not in the environment, and stops them in order."""
 
 import hashlib
 import os
@@ -18,14 +18,14 @@ from tools.local.servers.valkey import Valkey
 
 @dataclass
 class Servers:
-    """The servers that were started, by name; `given` are the addresses of the others."""
+    """The started servers by name. `given` has the addresses of the others, by their variables."""
 
     given: dict[str, str]
     started: dict[str, Server] = field(default_factory=dict)
 
     @property
     def env(self) -> dict[str, str]:
-        """`DATABASE_URL` and `REDIS_URL`."""
+        """Give `DATABASE_URL` and `REDIS_URL`."""
         return self.given | {server.variable: server.url() for server in self.started.values()}
 
     @property
@@ -33,13 +33,13 @@ class Servers:
         return {name: server.process for name, server in self.started.items() if server.process}
 
     def ended(self) -> Server | None:
-        """Give a server that ended by itself."""
+        """Give a server that ended by itself, if there is one."""
         return next((server for server in self.started.values() if not server.is_running), None)
 
 
 @contextmanager
 def started_servers(state: Path, *, durable: bool = True, account: Account | None = None) -> Iterator[Servers]:
-    """Run PostgreSQL and Valkey on a state folder that the caller holds; raise `CannotStart` when that fails.
+    """Run PostgreSQL and Valkey on a state folder that the caller holds. Raises `CannotStart` if that fails.
 
     A server whose address is in the environment is not started. Call it from the main thread.
     """
@@ -51,7 +51,7 @@ def started_servers(state: Path, *, durable: bool = True, account: Account | Non
         return
     account = account or servers_account()
     if account.owner is not None:
-        state.chmod(0o711)  # the other account passes through; every file in it is private by its own mode
+        state.chmod(0o711)  # the other account must pass through; each file is private by its own mode
     with ExitStack() as stack:
         sockets = stack.enter_context(socket_folder(state, account))
         for server in [kind(state, sockets, account, durable) for kind in missing]:
@@ -65,7 +65,7 @@ def started_servers(state: Path, *, durable: bool = True, account: Account | Non
 
 @contextmanager
 def socket_folder(state: Path, account: Account) -> Iterator[Path]:
-    """Make the short private folder of a state folder's sockets: a socket's path is limited to 107 bytes."""
+    """Make a private folder with a short name for the sockets, because a socket's path has at most 107 bytes."""
     mark = hashlib.sha256(os.fsencode(state)).hexdigest()[:12]
     folder = Path("/tmp", f"agency-{os.getuid()}-{mark}")  # noqa: S108  # nobody else's folder is ever taken
     shutil.rmtree(folder, ignore_errors=True)

@@ -12,7 +12,7 @@ from tools.local.servers.server import Server
 
 @dataclass
 class Valkey(Server):
-    """A Valkey that keeps its data in an append-only file, unless `durable` is off."""
+    """A Valkey that keeps its data in an append-only file if it is `durable`."""
 
     program: Path = field(default_factory=find_valkey)
 
