@@ -1,6 +1,6 @@
-"""A stand-in for Meta's Graph API and consent screens: an HTTP server of its own, for development and tests.
+"""The sandbox stands in for Meta's Graph API and consent screens: an HTTP server for development and tests.
 
-It knows nothing of the product, keeps nothing on disk and imports neither Django nor the real clients.
+It knows nothing of the product, keeps nothing on disk, and imports neither Django nor the product's clients.
 """
 
 from tools.sandbox.config import DEVELOPMENT, SandboxConfig

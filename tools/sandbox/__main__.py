@@ -1,4 +1,4 @@
-"""The command: `python -m tools.sandbox --port 8090 --redirect-uri http://127.0.0.1:8000/connect/callback`."""
+"""Runs a sandbox: `python -m tools.sandbox --port 8090 --redirect-uri http://127.0.0.1:8000/connect/callback`."""
 
 import argparse
 import os
@@ -29,7 +29,7 @@ def main(argv: list[str]) -> int:
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: threading.Thread(target=server.shutdown).start())
         sys.stdout.write(f"sandbox provider at {server.url}\n")
-        if not all(os.environ.get(name) for name in SECRETS):  # the product has to be told those made here
+        if not all(os.environ.get(name) for name in SECRETS):  # new secrets were made, and the product needs them
             sys.stdout.writelines(f"{name}={text}\n" for name, text in variables(server.url, config).items())
         sys.stdout.flush()
         server.serve_forever(poll_interval=0.2)

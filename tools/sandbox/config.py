@@ -1,4 +1,4 @@
-"""As which app the sandbox answers, and where it may send browsers."""
+"""The sandbox's configuration: the app as which it answers, and the addresses to which it may send browsers."""
 
 import os
 import secrets
@@ -12,15 +12,15 @@ DEVELOPMENT: Final[dict[str, str]] = {
     "META_FACEBOOK_CONFIG_ID": "",
     "META_INSTAGRAM_CONFIG_ID": "",
 }
-# Made anew for every start: who knows the app's secret can sign callbacks to the product.
+# Made anew at every start, because a program that knows the app's secret can sign callbacks to the product.
 SECRETS: Final = ("META_APP_SECRET", "META_WEBHOOK_VERIFY_TOKEN")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SandboxConfig:
-    """The names of the product's own variables hold for the sandbox too, so that both agree.
+    """The configuration, read from the variables that the product reads too, so that both agree.
 
-    `redirect_uris` are the registered ones, matched exactly. `callback_url` is where provider callbacks go.
+    `redirect_uris` are the registered addresses, matched exactly. Callbacks are posted to `callback_url`.
     """
 
     app_id: str
@@ -40,7 +40,7 @@ class SandboxConfig:
         redirect_uris: tuple[str, ...] = (),
         callback_url: str = "",
     ) -> Self:
-        """Read the variables, with development's values, and new secrets, for what is missing."""
+        """Read the variables. A missing one gets its development value, a missing secret a new one."""
         source = os.environ if given is None else given
         values = {name: source.get(name) or value for name, value in DEVELOPMENT.items()}
         values |= {name: source.get(name) or secrets.token_hex(16) for name in SECRETS}
@@ -65,7 +65,7 @@ class SandboxConfig:
 
 
 def variables(url: str, config: SandboxConfig) -> dict[str, str]:
-    """Give the variables that make the product speak to a sandbox at this address."""
+    """Give the variables that make the product use a sandbox at this address."""
     return {
         "META_GRAPH_URL": url,
         "META_DIALOG_URL": url,

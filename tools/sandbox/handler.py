@@ -1,4 +1,4 @@
-"""Reads requests from the connection and writes responses to it, also the broken ones."""
+"""Reads requests from a connection and writes responses to it, broken ones included."""
 
 import contextlib
 import json
@@ -78,7 +78,7 @@ class SandboxHandler(BaseHTTPRequestHandler):
                 self._graph(request)
 
     def _control(self, request: Request) -> Response:
-        """A foreign page in the browser cannot send this type without asking first."""
+        """Answer the control endpoint. It requires JSON, which a foreign page cannot send without a preflight."""
         address, port = self.connection.getsockname()[:2]
         why = refusal(self.headers, peer=self.client_address[0], address=address, port=port)
         if why:
@@ -120,7 +120,7 @@ class SandboxHandler(BaseHTTPRequestHandler):
             self._answer_with_fault(request, route, fault, entry)
 
     def _answer(self, answer: Response, route: Route, entry: dict[str, Any]) -> None:
-        """Answer, or end as the message itself has asked for after it was accepted."""
+        """Answer, or fail in the way that the accepted message asked for."""
         ending = answer.headers.get(ENDING)
         if ending:
             self._fail(ending, Fault(call=route.call, kind=ending, seconds=HANG_SECONDS), entry)
@@ -147,7 +147,7 @@ class SandboxHandler(BaseHTTPRequestHandler):
             self.connection.shutdown(socket.SHUT_RDWR)
 
     def _drip(self, answer: Response, fault: Fault) -> None:
-        """Send drop by drop: the whole answer, or its body alone."""
+        """Send slowly, byte by byte: the body, or with `drip_head` a header that does not end."""
         head = f"HTTP/1.1 {answer.status} OK\r\nContent-Type: {answer.content_type}\r\nX-Drops: ".encode()
         rest = f"x\r\nContent-Length: {len(answer.body)}\r\n\r\n".encode()
         drops = answer.body
@@ -217,7 +217,7 @@ class SandboxHandler(BaseHTTPRequestHandler):
             self.wfile.write(answer.body)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Log nothing: the ledger has it."""
+        """Log nothing: the ledger has all calls."""
 
 
 def _front_page() -> str:

@@ -1,4 +1,4 @@
-"""What the sandbox is asked and what it answers, free of sockets."""
+"""Requests and responses of the sandbox, independent of sockets."""
 
 import json
 from collections.abc import Mapping
@@ -12,7 +12,10 @@ JSON: Final = "application/json; charset=UTF-8"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """A request: `params` is query, form and JSON body in one, the later ones first; `token` however it came."""
+    """One request.
+
+    `params` merges query, form and JSON body; the later ones win. `token` comes from the header, else from `params`.
+    """
 
     method: str
     path: str
@@ -41,7 +44,7 @@ class Response:
 
 
 def json_response(value: object, status: int = 200, **headers: str) -> Response:
-    """Answer in JSON, with everything beyond ASCII escaped, as the Graph API does."""
+    """Answer in JSON, with every character beyond ASCII escaped, as the Graph API does."""
     return Response(
         status, json.dumps(value).encode(), {name.replace("_", "-"): text for name, text in headers.items()}
     )
@@ -57,7 +60,7 @@ def redirect(to: str) -> Response:
 
 
 def parts_of(content_type: str, raw: bytes) -> tuple[dict[str, list[str]], dict[str, tuple[str, str, bytes]]]:
-    """Take a multipart form apart: its fields, and its files with name, type and content."""
+    """Split a multipart form into its fields and its files, each file with name, type and content."""
     message = message_from_bytes(b"Content-Type: " + content_type.encode() + b"\r\n\r\n" + raw, policy=HTTP)
     fields: dict[str, list[str]] = {}
     files: dict[str, tuple[str, str, bytes]] = {}

@@ -1,4 +1,4 @@
-"""Runs a sandbox: in this process for tests, or as a process of its own."""
+"""Runs a sandbox, in this process for tests or as a separate process."""
 
 import json
 import threading
@@ -41,18 +41,18 @@ class SandboxServer(ThreadingHTTPServer):
 
 @dataclass(frozen=True, slots=True)
 class RunningSandbox:
-    """Its address, and its control endpoint over HTTP."""
+    """The address of a sandbox, and its control endpoint over HTTP."""
 
     url: str
     config: SandboxConfig
 
     @property
     def variables(self) -> dict[str, str]:
-        """The environment variables that make the product speak to it."""
+        """The environment variables that make the product use this sandbox."""
         return variables(self.url, self.config)
 
     def play(self, **scenario: Any) -> None:
-        """Play a scenario. Raises ValueError for one that is not understood."""
+        """Play a scenario. Raises `ValueError` for a scenario that the sandbox does not understand."""
         self.control("POST", "scenario", scenario)
 
     def reset(self) -> None:

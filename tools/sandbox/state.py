@@ -1,4 +1,4 @@
-"""What the sandbox keeps while it runs: the scenario, codes, subscriptions, and a ledger of all it did."""
+"""The sandbox's state while it runs: the scenario, codes, subscriptions, and a ledger of all calls."""
 
 import secrets
 import threading
@@ -33,7 +33,7 @@ class Code:
 
 @dataclass
 class SandboxState:
-    """Shared by all requests' threads; `lock` guards every change."""
+    """The state that all request threads share. `lock` guards every change."""
 
     config: SandboxConfig
     scenario: Scenario = field(default_factory=Scenario)
@@ -47,7 +47,7 @@ class SandboxState:
     sent: deque[dict[str, Any]] = field(default_factory=lambda: deque(maxlen=LEDGER_LENGTH))
     lock: threading.RLock = field(default_factory=threading.RLock)
     closing: threading.Event = field(default_factory=threading.Event)
-    # What was accepted, counted by its opaque id: not cut, whatever its number.
+    # Accepted messages, counted by their opaque id. Unlike `sent` this is never cut.
     accepted: Counter[str] = field(default_factory=Counter)
     sent_total: int = 0
     marks: deque[dict[str, Any]] = field(default_factory=lambda: deque(maxlen=LEDGER_LENGTH))
@@ -62,7 +62,7 @@ class SandboxState:
         self.statuses = StatusPlayer(self._post_statuses)
 
     def reset(self) -> None:
-        """Forget everything but the codes' and tokens' signatures: tokens given before stay good."""
+        """Forget everything. Tokens are signed and not stored, so earlier tokens stay good."""
         with self.lock:
             self.scenario = Scenario()
             accounts = (self.codes, self.subscriptions, self.registrations, self.registered, self.revoked)
@@ -105,7 +105,7 @@ class SandboxState:
         return tokens.write(token, self.config.app_secret)
 
     def read_token(self, text: str) -> Token:
-        """Give a living token's content. Raises `Refused`."""
+        """Give the content of a valid token. Raises `Refused`."""
         token = tokens.read(text, self.config.app_secret)
         if token.person in self.revoked:
             raise Refused(self.revoked[token.person])
@@ -123,7 +123,7 @@ class SandboxState:
                 self.accepted[opaque] += 1
 
     def still_wishes(self, sender: str, what: str, times: int | None) -> bool:
-        """Say whether an error that is asked for so often is still to come."""
+        """Say whether an error that was asked for `times` times must still come; None: always."""
         if times is None:
             return True
         with self.lock:
@@ -131,7 +131,7 @@ class SandboxState:
             return self.wishes[sender, what] <= times
 
     def is_open(self, account: str, person: str) -> bool:
-        """Say whether free text may be sent: where windows are played, for a day after the person wrote."""
+        """Say whether free text may be sent: always, or with `has_windows` for a day after the person wrote."""
         with self.lock:
             wrote_at = self.windows.get((account, person), 0.0)
         return not self.scenario.has_windows or wrote_at > time.time() - WINDOW_SECONDS
@@ -152,7 +152,7 @@ class SandboxState:
     # Faults and the ledger ----------------------------------------------------------------------------
 
     def fault_at(self, call: str, person: Person | None) -> Fault | None:
-        """Give the next fault for a call: the scenario's first, then the person's own."""
+        """Give the fault of this call, if any. The scenario's faults go before the person's own."""
         with self.lock:
             for fault in (*self.scenario.faults, *(person.faults if person else ())):
                 if not fault.is_at(call) or (fault.times is not None and self.fault_counts[fault] >= fault.times):

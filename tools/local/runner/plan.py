@@ -16,8 +16,7 @@ CELERY = ("-W", ROOT_WARNING, "-m", "celery", "--quiet", "-A", "config")
 ALONE = ("--without-gossip", "--without-mingle")
 # Each process has four threads. Each thread keeps a connection to PostgreSQL, which allows 200 in all.
 WEB = ("--interface", "asgi", "--workers", "2", "--http", "1", "--no-ws", "--respawn-failed-workers")
-# The head of a request must be complete within 10 s. The server holds thousands of idle connections, a few kilobytes
-# each.
+# A request's head must be complete within 10 s. Thousands of idle connections are kept; each costs a few kilobytes.
 WEB_LIMITS = ("--http1-header-read-timeout", "10000", "--backlog", "4096", "--backpressure", "4096")
 
 
@@ -38,9 +37,9 @@ class Worker:
         return ("worker", "-Q", queues, "-c", str(self.processes), "-n", host, "--purge")
 
 
-# Sending mail waits for SMTP servers, and housekeeping goes through old rows. Each has its own worker, so that it delays
-# no other task. The first worker has one process for each of its tasks. At most one task of a name runs at a time, so
-# no task waits for another.
+# Sending mail waits for SMTP servers, and housekeeping goes through old rows. Each has its own worker, so that it
+# delays no other task. The first worker has one process for each of its tasks. At most one task of a name runs at a
+# time, so no task waits for another.
 WORKERS = (
     Worker(
         "worker",

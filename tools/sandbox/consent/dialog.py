@@ -1,4 +1,4 @@
-"""The consent screens: who are you, what do you allow, for which accounts; Continue or Cancel."""
+"""The consent screens: a person says who they are, what they allow and for which accounts; Continue or Cancel."""
 
 from typing import Final
 from urllib.parse import urlencode, urlsplit
@@ -15,11 +15,11 @@ MAX_BOXES: Final = 100
 
 
 class DialogError(Exception):
-    """The dialog ends here, as Meta's does: the browser is never sent back."""
+    """The dialog ends with an error page, as Meta's does. It never sends the browser back."""
 
 
 def show(state: SandboxState, request: Request) -> Response:
-    """Show the next screen or, where the scenario has decided already, answer at once."""
+    """Show the next screen, or answer at once if the scenario has a decision."""
     try:
         scopes = _requested_scopes(state, request)
     except DialogError as error:
@@ -37,7 +37,7 @@ def show(state: SandboxState, request: Request) -> Response:
 
 
 def decide(state: SandboxState, request: Request) -> Response:
-    """Take the form's answer."""
+    """Handle the submitted form."""
     try:
         scopes = _requested_scopes(state, request)
     except DialogError as error:
@@ -54,7 +54,7 @@ def decide(state: SandboxState, request: Request) -> Response:
 
 
 def _requested_scopes(state: SandboxState, request: Request) -> tuple[str, ...]:
-    """Give the permissions that are asked for. Raises `DialogError` for an app or an address that is not registered."""
+    """Give the requested permissions. Raises `DialogError` for an app or address that is not registered."""
     config = state.config
     if request.text("client_id") != config.app_id:
         raise DialogError("Invalid App ID: The provided app ID does not look like a valid app ID.")

@@ -1,4 +1,4 @@
-"""The pages a person sees: plain HTML that works without a script."""
+"""The HTML of the pages that a person sees. It works without scripts."""
 
 from collections.abc import Iterable, Mapping
 from html import escape
@@ -18,7 +18,7 @@ def document(title: str, *parts: str) -> str:
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex">'
-        # With an icon of its own, no browser asks for /favicon.ico, which is no call of the provider's.
+        # With this icon no browser asks for /favicon.ico, which would be a call of no provider.
         '<link rel="icon" href="data:,">'
         f"<title>{escape(title)}</title><style>{STYLE}</style></head><body><h1>{escape(title)}</h1>"
         + "".join(parts)
@@ -31,7 +31,7 @@ def paragraph(text: str) -> str:
 
 
 def links(items: Iterable[tuple[str, str, str]]) -> str:
-    """Give a list of addresses, labels and explanations."""
+    """Give a list of links, each with its label and explanation."""
     rows = (f'<li><a href="{escape(url)}">{escape(label)}</a> {escape(what)}</li>' for url, label, what in items)
     return f"<ul>{''.join(rows)}</ul>"
 
@@ -47,7 +47,7 @@ def hidden(values: Mapping[str, str]) -> str:
 
 
 def checkboxes(title: str, name: str, items: Iterable[tuple[str, str]], *, fixed: bool = False) -> str:
-    """Give ticked boxes with a value and a label each; `fixed` ones cannot be unticked."""
+    """Give ticked boxes, each with a value and a label. `fixed` boxes cannot be unticked."""
     extra = " disabled" if fixed else ""
     rows = (
         f'<label><input type="checkbox" name="{escape(name)}" value="{escape(value)}" checked{extra}> '

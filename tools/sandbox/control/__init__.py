@@ -1,1 +1,1 @@
-"""What a test or an integrator controls: scenarios with people and faults, callbacks, and the ledger."""
+"""The parts that tests and integrators control: scenarios with people and faults, callbacks, and the ledger."""

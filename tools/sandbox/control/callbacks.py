@@ -1,4 +1,4 @@
-"""Callbacks from the provider to the product: composed, signed over the bytes that are sent, and posted."""
+"""Composes callbacks from the provider to the product, signs the bytes that are sent, and posts them."""
 
 import hashlib
 import hmac
@@ -15,13 +15,13 @@ from tools.sandbox.control.inbound import page_event, whatsapp_message
 from tools.sandbox.control.people import PEOPLE
 
 SECONDS: Final = 10.0
-WRITER: Final = "491700000001"  # who writes where nobody is named
+WRITER: Final = "491700000001"  # the person of a message that names none
 Body = dict[str, Any]
 SIGNATURES: Final = ("right", "wrong", "missing", "of_another_app")
 
 
 def post_callback(config: SandboxConfig, options: Body) -> Body:
-    """Compose a callback, post it as often as `times` says, and give what the product answered."""
+    """Compose a callback, post it `times` times, and give the product's answers."""
     url = str(options.get("url") or config.callback_url)
     if options.get("kind") == "verification":
         return verify(config, url, options)
@@ -34,7 +34,7 @@ def post_callback(config: SandboxConfig, options: Body) -> Body:
 
 
 def post_signed(config: SandboxConfig, body: Body) -> Body:
-    """Post a body that is composed already."""
+    """Sign and post a body that is composed already."""
     raw = json.dumps(body).encode()
     headers = {"Content-Type": "application/json", "User-Agent": "facebookexternalua"}
     return _request("POST", config.callback_url, raw, headers | _signature(config, raw, "right"))
@@ -77,7 +77,7 @@ def _request(method: str, url: str, body: bytes, headers: dict[str, str]) -> Bod
 
 
 def compose(options: Body) -> Body:
-    """Give the body of a kind of callback; unknown kinds raise KeyError."""
+    """Give the body of a callback. An unknown `kind` raises `KeyError`."""
     return KINDS[str(options.get("kind"))](options)
 
 
@@ -86,7 +86,7 @@ def _given(options: Body) -> Body:
 
 
 def _message(options: Body) -> Body:
-    """Compose what a person writes or does; `count` of them in one callback."""
+    """Compose the callback for a person's messages or actions, `count` of them."""
     account, platform = str(options["account"]), options.get("platform", "whatsapp")
     given = {"person": "" if options.get("user_id") else WRITER, **options}
     many = range(int(options.get("count", 1)))
@@ -132,7 +132,7 @@ def _quality(options: Body) -> Body:
 
 
 def _template(options: Body) -> Body:
-    """Tell of a template's status or category, or of its removal."""
+    """Compose the callback about a template's new status or category, or its removal."""
     before, after = options.get("before") or {}, options["after"]
     value = {
         "message_template_id": int(after.get("id", "0")),
@@ -171,7 +171,7 @@ def _page_events(options: Body, person: str, events: list[Body]) -> Body:
 
 
 def container_of(account: str) -> str:
-    """Find the business account of a number."""
+    """Give the business account of a number; for any other id, the id itself."""
     everybody = (business for person in PEOPLE.values() for business in person.businesses)
     return next((item.id for item in everybody if any(number.id == account for number in item.numbers)), account)
 

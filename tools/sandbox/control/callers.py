@@ -1,4 +1,4 @@
-"""Who may call the control endpoint: programs of this machine, by its own name; no page of another site."""
+"""Decides who may call the control endpoint: programs of this machine that use its own name, and no foreign page."""
 
 from email.message import Message
 from ipaddress import ip_address
@@ -9,10 +9,10 @@ OWN_PAGES: Final = frozenset({"same-origin", "none"})
 
 
 def refusal(headers: Message, *, peer: str, address: str, port: int) -> str | None:
-    """Say why a caller is refused; `address` and `port` are where it has reached us.
+    """Say why a caller is refused, or give None. `address` and `port` are the ones that the caller reached.
 
-    A page can make a browser post here, and can have its own name resolve to this address: the browser then names the
-    page in `Origin` and `Sec-Fetch-Site`, or its name in `Host`.
+    A web page can make a browser post here: the browser then names the page in `Origin` and `Sec-Fetch-Site`. It can
+    also let its own name resolve to this address: the browser then sends that name in `Host`.
     """
     if not is_this_machine(peer, address):
         return "Only this machine may ask."
@@ -29,5 +29,5 @@ def refusal(headers: Message, *, peer: str, address: str, port: int) -> str | No
 
 
 def is_this_machine(peer: str, address: str) -> bool:
-    """Say whether a connection comes from here: over loopback, or from the very address that it reached."""
+    """Say whether a connection comes from this machine: over loopback, or from the address that it reached."""
     return peer == address or ip_address(peer.partition("%")[0]).is_loopback

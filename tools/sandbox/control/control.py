@@ -1,4 +1,4 @@
-"""The control endpoint: play a scenario, read the ledger, start anew, send callbacks, end tokens."""
+"""The control endpoint: plays scenarios, shows the ledger, resets, sends callbacks and ends tokens."""
 
 from collections.abc import Callable
 from dataclasses import asdict
@@ -15,7 +15,7 @@ PREFIX: Final = "/__control/"
 
 
 def control(state: SandboxState, request: Request) -> Response:
-    """Response a call to the control endpoint; 400 explains what was not understood."""
+    """Answer a call to the control endpoint; a 400 explains what is wrong with the call."""
     handler = HANDLERS.get((request.method, request.path.removeprefix(PREFIX)))
     if handler is None:
         known = sorted(f"{method} {PREFIX}{name}" for method, name in HANDLERS)
@@ -41,7 +41,7 @@ def _reset(state: SandboxState, body: dict[str, Any]) -> Any:
 
 
 def _revoke(state: SandboxState, body: dict[str, Any]) -> Any:
-    """End all tokens of a person, with the error of this name; without one, bring them back."""
+    """End all tokens of a person with the named error; an empty `error` brings them back."""
     person, error = body["person"], body.get("error", "password_changed")
     if person not in PEOPLE or (error and error not in ERRORS):
         raise InvalidScenario(f"There is no person {person!r} or no error {error!r}.")
@@ -64,7 +64,7 @@ def _callback(state: SandboxState, body: dict[str, Any]) -> Any:
 
 
 def _people(state: SandboxState, body: dict[str, Any]) -> Any:
-    """Describe everybody, except the endless lists of those who have too much."""
+    """Describe all people, with at most five numbers of a business account and five Pages each."""
     return {
         person.key: {
             "what": person.what,
@@ -83,14 +83,14 @@ def _people(state: SandboxState, body: dict[str, Any]) -> Any:
 
 
 def _file(state: SandboxState, body: dict[str, Any]) -> Any:
-    """Take a file that a person sends: what a callback names by its id, or by its address."""
+    """Keep a file that a person sends; a callback names it by its id or its address."""
     media_id, file = state.media.receive(body)
     told = {"content_type": file.content_type, "filename": file.filename}
     return told | {"id": media_id, "sha256": file.sha256, "url": f"{state.own_url}/media-files/{media_id}/cdn"}
 
 
 def _template(state: SandboxState, body: dict[str, Any]) -> Any:
-    """Change a template, make a new one, or remove it with `removed`; the callback that tells of it is posted."""
+    """Change a template, make a new one, or with `removed` remove it; post the callback about it."""
     business, name = str(body.pop("business")), str(body.pop("name"))
     language, is_removed = str(body.pop("language", "en_US")), body.pop("removed", False)
     before = state.templates.change(business, name, language, None if is_removed else body)

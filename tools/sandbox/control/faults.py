@@ -1,9 +1,9 @@
-"""What can be made to go wrong, and at which call."""
+"""The faults that can be played, and the calls at which they can happen."""
 
 from dataclasses import dataclass
 from typing import Final
 
-# Calls that a fault can name; a group stands for its members.
+# A fault can name a group, which stands for its members.
 GROUPS: Final[dict[str, tuple[str, ...]]] = {
     "list": ("me_accounts", "me_businesses", "business_edge", "waba", "phone_numbers", "page"),
 }
@@ -24,7 +24,7 @@ CALLS: Final = (
     "templates",
     "profile",
 )
-# Of the connection: before the call is done, after it was done, or too slowly.
+# Faults of the connection: in place of the call, after the call, or a right answer that comes too slowly.
 BEFORE_CALL: Final = (
     "hang",
     "close",
@@ -40,7 +40,7 @@ BEFORE_CALL: Final = (
 )
 AFTER_CALL: Final = ("accept_then_hang", "accept_then_500", "accept_then_close", "accept_then_throttled_for_long")
 SLOW: Final = ("drip", "drip_head")
-# Of what a good answer says.
+# Faults in the content of a successful answer.
 MUTATIONS: Final = (
     "success_false",
     "without_token",
@@ -59,7 +59,7 @@ MUTATIONS: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """`kind` is one of those above or an error's name. `times` None: always; `every` 2: each other call."""
+    """`kind` is a name from above or of an error. `times` None: always; `every` 2: at every second call."""
 
     call: str
     kind: str

@@ -1,4 +1,4 @@
-"""Files that were uploaded to be sent, and those that came with a message."""
+"""The files that the product uploads, and those that come with messages of people."""
 
 import base64
 import hashlib
@@ -7,7 +7,7 @@ import threading
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-# A picture that is one: a red dot.
+# A valid picture: a red dot.
 PNG: Final = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAUAAAAFCAYAAACNbyblAAAAHElEQVQI12P4//8/w38GIAXDIBKE0DHxgljNBAAO9TXL0Y4OHwAAAABJRU5ErkJggg=="
 )
@@ -16,7 +16,7 @@ FAULTS: Final = ("", "expired", "wrong-sha256", "false-type", "too-large", "slow
 
 @dataclass(slots=True, kw_only=True)
 class File:
-    """`fault` is what goes wrong when it is fetched; `size` more than its content repeats that."""
+    """`fault` is what goes wrong when the file is fetched. A `size` repeats or cuts the content to that size."""
 
     content: bytes
     content_type: str
@@ -27,7 +27,7 @@ class File:
 
     @property
     def whole(self) -> bytes:
-        """What is fetched: as many bytes as `size` says."""
+        """The bytes that are fetched: `size` of them, or the content."""
         return (self.content * -(-self.size // len(self.content)))[: self.size] if self.size else self.content
 
     @property
@@ -37,7 +37,7 @@ class File:
 
 
 class MediaStore:
-    """Uploads by their ids, and files of messages that came in."""
+    """Uploads and received files, by their ids."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -52,7 +52,7 @@ class MediaStore:
             self.fetches.clear()
 
     def receive(self, given: dict[str, Any]) -> tuple[str, File]:
-        """Take a file that a person sends: `content` in base64, `content_type`, `filename`, `fault`, `size`."""
+        """Keep a file that a person sends: `content` in base64, `content_type`, `filename`, `fault`, `size`."""
         content = base64.b64decode(given["content"]) if given.get("content") else PNG
         if given.get("fault", "") not in FAULTS:
             raise ValueError(f"A file's fault is one of {', '.join(FAULTS)}.")

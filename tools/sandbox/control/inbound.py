@@ -1,4 +1,4 @@
-"""Messages of people as their networks tell of them: every kind that WhatsApp, Messenger and Instagram have."""
+"""Composes people's messages as the networks report them: every kind of WhatsApp, Messenger and Instagram."""
 
 import json
 import secrets
@@ -18,7 +18,7 @@ POSTBACK: Final = {"title": "Start", "payload": "GET_STARTED"}
 
 
 def whatsapp_message(options: Body) -> Body:
-    """Compose one entry of `messages` with its `contacts`; `type` says which, `text` is its text, caption or title."""
+    """Compose one entry of `messages` with its `contacts`. `type` is its kind, `text` its text, caption or title."""
     kind = str(options.get("type", "text"))
     person, user_id = str(options.get("person", "")), str(options.get("user_id", ""))
     message: Body = {
@@ -105,7 +105,7 @@ WHATSAPP: Final[dict[str, Callable[[Body], Body]]] = {
 
 
 def page_event(options: Body) -> Body:
-    """Compose what stands in an entry's `messaging` beside who and when; `type` says which."""
+    """Compose an event of `messaging` without sender, recipient and time. `type` is its kind."""
     kind = str(options.get("type", "text"))
     mid = str(options.get("id") or "m_" + secrets.token_hex(8))
     return PAGE[kind](options, mid)
@@ -139,7 +139,7 @@ def _quick_reply(options: Body, mid: str) -> Body:
 
 
 def _echo(options: Body, mid: str) -> Body:
-    """A message that another app has sent: the ends are turned round where the entry is composed."""
+    """Compose a message that another app has sent. `_page_events` swaps its sender and recipient."""
     app = str(options.get("app_id", "26390203743090"))
     return _message_of(text=str(options.get("text", "Sent elsewhere")), is_echo=True, app_id=app)(options, mid)
 

@@ -1,4 +1,4 @@
-"""Answers that are well-formed and say something unwelcome."""
+"""Changes successful answers: they stay well-formed but say something unwelcome."""
 
 import time
 from collections.abc import Callable

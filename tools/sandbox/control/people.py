@@ -1,4 +1,4 @@
-"""The people who can stand at the sandbox's consent screens; each is a magic input of its own."""
+"""The people of the sandbox's consent screens. Choosing a person chooses what happens."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -21,7 +21,7 @@ class Number:
     is_on_biz_app: bool = False
     limit: str = "TIER_2K"
     throughput: str = "STANDARD"
-    pin: str = ""  # two-step verification that somebody has set before
+    pin: str = ""  # of a two-step verification that was set before
 
     def fields(self) -> dict[str, Any]:
         return {
@@ -60,7 +60,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Person:
-    """`declines` are permissions never given; `page_size` 0 lists with empty pages in between."""
+    """`declines` are permissions that the person never gives. With `has_gaps` every second page of a list is empty."""
 
     key: str
     what: str
@@ -70,13 +70,13 @@ class Person:
     pages: tuple[Page, ...] = ()
     declines: tuple[str, ...] = ()
     has_gaps: bool = False
-    hides_pages: bool = False  # the list of Pages is empty; each can be read by its id
+    hides_pages: bool = False  # the list of Pages is empty, but each Page can be read by its id
     covers_all: bool = False  # scopes come without target ids
     faults: tuple[Fault, ...] = field(default=())
 
 
 def _numbered(position: int, key: str, what: str, businesses: int = 1, numbers: int = 2, pages: int = 2) -> Person:
-    """Make a person with so many accounts; the ids name person, kind and index."""
+    """Make a person with so many accounts. The ids are made of person, kind and index."""
     base = position * 10_000
     return Person(
         key=key,
@@ -110,7 +110,7 @@ def _page(base: int, index: int) -> Page:
 
 
 def _with_number(person: Person, **changes: Any) -> Person:
-    """Give the person one business account with one number of this kind."""
+    """Leave the person one business account with one number, changed in this way."""
     business = person.businesses[0]
     number = replace(business.numbers[0], **changes)
     return replace(person, businesses=(replace(business, numbers=(number,)),))
@@ -144,7 +144,7 @@ def _everybody() -> Iterable[Person]:
 
 
 def _faulty() -> Iterable[Person]:
-    """Give the people with whom one call goes wrong."""
+    """Give the people with whom one kind of call goes wrong."""
     rows = (
         ("spent", "The code was used before", "exchange", "code_used"),
         ("late", "The code has expired", "exchange", "code_expired"),

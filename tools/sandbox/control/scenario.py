@@ -1,4 +1,4 @@
-"""What a test or an integrator has given the sandbox to play."""
+"""The scenario: what a test or an integrator lets the sandbox play."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -14,16 +14,17 @@ DECISIONS = ("approve", "decline")
 
 
 class InvalidScenario(ValueError):
-    """The scenario holds something the sandbox does not know; the text says which."""
+    """The scenario holds a name that the sandbox does not know; the message says which."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
     """With a `decision` the dialog answers by itself, as `person`.
 
-    It then gives all permissions but the `declined` ones, for all accounts or those of `accounts` alone. `statuses` is
-    the course that follows a send which asks for none; with `has_windows` free text needs a message in the last day.
-    `usage` is what the usage headers of sends say: `{percent, minutes}` for `app`, business accounts and Pages.
+    It then gives all permissions but the `declined` ones, for all accounts or only for those in `accounts`. `statuses`
+    is the course of statuses after a message that asks for none. With `has_windows` free text needs a message of the
+    person in the last day. `usage` has the content of the usage headers of sends: `{percent, minutes}` for `app`,
+    business accounts and Pages.
     """
 
     person: str = ""
@@ -39,7 +40,7 @@ class Scenario:
 
     @classmethod
     def read(cls, given: dict[str, Any]) -> Self:
-        """Raises `InvalidScenario`."""
+        """Read and check a scenario. Raises `InvalidScenario`."""
         _check_known(given, {field.name for field in fields(cls)}, "field")
         if given.get("person"):
             _check_known([given["person"]], PEOPLE, "person")

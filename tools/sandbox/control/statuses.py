@@ -1,4 +1,4 @@
-"""Statuses that follow a send by themselves: composed like Meta's, posted in batches, in the order that is played."""
+"""Posts the statuses that follow a sent message: composed like Meta's, in batches, in the order of their course."""
 
 import heapq
 import threading
@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from tools.sandbox.control.callbacks import container_of, of_number
 
 Body = dict[str, Any]
-# Each course: the statuses with the share of `status_seconds` after which each of them comes.
+# Each course is a list of statuses. Each comes so many times `status_seconds` after the message was accepted.
 COURSES: Final[dict[str, tuple[tuple[str, float], ...]]] = {
     "none": (),
     "sent": (("sent", 1),),
@@ -26,13 +26,13 @@ COURSES: Final[dict[str, tuple[tuple[str, float], ...]]] = {
     "deleted": (("sent", 1), ("delivered", 2), ("deleted", 3)),
     "played": (("sent", 1), ("delivered", 2), ("read", 3), ("played", 4)),
 }
-# What has to be there before its answer goes out.
+# The statuses of this course are posted before the answer to the send.
 AT_ONCE: Final = "before"
 MOST_IN_A_POST: Final = 200
 
 
 class Accepted(NamedTuple):
-    """A message that was accepted, as far as its statuses name it."""
+    """The facts of an accepted message that its statuses need."""
 
     platform: str
     account: str
@@ -60,7 +60,7 @@ def status_of(one: Accepted, status: str, at: float) -> Body:
 
 
 def page_event(one: Accepted, status: str, at: float, container: str) -> Body | None:
-    """Compose what a Page or an Instagram account tells instead: an echo, then watermarks or the message seen."""
+    """Compose the event of a Page or an Instagram account: an echo, a delivery, or a read. None if there is none."""
     name = status.partition(":")[0]
     now = int(at * 1000)
     person, account = {"id": one.person}, {"id": one.account}
@@ -77,7 +77,7 @@ def page_event(one: Accepted, status: str, at: float, container: str) -> Body | 
 
 
 class StatusPlayer:
-    """Posts statuses when their time has come; one thread, begun with the first of them."""
+    """Posts statuses when they are due, in one thread that starts with the first status."""
 
     def __init__(self, post: Callable[[Body], None]) -> None:
         self._post = post
@@ -87,7 +87,7 @@ class StatusPlayer:
         self._is_closed = self._is_begun = False
 
     def play(self, one: Accepted, course: str, seconds: float) -> None:
-        """Have a message's statuses follow; those of `before` are posted before this returns."""
+        """Schedule a message's statuses. Those of the course `before` are posted before this returns."""
         now = time.time()
         if course == AT_ONCE:
             self._send([(one, status, now) for status, _ in COURSES[course]])
@@ -133,7 +133,7 @@ class StatusPlayer:
 
 
 def compose(batch: list[tuple[Accepted, str, float]]) -> list[Body]:
-    """Give the callbacks of a batch: one for each kind of object."""
+    """Give the callbacks of a batch: one for all numbers, and one for each Page or Instagram account."""
     changes: dict[str, list[Body]] = {}
     events: dict[tuple[str, str], list[Body]] = {}
     for one, status, at in batch:

@@ -1,4 +1,4 @@
-"""The message templates that every business account has, and how a test changes them."""
+"""The message templates of business accounts. All accounts begin with the same; tests change them."""
 
 import copy
 import threading
@@ -39,7 +39,7 @@ CARD: Final = {
     ]
 }
 NAMED: Final = {"body_text_named_params": [{"param_name": "name", "example": "Ann"}]}
-# What every business account begins with: each status, each kind of parameter, and what the product's guides send.
+# The first templates of every business account: each status, each kind of parameter, and those of the guides.
 FIRST: Final = (
     _template("hello", text="Hello and welcome."),
     _template("order_ready"),
@@ -74,7 +74,7 @@ FIRST: Final = (
 
 
 class Templates:
-    """The templates by business account; those of one that nobody has changed are the first ones."""
+    """The templates by business account. An account begins with those of `FIRST`."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -88,7 +88,7 @@ class Templates:
         return next((one for one in self.of(business) if (one["name"], one["language"]) == (name, language)), None)
 
     def change(self, business: str, name: str, language: str, changes: Template | None) -> Template | None:
-        """Change one, make one where there is none, or remove it; give it as it was."""
+        """Change a template, make it if there is none, or remove it (None); give the template as it was before."""
         with self._lock:
             own = self._own(business)
             found = next((one for one in own if (one["name"], one["language"]) == (name, language)), None)

@@ -1,4 +1,4 @@
-"""The Graph API's error bodies by name: type, code, subcode and message as documented or observed."""
+"""The Graph API's errors by name: type, code, subcode and message as documented or observed."""
 
 import json
 import secrets
@@ -112,7 +112,7 @@ class Refused(Exception):
 
 
 def error_response(name: str, token: str = "") -> Response:
-    """Answer with an error body and the headers that come along."""
+    """Answer with an error's body and its headers."""
     graph_error = ERRORS[name]
     message = graph_error.message.replace("{token}", token)
     error: dict[str, object] = {"message": message, "type": graph_error.kind, "code": graph_error.code}
@@ -129,7 +129,7 @@ def error_response(name: str, token: str = "") -> Response:
 
 
 def usage_of(used: Mapping[str, Mapping[str, int]], account: str) -> dict[str, str]:
-    """Give the usage headers of an account's call, as far as a scenario has them."""
+    """Give the usage headers of an account's call, as far as the scenario's `usage` has them."""
     headers: dict[str, str] = {}
     if "app" in used:
         headers["X-App-Usage"] = json.dumps(_entry(used["app"]))
@@ -144,7 +144,7 @@ def _entry(used: Mapping[str, int]) -> dict[str, int]:
 
 
 def usage(minutes: int) -> dict[str, str]:
-    """Give the usage headers of a caller who has used up what he may."""
+    """Give the usage headers of a caller who has used up the limit."""
     full = {"call_count": 100, "total_time": 100, "total_cputime": 40}
     per_business = {"type": "whatsapp_business_management", "estimated_time_to_regain_access": minutes} | full
     return {"X-App-Usage": json.dumps(full), "X-Business-Use-Case-Usage": json.dumps({"8001": [per_business]})}

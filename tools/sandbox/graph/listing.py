@@ -1,4 +1,4 @@
-"""Lists and objects: business accounts, numbers, Pages; with fields to choose and cursors to follow."""
+"""Lists and objects: business accounts, numbers and Pages, with chosen fields and with cursors."""
 
 import base64
 import re
@@ -32,7 +32,7 @@ def me_businesses(state: SandboxState, request: Request, token: Token) -> Respon
 
 
 def business_edge(state: SandboxState, request: Request, token: Token, key: str, edge: str) -> Response:
-    """The portfolio's business accounts: the first one shared with it, the others its own."""
+    """List the portfolio's business accounts: the first is shared with it, the others are its own."""
     person = PEOPLE[token.person]
     if key != person.portfolio_id or "business_management" not in token.granted:
         raise Refused("gone")
@@ -48,7 +48,7 @@ def phone_numbers(state: SandboxState, request: Request, token: Token, key: str)
 
 
 def node(state: SandboxState, request: Request, token: Token, key: str) -> Response:
-    """Any object by its id."""
+    """Answer with any object by its id."""
     kind = kind_of(token, key)
     fields = request.text("fields")
     if kind == "waba":
@@ -61,7 +61,7 @@ def node(state: SandboxState, request: Request, token: Token, key: str) -> Respo
 
 
 def kind_of(token: Token, key: str) -> str:
-    """Say what an id is for this person: waba, phone or page (also for what is not there)."""
+    """Say what an id is for this person: `waba`, `phone` or `page`. An unknown id counts as `page`."""
     person = PEOPLE[token.person]
     if any(item.id == key for item in person.businesses):
         return "waba"
@@ -133,7 +133,7 @@ def _selected(fields: dict[str, Any], wanted: str) -> dict[str, Any]:
 
 
 def listed(request: Request, rows: Sequence[dict[str, Any]], person: Person) -> Response:
-    """Give one page. The last one has cursors, but no `next`; with gaps every other page is empty."""
+    """Give one page of a list. The last page has cursors but no `next`. With gaps every second page is empty."""
     size = max(1, min(int(request.text("limit") or DEFAULT_SIZE), 100)) if not person.has_gaps else 2
     step = _position(request.text("after"))
     is_gap = person.has_gaps and step % 2 == 1
@@ -147,7 +147,7 @@ def listed(request: Request, rows: Sequence[dict[str, Any]], person: Person) -> 
 
 
 def _next(request: Request, step: int) -> str:
-    """Give the address of the next page as Meta does: on its own host, with the token in it."""
+    """Give the address of the next page as Meta does: on Meta's host, with the token in it."""
     return f"https://graph.facebook.com{request.path}?access_token={request.token}&limit=25&after={_cursor(step)}"
 
 

@@ -1,4 +1,4 @@
-"""Files: uploaded to be sent, and those that came with a message, looked up and fetched."""
+"""Uploads, look-ups and fetches of files."""
 
 import base64
 import secrets
@@ -35,7 +35,7 @@ def upload(state: SandboxState, request: Request, token: Token, key: str) -> Res
 
 
 def look_up(state: SandboxState, request: Request, token: Token, key: str) -> Response:
-    """Give a file's address, which lives for five minutes."""
+    """Answer with a file's address, which works for five minutes."""
     file = state.media.received.get(key) or state.media.uploads.get(key)
     if file is None or file.fault == "gone":
         raise Refused("gone")
@@ -54,7 +54,7 @@ def look_up(state: SandboxState, request: Request, token: Token, key: str) -> Re
 
 
 def fetch(state: SandboxState, request: Request) -> Response:
-    """Give a file: WhatsApp's to who has the token, those of Pages to anybody who has the address."""
+    """Give a file. An address of WhatsApp needs a token; an address of a Page (`/cdn`) is enough by itself."""
     _, _, key, part = request.path.split("/")
     file = state.media.received.get(key) or state.media.uploads.get(key)
     with state.media.lock:

@@ -1,4 +1,4 @@
-"""What the API checks of a message before it accepts it: lengths, counts, and the template."""
+"""Checks a message as the API does before it accepts it: lengths, counts, and the template."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -18,7 +18,7 @@ UNSENDABLE: Final = {"paused": "132015", "disabled": "132016"}
 
 
 def check_whatsapp(state: SandboxState, business: str, body: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
-    """Raise `SendRefused` for what the API refuses; give the template, if it is one."""
+    """Raise `SendRefused` for a message that the API refuses. Give its template, or an empty mapping."""
     content = body[kind]
     _require(len(str(body.get("biz_opaque_callback_data", ""))) <= LONGEST_OPAQUE, "131009", "opaque data")
     if kind == "text":
@@ -71,7 +71,7 @@ def _checked_template(state: SandboxState, business: str, content: Mapping[str, 
 
 
 def check_page_message(platform: str, message: Mapping[str, Any]) -> None:
-    """Raise `SendRefused` for what the Send API refuses."""
+    """Raise `SendRefused` for a message that the Send API refuses."""
     text, attachment = str(message.get("text") or ""), message.get("attachment")
     _require(bool(text) or isinstance(attachment, Mapping), "100", "message")
     _require(len(str(message.get("metadata") or "")) < LONGEST_METADATA, "100", "metadata")

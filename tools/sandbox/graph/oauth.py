@@ -1,4 +1,4 @@
-"""Codes into tokens, and what tokens are good for."""
+"""Exchanges codes for tokens, and says what tokens are good for."""
 
 import time
 from dataclasses import replace
@@ -39,7 +39,7 @@ def _token_response(state: SandboxState, token: Token, lives: int) -> Response:
 
 
 def debug_token(state: SandboxState, request: Request) -> Response:
-    """Only the app's own token may request."""
+    """Answer with the facts about a token. Only the app's own token may ask."""
     if request.token != f"{state.config.app_id}|{state.config.app_secret}":
         raise Refused("not_app_token")
     try:

@@ -1,4 +1,4 @@
-"""Profiles of people who write to Pages and Instagram accounts; their ids begin with a 9."""
+"""Profiles of people who write to Pages and Instagram accounts. Their ids begin with 9."""
 
 from tools.sandbox.graph.errors import Refused
 from tools.sandbox.graph.tokens import Token
@@ -7,7 +7,7 @@ from tools.sandbox.state import SandboxState
 
 
 def profile(state: SandboxState, request: Request, token: Token, key: str) -> Response:
-    """Give a name; an id that ends in 00 has no profile, one that ends in 18 answers that there is none."""
+    """Give a person's profile: an empty one if the id ends in 00, an error if it ends in 18."""
     if key.endswith("00"):
         return json_response({})
     if key.endswith("18"):

@@ -1,4 +1,4 @@
-"""Which call a request is, who makes it, and what answers it."""
+"""Finds out which Graph call a request is, whose token makes it, and which function answers it."""
 
 import hashlib
 import hmac
@@ -36,7 +36,7 @@ PORTFOLIO_EDGES: Final = {"client_whatsapp_business_accounts", "owned_whatsapp_b
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """`call` names it for faults and the ledger; `answer` does it."""
+    """`call` is the name for faults and the ledger; `answer` executes the call."""
 
     call: str
     person: Person | None
@@ -44,7 +44,7 @@ class Route:
 
 
 def find(state: SandboxState, request: Request) -> Route:
-    """Find what a Graph call wants; an unknown one gets the usual error."""
+    """Find the route of a Graph call. An unknown call gets the error `gone`."""
     segments = VERSION.sub("", request.path).strip("/").split("/")
     if segments == ["oauth", "access_token"] and request.method in {"GET", "POST"}:
         return _exchange(state, request)
@@ -57,7 +57,7 @@ def find(state: SandboxState, request: Request) -> Route:
 
 
 def answered(route: Route, token: str) -> Response:
-    """Do it and turn a refusal into its body."""
+    """Execute the call; turn a refusal into its error response."""
     try:
         return route.answer()
     except Refused as refused:
@@ -102,7 +102,7 @@ def _unknown_call(state: SandboxState, request: Request, token: Token, key: str)
 
 
 def _authenticate(state: SandboxState, request: Request) -> Token:
-    """Give the caller's token, checked, with its proof if one came along."""
+    """Give the caller's token, checked together with its proof if there is one."""
     if not request.token:
         raise Refused("no_token")
     token = state.read_token(request.token)

@@ -1,11 +1,11 @@
-"""The permissions a consent asks for, and what each of them reaches."""
+"""The permissions that a consent asks for, and the accounts that each of them covers."""
 
 from typing import Final
 
 from tools.sandbox.control.people import Person
 from tools.sandbox.graph.tokens import Token
 
-# A configuration's permissions are given all together or not at all.
+# A person gives all permissions of a configuration, or none.
 OF_CONFIGURATION: Final[dict[str, tuple[str, ...]]] = {
     "whatsapp": ("whatsapp_business_management", "whatsapp_business_messaging", "business_management"),
     "facebook": (
@@ -36,13 +36,13 @@ def platform_of(scopes: tuple[str, ...]) -> str:
 
 
 def assets(person: Person, platform: str) -> list[tuple[str, str]]:
-    """Give id and name of what the person picks from: business accounts, or Pages."""
+    """Give id and name of the accounts that the person may pick: business accounts, or Pages."""
     picked = person.businesses if platform == "whatsapp" else person.pages
     return [(asset.id, asset.name) for asset in picked]
 
 
 def targets(person: Person, token: Token) -> list[dict[str, object]]:
-    """Give `granular_scopes`: each permission with the ids it was limited to."""
+    """Give `granular_scopes`: each permission with the ids that it is limited to."""
     return [_target(person, token, scope) for scope in token.granted if scope != "public_profile"]
 
 

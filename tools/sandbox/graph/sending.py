@@ -1,4 +1,4 @@
-"""Messages out: checked as the API checks them, accepted with an id, and kept in the ledger."""
+"""Takes the product's messages: checks them as the API does, accepts them with an id, and keeps them in the ledger."""
 
 import base64
 import secrets
@@ -82,7 +82,7 @@ def _send_page(state: SandboxState, request: Request, token: Token, key: str) ->
 
 
 def _refuse_what_asks_for_it(state: SandboxState, body: Mapping[str, Any], person: str, opaque: str) -> list[Wish]:
-    """Answer with the error that a message asks for, as often as it does; give its other wishes."""
+    """Raise `SendRefused` for an error that the message asks for, as often as it asks; give all of its wishes."""
     wishes = wishes_of(body, person)
     for wish in wishes:
         if wish.what in ERRORS and state.still_wishes(opaque or person, wish.what, wish.times):
@@ -114,7 +114,7 @@ def _accept(
 
 
 def _mark(state: SandboxState, request: Request, key: str) -> Response:
-    """Take a read mark or a typing indicator."""
+    """Keep a read mark or a typing indicator."""
     body = {name: value for name, value in request.params.items() if name not in SECRET_NAMES}
     with state.lock:
         state.marks.append({"account": key, "body": body})

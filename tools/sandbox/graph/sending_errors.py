@@ -1,4 +1,4 @@
-"""Errors of sends by their codes, and the words and digits with which a message asks for one of them."""
+"""The errors of sends by their codes, and the words and digits by which a message asks for an error."""
 
 import json
 import re
@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from tools.sandbox.http_messages import Response, json_response
 
-# Code, or code and subcode, to HTTP status, message and whether it says that it will pass.
+# By code, or code and subcode: the HTTP status and the message.
 ERRORS: Final[dict[str, tuple[int, str]]] = {
     "0": (401, "AuthException"),
     "1": (500, "An unknown error occurred"),
@@ -72,7 +72,7 @@ ERRORS: Final[dict[str, tuple[int, str]]] = {
     "133010": (400, "Phone number not registered"),
     "2494100": (400, "Service under maintenance"),
 }
-# How a call ends after the message was accepted.
+# Ways in which a call can fail after the message was accepted.
 ENDINGS: Final = ("hang", "429", "500", "close")
 WORD: Final = re.compile(r"#(?P<what>\d{1,7}(?:/\d{1,7})?|[a-z]+(?:-[a-z]+)*)(?:\*(?P<times>\d+))?(?![\w-])")
 DIGITS: Final = 6
@@ -81,14 +81,14 @@ MESSENGER_DIGITS: Final = {"2018278": "10/2018278", "2534022": "10/2534022", "25
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What a message asks for: an error, an ending, or a course of its statuses; `times` None: always."""
+    """What a message asks for: an error, an ending, or a course of statuses. `times` None: always."""
 
     what: str
     times: int | None = None
 
 
 def wishes_of(body: Mapping[str, Any], to: str) -> list[Wish]:
-    """Read them from the words of a message, such as `#131056*2` or `#doubled`, and the last digits of a person."""
+    """Read the wishes from a message's words, such as `#131056*2` or `#doubled`, and its recipient's last digits."""
     content = json.dumps({name: value for name, value in body.items() if name not in {"access_token", "to"}})
     found = [Wish(match["what"], int(match["times"]) if match["times"] else None) for match in WORD.finditer(content)]
     code = MESSENGER_DIGITS.get(to[-7:]) or to[-DIGITS:]
@@ -96,7 +96,7 @@ def wishes_of(body: Mapping[str, Any], to: str) -> list[Wish]:
 
 
 class SendRefused(Exception):
-    """The send is answered with the error of this code."""
+    """The send must be answered with the error of this code."""
 
     def __init__(self, code: str, details: str = "") -> None:
         super().__init__(code)

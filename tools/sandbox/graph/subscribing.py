@@ -9,7 +9,7 @@ from tools.sandbox.http_messages import Request, Response, json_response
 from tools.sandbox.state import SandboxState
 
 SUBSCRIBING_TASKS: Final = {"CREATE_CONTENT", "MANAGE", "MODERATE"}
-# A Page has no `messaging_seen`: that is a field of the app's Instagram object alone.
+# A Page has no field `messaging_seen`: only the app's Instagram object has it.
 PAGE_FIELDS: Final = {
     "messages",
     "messaging_postbacks",
@@ -29,7 +29,7 @@ PIN_DIGITS: Final = 6
 
 
 def subscribe(state: SandboxState, request: Request, token: Token, key: str) -> Response:
-    """Repeating it changes nothing."""
+    """Subscribe a business account or a Page. Repeating the call changes nothing."""
     fields = _page_fields(request, token, key) if _is_page(token, key) else _business_fields(token, key)
     with state.lock:
         state.subscriptions[key] = fields
@@ -54,7 +54,7 @@ def unsubscribe(state: SandboxState, request: Request, token: Token, key: str) -
 
 
 def register(state: SandboxState, request: Request, token: Token, key: str) -> Response:
-    """Ten times in 72 hours; here, ten times."""
+    """Register a number. Meta allows ten times in 72 hours, the sandbox ten times in all."""
     _, number = visible_number(token, key)
     pin = request.text("pin")
     if request.text("messaging_product") != "whatsapp" or len(pin) != PIN_DIGITS or not pin.isdigit():

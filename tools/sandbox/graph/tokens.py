@@ -1,4 +1,4 @@
-"""Tokens that carry what they open, signed: the sandbox keeps no list of them."""
+"""Signed tokens that carry their own content, so that the sandbox keeps no list of tokens."""
 
 import base64
 import binascii
@@ -20,7 +20,7 @@ SIGNATURE_BYTES: Final = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Token:
-    """`chosen` None: every account of the person. `page` makes it a Page's token. `expires_at` 0: never."""
+    """`chosen` None: all accounts of the person. `page` makes it a Page's token. `expires_at` 0: never."""
 
     person: str
     kind: str
@@ -45,7 +45,7 @@ def write(token: Token, secret: str) -> str:
 
 
 def read(text: str, secret: str) -> Token:
-    """Give what a token carries. Raises `Refused` for one that is not ours."""
+    """Give a token's content. Raises `Refused` for a token that is not ours."""
     try:
         packed = text.removeprefix(PREFIX)
         raw = base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4))
