@@ -76,7 +76,7 @@ class Person:
 
 
 def _numbered(position: int, key: str, what: str, businesses: int = 1, numbers: int = 2, pages: int = 2) -> Person:
-    """Make a person with so many accounts. The ids are made of person, kind and index."""
+    """Make a person with this many accounts. The ids are made of person, kind and index."""
     base = position * 10_000
     return Person(
         key=key,

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from tools.sandbox.control.callbacks import container_of, of_number
 
 Body = dict[str, Any]
-# Each course is a list of statuses. Each comes so many times `status_seconds` after the message was accepted.
+# The statuses of each course. The number says after how many times `status_seconds` a status comes.
 COURSES: Final[dict[str, tuple[tuple[str, float], ...]]] = {
     "none": (),
     "sent": (("sent", 1),),
