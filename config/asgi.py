@@ -1,4 +1,4 @@
-"""The ASGI entry point that granian loads: how the product is served."""
+"""The ASGI entry point. Granian loads it to serve the product."""
 
 import os
 
@@ -6,7 +6,7 @@ from django.core.wsgi import get_wsgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
-from django.conf import settings  # needs the name of the settings
+from django.conf import settings  # needs DJANGO_SETTINGS_MODULE
 
 from config.postgresql.waits import GRACE_SECONDS
 from config.serving.application import WSGIInThreads

@@ -1,4 +1,4 @@
-"""Why the business refuses a change: kinds that every surface answers in its own way."""
+"""Domain errors: why the business refuses a change. Each surface answers them in its own way."""
 
 
 class DomainError(Exception):
@@ -12,17 +12,17 @@ class DomainError(Exception):
 
 
 class NotFound(DomainError):
-    """What was asked for is not there, or belongs to somebody else, which reads the same."""
+    """The object does not exist, or belongs to somebody else. Both read the same."""
 
     message = "Not found."
 
 
 class Forbidden(DomainError):
-    """The caller is known and may not do this."""
+    """The caller is known but may not do this."""
 
 
 class Conflict(DomainError):
-    """The state of the thing does not allow this now."""
+    """The object's state does not allow this now."""
 
 
 class Unavailable(DomainError):
@@ -30,7 +30,7 @@ class Unavailable(DomainError):
 
 
 class Invalid(DomainError):
-    """What was sent breaks a rule; `errors` maps each field to its sentences."""
+    """The input breaks a rule. `errors` maps each field to its sentences."""
 
     field = "non_field_errors"
 

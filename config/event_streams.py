@@ -1,8 +1,9 @@
-"""Server-sent events: what open pages are told as it happens.
+"""Server-sent events: they tell open pages what changes.
 
-A topic's newest entries are kept in a Redis stream, so that a page that was away for a moment misses none, and each
-is published to the web processes that have the topic open (`config/serving/event_streams.py`). No query is involved:
-an entry says what changed, never what it holds, and a page that reads it asks for that with their own permissions.
+A topic's newest entries are kept in a Redis stream, so a page that was disconnected for a moment misses none. Each
+entry is also published to the web processes that have the topic open (`config/serving/event_streams.py`). No query is
+involved. An entry names what changed but holds none of its content. The page fetches the content, with the permissions
+of its user.
 """
 
 import time
@@ -17,7 +18,7 @@ from config.redis import RedisAway, attempt
 KEPT_ENTRIES: Final = 200
 KEPT_SECONDS: Final = 3_600
 DATA: Final = "data"
-# An entry that says: more may have changed than can be told.
+# The event that tells a page to fetch everything anew, because more may have changed than the entries say.
 REFETCH: Final = "refetch"
 PUBLISH: Final = """
 for number, key in ipairs(KEYS) do
@@ -30,17 +31,20 @@ end
 
 
 def stream_key(topic: str) -> str:
-    """Give the name in Redis of a topic's stream and of its channel."""
+    """Return the name of a topic's Redis stream, which is also the name of its channel."""
     return f"event-stream:{topic}"
 
 
 def publish(topic: str, data: Mapping[str, Any]) -> None:
-    """Tell pages that have the topic open. Called after the commit; without Redis none is told, and pages ask later."""
+    """Tell the pages that have the topic open. Call it after the commit.
+
+    Without Redis no page is told; pages fetch the change later.
+    """
     publish_all({topic: data})
 
 
 def publish_all(entries: Mapping[str, Mapping[str, Any]]) -> None:
-    """Tell the pages that have these topics open, an entry for each, in one call."""
+    """Tell the pages that have these topics open, with one entry for each topic, in one call to Redis."""
     keys, bodies = [stream_key(topic) for topic in entries], [orjson.dumps(data) for data in entries.values()]
     try:
         attempt(lambda client: client.eval(PUBLISH, len(keys), *keys, KEPT_ENTRIES, KEPT_SECONDS, *bodies))
@@ -49,9 +53,10 @@ def publish_all(entries: Mapping[str, Mapping[str, Any]]) -> None:
 
 
 def newest_entry(topic: str) -> str:
-    """Give the id of the newest entry, from which a page that is being made goes on; empty without Redis.
+    """Return the id of a topic's newest entry, or an empty string without Redis.
 
-    Read it before what the page shows: what changes in between is then told once too often, never too seldom.
+    A page that is being made listens from this entry on. Read the id before the page's content. A change in between is
+    then told once too often, but never missed.
     """
     try:
         found = attempt(lambda client: cast("list[Any]", client.xrevrange(stream_key(topic), count=1)))
@@ -61,10 +66,10 @@ def newest_entry(topic: str) -> str:
 
 
 class EventStreamResponse(StreamingHttpResponse):
-    """Leaves its thread at once: the server goes on with it on the event loop for as long as the client listens.
+    """A response that leaves its thread at once: the server continues it on the event loop while the client listens.
 
-    `after` is the id of the last entry that the client has, as `Last-Event-ID` or the page says it. A server of another
-    kind ends the stream after its first line, and the client comes back.
+    `after` is the id of the client's last entry, from `Last-Event-ID` or from the page. Another server would end the
+    stream after its first line, and the client would reconnect.
     """
 
     def __init__(self, topic: str, *, after: str = "") -> None:

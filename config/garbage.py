@@ -1,17 +1,17 @@
-"""Python looks for cycles of garbage once the product has started, not while it does.
+"""Pauses Python's garbage collection while the product starts.
 
-A start makes a million objects, nearly all of which stay. Looking through them again and again took a third of it.
+A start makes a million objects, and nearly all of them stay. Scanning them again and again took a third of the start.
 """
 
 import gc
 
 
 def pause_collection() -> None:
-    """Collect nothing from here on; the caller ends with `resume_collection`."""
+    """Stop collecting. The caller must call `resume_collection` later."""
     gc.disable()
 
 
 def resume_collection() -> None:
-    """Collect as usual, and never look at what the start has made; processes that are forked share it."""
+    """Collect as usual, but never scan the objects made during the start. Forked processes share them."""
     gc.freeze()
     gc.enable()

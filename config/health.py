@@ -1,4 +1,7 @@
-"""Whether the process lives (`/healthz`), and whether it can serve, and the system do all its work (`/readyz`)."""
+"""Liveness (`/healthz`) and readiness (`/readyz`).
+
+Readiness says whether this process can serve, and whether the system can do all its work.
+"""
 
 import threading
 import time
@@ -21,16 +24,16 @@ from config.redis import RedisAway, attempt
 
 WORKER_KEY: Final = "worker:seen"
 BEAT_KEY: Final = "beat:seen"
-# When beat sent its pulse last, by Redis's clock; kept, so that one that is gone is seen to be.
+# When beat last sent its pulse, by Redis's clock. The key does not expire, so a beat that has stopped is noticed.
 BEAT_TICK_KEY: Final = "beat:ticked-at"
 TICK: Final = "return redis.call('set', KEYS[1], redis.call('time')[1])"
 SILENCE_SECONDS: Final = 30
 DATABASE_SECONDS: Final = 2.0
-# So often at most does a process try whether the database takes writes, however many ask.
+# A process tests at most this often whether the database takes writes, however many requests ask.
 WRITE_TEST_SECONDS: Final = 1.0
 PULSE: Final = "config.record_worker"
-# Room on the disk shows only where a file grows: a result too large for the memory it is given goes into one. The
-# message is the least that a commit writes to the log and waits for; it touches no table, so it leaves no dead row.
+# A full disk shows only when a file grows. So one result is larger than its memory and is written to a file. The
+# message is the least that a commit writes to the log and waits for. It touches no table, so it leaves no dead row.
 WRITE_TEST: Final = """
 SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean,
        (SELECT count(*) FROM generate_series(1, 8000)),
@@ -41,7 +44,7 @@ _migrated = False
 
 @dataclass(frozen=True, slots=True)
 class Degradation:
-    """A part whose absence leaves the web serving: `is_well` says whether it is there and keeps up."""
+    """A part without which the web still serves. `is_well` says whether it is there and keeps up."""
 
     name: str
     is_well: Callable[[], bool]
@@ -63,19 +66,22 @@ def _was_seen(key: str) -> bool:
 
 @shared_task(name=PULSE)
 def record_worker() -> None:
-    """Leave a mark, for half a minute, that a worker took a task."""
+    """Record for half a minute that a worker took a task."""
     _record(WORKER_KEY)
 
 
 @signals.worker_ready.connect
 def record_new_worker(**_: Any) -> None:
-    """A worker that has just come is seen at once: the clock's first look may be seconds away."""
+    """Record a new worker at once, because beat's next pulse may be seconds away."""
     record_worker()
 
 
 @signals.before_task_publish.connect(sender=PULSE)
 def record_beat(**_: Any) -> None:
-    """Leave a mark that the clock sent its pulse: nobody else does, and a worker may be away."""
+    """Record that beat sent its pulse.
+
+    Only beat sends it. It is recorded when it is sent, because there may be no worker to run it.
+    """
     try:
         _record(BEAT_KEY)
         attempt(lambda redis: redis.eval(TICK, 1, BEAT_TICK_KEY))
@@ -91,7 +97,7 @@ def healthz(_: HttpRequest) -> JsonResponse:
 
 
 class WriteTest:
-    """Tries whether the database takes writes, once a second at most; in between the last finding holds."""
+    """Tests whether the database takes writes, at most once a second. In between, the last result holds."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -122,7 +128,7 @@ write_test = WriteTest()
 
 
 def migrations_are_applied() -> bool:
-    """Look once; a process that has seen the schema complete need not look again."""
+    """Return whether all migrations are applied. A process that has seen this once does not look again."""
     global _migrated
     if not _migrated:
         try:
@@ -148,13 +154,13 @@ parts.add(
 
 
 def needs() -> dict[str, bool]:
-    """Say of each thing without which nothing can be served whether it is there."""
+    """Return whether each thing is there without which nothing can be served."""
     database = write_test.passes()
     return {"database": database, "migrations": database and migrations_are_applied()}
 
 
 def degradations() -> dict[str, bool]:
-    """Say of each part whose absence leaves the web serving whether it is well; for metrics, and for `/readyz`."""
+    """Return whether each part is well without which the web still serves; for metrics and for `/readyz`."""
     return {part.name: _is_well(part) for part in parts}
 
 
@@ -170,7 +176,7 @@ def _is_well(part: Degradation) -> bool:
 @never_cache
 @require_safe
 def readyz(_: HttpRequest) -> JsonResponse:
-    """Answer `ready`, `degraded` (200: this process can serve, a part of the system is missing) or `not ready`."""
+    """Answer `ready`, `degraded` (200: this process can serve, but a part of the system is missing) or `not ready`."""
     with longest_wait(DATABASE_SECONDS):
         checks = needs()
         serves = all(checks.values())
@@ -182,5 +188,5 @@ def readyz(_: HttpRequest) -> JsonResponse:
     )
     if not serves:
         response.headers["Retry-After"] = "2"
-    response.__dict__["_has_been_logged"] = True  # not yet ready is an answer, not a fault worth a line each time
+    response.__dict__["_has_been_logged"] = True  # `not ready` is an answer, not a fault to log each time
     return response

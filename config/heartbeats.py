@@ -1,7 +1,7 @@
-"""Says whether the loops of this host's workers and of beat turn: `python -m config.heartbeats [NAME]`.
+"""Says whether the loops of this host's workers and of beat still turn: `python -m config.heartbeats [NAME]`.
 
-Each loop writes a small file into `HEARTBEAT_DIRECTORY` every two seconds. The check reads these alone: it loads no
-Django, and its answer does not hang on whether PostgreSQL or Redis is there.
+Each loop writes a small file into `HEARTBEAT_DIRECTORY` every two seconds. The check reads only these files. It does
+not load Django, and its answer does not depend on PostgreSQL or Redis.
 """
 
 import json
@@ -15,15 +15,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 EVERY_SECONDS = 2.0
-# A loop that has not turned for so long hangs: no turn of a healthy one takes half of it.
+# A loop that has not turned for this long hangs. A turn of a healthy loop takes less than half of it.
 SILENCE_SECONDS = 60.0
 VARIABLE = "HEARTBEAT_DIRECTORY"
 
 
 class Pulse(NamedTuple):
-    """What a loop wrote last; `at` and `began_at` are of the host's steady clock.
+    """What a loop wrote last. `at` and `began_at` are by the host's monotonic clock.
 
-    `loops` names the loops of its pool that a worker keeps running; `waits_for` says for what it does not turn now.
+    `loops` names the loops that a worker keeps running in its pool. `waits_for` names what a stopped loop waits for.
     """
 
     pid: int
@@ -34,7 +34,7 @@ class Pulse(NamedTuple):
 
 
 class Heartbeat:
-    """The file of a loop: of the process itself, or of one that runs in its pool. Without a folder none is written."""
+    """The heartbeat file of a process's own loop, or of a loop in its pool. Without a directory nothing is written."""
 
     def __init__(self, directory: str, process: str, *, loop: str = "", loops: Sequence[str] = ()) -> None:
         self._path = path_of(Path(directory), process, loop) if directory else None
@@ -43,16 +43,16 @@ class Heartbeat:
         self._written_at = float("-inf")
 
     def turn(self) -> None:
-        """Say that the loop turns; written down every two seconds at most."""
+        """Record that the loop turns, at most every two seconds."""
         if self._path and time.monotonic() - self._written_at >= EVERY_SECONDS:
             self._write("")
 
     def wait_for(self, what: str) -> None:
-        """Say that the loop stands still until something that is away is back, as it should."""
+        """Record that the loop rightly stands still until something that is away comes back."""
         self._write(what)
 
     def end(self) -> None:
-        """Leave nothing behind."""
+        """Remove the file."""
         if self._path:
             with suppress(OSError):
                 self._path.unlink()
@@ -63,7 +63,7 @@ class Heartbeat:
         self._written_at = time.monotonic()
         pulse = Pulse(os.getpid(), self._written_at, self._began_at, self._loops, waits_for)
         new = self._path.with_suffix(".new")
-        # A full disk stops no loop; the check finds that nothing is written.
+        # A full disk must not stop the loop. The check notices that nothing is written.
         with suppress(OSError):
             new.write_text(json.dumps(pulse._asdict()))
             new.replace(self._path)
@@ -82,7 +82,11 @@ def read(path: Path) -> Pulse | None:
 
 
 def faults(directory: Path, name: str = "", *, silence: float = SILENCE_SECONDS) -> list[str]:
-    """Say in a sentence each what does not turn among the processes of a name (`dispatcher` means all of them)."""
+    """Return one sentence for each loop that does not turn.
+
+    `name` selects processes: `dispatcher` selects `dispatcher` and every `dispatcher-…`. Without a name all are
+    checked.
+    """
     processes = sorted(path.stem for path in directory.glob("*.pulse") if "+" not in path.stem)
     chosen = [process for process in processes if not name or process == name or process.startswith(f"{name}-")]
     if not chosen:
@@ -101,7 +105,7 @@ def _faults_of(directory: Path, process: str, silence: float) -> Iterator[str]:
     else:
         for loop in pulse.loops:
             turned = read(path_of(directory, process, loop))
-            # A worker begins its loops when it is ready; one that was there before it began is its predecessor's.
+            # A worker starts its loops when it is ready. A file from before the worker began is its predecessor's.
             last = max(turned.at if turned else pulse.began_at, pulse.began_at)
             if now - last > silence:
                 yield f"{loop} of {process} has not turned for {now - last:.0f} s."
@@ -112,13 +116,13 @@ def _is_there(pid: int) -> bool:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    except PermissionError:  # somebody else's, and there
+    except PermissionError:  # the process is there, but belongs to another user
         return True
     return True
 
 
 def main() -> int:
-    """Print what does not turn; the status is 0 where everything does."""
+    """Print each loop that does not turn. The exit status is 0 if all turn."""
     parser = ArgumentParser(prog="python -m config.heartbeats", description=__doc__)
     parser.add_argument("name", nargs="?", default="", help="worker, mail, dispatcher, beat …; without it all")
     parser.add_argument(

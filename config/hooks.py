@@ -1,4 +1,4 @@
-"""How an app adds to what stands below it: its `hooks` module fills registries that lower apps have declared."""
+"""Registries: a lower app declares one, and the `hooks` modules of higher apps fill it."""
 
 from collections.abc import Iterator
 from importlib import import_module
@@ -9,7 +9,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 
 class Named(Protocol):
-    """Whatever goes into a registry has a name of its own there."""
+    """An item of a registry. Its name is unique there."""
 
     @property
     def name(self) -> str: ...
@@ -19,14 +19,14 @@ Item = TypeVar("Item", bound=Named)
 
 
 class Registry(Generic[Item]):
-    """Declarations of one kind by their names, in the order in which the apps are installed."""
+    """Declarations of one kind by name, in the order in which the apps are installed."""
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
         self._items: dict[str, Item] = {}
 
     def add(self, *items: Item) -> None:
-        """Add declarations; a name that is there already is a mistake of the programmer's."""
+        """Add declarations. Raises `ImproperlyConfigured` for a name that is already there."""
         for item in items:
             if item.name in self._items:
                 raise ImproperlyConfigured(f"There are two {self.kind} named {item.name}.")
@@ -40,5 +40,5 @@ class Registry(Generic[Item]):
 
 
 def load_hooks(app: AppConfig) -> None:
-    """Import the `hooks` module of an app, whose statements fill the registries. Belongs into `AppConfig.ready()`."""
+    """Import an app's `hooks` module, which fills the registries. Call it in `AppConfig.ready()`."""
     import_module(f"{app.name}.hooks")

@@ -1,4 +1,4 @@
-"""Structured logs: JSON for machines, plain lines for people; with the request's id and without secrets."""
+"""Structured logs: JSON for machines or plain lines for people, with the request's id and without secrets."""
 
 import json
 import logging
@@ -16,7 +16,7 @@ SECRET = re.compile(
     r"|(?<=/connect/)[\w-]{40,}|(?<=/account/invitation/)[\w:-]{20,}|(?<=/sign-up/confirm/)[\w:-]{20,}"
     r"|(?<=/media/)[\w-]{20,}|(?<=/l/)[0-9A-Za-z]{10,}|(?<=/redeliveries/)[\w:-]{20,}|\bEAA[\w-]{20,}"
 )
-# The database's own words quote whole rows, in which a secret looks like any text.
+# PostgreSQL's error details quote whole rows, in which a secret looks like any other text.
 DETAIL = re.compile(
     r"^DETAIL:.*?(?=^(?:HINT|CONTEXT|[\w.]+(?:Error|Violation|Exception)\b|Traceback|$)|\Z)", re.DOTALL | re.MULTILINE
 )
@@ -24,30 +24,30 @@ PLAIN = set(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"
 
 
 def name_request(given: str) -> str:
-    """Give the id of a request: the caller's own where it is one, else a new one."""
+    """Return the id of a request: the caller's if it is valid, otherwise a new one."""
     return given if CALLERS_ID.match(given) else uuid.uuid4().hex
 
 
 def without_secrets(text: str) -> str:
-    """Blank every key, signing secret, provider's token and secret link, leaving enough to see which kind it was."""
+    """Blank every key, signing secret, provider's token and secret link, but leave enough to see its kind."""
     return SECRET.sub(lambda found: found.group()[:7] + "…", text)
 
 
 class Formatter(logging.Formatter):
-    """Writes traces without the rows that the database quotes in its refusals."""
+    """Writes tracebacks without the rows that the database quotes in its errors."""
 
     def formatException(self, ei: Any) -> str:  # noqa: N802  # the library's name
         return DETAIL.sub("DETAIL: …\n", super().formatException(ei)).rstrip("\n")
 
 
 def fields_of(record: logging.LogRecord) -> dict[str, object]:
-    """Give what a record carries beside its message: first of all, which request it belongs to."""
+    """Return a record's extra fields, the request's id first."""
     request = {"request_id": request_id.get()} if request_id.get() else {}
     return {**request, **{name: value for name, value in vars(record).items() if name not in PLAIN}}
 
 
 def on_one_line(text: str) -> str:
-    """Keep a caller's text from moving a terminal's cursor or beginning a line of its own."""
+    """Escape a caller's text, so that it cannot move a terminal's cursor or begin a new line."""
     return text if text.isprintable() else repr(text)
 
 
@@ -63,7 +63,7 @@ class PlainFormatter(Formatter):
 
 
 class JSONFormatter(Formatter):
-    """Writes a record and its extra fields as one escaped line."""
+    """Writes a record and its extra fields as one line of JSON."""
 
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, object] = {

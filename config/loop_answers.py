@@ -1,6 +1,7 @@
-"""Answers that the web server gives on its event loop, without Django and without a thread, where they must be cheap.
+"""Cheap answers that the web server gives on its event loop, without Django and without a thread.
 
-An app declares the paths below which it may answer so. What it cannot answer from memory goes the usual way.
+An app declares the paths below which it may answer this way. A request that it cannot answer from memory goes through
+Django as usual.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,7 +18,7 @@ SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
 
 
 class LoopRequest:
-    """A request as the server heard it; header names are in lower case."""
+    """A request as the ASGI server received it. Header names are in lower case."""
 
     def __init__(self, scope: Mapping[str, Any]) -> None:
         self.scope = scope
@@ -38,7 +39,7 @@ class LoopRequest:
 
     @property
     def is_secure(self) -> bool:
-        """Whether the client speaks https: to us, or to a proxy that the installation trusts."""
+        """Whether the client uses https, to this server or to a proxy that the installation trusts."""
         if self.scope["scheme"] == "https":
             return True
         is_said = self.headers.get(b"x-forwarded-proto") == b"https"
@@ -47,10 +48,11 @@ class LoopRequest:
 
 @dataclass(frozen=True, slots=True)
 class LoopAnswer:
-    """An answer without a body. `afterwards` is done in a thread with a database connection; nobody waits for it.
+    """An answer without a body.
 
-    It says whether something is left to do, and is then done again after a moment. `is_installations` says that the
-    host is one of the installation's: there https is promised as Django promises it.
+    `afterwards` runs in a thread with a database connection, after the answer. It returns whether something is left to
+    do; if so, it runs again after a moment. `is_installations` says that the host is one of the installation's own. On
+    these the HSTS header has all of Django's options.
     """
 
     status: int
@@ -61,17 +63,20 @@ class LoopAnswer:
 
 @dataclass(frozen=True, slots=True)
 class LoopPath:
-    """What answers below `name`, a path that ends in a slash; it may wait for nothing. None goes the usual way."""
+    """The handler of all paths below `name`, which ends in a slash. It must not block. None leaves it to Django."""
 
     name: str
     answer: Callable[[LoopRequest], LoopAnswer | None]
 
 
 class LoopPaths(Registry[LoopPath]):
-    """The paths of all apps."""
+    """The loop paths of all apps."""
 
     def answer(self, scope: Mapping[str, Any]) -> LoopAnswer | None:
-        """Give the answer where there is one: to a safe request that Django would not lead to https first."""
+        """Return the answer, if there is one.
+
+        Only safe requests get one, and only if Django would not redirect them to https.
+        """
         for path in self:
             if scope["path"].startswith(path.name) and scope["method"] in SAFE_METHODS:
                 request = LoopRequest(scope)

@@ -1,7 +1,8 @@
-"""Every task of the product: the queue it waits in, how often beat asks for it, and how long it may take.
+"""Every Celery task: its queue, how often beat sends it, and how long it may take.
 
-A queue is for work that may delay itself and nothing else: which workers consume it says tools/local/runner/plan.py,
-and deploy/ for an installation. Tasks carry no data and never expire, so no host's clock decides whether one runs.
+Work in a queue may delay other work of that queue and nothing else. tools/local/runner/plan.py says which workers
+consume which queue, and deploy/ says it for an installation. Tasks carry no data and never expire, so no host's clock
+decides whether one runs.
 """
 
 from dataclasses import dataclass
@@ -10,7 +11,10 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Queue:
-    """`soft_seconds` raises `SoftTimeLimitExceeded` in a task of this queue, `hard_seconds` kills its process."""
+    """A queue with the time limits of its tasks.
+
+    After `soft_seconds` a task gets `SoftTimeLimitExceeded`; after `hard_seconds` its process is killed.
+    """
 
     name: str
     soft_seconds: int | None
@@ -19,9 +23,9 @@ class Queue:
 
 @dataclass(frozen=True)
 class Task:
-    """`every` is beat's interval in seconds; where rows say when a task is due it is begun sooner than that.
+    """A task. `every` is beat's interval in seconds; a task whose rows have due times is started sooner.
 
-    A task without one `is_kept`: each worker of its queue keeps one running by itself.
+    A task without an interval `is_kept`: each worker of its queue keeps one running.
     """
 
     name: str
@@ -33,28 +37,28 @@ class Task:
         return self.every is None
 
 
-# A dispatcher and a sender work for an hour, and end what they have in flight.
+# Dispatchers and senders run for an hour, then finish what they have in flight.
 DISPATCHER = Queue("dispatcher", None, 2 * 3600)
 SENDER = Queue("sender", None, 2 * 3600)
 PULSE = Queue("pulse", 5, 10)
-# One statement that looks for what others have to do.
+# One statement finds out which other tasks have work.
 DUE_WORK = Queue("due-work", 20, 30)
 MAIL = Queue("mail", 120, 150)
 CALLBACKS = Queue("callbacks", 60, 90)
 EXPIRY = Queue("expiry", 60, 90)
 SUBSCRIPTIONS = Queue("subscriptions", 60, 90)
 TEMPLATES = Queue("templates", 60, 90)
-# A round takes on files for some seconds, and the slowest of them takes a minute.
+# A run starts to fetch files for some seconds. The slowest file takes a minute.
 FETCHES = Queue("fetches", 85, 90)
-# A run takes in rows of files for some seconds, a thousand in each transaction.
+# A run imports rows of files for some seconds, a thousand in each transaction.
 IMPORTS = Queue("imports", 60, 90)
-# A run goes on with what people have asked for, for some seconds, in pieces of a fraction of a second.
+# A run works for some seconds on what people have asked for, in pieces of a fraction of a second.
 JOBS = Queue("jobs", 60, 90)
-# A run prepares for half a minute, chunk by chunk; the longest chunk takes a fraction of a second.
+# A run prepares broadcasts for half a minute, chunk by chunk. The longest chunk takes a fraction of a second.
 BROADCASTS = Queue("broadcasts", 60, 90)
-# A batch of look-ups takes a few seconds where name servers do not answer.
+# A batch of look-ups takes a few seconds if name servers do not answer.
 DOMAINS = Queue("domains", 60, 90)
-# A run tells people of what has happened, a batch of them in each transaction, for some seconds.
+# A run notifies people for some seconds, a batch in each transaction.
 NOTIFICATIONS = Queue("notifications", 60, 90)
 HOUSEKEEPING = Queue("housekeeping", 240, 300)
 QUEUES = (
@@ -76,7 +80,8 @@ QUEUES = (
     HOUSEKEEPING,
 )
 
-# So often beat asks for what `config.start_due_tasks` begins as soon as it is due (config/celery/due_work.py).
+# Beat's interval for the tasks that `config.start_due_tasks` starts as soon as they are due
+# (config/celery/due_work.py).
 SWEEP_SECONDS = 60.0
 
 TASKS = (
@@ -113,22 +118,22 @@ TASKS = (
     Task("webhooks.forget_deliveries", HOUSEKEEPING, every=600),
     Task("media.remove_unused_files", HOUSEKEEPING, every=SWEEP_SECONDS),
 )
-# What a retention task does in one go; the rest is left to its next turn.
+# A retention task works this long at most. The rest is left to its next run.
 HOUSEKEEPING_SECONDS = 120.0
 
 
 def routes() -> dict[str, dict[str, str]]:
-    """Give Celery's `task_routes`."""
+    """Return Celery's `task_routes`."""
     return {task.name: {"queue": task.queue.name} for task in TASKS}
 
 
 def annotations() -> dict[str, dict[str, int | None]]:
-    """Give Celery's `task_annotations`: the limits of each task."""
+    """Return Celery's `task_annotations`: the time limits of each task."""
     return {
         task.name: {"soft_time_limit": task.queue.soft_seconds, "time_limit": task.queue.hard_seconds} for task in TASKS
     }
 
 
 def beat_schedule() -> dict[str, dict[str, Any]]:
-    """Give Celery's `beat_schedule`."""
+    """Return Celery's `beat_schedule`."""
     return {task.name: {"task": task.name, "schedule": task.every} for task in TASKS if task.every is not None}

@@ -1,4 +1,4 @@
-"""The counters' connection: short limits, and a breaker so that a dead Redis costs one short wait a second."""
+"""The Redis client, with short timeouts and a breaker: a dead Redis costs one short wait a second."""
 
 import logging
 import socket
@@ -30,7 +30,7 @@ class RedisAway(Exception):
 
 
 class Breaker:
-    """After a failure, refuses further tries for a second instead of letting each of them wait."""
+    """A circuit breaker: after a failure it refuses calls for a second, instead of letting each of them wait."""
 
     def __init__(self) -> None:
         self._until = 0.0
@@ -58,9 +58,9 @@ breaker = Breaker()
 
 
 def connect(*, timeout: float, connect_timeout: float | None = None) -> "redis.Redis":
-    """Make a client without retries: so many seconds to connect, and to answer.
+    """Make a client without retries. The timeouts are in seconds.
 
-    Behind Sentinels each new connection asks them first which server is the primary one.
+    With Sentinels, each new connection first asks them for the primary server.
     """
     options: dict[str, Any] = {
         "socket_timeout": timeout,
@@ -75,7 +75,10 @@ def connect(*, timeout: float, connect_timeout: float | None = None) -> "redis.R
 
 
 def connect_async() -> "redis.asyncio.Redis":
-    """Make a client for an event loop, which may wait for what is published; a server that is gone is found out."""
+    """Make a client for an event loop, which waits without a timeout for published messages.
+
+    TCP keepalives detect a server that is gone.
+    """
     options: dict[str, Any] = {"socket_timeout": None}
     if not settings.REDIS_URL.startswith("unix:"):
         keepalive = {socket.TCP_KEEPIDLE: 10, socket.TCP_KEEPINTVL: 5, socket.TCP_KEEPCNT: 3}
@@ -89,10 +92,10 @@ def connect_async() -> "redis.asyncio.Redis":
 
 @lru_cache(maxsize=1)
 def client() -> "redis.Redis":
-    """Give the process's client: 0.2 s to connect and to answer, no retries."""
+    """Return the process's client: 0.2 s to connect and to answer, no retries."""
     return connect(timeout=TIMEOUT_SECONDS)
 
 
 def attempt(work: Callable[["redis.Redis"], Answer]) -> Answer:
-    """Do the work with Redis, or raise `RedisAway` at once or after a short wait."""
+    """Call `work` with the client. Raises `RedisAway`, at once or after a short wait."""
     return breaker.run(work)

@@ -1,6 +1,6 @@
-"""How large a request's body may be, by path, and without which headers it is not even read.
+"""Rules for request bodies by path: how large they may be, and which headers they need to be read.
 
-The web server's side (`config/serving/`) reads bodies before any view runs; these rules are all it knows of the paths.
+The web server (`config/serving/`) reads bodies before any view runs. These rules are all that it knows of the paths.
 """
 
 from dataclasses import dataclass
@@ -9,18 +9,19 @@ from typing import Final
 from config.hooks import Registry
 
 MIB: Final = 1024 * 1024
-# The header that says to the server, which asked before it reads a body, that the request is to come again with it.
+# Before the web server reads a large body, it asks Django. An answer with this header means that the server must read
+# the body and run the request again with it.
 ADMITTED: Final = "X-Body-Admitted"
 
 
 @dataclass(frozen=True, slots=True)
 class BodyRule:
-    """What holds for the bodies sent to a path, or to all paths below a `name` that ends in a slash.
+    """The rule for bodies sent to a path, or to all paths below a `name` that ends in a slash.
 
-    A request with none of `headers` (in lower case) is answered by its view with the body left unread, so that view
-    must refuse it for the missing header. With `view_refuses` the view itself says that a body is too large.
-    With `signed_in` a body that does not stay in memory is only read from somebody who has signed in.
-    A process takes no more than `most_at_once` such requests at a time, so that their bodies do not fill its disk.
+    `headers` are in lower case. A request with none of them is answered by its view with the body left unread, so that
+    view must refuse it for the missing header. With `view_refuses` the view itself says that a body is too large. With
+    `signed_in` a body that does not stay in memory is read only from a signed-in user. A process takes at most
+    `most_at_once` such requests at a time, so that their bodies do not fill its disk.
     """
 
     name: str
@@ -37,7 +38,7 @@ class BodyRules(Registry[BodyRule]):
     default: Final = BodyRule("/")
 
     def of(self, path: str) -> BodyRule:
-        """Give the rule of a path: its own, else that of the longest name above it, else 1 MiB."""
+        """Return the rule of a path: its own, else that of the longest name above it, else 1 MiB."""
         own = self.get(path)
         if own is not None:
             return own
@@ -46,5 +47,6 @@ class BodyRules(Registry[BodyRule]):
 
 
 body_rules = BodyRules("rules for bodies")
-# Both surfaces look for a key before they read, count the call, and refuse what is too large in their own words.
+# Both API surfaces look for a key and count the call before they read a body. They refuse a body that is too large with
+# their own message.
 body_rules.add(BodyRule("/api/", headers=(b"x-api-key", b"authorization"), view_refuses=True))

@@ -1,4 +1,4 @@
-"""All settings of the product, from environment variables (docs/operations.md describes each)."""
+"""All settings, read from environment variables. docs/operations.md describes each variable."""
 
 import sys
 from pathlib import Path
@@ -19,7 +19,7 @@ PRODUCTION = ENVIRONMENT == "production"
 DEBUG = False
 
 SECRET_KEY = env.text("SECRET_KEY", purpose="50 or more random characters that sign sessions and links")
-# Earlier keys: what they signed is still believed, and nothing is signed with them.
+# Earlier keys: their signatures are still accepted, but they sign nothing new.
 SECRET_KEY_FALLBACKS = env.comma_separated("SECRET_KEY_FALLBACKS")
 FIELD_ENCRYPTION_KEYS = env.comma_separated("FIELD_ENCRYPTION_KEYS")
 if not FIELD_ENCRYPTION_KEYS:
@@ -28,31 +28,32 @@ if not FIELD_ENCRYPTION_KEYS:
         "secrets at rest."
     )
 DATABASE_URL = env.text("DATABASE_URL", purpose="where PostgreSQL is, such as postgresql://user@host:5432/name")
-# Behind a pooler in transaction mode: where PostgreSQL itself is, for the processes that keep a session of their own.
+# The address of PostgreSQL itself, if DATABASE_URL names a pooler in transaction mode. Processes that keep a session
+# use this address.
 DATABASE_DIRECT_URL = env.text("DATABASE_DIRECT_URL", DATABASE_URL)
 REDIS_URL = env.text("REDIS_URL", purpose="where Redis is, such as redis://host:6379/0")
 PUBLIC_URL = env.text("PUBLIC_URL", purpose="the address people open, such as https://app.example.com").rstrip("/")
 INSTANCE_ID = env.text("INSTANCE_ID", "")
-# Where workers and beat say that their loops turn (config/heartbeats.py); without a folder they do not.
+# Workers and beat record here that their loops turn (config/heartbeats.py). Without a directory they record nothing.
 HEARTBEAT_DIRECTORY = env.text("HEARTBEAT_DIRECTORY", "")
 
 # Hosts ------------------------------------------------------------------------------------------------
 
 HOSTS = {host.lower() for host in [urlsplit(PUBLIC_URL).hostname or "", *env.comma_separated("HOSTS")] if host}
-# For trying out; an agency's domain may be below one of these, such as app.agency.localhost.
+# For trying the product out. An agency's domain may be below one of these, such as app.agency.localhost.
 LOCAL_HOSTS = set() if PRODUCTION else {"localhost", "127.0.0.1", "[::1]", "testserver", ".localhost"}
 HOSTS |= LOCAL_HOSTS
-# agency.pages.branding.host.KnownHosts answers 404 to every other host; Django's own check would answer 400.
+# agency.pages.branding.host.KnownHosts answers 404 for every other host. Django's own check would answer 400.
 ALLOWED_HOSTS = ["*"]
-# Every process hears of a change of agencies' domains over a connection of its own; tests have one process.
+# Every process listens for changes of agencies' domains over a separate connection. Tests have only one process.
 DOMAIN_CHANGES_ARE_HEARD = ENVIRONMENT != "test"
 TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES")
-# Where an agency's domain has to lead: a name for its CNAME record, and addresses for those who cannot set one.
+# The target of an agency's domain: a name for its CNAME record, and addresses for agencies that cannot set one.
 DOMAIN_TARGET = env.text("DOMAIN_TARGET", urlsplit(PUBLIC_URL).hostname or "").lower().rstrip(".")
 DOMAIN_ADDRESSES = env.addresses("DOMAIN_ADDRESSES")
-# Who is asked about agencies' domains; without any, whom the host itself asks.
+# The name servers to ask about agencies' domains. Without any, the host's own name servers are asked.
 DNS_SERVERS = env.servers("DNS_SERVERS", port=53)
-# While trying out nobody is asked about names below `localhost`: they lead to this machine alone.
+# In development, names below `localhost` need no look-up, because they lead only to this machine.
 LOCALHOST_IS_PROVEN = ENVIRONMENT == "development" and not DNS_SERVERS
 WEBHOOK_ALLOWED_NETWORKS = env.networks("WEBHOOK_ALLOWED_NETWORKS")
 WEBHOOK_CA_FILE = env.text("WEBHOOK_CA_FILE", "")
@@ -150,18 +151,18 @@ PACK_LIBRARY = BASE_DIR / "packs" / "library"
 
 # PostgreSQL -------------------------------------------------------------------------------------------
 
-# What PostgreSQL shows of a connection: who holds a lock or runs a long statement is found by it.
+# PostgreSQL shows this name for each connection. It tells which process holds a lock or runs a long statement.
 _kind = process_name(sys.argv)
 PROCESS_NAME = env.text("PROCESS_NAME", _kind)
-# A web request holds no statement for longer than 5 s and waits for no lock longer than 2 s; workers have a minute.
+# A statement may take 5 s in a web process and a minute elsewhere. No statement waits longer than 2 s for a lock.
 STATEMENT_TIMEOUT_MS = 5_000 if _kind == "web" else 60_000
 SESSION_OPTIONS = (
     f"-c statement_timeout={STATEMENT_TIMEOUT_MS} -c lock_timeout=2000 -c idle_in_transaction_session_timeout=10000"
 )
-# Behind a pooler in transaction mode a session is not ours alone: it takes no options and keeps no cursor for us.
-# Only web processes go through one.
+# Behind a pooler in transaction mode other processes share our sessions. A session then takes no options from us and
+# keeps no cursor for us. Only web processes use the pooler.
 IS_POOLED = PROCESS_NAME == "web" and DATABASE_DIRECT_URL != DATABASE_URL
-# A host that is gone is found in seconds: by an answer that TCP does not get, or by silence on an idle connection.
+# A host that is gone is detected in seconds: TCP gets no answer, or an idle connection stays silent.
 KEEPALIVE = {"keepalives_idle": 10, "keepalives_interval": 3, "keepalives_count": 3, "tcp_user_timeout": 5_000}
 _address = env.database(DATABASE_URL if PROCESS_NAME == "web" else DATABASE_DIRECT_URL)
 DATABASES = {
@@ -184,10 +185,10 @@ DATABASES = {
     }
 }
 
-# For so many days that are to come there are partitions of deliveries already; tests empty each of them every time.
+# Partitions of deliveries are made this many days ahead. Few in tests, because tests empty each partition every time.
 PARTITION_DAYS_AHEAD = 1 if ENVIRONMENT == "test" else 14
 
-# How long rows are kept for which no promise says it (docs/operations.md has all periods).
+# How long rows are kept, where no other promise decides it (docs/operations.md has all periods).
 ACTIVITY_KEPT_DAYS = env.number("ACTIVITY_KEPT_DAYS", 396, least=30)  # the database keeps the last 30 days in any case
 MESSAGES_KEPT_DAYS = env.number("MESSAGES_KEPT_DAYS", 730, least=30)  # messages and notes of conversations
 MAIL_KEPT_DAYS = env.number("MAIL_KEPT_DAYS", 90, least=1)
@@ -196,7 +197,7 @@ PROVIDER_NOTICES_KEPT_DAYS = env.number("PROVIDER_NOTICES_KEPT_DAYS", 30, least=
 
 # Redis ------------------------------------------------------------------------------------------------
 
-# Any broker that Celery knows; Redis unless something else is named.
+# Any broker that Celery knows; Redis by default.
 try:
     CELERY_BROKER_URL, _broker_options = redis_address.celery_broker(env.text("CELERY_BROKER_URL", REDIS_URL))
 except ValueError:  # the address may hold a password and is never quoted
@@ -212,10 +213,10 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
-# A broker that is away is found so in a moment, by every caller.
+# Every caller quickly finds out that the broker is away.
 CELERY_BROKER_TRANSPORT_OPTIONS = {**_broker_options, "max_retries": 1, "interval_start": 0, "interval_max": 0.1}
 CELERY_TIMEZONE = "UTC"
-# Queues, routes, limits and intervals: config/queues.py has them all. Nothing is left to Celery's own queue.
+# config/queues.py has all queues, routes, limits and intervals. Celery's own default queue is not used.
 CELERY_TASK_ROUTES = queues.routes()
 CELERY_TASK_ANNOTATIONS = queues.annotations()
 CELERY_TASK_DEFAULT_QUEUE = queues.HOUSEKEEPING.name
@@ -234,9 +235,9 @@ CSRF_COOKIE_NAME = "__Host-csrf" if _https else "csrf"
 KNOWN_BROWSER_COOKIE_NAME = "__Host-known" if _https else "known"
 KEPT_FORM_COOKIE_NAME = "__Host-kept-form" if _https else "kept-form"
 SIGN_UP_COOKIE_NAME = "__Host-sign-up" if _https else "sign-up"
-# What authenticator apps show beside a person's e-mail address, but on an agency's host: there it is the agency's name.
+# Authenticator apps show this beside a person's e-mail address. On an agency's host they show the agency's name.
 TWO_FACTOR_ISSUER = env.text("TWO_FACTOR_ISSUER", urlsplit(PUBLIC_URL).hostname or "localhost")
-# Support staff need two-factor in production, and may have it elsewhere.
+# Support staff must use two-factor in production. Elsewhere they may.
 SUPPORT_NEEDS_TWO_FACTOR = PRODUCTION
 CONNECT_COOKIE_NAME = "__Host-connect" if _https else "connect"
 CSRF_FAILURE_VIEW = "agency.pages.errors.csrf_failure"
@@ -269,7 +270,7 @@ EMAIL_HOST_PASSWORD = env.text("EMAIL_HOST_PASSWORD", "")
 EMAIL_USE_TLS = env.flag("EMAIL_USE_TLS", default=True)
 EMAIL_TIMEOUT = 10
 EMAIL_BACKEND = "config.smtp.EmailBackend" if EMAIL_HOST else "config.smtp.ConsoleBackend"
-# An agency causes no more e-mails in an hour; what is too many for one waits for the next.
+# An agency may cause this many e-mails in an hour. The rest waits for the next hour.
 AGENCY_MAIL_LIMIT = env.number("AGENCY_MAIL_LIMIT", 1_000)
 if AGENCY_MAIL_LIMIT < 1:
     env.complaints.append("AGENCY_MAIL_LIMIT must be 1 or more.")
@@ -286,7 +287,7 @@ LANGUAGES = [
 LOCALE_PATHS = [BASE_DIR / "config" / "locale"]
 LANGUAGE_COOKIE_NAME = "__Host-language" if _https else "language"
 TIME_ZONE_COOKIE_NAME = "__Host-time-zone" if _https else "time-zone"
-# Set by the browser's own script (templates/static/console/time_zone.js); everything else in cookies is ours.
+# A script in the browser sets this cookie (templates/static/console/time_zone.js). The server sets all others.
 BROWSER_TIME_ZONE_COOKIE_NAME = "__Host-browser-time-zone" if _https else "browser-time-zone"
 TIME_ZONE = "UTC"
 USE_TZ = True
@@ -294,7 +295,7 @@ USE_I18N = True
 
 # Files of workspaces ----------------------------------------------------------------------------------
 
-# A directory that all hosts of the installation share, or a bucket that speaks S3.
+# A directory that all hosts of the installation share, or a bucket with the S3 API.
 MEDIA_BUCKET = env.text("MEDIA_BUCKET", "")
 MEDIA_DIRECTORY = env.text(
     "MEDIA_DIRECTORY",
@@ -308,7 +309,7 @@ if MEDIA_BUCKET:
             "bucket_name": MEDIA_BUCKET,
             "endpoint_url": env.text("MEDIA_BUCKET_URL", "") or None,
             "region_name": env.text("MEDIA_BUCKET_REGION", "") or None,
-            # Without a key, boto3 finds one by itself: of the host's role, say.
+            # Without a key, boto3 finds one by itself, such as that of the host's role.
             "access_key": env.text("MEDIA_BUCKET_KEY_ID", "") or None,
             "secret_key": env.text("MEDIA_BUCKET_SECRET", "") or None,
             "location": env.text("MEDIA_BUCKET_PREFIX", ""),
@@ -320,19 +321,21 @@ else:
         "OPTIONS": {"location": MEDIA_DIRECTORY, "file_permissions_mode": 0o600, "directory_permissions_mode": 0o700},
     }
 
-# Where an operator keeps backups: the exporter says how old the newest entry is. The product writes nothing there.
+# The directory of an operator's backups. The exporter reports the age of its newest entry. The product writes nothing
+# there.
 BACKUP_DIRECTORY = env.text("BACKUP_DIRECTORY", "")
 
 # Web server -------------------------------------------------------------------------------------------
 
-# The threads of each web process that run Django, each with a connection to PostgreSQL; readiness has one more.
+# The number of threads in each web process that run Django, each with a connection to PostgreSQL. Readiness has one
+# more.
 WEB_THREADS = env.number("WEB_THREADS", 4, least=1)
 
 # Limits and logs --------------------------------------------------------------------------------------
 
 AGENCY_KEY_LIMIT = env.number("AGENCY_KEY_LIMIT", 120, least=1)
 ADDRESS_LIMIT = env.number("ADDRESS_LIMIT", 60, least=1)
-# In which rates are looked up: that of the business accounts' payment method at the provider.
+# Rates are looked up in this currency. It is that of the business accounts' payment method at the provider.
 BILLING_CURRENCY = env.text("BILLING_CURRENCY", "USD")
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 1000
@@ -351,10 +354,10 @@ REST_FRAMEWORK = {
     "UNAUTHENTICATED_USER": None,
     "UNAUTHENTICATED_TOKEN": None,
 }
-# Enumerations stay where they are used: each surface's document is built in config.api.documents.
-# The two surfaces have documents of their own, which may name an operation alike; a test watches their warnings.
+# config.api.documents builds a document for each surface, with enumerations where they are used. Both documents may use
+# the same name for an operation. A test watches the library's warnings, so its own check at deploy is off.
 SPECTACULAR_SETTINGS = {"POSTPROCESSING_HOOKS": [], "OAS_VERSION": "3.1.0", "ENABLE_DJANGO_DEPLOY_CHECK": False}
-# Each process passes on what it measures; tests do it themselves.
+# Each process publishes what it measures. Tests do this themselves.
 METRICS_PUBLISHED = ENVIRONMENT != "test"
 LOG_LEVEL = env.one_of("LOG_LEVEL", ("INFO", "DEBUG", "WARNING", "ERROR", "CRITICAL"))
 LOG_FORMAT = env.one_of("LOG_FORMAT", ("json", "plain"))
@@ -368,13 +371,13 @@ LOGGING = {
     "handlers": {"stream": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
     "root": {"handlers": ["stream"], "level": LOG_LEVEL},
     "loggers": {
-        # Several wake-ups a second: their coming and going would drown everything else.
+        # Celery starts several tasks a second. A log line for each start and end would drown everything else.
         "celery": {"level": "WARNING"},
-        # Every request has its own line already; only a fault adds another. What a request is refused for is a line of
-        # ours (agency.pages.errors), without the trace that Django would write of it.
+        # Every request has a log line already, and only a fault adds another. Refusals are logged by
+        # agency.pages.errors, without Django's traceback.
         "django.request": {"level": "ERROR"},
         "django.security": {"level": "CRITICAL"},
-        # Its debug lines quote whole addresses, and a provider's may hold a token.
+        # Its debug lines quote whole addresses, and a provider's address may hold a token.
         "urllib3": {"level": "WARNING"},
     },
 }

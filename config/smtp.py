@@ -1,4 +1,4 @@
-"""Sends e-mail within a bounded time, however slowly the SMTP server speaks, and knows how far it came."""
+"""Sends e-mail within a bounded time, however slow the SMTP server is, and records how far it came."""
 
 import smtplib
 import socket
@@ -16,14 +16,14 @@ import certifi
 from django.core.mail import EmailMessage, EmailMultiAlternatives
 from django.core.mail.backends import console, smtp
 
-# From the connection to the server's last word. EMAIL_TIMEOUT bounds each silence within.
+# The time from the connection to the server's last reply. EMAIL_TIMEOUT limits each silence within it.
 CONVERSATION_SECONDS = 30.0
-# What one reply may consist of; the library alone bounds each of its lines.
+# The limits of one reply. The library itself limits only each of its lines.
 REPLY_LINES, REPLY_BYTES = 100, 64 * 1024
 
 
 class Step(StrEnum):
-    """What sending one e-mail is made of, in order; STARTTLS comes after the greeting, TLS before it."""
+    """The steps of sending one e-mail, in order. STARTTLS comes after the greeting, other TLS before it."""
 
     LOOKUP = "lookup"
     CONNECT = "connect"
@@ -36,7 +36,10 @@ class Step(StrEnum):
 
 
 class Conversation:
-    """How far one e-mail has come, and until when: `addresses`, where given, are the only ones connected to."""
+    """How far one e-mail has come, and its deadline.
+
+    If `addresses` are given, only these are connected to.
+    """
 
     def __init__(self, *, seconds: float, addresses: Sequence[str] = ()) -> None:
         self.addresses = addresses
@@ -44,7 +47,7 @@ class Conversation:
         self._until = time.monotonic() + seconds
 
     def begin(self, step: Step) -> None:
-        """Write down a step; one that is taken several times counts once."""
+        """Record a step. A step that is taken several times counts once."""
         if step not in self.steps:
             self.steps.append(step)
 
@@ -54,7 +57,7 @@ class Conversation:
 
 
 class ReplyReader:
-    """Reads a server's replies line by line, each up to a size: no server fills this process's memory."""
+    """Reads a server's replies line by line, up to a size, so that no server can fill this process's memory."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -76,9 +79,9 @@ class ReplyReader:
 
 
 class BoundedSMTP(smtplib.SMTP):
-    """An SMTP client whose connection is shut down from outside when its time is over, and whose replies are bounded.
+    """An SMTP client with bounded replies. Its connection is shut down from outside when its time is over.
 
-    Whatever a server answers, it is an `OSError` at worst, as every failure of the library.
+    Whatever a server answers, it raises at worst an `OSError`, as every failure of the library does.
     """
 
     _ending: threading.Timer | None = None
@@ -92,7 +95,7 @@ class BoundedSMTP(smtplib.SMTP):
     def _get_socket(self, host: str, port: int, timeout: float) -> socket.socket:
         self.conversation.begin(Step.CONNECT)
         connected = self._connect(host, port, timeout)
-        # It stays good when TLS takes the original over.
+        # The duplicate stays valid when TLS takes over the original.
         self._duplicate = connected.dup()
         self._ending = threading.Timer(self.conversation.seconds_left, _shut_down, [self._duplicate])
         self._ending.daemon = True
@@ -101,7 +104,7 @@ class BoundedSMTP(smtplib.SMTP):
         return connected
 
     def _connect(self, host: str, port: int, timeout: float) -> socket.socket:
-        """Connect to the approved addresses alone, one after another; the name stays what TLS is held against."""
+        """Connect only to the approved addresses, one after another. TLS still checks the certificate for the name."""
         if not self.conversation.addresses:
             found: socket.socket = super()._get_socket(host, port, timeout)  # type: ignore[misc]  # smtplib's own
             return found
@@ -145,7 +148,10 @@ class BoundedSMTP(smtplib.SMTP):
         return super().rcpt(*arguments, **options)
 
     def data(self, *arguments: Any, **options: Any) -> tuple[int, bytes]:
-        """Send the content, and wait to the end for the answer: who hangs up does not know what was taken."""
+        """Send the content, and wait until the deadline for the answer.
+
+        A client that hangs up earlier does not know whether the server took the e-mail.
+        """
         self.conversation.begin(Step.CONTENT)
         if self.sock is not None:
             self.sock.settimeout(max(self.conversation.seconds_left, 0.1))
@@ -164,7 +170,7 @@ def _shut_down(connected: socket.socket) -> None:
 
 
 class BoundedSMTPWithTLS(smtplib.SMTP_SSL, BoundedSMTP):
-    """The same for a conversation that begins with TLS, whose connection the other class opens."""
+    """The same client for a connection that begins with TLS. `BoundedSMTP` opens the connection."""
 
     _after_connecting = Step.TLS
 
@@ -183,7 +189,7 @@ class BoundedSMTPWithTLS(smtplib.SMTP_SSL, BoundedSMTP):
 
 
 class EmailBackend(smtp.EmailBackend):
-    """Django's own, over connections that end in time; `conversation` says how far the present one came."""
+    """Django's backend over connections with a deadline. `conversation` says how far the current e-mail came."""
 
     def __init__(self, *arguments: Any, conversation: Conversation | None = None, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -212,7 +218,7 @@ class PinnedEmailBackend(EmailBackend):
 
 @lru_cache(maxsize=1)
 def trusted_certificates() -> ssl.SSLContext:
-    """Trust the host's own authorities (`SSL_CERT_FILE` names others) and those that web clients trust."""
+    """Return a context that trusts the host's authorities (`SSL_CERT_FILE` names others) and those of web clients."""
     context = ssl.create_default_context()
     context.load_verify_locations(certifi.where())
     context.minimum_version = ssl.TLSVersion.TLSv1_2
@@ -220,7 +226,7 @@ def trusted_certificates() -> ssl.SSLContext:
 
 
 class ConsoleBackend(console.EmailBackend):
-    """Prints e-mails while trying the product out: their text alone, which people read and links are taken from."""
+    """Prints e-mails while you try the product out: only their text, which people read and copy links from."""
 
     def write_message(self, message: EmailMessage) -> None:
         text = copy(message)

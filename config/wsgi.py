@@ -1,4 +1,4 @@
-"""The WSGI entry point that granian, or any other server, loads."""
+"""The WSGI entry point, for granian or any other server."""
 
 import os
 

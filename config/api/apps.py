@@ -1,4 +1,4 @@
-"""The Django app of what both surfaces share; it owns the idempotency records."""
+"""The Django app of the code that both API surfaces share. It owns the idempotency records."""
 
 from typing import Any
 
@@ -20,15 +20,15 @@ class APIConfig(AppConfig):
 
         retention_rules.add(*RULES)
 
-        # Every server and the test client build this very class, so the class itself is changed.
+        # Every server and the test client create requests of this class, so the class itself is changed.
         WSGIRequest._set_content_type_params = set_utf_8_content_type  # type: ignore[attr-defined]  # not among the stubs
 
 
 def set_utf_8_content_type(request: HttpRequest, environment: dict[str, Any]) -> None:
-    """Read the content type without making its charset the request's own: requests are read as UTF-8.
+    """Read the content type, but not its charset for the request: requests are read as UTF-8.
 
-    Django would decode the query string and forms with any codec that Python knows by name, some of which
-    (`hex`, `undefined`) decode no text at all: the request would end in a fault before any view has seen it.
-    The API refuses other charsets by itself, and pages ask for UTF-8.
+    Django would decode the query string and forms with any codec that Python knows by name. Some of these (`hex`,
+    `undefined`) decode no text at all, so the request would fail before any view sees it. The API itself refuses other
+    charsets, and pages ask for UTF-8.
     """
     request.content_type, request.content_params = parse_header_parameters(environment.get("CONTENT_TYPE", ""))

@@ -1,4 +1,4 @@
-"""The answers that every operation shares: its errors, and the headers of the limit."""
+"""The answers that every operation shares: its errors, and the headers of the rate limit."""
 
 import re
 from dataclasses import dataclass
@@ -92,7 +92,7 @@ QUERY_TOO_LONG = "The query string has more than 1,000 parameters."
 
 @dataclass(frozen=True, slots=True)
 class SurfaceRefusals:
-    """What a surface refuses every operation with: the sentences of its 403 and, where it has one, of its switch."""
+    """The sentences with which a surface refuses any operation: for a 403, and for its switch if it has one."""
 
     forbidden: str
     disabled: str = ""
@@ -123,7 +123,7 @@ def _answer(status: int, refusals: SurfaceRefusals) -> dict[str, Any]:
 
 
 def components(refusals: SurfaceRefusals) -> dict[str, Any]:
-    """Give the shared components."""
+    """Return the shared components."""
     return {
         "schemas": {"Error": ERROR, "ValidationError": VALIDATION_ERROR},
         "headers": HEADERS,
@@ -136,14 +136,14 @@ def components(refusals: SurfaceRefusals) -> dict[str, Any]:
 
 
 def _errors(path: str, method: str, operation: dict[str, Any], refusals: SurfaceRefusals) -> dict[int, str]:
-    """Give the errors of an operation by what it is, each with its own sentence or none."""
+    """Return the errors that an operation may have, each with its own sentence or an empty text."""
     found = dict.fromkeys(ALWAYS, "")
     if "{" in path:
         found[404] = ""
     if method in WRITES:
         found |= dict.fromkeys(OF_A_WRITE, "")
         if "requestBody" not in operation:
-            del found[422]  # no field is looked at
+            del found[422]  # no field is validated
     elif any(parameter["in"] == "query" for parameter in operation.get("parameters", [])):
         found[400] = QUERY_TOO_LONG
     own = operation.get("x-errors", {})
@@ -153,7 +153,7 @@ def _errors(path: str, method: str, operation: dict[str, Any], refusals: Surface
 
 
 def place_links(path: str, operation: dict[str, Any]) -> None:
-    """Put the operation's own path into the links that its examples of pages show."""
+    """Put the operation's path into the links in its examples of pages."""
     for answer in operation["responses"].values():
         for content in answer.get("content", {}).values():
             for example in content.get("examples", {}).values():
@@ -169,7 +169,7 @@ def either(one: str, other: str) -> str:
 
 
 def complete(path: str, method: str, operation: dict[str, Any], refusals: SurfaceRefusals) -> None:
-    """Add what an operation may answer beside what it declares, in its own text where it has one."""
+    """Add the shared answers and headers to an operation. Its own text for a status goes first."""
     parameters = operation.get("parameters", [])
     place_links(path, operation)
     headers = COUNTED

@@ -1,4 +1,4 @@
-"""Builds a surface's document from the URL configuration, once per process."""
+"""Builds a surface's OpenAPI document from the URL configuration, once per process."""
 
 import threading
 from collections.abc import Iterator, Mapping
@@ -46,7 +46,7 @@ class Document:
     prefix: str
     summary: str
     refusals: SurfaceRefusals
-    # Sections that stand on pages of their own, so that none is heavy: each by the end of its page's address.
+    # Sections on separate pages, so that no page is heavy: the end of the page's address to the section's title.
     apart: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @property
@@ -73,7 +73,7 @@ WORKSPACE = Document(
     refusals=SurfaceRefusals(forbidden="API access is disabled for this installation, or this workspace is suspended."),
     apart={"broadcasts": "Broadcasts", "events": EVENTS},
 )
-# No licence of a common list: who may call it is agreed with each agency.
+# Not one of the common licences: use of the API is agreed with each agency.
 LICENCE = {"name": "Proprietary", "identifier": "LicenseRef-Proprietary"}
 SCHEMAS = "#/components/schemas/"
 METHODS = ("get", "post", "put", "patch", "delete")
@@ -121,14 +121,14 @@ def _generator(document: Document) -> Any:
 
 
 def build(document: Document) -> dict[str, Any]:
-    """Give the document as data; the library's settings are global, so one is built at a time."""
+    """Build the document as data. The library's settings are global, so only one document is built at a time."""
     with _one_at_a_time, patched_settings(_patches(document)):
         generator = _generator(document)
         built: dict[str, Any] = generator.get_schema(request=None, public=True)
     for path, methods in built["paths"].items():
         for method, operation in methods.items():
             answers.complete(path, method, operation, document.refusals)
-        # A viewset's methods come out of a set; the same code must give the same document.
+        # A viewset's methods come out of a set, but the same code must give the same document.
         built["paths"][path] = {method: methods[method] for method in METHODS if method in methods}
     whole = {**built, "webhooks": generator.webhooks} if generator.webhooks else built
     _leave_out_unused(whole)
@@ -136,7 +136,7 @@ def build(document: Document) -> dict[str, Any]:
 
 
 def _leave_out_unused(whole: dict[str, Any]) -> None:
-    """Leave out the schemas that nothing leads to: the library makes some for a request that is described otherwise."""
+    """Remove the schemas that nothing refers to. The library makes some for requests that are described otherwise."""
     schemas = whole["components"]["schemas"]
     while unused := schemas.keys() - set(_referred_to(whole)):
         for name in unused:
@@ -155,5 +155,5 @@ def _referred_to(node: Any) -> Iterator[str]:
 
 @lru_cache(maxsize=8)
 def written(document: Document, urlconf: str) -> bytes:
-    """Give the document as JSON; each URL configuration has its own."""
+    """Return the document as JSON. Each URL configuration has its own document."""
     return to_json(build(document))

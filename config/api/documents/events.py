@@ -1,4 +1,4 @@
-"""What a surface sends of itself: higher apps add their events in their `hooks`, documents list them."""
+"""The events in the documents: higher apps add theirs in their `hooks`."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -15,7 +15,10 @@ JSON = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class EventDescription:
-    """An event as its receiver sees it: whose it is (`tenant`, a property), its `data`, and what the headers mean."""
+    """An event as its receiver sees it.
+
+    `tenant` is the schema of the property that names the event's tenant. `headers` maps each header to its meaning.
+    """
 
     name: str
     summary: str
@@ -27,7 +30,10 @@ class EventDescription:
 
 @dataclass(frozen=True, slots=True)
 class DocumentedEvents:
-    """Events that an app describes in a document (`agency`, `workspace`); `describe` is called once, late."""
+    """The events that an app adds to a document (`agency` or `workspace`).
+
+    `describe` is called only when the document is built.
+    """
 
     name: str
     document: str
@@ -38,12 +44,12 @@ documented_events = Registry[DocumentedEvents]("sources of documented events")
 
 
 def events_of(document: str) -> Iterator[EventDescription]:
-    """Give the events of a document, in their order."""
+    """Return the events of a document, in their order."""
     return (event for source in documented_events if source.document == document for event in source.describe())
 
 
 def webhooks_of(document: str, components: ComponentRegistry) -> dict[str, Any]:
-    """Describe the events of a document; the schemas of their data join its components."""
+    """Describe the events of a document as webhooks. The schemas of their data join the document's components."""
     view: Any = build_mocked_view("POST", "/", extend_schema(), components)
     return {event.name: _path_item(event, view) for event in events_of(document)}
 

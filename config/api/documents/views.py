@@ -21,7 +21,7 @@ from config.api.responses.pagination import origin
 
 View = Callable[[HttpRequest], HttpResponse]
 ALLOWED = ("GET", "HEAD")
-# The marks of reference.html, and what stands there.
+# The marks in reference.html, each with the template that takes its place.
 LOOKS = {b"<!--whose-->": "pages/look/_title.html", b"<!--look-->": "pages/look/_head.html"}
 
 

@@ -1,1 +1,1 @@
-"""How the API refuses: kinds of errors that belong to HTTP, faults nobody foresaw, and the answer to each."""
+"""The API's errors: refusals that belong to HTTP, unexpected faults, and the answer to each."""

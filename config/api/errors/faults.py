@@ -1,4 +1,4 @@
-"""Faults nobody foresaw: logged without the data they carry, answered without a trace of them."""
+"""Unexpected faults: logged without the data they carry, and answered without a trace of them."""
 
 import logging
 import traceback
@@ -16,14 +16,14 @@ SERVER_ERROR = "Server error."
 CONCURRENT_CHANGE = "Another request is changing this at the moment. Send the request again."
 UNAVAILABLE = "The service is busy at the moment. Send the request again."
 RETRY_AFTER_SECONDS = 2
-# Classes of states in which PostgreSQL could not work for us: connections, resources (a full disk among them), objects
-# in use (a lock that was not free in time), intervention by an operator (a statement timeout, a restart), its files.
-# And read_only_sql_transaction: a server that has become, or still is, a standby.
+# SQLSTATE classes in which PostgreSQL could not work for us: connections, resources (such as a full disk), objects in
+# use (a lock that was not free in time), intervention by an operator (a statement timeout, a restart), its files. And
+# read_only_sql_transaction: the server is a standby, or has become one.
 UNAVAILABLE_CLASSES = ("08", "53", "55", "57", "58", "25006")
 
 
 class FaultAnswer(NamedTuple):
-    """What a failed statement is answered with; a caller may try again after `retry_after` seconds."""
+    """The answer to a failed statement. The caller may try again after `retry_after` seconds."""
 
     status: int
     message: str
@@ -51,7 +51,7 @@ def _diagnosis(fault: BaseException) -> dict[str, str | None]:
 
 
 def log_fault(fault: BaseException, level: int = logging.ERROR) -> None:
-    """Log a fault; a database's own text may quote whole rows, so of those only frames and names are kept."""
+    """Log a fault. A database's own text may quote whole rows, so only frames and names of its faults are logged."""
     if any(isinstance(link, Error | psycopg.Error) for link in _chain(fault)):
         frames = "".join(traceback.format_tb(fault.__traceback__))
         extra = {"fault": type(fault).__name__, "frames": frames, **_diagnosis(fault)}
@@ -61,7 +61,7 @@ def log_fault(fault: BaseException, level: int = logging.ERROR) -> None:
 
 
 def is_unavailable(fault: BaseException) -> bool:
-    """Say whether the database could not be asked, or not in time: nothing is wrong with the request."""
+    """Return whether the database was unreachable or too slow. Then nothing is wrong with the request."""
     if not isinstance(fault, Error):
         return False
     state = sqlstate(fault)
@@ -71,12 +71,12 @@ def is_unavailable(fault: BaseException) -> bool:
 
 
 def is_race_lost(fault: BaseException) -> bool:
-    """Say whether another request was first in the database, and a repetition may pass."""
+    """Return whether another transaction was first, so that a repetition may pass."""
     return isinstance(fault, Error) and sqlstate(fault) in LOST
 
 
 def database_fault_response(fault: Error) -> FaultAnswer:
-    """Give the status and the message that a failed statement is answered with."""
+    """Return the answer to a failed statement."""
     if is_unavailable(fault):
         return BUSY
     if isinstance(fault, IntegrityError) or is_race_lost(fault):

@@ -1,4 +1,4 @@
-"""Turns every error into `{message}` or `{message, errors}`; no other module knows the statuses."""
+"""Turns every error into an answer, `{message}` or `{message, errors}`, and gives domain errors their status."""
 
 import logging
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ def _domain(error: domain.DomainError) -> HttpResponse:
         return _invalid(error.errors)
     answer = error_response(next(status for kind, status in KINDS if isinstance(error, kind)), error.message)
     mark_cause(answer, "unavailable")
-    answer.__dict__["_has_been_logged"] = True  # a refusal is meant, 503 included, and no fault worth a line
+    answer.__dict__["_has_been_logged"] = True  # a refusal is intended, even with 503, and no fault to log
     return answer
 
 
@@ -91,7 +91,7 @@ def _text_or_depth(error: Exception) -> HttpResponse | None:
 
 
 def answer_exception(error: Exception, context: Mapping[str, Any]) -> HttpResponse:
-    """Give the answer to whatever a view raised; DRF's `EXCEPTION_HANDLER`. Never raises, never leaks."""
+    """Return the answer to any exception of a view; DRF's `EXCEPTION_HANDLER`. It never raises and never leaks."""
     if isinstance(error, Refusal):
         return error_response(error.status, error.message, headers=error.headers)
     if isinstance(error, domain.DomainError):
@@ -109,5 +109,5 @@ def answer_exception(error: Exception, context: Mapping[str, Any]) -> HttpRespon
 
 @csrf_exempt
 def path_not_found(request: HttpRequest) -> HttpResponse:
-    """Answer below `/api/` where no surface stands."""
+    """Answer 404 for paths below `/api/` that belong to no surface."""
     return error_response(404, NOT_FOUND)

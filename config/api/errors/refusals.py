@@ -1,4 +1,4 @@
-"""Refusals that belong to HTTP alone: the business never heard of the request."""
+"""Refusals that belong to HTTP alone. No service is called for such a request."""
 
 from collections.abc import Mapping
 
@@ -20,7 +20,7 @@ class Malformed(Refusal):
 
 
 class Unauthorized(Refusal):
-    """No caller could be made out; the header keeps DRF and proxies from turning it into something else."""
+    """The caller is unknown. The header keeps DRF and proxies from changing the answer."""
 
     status = 401
     message = "Invalid API key."
@@ -40,7 +40,7 @@ class UnsupportedMedia(Refusal):
 
 
 class TooManyRequests(Refusal):
-    """Past the limit; `seconds` is the whole number of seconds to the end of the window."""
+    """The caller is over the limit. `seconds` is the whole number of seconds until the window ends."""
 
     status = 429
 

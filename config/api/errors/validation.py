@@ -1,4 +1,4 @@
-"""How refused fields are named and counted."""
+"""Names and counts refused fields."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -41,7 +41,7 @@ def flatten_model_error(error: ModelValidationError) -> dict[str, list[str]]:
 
 
 def summary(errors: Mapping[str, list[str]]) -> str:
-    """Give the first error's sentence and say how many more there are."""
+    """Return the first error's sentence and the number of further errors."""
     sentences = [sentence for found in errors.values() for sentence in found]
     more = len(sentences) - 1
     if more < 1:

@@ -1,4 +1,4 @@
-"""Fields of serializers: no JSON type is converted to another, texts must be seen and stored; all have examples."""
+"""Serializer fields. They convert no JSON type to another, take only visible, storable texts, and all have examples."""
 
 from config.api.fields.files import UploadField
 from config.api.fields.lists import ListField

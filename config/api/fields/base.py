@@ -1,4 +1,4 @@
-"""What every field shares: refusals that name it, and an example for the documents."""
+"""The base of every field: errors that name the field, and an example for the documents."""
 
 from typing import Any, NoReturn
 
@@ -8,7 +8,7 @@ UNSET: Any = serializers.empty
 
 
 def path_of(field: serializers.BaseSerializer[Any] | serializers.Field[Any, Any, Any, Any]) -> str:
-    """Give a field's dotted path below the body: `owner.email`; empty for the body itself."""
+    """Return a field's dotted path below the body, such as `owner.email`. The path of the body itself is empty."""
     names: list[str] = []
     link: Any = field
     while link is not None:
@@ -18,7 +18,7 @@ def path_of(field: serializers.BaseSerializer[Any] | serializers.Field[Any, Any,
 
 
 def subject_of(field: serializers.Field[Any, Any, Any, Any]) -> str:
-    """Begin a sentence: `The owner.email field`, `Each entry of the order field`, `The body`."""
+    """Return a sentence's subject: `The owner.email field`, `Each entry of the order field`, `The body`."""
     path = path_of(field).replace("_", " ")
     if not path:
         return "The body"
@@ -26,7 +26,7 @@ def subject_of(field: serializers.Field[Any, Any, Any, Any]) -> str:
 
 
 class FieldErrors(serializers.Field[Any, Any, Any, Any]):
-    """A field whose refusals name it; messages may use `{subject}`."""
+    """A field whose errors name it. Messages may use `{subject}`."""
 
     default_error_messages = {
         "required": "{subject} is required.",
@@ -38,9 +38,10 @@ class FieldErrors(serializers.Field[Any, Any, Any, Any]):
 
 
 class Field(FieldErrors):
-    """A field with one value. `example` is what the documents show; without it one is made by the type.
+    """A field with one value.
 
-    `is_written_as_it_is` says that the JSON writer takes the value without a conversion.
+    The documents show `example`; without it an example is made from the type. `is_written_as_it_is` says that the JSON
+    writer takes the value without a conversion.
     """
 
     is_written_as_it_is: bool = True

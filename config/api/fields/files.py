@@ -1,4 +1,4 @@
-"""Files of multipart bodies."""
+"""A field for files of multipart bodies."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from config.api.requests.multipart import Upload
 
 
 class UploadField(Field, serializers.FileField):
-    """An uploaded file, as `read_upload` gives it."""
+    """An uploaded file, as `read_upload` returns it."""
 
     default_error_messages = {"invalid": "{subject} must be a file."}
 

@@ -1,4 +1,4 @@
-"""Lists, never without a bound."""
+"""Lists with a maximum length."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from config.api.fields.base import Field
 
 
 class ListField(Field, serializers.ListField):
-    """A JSON array of at most `max_length` entries; with `distinct` none may occur twice."""
+    """A JSON array of at most `max_length` entries. With `distinct` no entry may occur twice."""
 
     default_error_messages = {
         "not_a_list": "{subject} must be a list.",

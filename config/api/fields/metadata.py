@@ -1,4 +1,4 @@
-"""Notes of the caller's own on a resource: short texts by name."""
+"""Metadata: the caller's notes on a resource, short texts by name."""
 
 from typing import Any
 
@@ -14,9 +14,9 @@ LONGEST_VALUE = 500
 
 
 class MetadataField(Field, serializers.DictField):
-    """A JSON object of at most 50 texts, names and texts trimmed; null is an empty one.
+    """A JSON object of at most 50 texts. Names and texts are trimmed; null counts as an empty object.
 
-    What is sent takes the place of all that was there.
+    The object that is sent replaces everything that was there.
     """
 
     is_written_as_it_is = False
@@ -48,12 +48,12 @@ class MetadataField(Field, serializers.DictField):
         return texts
 
     def to_representation(self, value: Any) -> Any:
-        """Give the texts; a row of a statement of our own holds them as the database writes JSON."""
+        """Return the texts. In a row of a statement they are a string of JSON."""
         return orjson.loads(value) if isinstance(value, str) else value
 
 
 def is_name(name: str) -> bool:
-    """Say whether a text can be a name; blanks around it are not part of it."""
+    """Return whether a text can be a name. Blanks around it are ignored."""
     name = name.strip()
     if name.isascii() and name.isprintable():
         return len(name) <= LONGEST_NAME and bool(name.strip())

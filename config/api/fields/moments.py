@@ -1,4 +1,4 @@
-"""Times as they are written in bodies, filters and addresses."""
+"""Times in bodies, filters and addresses."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
@@ -7,8 +7,8 @@ from django.utils.dateparse import parse_datetime
 
 NO_TIME: Final = "must be an ISO 8601 time with an offset."
 OUT_OF_RANGE: Final = "is out of range."
-# As far from the ends of the calendar as any zone's offset reaches: what is shown on somebody's own clock passes them
-# neither in UTC nor there.
+# Times keep this distance from the ends of the calendar. It is larger than any zone's offset, so a time is within the
+# calendar both in UTC and on any person's local clock.
 MARGIN: Final = timedelta(days=1)
 NO_MARGIN: Final = timedelta(0)
 EARLIEST: Final = datetime.min.replace(tzinfo=UTC)
@@ -16,13 +16,13 @@ LATEST: Final = datetime.max.replace(tzinfo=UTC)
 
 
 class BeyondCalendar(ValueError):
-    """A time that is none on some clock, as its year would be 0 or 10000 there."""
+    """A time whose year would be 0 or 10000 on some local clock."""
 
 
 def moment_of(text: Any, *, margin: timedelta = MARGIN) -> datetime | None:
-    """Read a time with an offset; None for what is none. Raises `BeyondCalendar`.
+    """Parse a time with an offset; None for any other text. Raises `BeyondCalendar`.
 
-    What is only compared with other times, and shown on no clock, needs no margin.
+    A time that is only compared with others, and shown on no clock, needs no margin.
     """
     try:
         found = parse_datetime(text) if isinstance(text, str) else None

@@ -1,4 +1,4 @@
-"""Texts: trimmed, visible, and free of characters that lie about what they are."""
+"""Text fields: trimmed, visible, and free of characters that mislead."""
 
 import re
 import unicodedata
@@ -18,23 +18,23 @@ CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 CONTROLS_BUT_LINES = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 STORED = (str, int, float, type(None))
-# Overrides and embeddings, which can make a text read as another one.
+# Overrides and embeddings, which can make a text look like another one.
 OVERRIDES = re.compile("[\u202a-\u202e]")
 ISOLATES = re.compile("[\u2066-\u2069]")
 END_OF_ISOLATE = "\u2069"
-# Letters by category that nobody can see: Hangul fillers and the empty Braille pattern.
+# Characters that nobody can see, though their category is not blank: Hangul fillers and the empty Braille pattern.
 BLANK_LETTERS = frozenset("\u115f\u1160\u3164\uffa0\u2800")
 UNSEEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp", "Zs"})
 LONGEST_EMAIL = 254
-# What begins an encoded word (RFC 2047): mail programs show what it encodes.
+# The start of an encoded word (RFC 2047). Mail programs show the decoded text.
 ENCODED_WORD = "=?"
 LONGEST_ZONE = 64
-# Names in the zone database that are no time zone: the machine's own zone, and a placeholder.
+# Names in the zone database that are not time zones: the machine's own zone, and a placeholder.
 NO_ZONES = frozenset({"Factory", "localtime"})
 
 
 def can_be_stored(value: Any) -> bool:
-    """Whether the database can keep all characters and numbers of a JSON value, whatever its form."""
+    """Return whether the database can store all characters and numbers of a JSON value."""
     if isinstance(value, Mapping):
         return all(map(can_be_stored, (*value.keys(), *value.values())))
     if isinstance(value, list):
@@ -43,7 +43,7 @@ def can_be_stored(value: Any) -> bool:
 
 
 def is_seen(text: str) -> bool:
-    """Say whether a text shows anything: zero-width and other blank characters alone do not."""
+    """Return whether a text shows anything. Zero-width and other blank characters alone show nothing."""
     if text.isascii() and text.isprintable():
         return bool(text) and not text.isspace()
     return any(
@@ -53,7 +53,7 @@ def is_seen(text: str) -> bool:
 
 
 def misleads_in_direction(text: str) -> bool:
-    """Say whether a text overrides or embeds a direction, or holds an isolate that is not one of a pair."""
+    """Return whether a text overrides or embeds a direction, or has an isolate that is not one of a pair."""
     if OVERRIDES.search(text):
         return True
     depth = 0
@@ -65,10 +65,11 @@ def misleads_in_direction(text: str) -> bool:
 
 
 def can_be_written_to(address: str) -> bool:
-    """Say whether an e-mail address is one, spelled in the one way in which everybody reads it.
+    """Return whether an e-mail address is valid, and spelled in the one way in which everybody reads it.
 
-    No quoted local part, which is another spelling of a plain one; no encoded word, which mail programs decode; no
-    letter that becomes another in lower case, as the Kelvin sign; a domain that the DNS can name.
+    These are refused: a quoted local part, which is another spelling of a plain one; an encoded word, which mail
+    programs decode; a letter that becomes another in lower case, such as the Kelvin sign; a domain that the DNS cannot
+    name.
     """
     local, _, domain = address.rpartition("@")
     if not local.isascii() or '"' in local or ENCODED_WORD in address:
@@ -82,9 +83,9 @@ def can_be_written_to(address: str) -> bool:
 
 
 class CharField(Field, serializers.CharField):
-    """A JSON string, trimmed. `multiline` allows line breaks (CR LF becomes LF) and tabs.
+    """A trimmed JSON string. `multiline` allows tabs and line breaks (CR LF becomes LF).
 
-    With `blank_as_null` a text that is empty in the database is null for callers, who may send either.
+    With `blank_as_null` a text that is empty in the database is null for callers. They may send either.
     """
 
     default_error_messages = {
@@ -115,7 +116,7 @@ class CharField(Field, serializers.CharField):
             data = data.replace("\r\n", "\n").strip() if self.multiline else data.strip()
             if not is_seen(data):
                 return self._blank()
-        # Past CharField, which would judge blanks and cast numbers by its own rules.
+        # This skips CharField's method, which treats blanks differently and converts numbers.
         return super(serializers.CharField, self).run_validation(data)
 
     def _blank(self) -> str:
@@ -150,7 +151,7 @@ class EmailField(CharField, serializers.EmailField):
 
 @lru_cache(maxsize=1)
 def known_zones() -> frozenset[str]:
-    """Give the IANA names that may be chosen; reading them walks the zone database, so it is done once."""
+    """Return the IANA names that may be chosen. Reading them walks the zone database, so it is done once."""
     return frozenset(available_timezones() - NO_ZONES)
 
 
@@ -168,7 +169,7 @@ class TimezoneField(CharField):
 
 
 class NetworkField(CharField):
-    """An address or a network (CIDR) of either family, in its one spelling."""
+    """An address or a network (CIDR) of either family, in its canonical spelling."""
 
     default_error_messages = {
         "network": "{subject} must be an address or a network such as 192.0.2.0/24 or 2001:db8::/48.",
@@ -185,7 +186,7 @@ class NetworkField(CharField):
 
 
 class OpaqueField(Field, serializers.CharField):
-    """A JSON string that is the caller's own and comes back exactly as it was sent."""
+    """A JSON string that belongs to the caller and comes back exactly as it was sent."""
 
     default_error_messages = {
         "invalid": "{subject} must be a string.",

@@ -1,4 +1,4 @@
-"""Short values with a meaning of their own: ids, one of a few texts, yes or no, numbers, times."""
+"""Fields for short values: ids, choices, booleans, numbers and times."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -44,7 +44,7 @@ class BooleanField(Field, serializers.BooleanField):
 
 
 class IntegerField(Field, serializers.IntegerField):
-    """A JSON integer; texts, fractions and booleans are none."""
+    """A JSON integer. Strings, fractions and booleans are refused."""
 
     default_error_messages = {
         "invalid": "{subject} must be a whole number.",
@@ -67,11 +67,11 @@ class IntegerField(Field, serializers.IntegerField):
 
 
 class FloatField(Field, serializers.FloatField):
-    """A number that is only read."""
+    """A read-only number."""
 
 
 class DecimalField(Field, serializers.FloatField):
-    """A JSON number with at most `decimal_places`, read as a `Decimal` and written as a number; texts are none."""
+    """A JSON number with at most `decimal_places`, read as a `Decimal` and written as a number. Strings are refused."""
 
     is_written_as_it_is = False
     default_error_messages = {
@@ -102,14 +102,14 @@ class DecimalField(Field, serializers.FloatField):
         return rounded
 
     def run_validators(self, value: Any) -> None:
-        """Do nothing: the bounds, which are here for the documents, were held against the exact number."""
+        """Do nothing: `to_internal_value` has checked the exact number. The bounds are there for the documents."""
 
     def to_representation(self, value: Any) -> float:
         return float(value)
 
 
 class DateTimeField(Field, serializers.DateTimeField):
-    """A time: ISO 8601 with an offset, without which it would be anybody's guess. The JSON writer gives it in UTC."""
+    """An ISO 8601 time with an offset, without which it would be ambiguous. The JSON writer gives it in UTC."""
 
     default_error_messages = {"invalid": f"{{subject}} {NO_TIME}", "out_of_range": f"{{subject}} {OUT_OF_RANGE}"}
 
@@ -124,11 +124,11 @@ class DateTimeField(Field, serializers.DateTimeField):
 
 
 class URLField(Field, serializers.URLField):
-    """An address that is only read."""
+    """A read-only address."""
 
 
 class DictField(Field, serializers.DictField):
-    """An object with names of its own, whose values are not looked at."""
+    """An object with any names, whose values are not checked."""
 
     default_error_messages = {"not_a_dict": "{subject} must be an object."}
 

@@ -1,4 +1,4 @@
-"""Reads a document into what its page shows."""
+"""Reads an OpenAPI document into the objects that its reference page shows."""
 
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
@@ -22,16 +22,16 @@ from config.api.requests.multipart import MULTIPART
 
 JSON = Mapping[str, Any]
 EVENTS = "Events"
-# One that is longer is shown once, by the first operation of its section that answers with it.
+# A longer example is shown once in a section, by the first operation that answers with it.
 LONG_EXAMPLE = 300
 PLACES = {"path": "Path", "query": "Query", "header": "Headers"}
-# A section can be followed from its top to its end: what makes something comes first, what ends it last.
+# A section reads from top to end: operations that make something come first, those that end it come last.
 FIRST, TRIED, USUAL, LAST = 0, 1, 2, 5
 BY_LAST_WORD = {"preview": TRIED, "test": TRIED, "suspend": 3, "restore": 4, "cancel": LAST}
 
 
 class ReferenceBuilder:
-    """Reads one document."""
+    """Reads one OpenAPI document."""
 
     def __init__(self, document: JSON) -> None:
         self.document = document
@@ -40,7 +40,7 @@ class ReferenceBuilder:
         self._shown: dict[tuple[str, str], tuple[str, str]] = {}
 
     def build(self, *, leaving_out: Collection[str] = (), only: str = "") -> Reference:
-        """Give the page of all sections, of all but some, or of one alone."""
+        """Return the page of all sections, of all but those in `leaving_out`, or of `only` one."""
         info, usual = self.document["info"], self.document["components"]["responses"]
         summary, _, conventions = info["description"].partition("\n")
         sections = tuple(
@@ -128,7 +128,7 @@ class ReferenceBuilder:
         )
 
     def _parameters(self, parameters: list[JSON]) -> dict[str, tuple[FieldRow, ...]]:
-        """Give an operation's parameters by where they stand."""
+        """Return an operation's parameters by their place: path, query or headers."""
         rows: dict[str, list[FieldRow]] = {}
         for one in parameters:
             schema = {**one["schema"], "description": one.get("description", "")}
@@ -158,7 +158,7 @@ class ReferenceBuilder:
         )
 
     def _objects(self, sections: tuple[SectionEntry, ...]) -> Iterator[ObjectEntry]:
-        """Describe every object that a field on the page leads to, and those that these lead to."""
+        """Describe every object that a field on the page refers to, directly or through other objects."""
         waiting = [row.object for section in sections for one in section.operations for row in one.rows()]
         seen: dict[str, ObjectEntry] = {}
         while waiting:
@@ -180,22 +180,22 @@ def _place(path: str, method: str, root: str) -> tuple[int, int]:
     """Give where an operation stands in a section whose shortest path is `root`: what ends things is last."""
     usual = FIRST if path == root else BY_LAST_WORD.get(path.rpartition("/")[2], USUAL)
     rank = LAST if method == "DELETE" else usual
-    return rank, -path.count("/") if rank == LAST else 0  # of two things, the inner one ends first
+    return rank, -path.count("/") if rank == LAST else 0  # an inner resource ends before the one that holds it
 
 
 def json_content(holder: JSON) -> JSON:
-    """Give what a body or an answer holds as JSON."""
+    """Return the JSON content of a body or an answer."""
     content: JSON = holder.get("content", {}).get("application/json", {})
     return content
 
 
 def upload_content(holder: JSON) -> JSON:
-    """What is asked for as multipart/form-data."""
+    """Return the multipart/form-data content of a request's body."""
     content: JSON = holder.get("content", {}).get(MULTIPART, {})
     return content
 
 
 def example_in(content: JSON) -> Any:
-    """Give the example of a body, or None."""
+    """Return the example of a body, or None."""
     examples = [one["value"] for one in content.get("examples", {}).values()]
     return examples[0] if examples else content.get("example")

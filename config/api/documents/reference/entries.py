@@ -1,4 +1,4 @@
-"""What the page shows of a document: its sections with their operations, its events, and the objects in answers."""
+"""The objects that a reference page shows: sections with operations, events, and the objects in answers."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -13,9 +13,9 @@ NOTHING = SafeString("")
 
 @dataclass(frozen=True, slots=True)
 class AnswerEntry:
-    """An answer; `example` is its body, `fields` what stands in it, down to the first object.
+    """An answer. `example` is its body; `fields` are the body's fields, down to the first object.
 
-    A long example stands on the page once: `same_as` is then anchor and summary of the operation that shows it.
+    The page shows a long example once. Elsewhere `same_as` has anchor and summary of the operation that shows it.
     """
 
     status: str
@@ -27,7 +27,7 @@ class AnswerEntry:
 
 @dataclass(frozen=True, slots=True)
 class OperationEntry:
-    """An operation, or an event that is sent; an event has no path."""
+    """An operation, or an event, whose `method` is `EVENT` and whose `path` is its name."""
 
     anchor: str
     method: str
@@ -42,7 +42,7 @@ class OperationEntry:
     samples: tuple[Sample, ...]
 
     def rows(self) -> Iterator[FieldRow]:
-        """Give the fields that may lead to objects."""
+        """Yield the fields that may refer to objects."""
         yield from self.body
         for answer in self.answers:
             yield from answer.fields
@@ -50,7 +50,7 @@ class OperationEntry:
 
 @dataclass(frozen=True, slots=True)
 class SectionEntry:
-    """Operations of one kind of thing."""
+    """The operations on one kind of thing."""
 
     anchor: str
     title: str
@@ -59,7 +59,7 @@ class SectionEntry:
 
 @dataclass(frozen=True, slots=True)
 class ObjectEntry:
-    """An object that answers hold."""
+    """An object that occurs in answers."""
 
     name: str
     text: SafeString

@@ -1,4 +1,4 @@
-"""What a sample's body leaves to the reader: ids and addresses are named, as nobody else has those of an example."""
+"""Placeholders in sample bodies. You fill in ids and addresses, because those of the example are nobody's."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -9,16 +9,16 @@ from config.api.documents.reference.schemas import Schema, Schemas
 NAME_IN_PATH = re.compile(r"{(\w+)}")
 LEFT_OUT = object()
 FORMS = ("object", "array", "string")
-ADDRESS = "url"  # the one that the product itself calls
+ADDRESS = "url"  # the field with an address that the product calls
 
 
 def placeholder(name: str) -> str:
-    """Name an id by its field or parameter: `CATEGORY_ID` for `category` and `category_id`."""
+    """Return the placeholder of an id by its field or parameter: `CATEGORY_ID` for `category` and `category_id`."""
     return f"{name.removesuffix('_id').upper()}_ID"
 
 
 def with_placeholders(body: Any, schema: Schema, schemas: Schemas, *, path: str) -> Any:
-    """Give a body in which ids are to be filled in; what may be left out and holds an id or nothing is left out."""
+    """Return a body with placeholders for ids. Optional parts are left out if they hold an id or nothing."""
     taken = {placeholder(name) for name in NAME_IN_PATH.findall(path)}
     filled = _Filling(schemas, path, taken).filled(body, schema, name="")
     return body if filled is LEFT_OUT else filled
@@ -29,7 +29,7 @@ class _Filling:
         self.schemas, self.path, self.taken = schemas, path, taken
 
     def filled(self, value: Any, schema: Schema, *, name: str, is_needed: bool = True) -> Any:
-        """Give a value as a sample has it, or `LEFT_OUT`."""
+        """Return a value with its placeholders, or `LEFT_OUT`."""
         whole = self._form(schema)
         if isinstance(value, dict) and "properties" in whole:
             return self._object(value, whole)
@@ -51,12 +51,15 @@ class _Filling:
         return kept or LEFT_OUT
 
     def _id(self, name: str) -> str:
-        """Name the id of a field; that of a list by what it lists, and another one than that of the path."""
+        """Return the placeholder of a field's id.
+
+        In a list it is named after the list's entries. `OTHER_` distinguishes it from an id in the path.
+        """
         own = placeholder(_listed_in(self.path) if name == "order" else _singular(name))
         return f"OTHER_{own}" if own in self.taken else own
 
     def _form(self, schema: Schema) -> Schema:
-        """Give what a value is beside null."""
+        """Return the schema of a value that is not null."""
         whole = self.schemas.resolved(schema)
         parts = [self.schemas.resolved(part) for part in whole.get("oneOf", whole.get("anyOf", ()))]
         return next((part for part in parts if part.get("type") in FORMS), whole)

@@ -1,4 +1,4 @@
-"""The documents' prose as HTML: paragraphs, and code between backticks; and code as it is."""
+"""Renders the documents' prose as HTML: paragraphs, code between backticks, and code as it is."""
 
 import html
 
@@ -7,7 +7,7 @@ from django.utils.safestring import SafeString
 
 
 def inline(text: str) -> SafeString:
-    """Escape a text and set what stands between backticks as code."""
+    """Escape a text, and mark the text between backticks as code."""
     parts = " ".join(text.split()).split("`")
     return format_html_join(
         "", "{}", ((format_html("<code>{}</code>", part) if number % 2 else part,) for number, part in enumerate(parts))
@@ -15,7 +15,7 @@ def inline(text: str) -> SafeString:
 
 
 def paragraphs(text: str) -> SafeString:
-    """Give a text's paragraphs."""
+    """Return a text's paragraphs as HTML."""
     return format_html_join("", "<p>{}</p>", ((inline(part),) for part in text.strip().split("\n\n")))
 
 

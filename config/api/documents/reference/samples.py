@@ -1,4 +1,4 @@
-"""One request in three languages, ready to be run: the key comes from the environment, ids are to be filled in."""
+"""One request in three languages, ready to run. The key comes from the environment; you fill in ids."""
 
 import json
 import shlex
@@ -17,7 +17,7 @@ UPLOADED = "price-list.pdf"
 
 @dataclass(frozen=True, slots=True)
 class SampleRequest:
-    """What the samples send; `body` is None where there is none, and with `uploads_file` there is a file instead."""
+    """The request that the samples send. `body` is None for no body; with `uploads_file` a file is sent instead."""
 
     method: str
     url: str
@@ -28,7 +28,7 @@ class SampleRequest:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A request in a language; `slug` is its short name."""
+    """A request in one language. `slug` is the language's short name."""
 
     slug: str
     text: str
@@ -126,7 +126,7 @@ def _indented(text: str, by: int = 4) -> str:
 
 
 def python_literal(value: Any, margin: str = "") -> str:
-    """Write what JSON holds as Python, laid out like it."""
+    """Write a JSON value as a Python literal with the same layout."""
     inner = f"{margin}    "
     if isinstance(value, dict) and value:
         entries = [f"{json.dumps(name)}: {python_literal(part, inner)}" for name, part in value.items()]

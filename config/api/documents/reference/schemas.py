@@ -1,4 +1,4 @@
-"""JSON schemas in the words of a table: what type a field has, what it may hold, and the fields of an object."""
+"""Describes JSON schemas in words, for tables: the type of a field, its limits, and the fields of an object."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -20,7 +20,7 @@ LENGTHS = (
 
 @dataclass(frozen=True, slots=True)
 class FieldRow:
-    """A field with its dotted name; `object` names the object that is described by itself, where it is one."""
+    """A field with its dotted name. If the field holds an object that is described separately, `object` names it."""
 
     name: str
     type: str
@@ -37,7 +37,7 @@ class Schemas:
     components: Mapping[str, Schema]
 
     def resolved(self, schema: Schema) -> Schema:
-        """Follow a reference; what stands beside it goes before what it leads to."""
+        """Follow a reference. Keywords beside the reference override those of its target."""
         while "$ref" in schema or len(schema.get("allOf", ())) == 1:
             beside = {name: part for name, part in schema.items() if name not in ("$ref", "allOf")}
             target = self.components[name_in(schema["$ref"])] if "$ref" in schema else schema["allOf"][0]
@@ -45,14 +45,14 @@ class Schemas:
         return schema
 
     def object_in(self, schema: Schema) -> str:
-        """Name the object that a field holds, alone, as one of a list, or beside null."""
+        """Return the name of the object that a field holds: alone, in a list, or beside null."""
         for part in (schema, schema.get("items", {}), *schema.get("oneOf", ()), *schema.get("allOf", ())):
             if "$ref" in part and self.components[name_in(part["$ref"])].get("properties"):
                 return name_in(part["$ref"])
         return ""
 
     def type_name(self, schema: Schema) -> str:
-        """Say the type of a value."""
+        """Return the type of a value in words."""
         name = self.object_in(schema) if "$ref" in schema else ""
         whole = self.resolved(schema)
         if name:
@@ -77,7 +77,7 @@ class Schemas:
         return f"{kind} ({shape})" if shape else kind
 
     def rows(self, schema: Schema, *, prefix: str = "", into: bool = False, depth: int = 0) -> Iterator[FieldRow]:
-        """Give the fields of an object; with `into` those of the objects in it too, by dotted name."""
+        """Yield the fields of an object; with `into`, also the fields of its inner objects, by dotted name."""
         whole = self.resolved(schema)
         needed = whole.get("required", ())
         for name, part in whole.get("properties", {}).items():
@@ -94,13 +94,13 @@ class Schemas:
                 yield from self.rows(inner, prefix=f"{prefix}{name}.", into=into, depth=depth + 1)
 
     def _object_within(self, schema: Schema) -> Schema:
-        """Give the object that a field holds, alone or beside null."""
+        """Return the object that a field holds, alone or beside null."""
         whole = self.resolved(schema)
         candidates = [whole, *(self.resolved(part) for part in whole.get("oneOf", ()))]
         return next((one for one in candidates if one.get("properties")), {})
 
     def notes(self, schema: Schema) -> SafeString:
-        """Say what a value means and what it may be."""
+        """Return what a value means and which limits it has."""
         whole = self.resolved(schema)
         said = [str(whole["description"])] if whole.get("description") else []
         said += [f"{text}." for text in limits_of(whole)]
@@ -112,7 +112,7 @@ def name_in(reference: str) -> str:
 
 
 def limits_of(schema: Schema) -> Iterator[str]:
-    """Say what a schema allows beyond its type."""
+    """Yield the limits of a schema beyond its type."""
     for least, most, unit in LENGTHS:
         text = between(schema.get(least), schema.get(most))
         if text:
@@ -124,7 +124,7 @@ def limits_of(schema: Schema) -> Iterator[str]:
 
 
 def between(least: Any, most: Any) -> str:
-    """Say a range; that a text is not empty goes without saying."""
+    """Return a range in words. A minimum of 1 alone is not mentioned."""
     if most is None:
         return f"At least {least}" if least and least > 1 else ""
     return f"{least} to {most:,}" if least else f"At most {most:,}"
