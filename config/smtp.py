@@ -203,13 +203,13 @@ class EmailBackend(smtp.EmailBackend):
         return partial(used, conversation=self.conversation)
 
     def close(self) -> None:
-        """Take leave; what the server answers to that changes nothing about what it has taken."""
+        """End the session and ignore faults. They change nothing about the e-mails that the server has taken."""
         with suppress(OSError):
             super().close()
 
 
 class PinnedEmailBackend(EmailBackend):
-    """For a server that a tenant has named: always encrypted, and known by a certificate for its name."""
+    """The backend for a server that a tenant has named: always encrypted, with a certificate for that name."""
 
     @property
     def ssl_context(self) -> ssl.SSLContext:

@@ -1,4 +1,7 @@
-"""Does a repeated request once: the key's row is inserted first, in the transaction of the work itself."""
+"""Idempotency keys: a repeated request is done once.
+
+The key's row is inserted first, in the transaction of the work itself.
+"""
 
 import hashlib
 import re
@@ -24,7 +27,7 @@ Work = Callable[[], HttpResponse | Response]
 KEY_FORMAT = re.compile(r"[ -~]{1,255}")
 HEADER = "HTTP_IDEMPOTENCY_KEY"
 LOCK_NOT_AVAILABLE = "55P03"
-# Each wait ends after the connection's lock timeout of 2 s.
+# Each wait for another request ends after the connection's lock timeout of 2 s.
 WAITS = 4
 CLAIM = """
 INSERT INTO api_idempotencyrecord (principal, key, fingerprint, is_permanent, created_at)
@@ -53,7 +56,7 @@ class StillRunning(Conflict):
 
 
 class Claim(NamedTuple):
-    """Who asks, under which key, for what, and whether that is remembered for good."""
+    """A caller's claim on a key: who asks, under which key, for which request, and whether it is permanent."""
 
     principal: str
     key: str
@@ -69,13 +72,13 @@ def presented_idempotency_key(request: Request) -> str | None:
 
 
 def fingerprint_of(request: Request) -> bytes:
-    """Give the SHA-256 of method, path and body; the order of the body's keys does not matter."""
+    """Return the SHA-256 of method, path and body. The order of the body's keys does not matter."""
     head = f"{request.method} {request.path}\n".encode()
     return hashlib.sha256(head + canonical_bytes(request.data)).digest()
 
 
 def _claim(claim: Claim) -> int | None:
-    """Insert the row and give its id, or None where a live one is; waits for a request under way to end."""
+    """Insert the row and return its id, or None if a live row exists. Waits for a request under way to end."""
     with connection.cursor() as cursor:
         try:
             cursor.execute(CLAIM, claim)
@@ -106,15 +109,15 @@ def _written(answer: HttpResponse | Response) -> HttpResponse:
 class Idempotency:
     """Answers a request that repeats its `Idempotency-Key` as the first one was answered, for 24 hours.
 
-    The key is looked at before the body is validated, and only what succeeded is remembered. What is answered is
-    stored, so it must hold no secret; an action whose answers do overrides `remembered` and `replayed`. With
-    `is_permanent` the key stays used for as long as what it answered for may be there (`CONNECT_SESSIONS_KEPT_DAYS`).
+    The key is checked before the body is validated, and only successes are remembered. The answer is stored, so it must
+    hold no secret; an action with secrets in its answers overrides `remembered` and `replayed`. With `is_permanent` the
+    key stays used for as long as the object that it answered for may exist (`CONNECT_SESSIONS_KEPT_DAYS`).
     """
 
     is_permanent = False
 
     def remembered(self, answer: HttpResponse) -> bytes:
-        """Give what is stored of the first answer."""
+        """Return the part of the first answer that is stored."""
         return answer.content
 
     def replayed(self, view: Any, status: int, stored: bytes) -> HttpResponse:
@@ -124,11 +127,11 @@ class Idempotency:
     def answer_once(
         self, view: Any, request: Request, work: Work, prepare: Callable[[], None] | None = None
     ) -> HttpResponse:
-        """Do the work or replay its answer; `view.principal` is whose key it is, such as `agency:12`.
+        """Do the work or replay its answer. `view.principal` names the key's owner, such as `agency:12`.
 
-        The work refuses by raising, which leaves nothing behind. It runs inside a transaction of this function, so
-        it must open none that insists on being the outermost. What needs the network is done by `prepare`, before it
-        and not for a request that was answered before.
+        The work refuses by raising, which leaves nothing behind. It runs inside a transaction of this function, so it
+        must not open a durable one. Network calls belong in `prepare`. It runs before that transaction, and does not
+        run for a request that was answered before.
         """
         key = presented_idempotency_key(request)
         if key is None:
@@ -167,7 +170,7 @@ class Idempotency:
         return answer
 
 
-# What a permanent one answered for is forgotten a day later than the key.
+# The object that a permanent key answered for is deleted a day later than the key.
 RULES = (
     OldRows("api_idempotencyrecord", "created_at", KEPT, order="created_at", of="NOT is_permanent").rule(
         "idempotency_keys"

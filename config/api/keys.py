@@ -1,4 +1,4 @@
-"""API keys: how they look, how one is made, how a caller presents it, and from where it works."""
+"""API keys: their format, how one is made, how a caller presents it, and from which networks it works."""
 
 import hashlib
 import re
@@ -16,14 +16,14 @@ DISPLAY_CHARACTERS = 12
 KEY_FORMAT = re.compile(r"(svc_(?:ag_)?)[0-9A-Za-z]{40}")
 MOST_NETWORKS = 20
 LONGEST_NETWORK = 43
-# Whether a row called `key` may be used now, from this address: `%(digest)s`, and `%(address)s` or NULL for none known.
+# SQL condition: a row called `key` has this `%(digest)s` and may be used now from `%(address)s`, NULL if not known.
 IS_USABLE = """key.key_hash = %(digest)s AND key.revoked_at IS NULL
     AND (key.expires_at IS NULL OR key.expires_at > statement_timestamp())
     AND (cardinality(key.allowed_networks) = 0 OR %(address)s::inet <<= ANY (key.allowed_networks::cidr[]))"""
 
 
 def checksum(text: str) -> str:
-    """Give the CRC-32 of a key without its last six characters, prefix included, as six base62 digits."""
+    """Return the CRC-32 of a key without its last six characters, prefix included, as six base62 digits."""
     number, digits = zlib.crc32(text.encode("ascii")), ""
     for _ in range(CHECKSUM_CHARACTERS):
         number, digit = divmod(number, len(ALPHABET))
@@ -37,7 +37,7 @@ def new_key(prefix: str) -> str:
 
 
 def looks_like_key(prefix: str, text: str) -> bool:
-    """Say whether a key may exist, without looking anything up: a mistyped or foreign one may not."""
+    """Return whether a key may exist, without a look-up. A mistyped or foreign key may not."""
     found = KEY_FORMAT.fullmatch(text)
     return (
         found is not None
@@ -47,14 +47,14 @@ def looks_like_key(prefix: str, text: str) -> bool:
 
 
 def key_digest(text: str) -> bytes:
-    """Give what is stored instead of a key: its SHA-256, 32 bytes."""
+    """Return what is stored instead of a key: its SHA-256, 32 bytes."""
     return hashlib.sha256(text.encode()).digest()
 
 
 def read_network(text: str) -> str | None:
-    """Give an address or a network (CIDR) in its one spelling; None for what is none, or not told clearly.
+    """Return an address or a network (CIDR) in its canonical spelling; None for anything invalid or ambiguous.
 
-    An address with bits behind its prefix names no network; one of IPv4 is not written as one of IPv6.
+    An address with bits set behind its prefix names no network. An IPv4 address must not be written as IPv6.
     """
     if "%" in text:
         return None
@@ -72,9 +72,9 @@ def display_prefix(text: str) -> str:
 
 
 def presented_key(request: HttpRequest) -> str | None:
-    """Give the text sent as a key: `x-api-key`, else the Bearer token; None where both are empty.
+    """Return the text sent as a key: `x-api-key`, else the Bearer token; None if both are empty.
 
-    Between scheme and token stands at least one space (RFC 9110, 11.4).
+    At least one space separates scheme and token (RFC 9110, 11.4).
     """
     given: str = request.META.get("HTTP_X_API_KEY", "")
     if given.strip():

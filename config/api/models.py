@@ -1,4 +1,4 @@
-"""The answers already given, so that a repeated request is answered without being done again."""
+"""Answers that were given already, so that a repeated request is not done again."""
 
 from django.db import models
 from django.db.models.functions import Now
@@ -8,9 +8,9 @@ FINGERPRINT_BYTES = 32
 
 
 class IdempotencyRecord(models.Model):
-    """The first answer to a principal's key; `status` and `body` are empty while the work is under way.
+    """The first answer to a principal's key. `status` and `body` are empty while the work is under way.
 
-    A permanent one is kept for as long as what it answered for.
+    A permanent record is kept for as long as the object that it answered for.
     """
 
     principal = models.CharField(max_length=100)

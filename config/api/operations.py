@@ -1,4 +1,4 @@
-"""What an action says of itself, once: how it is documented, what its body may be, whether it is done once per key."""
+"""The `operation` decorator: how an action is documented, what its body may be, whether it is done once per key."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ IDEMPOTENCY_KEY = OpenApiParameter(
     description="The same key with the same request gives the first answer again, for 24 hours.",
 )
 KEY_REFUSED = "The Idempotency-Key was used with another request, or its first request is still being worked on."
-# The second of four pages, so that every link leads somewhere; a document has the path that it belongs to for `PATH`.
+# The second of four pages, so that every link leads somewhere. A document puts the operation's path in place of `PATH`.
 PAGE_EXAMPLE = {
     "links": {
         "first": "https://app.example.com/PATH?per_page=1&page=1",
@@ -55,7 +55,7 @@ class PageMetaSerializer(serializers.Serializer[Any]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """The body of a success: its schema, and an example made of the serializer's own."""
+    """The body of a success: its schema, and an example made from the serializer's example."""
 
     schema: AnySerializer
     example: Any
@@ -76,7 +76,7 @@ def one(serializer: type[Serializer]) -> Answer:
 
 @cache
 def many(serializer: type[Serializer], meta: type[Serializer] | None = None) -> Answer:
-    """Describe `{data: […]}`, with `meta` beside it where there is one."""
+    """Describe `{data: […]}`, and `meta` beside it if it is given."""
     more = {"meta": meta()} if meta else {}
     example = {"data": [serializer.example()], **({"meta": meta.example()} if meta else {})}
     return Answer(schema=_named(serializer, "List", data=serializer(many=True), **more), example=example)
@@ -92,14 +92,14 @@ def pages(serializer: type[Serializer]) -> Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class operation:  # noqa: N801  # used as a decorator
-    """Declare an action: `@operation(operation_id="…", summary="…", answer=one(PackSerializer))`.
+    """Declares an action: `@operation(operation_id="…", summary="…", answer=one(PackSerializer))`.
 
-    `request` is the serializer of the body; without one, or with `body_optional`, an empty body is taken. `also` are
-    other successes by status, `errors` what else may be refused, by status, in a text of its own. `filters` are those
-    of a list, which the view applies with `filtered`; `query` are parameters of other kinds. With `idempotent` a
-    request that repeats its `Idempotency-Key` is answered as the first one was, and done once; `prepare` is called
-    with the view before, outside of any transaction, for what asks the network. `answer_example` and `request_example`
-    replace those that the serializers give. With `upload` the body is multipart/form-data with a file.
+    `request` is the serializer of the body. Without it, or with `body_optional`, an empty body is accepted. `also` are
+    other successes by status. `errors` are further refusals by status, each with its own text. `filters` are the
+    filters of a list; the view applies them with `filtered`. `query` are other query parameters. With `idempotent` a
+    request that repeats its `Idempotency-Key` is answered as the first one was, and done once. `prepare` is for network
+    calls: it is called with the view first, outside of any transaction. `answer_example` and `request_example` replace
+    the serializers' examples. With `upload` the body is multipart/form-data with a file.
     """
 
     operation_id: str
@@ -180,8 +180,8 @@ class operation:  # noqa: N801  # used as a decorator
 
 
 def operation_of(view: Any, method: str | None) -> operation | None:
-    """Give the declaration of the action that answers this method."""
+    """Return the declaration of the action that answers this method."""
     name = (method or "").lower()
-    # The documents' views know their actions by method, but do not have them bound as handlers.
+    # The views of the document generator know their actions by method, but have no bound handlers.
     actions = getattr(view, "action_map", None) or {}
     return getattr(getattr(view, actions.get(name, name), None), "operation", None)

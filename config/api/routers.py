@@ -1,4 +1,4 @@
-"""DRF's router as the surfaces use it: no trailing slash, ids of any spelling, paths that stand on the viewsets."""
+"""DRF's router for the surfaces: no trailing slash, ids of any spelling, paths declared on the viewsets."""
 
 from collections.abc import Iterator
 from types import ModuleType
@@ -13,14 +13,14 @@ SINGLE = {"get": "retrieve", "put": "update", "patch": "partial_update", "delete
 
 
 class SurfaceRouter(SimpleRouter):
-    """Routes a viewset's actions; `lookup_url_kwarg` names the id in its paths, as in `packs/<id:pack>`."""
+    """Routes a viewset's actions. `lookup_url_kwarg` names the id in its paths, as in `packs/<id:pack>`."""
 
     def __init__(self) -> None:
         super().__init__(trailing_slash=False, use_regex_path=False)
 
 
 def routes_of(*modules: ModuleType) -> list[URLPattern]:
-    """Route every viewset of these modules that has a `path`; names come before ids, whichever stands first."""
+    """Route every viewset of these modules that has a `path`. Names come before ids, whichever is declared first."""
     router = SurfaceRouter()
     single: list[URLPattern] = []
     for viewset in _viewsets(modules):
@@ -46,7 +46,7 @@ def _name(route: str) -> str:
 
 
 def _unused_name(route: str, taken: set[str]) -> str:
-    """Name a route by its words; by its ids' names too where another route has the same words."""
+    """Name a route by its words. If another route has the same words, the names of its ids are added."""
     name = _name(route)
     return name if name not in taken else "-".join(part.strip("<>").rpartition(":")[2] for part in route.split("/"))
 

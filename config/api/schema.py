@@ -1,4 +1,4 @@
-"""How operations are described in the OpenAPI documents: from the declarations of their actions alone."""
+"""Describes operations in the OpenAPI documents, only from the declarations of their actions."""
 
 from typing import Any
 
@@ -18,20 +18,20 @@ LIMIT_PARAMETER: JSON = {"name": "limit", "description": "Alias of `per_page`, w
 
 
 class OperationSchema(AutoSchema):
-    """Introspection without guesses: a list is what is declared as one; names come from `operation`."""
+    """Introspection without guesses: a list is what is declared as a list, and names come from `operation`."""
 
     def _is_list_view(self, serializer: Any = None) -> bool:
         return bool(is_list_serializer(serializer))
 
     def get_description(self) -> str:  # type: ignore[override]  # DRF's own takes path and method, spectacular's none
-        """Say nothing beyond the summary: docstrings are for those who read the code."""
+        """Return nothing: docstrings are for readers of the code."""
         return ""
 
     def get_tags(self) -> list[str]:
         return [tag.replace("-", " ").capitalize() for tag in super().get_tags()]
 
     def get_extensions(self) -> JSON:
-        """Carry an operation's own errors to the document, which takes them out again."""
+        """Pass an operation's own errors to the document, which takes them out again."""
         declared = operation_of(self.view, self.method)
         return {"x-errors": declared.own_errors if declared else {}}
 
@@ -55,14 +55,14 @@ class OperationSchema(AutoSchema):
         return (PAGE, size, LIMIT_PARAMETER) if view.limit_alias else (PAGE, size)
 
     def _get_request_body(self, direction: Direction = "request") -> JSON | None:
-        """A body may be left out where the operation says so, and not because all of its fields may."""
+        """Mark the body as optional only if the operation says so. Optional fields alone do not make it optional."""
         untyped: Any = super()  # the library's own methods carry no types
         body: JSON | None = untyped._get_request_body(direction)
         declared = operation_of(self.view, self.method)
         return body and body | {"required": declared is None or not declared.takes_empty_body}
 
     def _map_basic_serializer(self, serializer: Any, direction: Direction) -> JSON:
-        """Describe an object by its own docstring; in an answer every field is there unless it says otherwise."""
+        """Describe an object by its own docstring. In an answer every field is present unless declared otherwise."""
         untyped: Any = super()
         schema: JSON = untyped._map_basic_serializer(serializer, direction)
         if not vars(type(serializer)).get("__doc__"):
@@ -77,7 +77,7 @@ class OperationSchema(AutoSchema):
         return schema
 
     def _map_serializer_field(self, field: Any, direction: Direction, bypass_extensions: bool = False) -> Any:
-        """Say of a field what the library does not see, and take out the library's own marks."""
+        """Add what the library does not see of a field, and remove the library's own marks."""
         if isinstance(field, RelatedField) and direction == "response":
             shown = self._map_serializer_field(field.representation, direction)
             return {"oneOf": [shown, {"type": "null"}]} if field.allow_null else shown

@@ -1,4 +1,4 @@
-"""The base of every API view: who calls and how often, in each surface's order, before any work."""
+"""The base of every API view: it finds the caller and counts the call, in each surface's order, before any work."""
 
 from collections.abc import Callable
 from functools import cached_property
@@ -44,14 +44,14 @@ NEGOTIATION = DefaultContentNegotiation()
 
 
 class KeyLookup(NamedTuple, Generic[Caller]):
-    """What one statement finds out: whether the surface is switched on, and whose key it is."""
+    """The result of one look-up: whether the surface is switched on, and whose key it is."""
 
     switched_on: bool
     caller: Caller | None
 
 
 class JSONRequest(Request):
-    """DRF's request, with `data` read by our own strict reader whatever the content type claims."""
+    """DRF's request. Our own strict reader reads `data`, whatever the content type claims."""
 
     may_be_empty = False
     upload: UploadRule | None = None
@@ -64,7 +64,7 @@ class JSONRequest(Request):
     def _load_data_and_files(self) -> None:
         untyped: Any = super()
         untyped._load_data_and_files()
-        if self.upload:  # DRF's own way of joining the two leaves a list in each field
+        if self.upload:  # DRF's own way of joining the two would leave a list in each field
             own: Any = self
             self._full_data = dict(own._files.items())
 
@@ -88,10 +88,10 @@ class SurfaceView(APIView, Generic[Caller]):
     switched_off: ClassVar[type[DomainError]]
     limit_alias: ClassVar[bool] = False
     usual_page_size: ClassVar[int] = USUAL_SIZE
-    # Where a viewset stands below the surface's own path, and whether it is of one thing alone, such as settings.
+    # A viewset's path below the surface's path, and whether it serves a single object, such as settings.
     path: ClassVar[str]
     is_single: ClassVar[bool] = False
-    # The parameter of the path that names the one resource of a viewset, and what is raised where it is not found.
+    # The path parameter with the id of a viewset's object, and the error to raise if the object is not found.
     lookup_url_kwarg: ClassVar[str] = ""
     lookup_value_converter: ClassVar[str] = "id"
     not_found: ClassVar[type[NotFound]] = NotFound
@@ -130,7 +130,7 @@ class SurfaceView(APIView, Generic[Caller]):
         try:
             return self.look_up(digest)
         except OperationalError:
-            # A kept connection that was closed meanwhile, perhaps by a pooler; nothing was done over it yet.
+            # A kept connection was closed meanwhile, perhaps by a pooler. Nothing was done over it yet.
             if connection.in_atomic_block or connection.connection is None:
                 raise
             connection.close()
@@ -165,7 +165,7 @@ class SurfaceView(APIView, Generic[Caller]):
         self.caller = self.authenticate(request._request)
         self.check_method(request)
         if request.method in WRITES:
-            _ = request.data  # read here, so that a malformed body is refused by endpoints that ignore it, too
+            _ = request.data  # read here, so that endpoints that ignore the body also refuse a malformed one
 
     def check_method(self, request: Request) -> None:
         name = (request.method or "").lower()
@@ -303,7 +303,7 @@ class AddressLimitedSurface(SurfaceView[Caller]):
 
 
 def unknown_path(surface: type[SurfaceView[Any]]) -> Callable[..., HttpResponseBase]:
-    """Give the catch-all view of a surface: its checks first, then 404 for every method."""
+    """Return the catch-all view of a surface: the surface's checks first, then 404 for every method."""
 
     class UnknownPath(surface):  # type: ignore[misc, valid-type]  # the base is what this function is about
         schema = None

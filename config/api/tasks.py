@@ -1,4 +1,4 @@
-"""What beat asks for."""
+"""The task that beat sends for this app."""
 
 from celery import shared_task
 
@@ -11,5 +11,5 @@ from config.retention.rules import forget
 @shared_task(name="api.forget_idempotency_records")
 @one_at_a_time
 def forget_idempotency_records() -> None:
-    """Forget the answers of more than a day ago, batch by batch."""
+    """Delete idempotency records whose time is over, batch by batch."""
     in_batches(lambda: forget(RULES), seconds=HOUSEKEEPING_SECONDS)

@@ -1,4 +1,4 @@
-"""Counts requests in windows of a minute that begin with the first one; exactly the limit passes."""
+"""Counts requests in windows of a minute. A window begins with its first request, and exactly the limit passes."""
 
 import hashlib
 from dataclasses import dataclass
@@ -10,8 +10,8 @@ from config.metrics import count as count_metric
 from config.redis import RedisAway, attempt
 
 WINDOW_SECONDS = 60
-# One script, so that no other request comes between the count and the decision. A counter without an end
-# (somebody removed its expiry) is given one, or it would refuse for ever.
+# One script, so that no other request comes between the count and the decision. If somebody removed a counter's expiry,
+# the script sets it again; otherwise the counter would refuse for ever.
 SCRIPT = """
 local count = redis.call('INCR', KEYS[1])
 if count == 1 then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
@@ -28,7 +28,7 @@ DIGEST = hashlib.sha1(SCRIPT.encode(), usedforsecurity=False).hexdigest()
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """At most `size` requests in a window for whatever `bucket` names; a bucket never holds a key's text."""
+    """At most `size` requests in a window for one `bucket`. A bucket never holds a key's text."""
 
     bucket: str
     size: int
@@ -36,7 +36,7 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """Where a caller stands after this request; `retry_after` (seconds) only where it was one too many."""
+    """The caller's state after this request. `retry_after` (seconds) is set only if the request was over the limit."""
 
     limit: int
     remaining: int
@@ -56,7 +56,7 @@ def _count(redis: "redis_client.Redis", limit: Limit) -> list[int]:
 
 
 def count(limit: Limit) -> Rate | None:
-    """Count one request; None when Redis is away: then nothing is counted and everything passes."""
+    """Count one request. Returns None if Redis is away; then nothing is counted and everything passes."""
     try:
         number, milliseconds = attempt(lambda redis: _count(redis, limit))
     except RedisAway:
@@ -66,6 +66,6 @@ def count(limit: Limit) -> Rate | None:
     return Rate(
         limit=limit.size,
         remaining=max(0, limit.size - number),
-        # Redis keeps a counter through its last millisecond, so the next whole second after it is named.
+        # Redis keeps a counter through its last millisecond, so this is the next whole second after it.
         retry_after=min(milliseconds // 1000 + 1, WINDOW_SECONDS) if too_many else None,
     )

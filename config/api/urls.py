@@ -1,4 +1,4 @@
-"""The documents' addresses; they stand before the surfaces' own, whose catch-alls would swallow them."""
+"""The documents' routes. They come before the surfaces' routes, whose catch-alls would match them."""
 
 from django.urls import path
 

@@ -15,11 +15,11 @@ from config.postgresql.races import tried_again
 from config.redis import RedisAway, attempt
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-# Celery would run Django's system checks at every start, and look at nothing that they say. `migrate` runs them.
+# Celery would run Django's system checks at every start and ignore their results. `migrate` runs them.
 os.environ["CELERY_SKIP_CHECKS"] = "1"
 
 
-# Generic in its stubs alone.
+# `Task` is generic only in its stubs.
 if TYPE_CHECKING:
     BaseTask = Task[..., Any]
 else:
@@ -27,7 +27,7 @@ else:
 
 
 class RepeatedTask(BaseTask):
-    """A task that begins anew where the database has ended one of its transactions for another's sake."""
+    """A task that runs again if the database has ended one of its transactions in favour of another."""
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         return tried_again(partial(super().__call__, *arguments, **named))
@@ -41,12 +41,15 @@ app.steps["consumer"].add(WorkerHeartbeat)
 
 
 def wake_up_channel(name: str) -> str:
-    """The channel in Redis on which all who have this name listen; channels know no databases of Redis."""
+    """Return the Redis channel for all who listen under this name.
+
+    It holds the database's name, because Redis's own databases do not separate channels.
+    """
     return f"wake-up:{settings.DATABASES['default']['NAME']}:{name}"
 
 
 def wake_up_now(name: str) -> None:
-    """Wake all who listen under this name. A lost or doubled wake-up is harmless: rows are swept."""
+    """Wake all who listen under this name. A lost or doubled wake-up is harmless, because rows are swept as well."""
     try:
         attempt(lambda redis: redis.publish(wake_up_channel(name), b""))
     except RedisAway:
@@ -64,5 +67,5 @@ def wake_up(name: str) -> None:
 
 @signals.setup_logging.connect
 def keep_our_logging(**_: Any) -> None:
-    """Keep the logging of `settings.LOGGING`."""
+    """Configure logging by `settings.LOGGING`, which Celery would replace."""
     dictConfig(settings.LOGGING)

@@ -1,4 +1,4 @@
-"""What beat asks for, and when: by a clock that nobody sets, and never more than a worker may have to catch up with."""
+"""Celery's beat by a clock that nobody sets. It sends no task to a queue in which enough wait."""
 
 import time
 from datetime import UTC, datetime, timedelta
@@ -17,12 +17,15 @@ _started_at, _started = datetime.now(UTC), time.monotonic()
 
 
 def steady_now() -> datetime:
-    """Give a time that goes on evenly when the host's clock is set: a step back would stop beat for as long."""
+    """Return a time that goes on evenly when the host's clock is set.
+
+    If the clock is set back by an hour, beat would otherwise stop for an hour.
+    """
     return _started_at + timedelta(seconds=time.monotonic() - _started)
 
 
 class Entry(beat.ScheduleEntry):
-    """An entry of the schedule whose interval is counted by the steady clock."""
+    """A schedule entry whose interval is counted by the steady clock."""
 
     def __init__(self, schedule: Any = None, app: Any = None, **options: Any) -> None:
         super().__init__(schedule=_steady(schedule, app), app=app, **options)
@@ -33,7 +36,7 @@ def _steady(interval: Any, app: Any) -> schedule:
 
 
 class Scheduler(beat.Scheduler):
-    """Keeps the schedule of the settings in memory, and sends nothing to a queue in which enough waits."""
+    """Keeps the settings' schedule in memory, and sends nothing to a queue in which enough tasks wait."""
 
     Entry = Entry
 
@@ -64,6 +67,6 @@ class Scheduler(beat.Scheduler):
         return WaitingCalls(self.connection)
 
     def close(self) -> None:
-        """Drop the connection without a word: a broker that answers nothing would be waited for half a minute."""
+        """Drop the connection without a goodbye: a broker that does not answer would hold beat for half a minute."""
         self.heartbeat.end()
         self.connection.collect(socket_timeout=1)

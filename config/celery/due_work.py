@@ -1,7 +1,7 @@
-"""Begins tasks whose rows are due: one statement looks for what all of them have to do.
+"""Starts tasks whose rows are due. One statement finds the work of all tasks.
 
-So an idle product costs one statement every two seconds, however many tasks it has. Beat asks for each of them once a
-minute as well, so that a task whose look is wrong is late, and is not forgotten.
+So an idle product costs one statement every two seconds, however many tasks it has. Beat also sends each of them once a
+minute, so a task with a wrong condition here is late but not forgotten.
 """
 
 from collections.abc import Callable, Iterable
@@ -17,17 +17,18 @@ from config.celery.calls import WaitingCalls
 from config.hooks import Registry
 from config.queues import TASKS
 
-# The order of the rows keeps PostgreSQL from reading all of a table, as it does for EXISTS by an old estimate.
+# With EXISTS and old estimates, PostgreSQL may read a whole table. Ordered rows prevent that.
 KIND: Final = "SELECT %s::text WHERE "
 FOUND: Final = "({}) IS NOT NULL"
 
 
 @dataclass(frozen=True, slots=True)
 class DueWork:
-    """Where to look for a kind of work, such as that of the task of this name: any of `rows` that finds something.
+    """Where to look for a kind of work. There is some if any of `rows` finds a row.
 
-    Each gives a QuerySet in the order in which the task takes its rows, compared with `Now()`; or it is a statement
-    with one column, without placeholders, that gives one row at most.
+    `name` is that of the task, or of another kind. Each of `rows` returns a QuerySet, compared with `Now()`, in the
+    order in which the task takes its rows. It may also be a statement without placeholders that returns one column and
+    at most one row.
     """
 
     name: str
@@ -38,7 +39,7 @@ due_work = Registry[DueWork]("kinds of due work")
 
 
 def due_among(kinds: Iterable[DueWork]) -> set[str]:
-    """Give the names of the kinds of which there is something to do; one statement."""
+    """Return the names of the kinds that have work, in one statement."""
     with connection.cursor() as cursor:
         cursor.execute(*_look(tuple(kinds)))
         return {name for (name,) in cursor.fetchall()}
@@ -46,7 +47,7 @@ def due_among(kinds: Iterable[DueWork]) -> set[str]:
 
 @lru_cache(maxsize=8)
 def _look(kinds: tuple[DueWork, ...]) -> tuple[str, list[Any]]:
-    """Give the statement, which is the same ever after, and its values."""
+    """Return the statement and its values. Both stay the same, so they are cached."""
     selects, values = list[str](), list[Any]()
     for kind in kinds:
         rows = [_first(one) for one in kind.rows]
@@ -61,7 +62,7 @@ def _first(rows: Callable[[], QuerySet[Any]] | str) -> tuple[str, tuple[Any, ...
 
 @shared_task(name="config.start_due_tasks")
 def start_due_tasks() -> None:
-    """Ask for each task that has something to do, unless enough calls wait in its queue."""
+    """Send each task that has work, unless enough calls wait in its queue."""
     names = due_among(due_work)
     if not names:
         return

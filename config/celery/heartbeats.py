@@ -1,4 +1,4 @@
-"""Where a worker and the tasks that it keeps running say that their loops turn, for config/heartbeats.py."""
+"""Heartbeats of a worker and of the tasks that it keeps running, for config/heartbeats.py."""
 
 import threading
 from collections.abc import Callable
@@ -11,13 +11,13 @@ from config.heartbeats import EVERY_SECONDS, Heartbeat
 from config.queues import TASKS
 
 BROKER: Final = "its broker"
-# The process's name, without its host. The pool's processes are forked from it and know it, too.
+# The worker's name without its host. The pool's processes are forked from the worker, so they know it too.
 _process = ""
 
 
 @signals.celeryd_init.connect
 def remember_name(sender: str, **_: Any) -> None:
-    """Know this worker's name, and that it stands still until it has reached its broker."""
+    """Remember this worker's name, and record that it waits for its broker."""
     global _process
     _process = sender.partition("@")[0]
     _heartbeat_of(_process).wait_for(BROKER)
@@ -25,13 +25,13 @@ def remember_name(sender: str, **_: Any) -> None:
 
 @signals.worker_shutdown.connect
 def forget(**_: Any) -> None:
-    """A worker that ends in good order leaves nothing behind."""
+    """Remove the heartbeat files of a worker that ends in good order."""
     for loop in ("", *(task.name for task in TASKS if task.is_kept)):
         _heartbeat_of(_process, loop=loop).end()
 
 
 class WorkerHeartbeat(bootsteps.StartStopStep):
-    """Says that the worker's own loop turns; without a broker it does not, and need not."""
+    """Records that the worker's own loop turns. Without a broker the loop rightly stands still."""
 
     requires = ("celery.worker.consumer.tasks:Tasks",)
 
@@ -53,8 +53,8 @@ class WorkerHeartbeat(bootsteps.StartStopStep):
 
 
 def turns_of_this_task() -> Callable[[], None]:
-    """Give what a kept task says at each turn of its loop; other threads of it do not count."""
-    name = getattr(current_task, "name", "")  # nobody's task where it is called by hand
+    """Return the function that a kept task calls at each turn of its loop. Calls from other threads do not count."""
+    name = getattr(current_task, "name", "")  # empty if the task is called by hand
     if not (_process and name):
         return lambda: None
     heartbeat, thread = _heartbeat_of(_process, loop=name), threading.get_ident()

@@ -1,4 +1,4 @@
-"""When a task that its worker keeps running is to end."""
+"""Says when a task that its worker keeps running must end."""
 
 import multiprocessing
 import os
@@ -10,7 +10,7 @@ from celery import signals
 
 from config.celery.heartbeats import turns_of_this_task
 
-# Made before the pool's children are forked, so that they see the worker's warm shutdown.
+# Made before the pool's processes are forked, so that they see the worker's warm shutdown.
 stopping = multiprocessing.get_context("fork").Event()
 
 
@@ -20,15 +20,16 @@ def stop(**_: Any) -> None:
 
 
 def until_worker_ends(*, longest_seconds: float) -> Callable[[], bool]:
-    """Give what says that the task is to stop: its worker ends or was killed, or it has worked for too long.
+    """Return a function that says whether the task must stop.
 
-    The task asks at each turn of its loop: so that is where its heartbeat comes from.
+    It must stop if its worker ends or was killed, or if it has worked for too long. The task calls the function at each
+    turn of its loop, so the function also writes the task's heartbeat.
     """
     worker, until, turn = os.getppid(), time.monotonic() + longest_seconds, turns_of_this_task()
 
     def should_stop() -> bool:
         turn()
-        # A worker that was killed leaves its child behind, which nobody would stop.
+        # A killed worker leaves its child behind, and nobody would stop that child.
         return stopping.is_set() or os.getppid() != worker or time.monotonic() > until
 
     return should_stop
@@ -36,9 +37,9 @@ def until_worker_ends(*, longest_seconds: float) -> Callable[[], bool]:
 
 @signals.worker_process_shutdown.connect
 def leave_at_once(exitcode: int, **_: Any) -> None:
-    """End a process of the pool whose worker ends.
+    """End a process of the pool at once when its worker ends.
 
-    The pool would have it sleep for a second first, for a message of its end that the worker reads no more.
+    The pool would first let it sleep for a second, for a message about its end that the worker no longer reads.
     """
     if stopping.is_set():
         os._exit(exitcode)

@@ -1,4 +1,4 @@
-"""What the product's tasks have in common."""
+"""What the product's tasks share."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -15,7 +15,7 @@ RELEASE = "SELECT pg_advisory_unlock(%s, hashtext(%s))"
 
 @contextmanager
 def held_alone(name: str) -> Iterator[bool]:
-    """Hold the lock of this name until the block ends or the process dies; says whether nobody else has it."""
+    """Hold the lock of this name until the block ends or the process dies. Yields whether this process has it."""
     with connection.cursor() as cursor:
         cursor.execute(TAKE, [AdvisoryLock.TASK.value, name])
         [is_mine] = cursor.fetchone() or [False]
@@ -23,13 +23,13 @@ def held_alone(name: str) -> Iterator[bool]:
         yield is_mine
     finally:
         if is_mine:
-            # A connection that broke meanwhile has released it.
+            # If the connection broke meanwhile, the lock is released already.
             with suppress(DatabaseError), connection.cursor() as cursor:
                 cursor.execute(RELEASE, [AdvisoryLock.TASK.value, name])
 
 
 def one_at_a_time(work: Callable[[], None]) -> Callable[[], None]:
-    """Make a task that does nothing while another process is at it, so that calls which piled up cost nothing."""
+    """Make a task do nothing while another process runs it, so that piled-up calls cost nothing."""
 
     @wraps(work)
     def work_alone() -> None:
@@ -41,7 +41,7 @@ def one_at_a_time(work: Callable[[], None]) -> Callable[[], None]:
 
 
 def in_batches(work: Callable[[], int | bool], *, seconds: float) -> None:
-    """Work batch by batch until one finds nothing, or for so long: the next call goes on."""
+    """Work batch by batch until a batch finds nothing or the time is over. The next call goes on."""
     until = time.monotonic() + seconds
     while work() and time.monotonic() < until:
         pass

@@ -1,4 +1,4 @@
-"""Tasks that every worker of their queue keeps running by itself: beat, broker and clocks have no part in it."""
+"""Tasks that every worker of their queue keeps running, without beat, broker or clocks."""
 
 import uuid
 from typing import Any
@@ -14,9 +14,9 @@ LOOK_SECONDS = 0.5
 
 
 class KeptTasks(bootsteps.StartStopStep):
-    """Looks twice a second whether each task that is to be kept runs in this worker, and begins it where it does not.
+    """Looks twice a second whether each kept task runs in this worker, and starts it if not.
 
-    So one begins when the worker is ready, when the last one has ended, and when its process was killed.
+    So a task starts when the worker is ready, when its last run has ended, and when its process was killed.
     """
 
     requires = ("celery.worker.consumer.tasks:Tasks",)
@@ -37,20 +37,20 @@ class KeptTasks(bootsteps.StartStopStep):
 
 
 def begin_missing(consumer: Any, names: list[str]) -> None:
-    """Begin each of these tasks that does not run in this worker."""
+    """Start each of these tasks that does not run in this worker."""
     for name in names:
         if not any(request.name == name and is_alive(consumer, request) for request in tuple(reserved_requests)):
             begin(consumer, name)
 
 
 def is_alive(consumer: Any, request: Any) -> bool:
-    """Whether a task waits for a process of the pool or has one; Celery takes ten seconds to miss one that died."""
+    """Return whether a task has a process of the pool or waits for one. Celery takes ten seconds to miss a dead one."""
     processes = consumer.pool.info.get("processes")
     return request.worker_pid is None or processes is None or request.worker_pid in processes
 
 
 def begin(consumer: Any, name: str) -> None:
-    """Give the pool a call of the task as if the broker had brought it."""
+    """Pass a call of the task to the pool as if the broker had brought it."""
     call = consumer.app.amqp.as_task_v2(str(uuid.uuid4()), name, args=(), kwargs={})
     content_type, content_encoding, body = dumps(call.body, serializer="json")
     message = Message(
@@ -66,4 +66,4 @@ def begin(consumer: Any, name: str) -> None:
 
 
 def _settled(*_: Any) -> None:
-    """No broker waits to hear that the call is taken."""
+    """Do nothing: no broker waits for an acknowledgement."""

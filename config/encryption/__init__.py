@@ -1,4 +1,4 @@
-"""Secrets at rest: encrypted with a rotatable key, and bound to the row that they belong to."""
+"""Secrets at rest: encrypted with rotatable keys, and bound to the row that they belong to."""
 
 from config.encryption.fields import (
     Ciphertext,

@@ -17,17 +17,17 @@ else:
 
 
 class UnreadableSecret(Exception):
-    """A secret at rest was encrypted with a key that is no longer configured, or belongs to another row or column."""
+    """A stored secret was encrypted with a key that is no longer configured, or belongs to another row or column."""
 
 
 class Ciphertext(bytes):
-    """A value as it is stored; only the row that it was sealed for can open it."""
+    """A value as it is stored. It can be opened only for the row that it was sealed for."""
 
     __slots__ = ()
 
 
 class SealedAttribute(DeferredAttribute):
-    """Opens an instance's ciphertext when somebody asks for the text: the instance knows which row it is."""
+    """Decrypts an instance's ciphertext when the text is read. The instance says which row it is."""
 
     field: "EncryptedTextField"
 
@@ -43,10 +43,10 @@ class SealedAttribute(DeferredAttribute):
 
 
 class EncryptedTextField(_TextField):
-    """Text kept as a Fernet token that is bound to its table, column and row: moved elsewhere it is refused.
+    """Text stored as a Fernet token that is bound to its table, column and row. A token moved elsewhere is refused.
 
-    `bound_to` names the field that tells the row from all others, is there before the row is, and never changes.
-    Tokens written before they were bound to rows are still read; `rotate_encryption_keys` binds them.
+    `bound_to` names the field that identifies the row. That field has its value before the row is inserted, and the
+    value never changes. Tokens from before they were bound to rows are still read; `rotate_encryption_keys` binds them.
     """
 
     descriptor_class = SealedAttribute
@@ -61,7 +61,7 @@ class EncryptedTextField(_TextField):
         return name, "config.encryption.EncryptedTextField", args, {**kwargs, "bound_to": self.bound_to}
 
     def row_of(self, instance: models.Model) -> str:
-        """Give what the row is known by."""
+        """Return the value that identifies the row."""
         identity = cast("models.Field[Any, Any]", instance._meta.get_field(self.bound_to))
         value = getattr(instance, identity.attname)
         if value is None:
@@ -69,7 +69,7 @@ class EncryptedTextField(_TextField):
         return str(identity.to_python(value))
 
     def binding(self, row: str | None) -> bytes:
-        """Give what a token's text begins with; without a row, as it was before they were bound to rows."""
+        """Return the prefix of a token's text. Without a row it is the prefix from before tokens were bound to rows."""
         place = f"{self.model._meta.db_table}.{self.column}"
         return (f"{place}:" if row is None else f"{place}#{row}:").encode()
 
@@ -77,7 +77,7 @@ class EncryptedTextField(_TextField):
         return Ciphertext(keyring().encrypt(self.binding(row) + text.encode()))
 
     def open(self, token: bytes, *, row: str) -> str:
-        """Give the text. Raises `UnreadableSecret`, which says nothing of it."""
+        """Decrypt a token. Raises `UnreadableSecret`, which reveals nothing of the text."""
         try:
             plain = keyring().decrypt(bytes(token))
         except InvalidToken as error:
@@ -88,7 +88,7 @@ class EncryptedTextField(_TextField):
         raise UnreadableSecret(f"A value of {self.model._meta.label}.{self.name} belongs elsewhere.")
 
     def pre_save(self, model_instance: models.Model, add: bool) -> Any:
-        """Seal for this row what was set; what nobody has opened is written back as it is."""
+        """Encrypt a new text for this row. A value that nobody has read is written back as it is."""
         value = model_instance.__dict__[self.attname]
         return self.seal(value, row=self.row_of(model_instance)) if isinstance(value, str) else value
 
@@ -113,22 +113,22 @@ def sealed(instance: models.Model, name: str, text: str) -> Any:
 
 
 def written(instance: models.Model, name: str) -> Any:
-    """Give what a save would write of a field: a secret sealed, anything else as it is."""
+    """Return what a save would write for a field: a secret encrypted, anything else as it is."""
     value = getattr(instance, name)
     is_secret = isinstance(instance._meta.get_field(name), EncryptedTextField)
     return sealed(instance, name, value) if is_secret and value is not None else value
 
 
 def encrypt_text(text: str, *, context: str) -> str:
-    """Encrypt a text that is kept for a day, outside of the columns that `rotate_encryption_keys` rewrites.
+    """Encrypt a text that is kept for a day, outside the columns that `rotate_encryption_keys` rewrites.
 
-    `context` says what it belongs to, such as `workspace_key#8d1f…`: it is read with the same one only.
+    `context` says what the text belongs to, such as `workspace_key#8d1f…`. It can be read only with the same context.
     """
     return keyring().encrypt(f"{context}:{text}".encode()).decode()
 
 
 def decrypt_text(token: str, *, context: str) -> str:
-    """Give the text. Raises `UnreadableSecret` for another context, or where the key has been taken away."""
+    """Decrypt the text. Raises `UnreadableSecret` for another context, or if the key has been removed."""
     try:
         plain = keyring().decrypt(token.encode()).decode()
     except InvalidToken as error:

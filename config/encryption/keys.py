@@ -16,10 +16,10 @@ def _keyring(keys: tuple[str, ...]) -> MultiFernet:
 
 
 def keyring() -> MultiFernet:
-    """Give the keys of secrets at rest: the first encrypts, all decrypt."""
+    """Return the keys of secrets at rest: the first encrypts, all decrypt."""
     return _keyring(tuple(settings.FIELD_ENCRYPTION_KEYS))
 
 
 def newest_key() -> Fernet:
-    """Give the key that encrypts."""
+    """Return the key that encrypts."""
     return Fernet(settings.FIELD_ENCRYPTION_KEYS[0])

@@ -1,4 +1,4 @@
-"""Rewrites the secrets at rest, row by row, while the system works on."""
+"""Re-encrypts the secrets at rest, row by row, while the system runs."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -13,14 +13,14 @@ from config.encryption.keys import newest_key
 
 BATCH = 500
 PASSES = 5
-# Names come from the models, quoted.
+# The names come from the models, quoted.
 NEXT = "SELECT {key}, {row}::text, {value} FROM {table} WHERE {value} IS NOT NULL AND {key} > %s ORDER BY 1 LIMIT %s"
 REPLACE = "UPDATE {table} SET {value} = %s WHERE {key} = %s AND {value} = %s"
 Outcome = Literal["re-encrypted", "current", "changed meanwhile", "unreadable"]
 
 
 class Stored(NamedTuple):
-    """A row's primary key, what the row is known by, and its token."""
+    """A row's primary key, the value that identifies the row, and its token."""
 
     key: int
     row: str
@@ -43,7 +43,7 @@ class Column:
         return f"{self.model._meta.label}.{self.field.name}"
 
     def names(self) -> dict[str, str]:
-        """Give table, primary key, what a row is known by, and column, quoted for a statement."""
+        """Return the names of table, primary key, identifying column and secret column, quoted for a statement."""
         known_by: Any = self.model._meta.get_field(self.field.bound_to)
         names = {"table": self.table, "key": self.model._meta.pk.column, "row": known_by.column}
         return {name: connection.ops.quote_name(str(of)) for name, of in {**names, "value": self.field.column}.items()}
@@ -51,7 +51,7 @@ class Column:
 
 @dataclass
 class Pass:
-    """What became of a column's rows; `unreadable` are the first of those that nobody could read."""
+    """What became of a column's rows. `unreadable` names the first rows that could not be read."""
 
     counts: Counter[Outcome] = field(default_factory=Counter)
     unreadable: list[str] = field(default_factory=list)
@@ -63,7 +63,7 @@ class Pass:
 
 
 def columns_of(*models_: type[models.Model]) -> list[Column]:
-    """Give every column of secrets of these models."""
+    """Return every column of secrets of these models."""
     return [
         Column(model, field)
         for model in models_
@@ -73,9 +73,9 @@ def columns_of(*models_: type[models.Model]) -> list[Column]:
 
 
 def reencrypt(column: Column, *, batch: int = BATCH) -> Pass:
-    """Bring every secret of a column under the first key, bound to its row.
+    """Re-encrypt every secret of a column with the first key, bound to its row.
 
-    Rows are compared and set one by one, so a secret replaced meanwhile stays as it was replaced.
+    Each row is updated only if its token is unchanged, so a secret that was replaced meanwhile stays as it is.
     """
     done = Pass()
     for stored in _stored(column, batch):
@@ -84,7 +84,7 @@ def reencrypt(column: Column, *, batch: int = BATCH) -> Pass:
 
 
 def _stored(column: Column, batch: int) -> Iterator[Stored]:
-    """Walk the stored tokens by primary key, a batch a statement and no transaction open in between."""
+    """Yield the stored tokens by primary key: a statement for each batch, and no transaction open in between."""
     statement = NEXT.format(**column.names())
     last = -1
     while True:
@@ -109,7 +109,7 @@ def _settle(column: Column, stored: Stored) -> Outcome:
 
 
 def _is_current(token: bytes, binding: bytes) -> bool:
-    """Say whether the first key opens a token, and it is bound as it should be."""
+    """Return whether the first key decrypts a token, and the token is bound to its row."""
     try:
         return newest_key().decrypt(token).startswith(binding)
     except InvalidToken:

@@ -1,1 +1,1 @@
-"""What the settings are read from, and what they must not be in production."""
+"""Reads the settings from environment variables, and refuses dangerous ones in production."""

@@ -1,4 +1,4 @@
-"""What production must not be set to: each danger is declared once and stops the start with a sentence."""
+"""Dangerous settings in production. Each danger is declared once and stops the start with a sentence."""
 
 import base64
 import binascii
@@ -13,9 +13,9 @@ from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
 
 SHORTEST_KEY = 50
-# What 50 random characters do not shrink to; a word that is repeated does.
+# 50 random characters do not compress to less than this. A repeated word does.
 LEAST_COMPRESSED = 32
-# Of 32 random bytes at least so many differ; of 32 characters that somebody typed, or of zeros, fewer do.
+# 32 random bytes have at least this many different ones. 32 typed characters have fewer, and so do 32 zeros.
 LEAST_BYTES = 20
 HOST = re.compile(r"[a-z0-9.-]+|\[[0-9a-f:.]+\]")
 DEFAULT_PASSWORDS = frozenset(
@@ -41,7 +41,7 @@ Given = Mapping[str, str]
 
 
 class Danger(NamedTuple):
-    """A variable, whether its value is dangerous among all that were given, and what it should be."""
+    """A variable, a function that says whether its value is dangerous among all that were given, and the remedy."""
 
     name: str
     is_in: Callable[[str, Given], bool]
@@ -49,7 +49,7 @@ class Danger(NamedTuple):
 
 
 def dangers(given: Given) -> list[str]:
-    """Say of every variable that is dangerous what it should be; values, which may be secret, are never quoted."""
+    """Return a sentence for each dangerous variable. Values may be secret and are never quoted."""
     return [
         f"{danger.name} {danger.sentence}"
         for danger in DANGERS
@@ -103,7 +103,7 @@ def _reaches_link_local(networks: str, _: Given) -> bool:
 def _overlaps_link_local(text: str) -> bool:
     try:
         network = ip_network(text)
-    except ValueError:  # said already
+    except ValueError:  # reported already
         return False
     return any(network.version == local.version and network.overlaps(local) for local in LINK_LOCAL)
 
@@ -114,11 +114,11 @@ def _has_default_password(url: str, _: Given) -> bool:
 
 
 def _account_of(url: str) -> tuple[str, str, str]:
-    """Give user, password and database of a server's address."""
+    """Return user, password and database from a server's address."""
     if "://" not in url or url.startswith("postgres"):
         try:
             found = conninfo_to_dict(url)
-        except ProgrammingError:  # said already
+        except ProgrammingError:  # reported already
             return "", "", ""
         return str(found.get("user") or ""), str(found.get("password") or ""), str(found.get("dbname") or "")
     account, _, _ = urlsplit(url).netloc.rpartition("@")

@@ -1,9 +1,9 @@
-"""How REDIS_URL is read: one server, or the Sentinels that know which server is the primary one now.
+"""Reads REDIS_URL: the address of one server, or of the Sentinels that know the current primary server.
 
     redis://user:password@host:6379/0      rediss://…      unix:///path?db=0
     sentinel://user:password@one:26379,two:26379,three:26379/0?primary=name
 
-User and password of the last form are the servers'; `sentinel_user` and `sentinel_password` are the Sentinels'.
+User and password of the last form are the servers'. `sentinel_user` and `sentinel_password` are the Sentinels'.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ SENTINEL_PORT = 26379
 
 @dataclass(frozen=True)
 class SentinelAddress:
-    """Where the Sentinels are, what they call the primary server, and what its connections are made with."""
+    """The Sentinels' hosts, their name for the primary server, and the connection options of servers and Sentinels."""
 
     nodes: tuple[tuple[str, int], ...]
     primary: str
@@ -26,7 +26,7 @@ class SentinelAddress:
 
 
 def sentinel_address(url: str) -> SentinelAddress | None:
-    """Read the form with Sentinels; None for one server. Raises `ValueError` where a part is missing."""
+    """Parse the form with Sentinels; None for one server. Raises `ValueError` if a part is missing."""
     parts = urlsplit(url)
     if parts.scheme != SENTINEL:
         return None
@@ -51,7 +51,7 @@ def _given(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def celery_broker(url: str) -> tuple[str, dict[str, Any]]:
-    """Give Celery's spelling of a Redis address, and the transport options that belong to it."""
+    """Return Celery's spelling of a Redis address, and the transport options for it."""
     parts = urlsplit(url)
     if parts.scheme == "unix":
         database = dict(parse_qsl(parts.query)).get("db", "0")

@@ -1,4 +1,4 @@
-"""Reads the settings from environment variables and names every missing one in a sentence."""
+"""Reads settings from environment variables, and names every missing one in a sentence."""
 
 import os
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ IPV4_MAPPED = IPv6Network("::ffff:0:0/96")
 
 
 def process_name(command: Sequence[str]) -> str:
-    """Name a process by its command, as PostgreSQL shows its connections: web, worker, beat or manage."""
+    """Return a process's name by its command: web, worker, beat or manage. PostgreSQL shows it for connections."""
     program = PurePath(command[0]).name if command else ""
     if command and "celery" in command[0]:
         return "beat" if "beat" in command else "worker"
@@ -27,14 +27,14 @@ def process_name(command: Sequence[str]) -> str:
 
 
 def holds_the_internet(network: Network) -> bool:
-    """Say whether a network, half of one, or IPv4 as IPv6 writes it, is wider than any that somebody has."""
+    """Return whether a network is wider than any that one owner has. IPv4 written as IPv6 is measured as IPv4."""
     if isinstance(network, IPv6Network) and network.subnet_of(IPV4_MAPPED):
         return network.prefixlen - IPV4_MAPPED.prefixlen < WIDEST_IPV4
     return network.prefixlen < (WIDEST_IPV6 if isinstance(network, IPv6Network) else WIDEST_IPV4)
 
 
 class Environment:
-    """Collects what is missing or malformed, so that one start shows all of it."""
+    """Collects missing and malformed variables, so that one start shows all of them."""
 
     def __init__(self, values: dict[str, str] | None = None) -> None:
         self.values = dict(os.environ) if values is None else values
@@ -86,7 +86,7 @@ class Environment:
         return [address for item in self.comma_separated(name) if (address := self._address(name, item))]
 
     def servers(self, name: str, *, port: int) -> list[tuple[str, int]]:
-        """Give servers by address and port: `192.0.2.53`, `192.0.2.53:5353`, `[2001:db8::53]:5353`."""
+        """Return servers as address and port, from `192.0.2.53`, `192.0.2.53:5353` or `[2001:db8::53]:5353`."""
         found: list[tuple[str, int]] = []
         for item in self.comma_separated(name):
             host, colon, number = item.rpartition(":") if item.count(":") == 1 or "]:" in item else (item, "", "")
@@ -105,7 +105,7 @@ class Environment:
             return ""
 
     def database(self, url: str) -> dict[str, Any]:
-        """Give the parts of a libpq address; a malformed one may hold a password and is never quoted."""
+        """Return the parts of a libpq address. A malformed address may hold a password and is never quoted."""
         try:
             return conninfo_to_dict(url)
         except ProgrammingError:
@@ -123,7 +123,7 @@ class Environment:
             raise ImproperlyConfigured("\n".join([*self.complaints, self._advice()]))
 
     def _advice(self) -> str:
-        """Say where the variables stand; who has not said which environment this is may mean either."""
+        """Say where variables are set. If ENVIRONMENT is not set, both places are named."""
         named = self.values.get("ENVIRONMENT")
         sentences = [IN_PRODUCTION] if named in (None, "", "production") else []
         sentences += [IN_DEVELOPMENT] if named != "production" else []

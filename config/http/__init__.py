@@ -1,4 +1,4 @@
-"""Outbound HTTP: the guard that says which addresses may be reached, and the sender that posts to them.
+"""Outbound HTTP: the guard says which addresses may be reached, and the sender posts to them.
 
-Nothing here knows Django or the database.
+Nothing here depends on Django or the database.
 """

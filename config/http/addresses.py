@@ -1,4 +1,4 @@
-"""Which addresses lie on the public internet.
+"""Which addresses are on the public internet.
 
 Python's own `is_private` and `is_global` differ between patch releases, so the blocks are listed here.
 """
@@ -11,7 +11,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 
-# The special-purpose registry of RFC 6890, and where clouds answer besides.
+# The special-purpose registry of RFC 6890, and more addresses at which clouds answer.
 _NOT_PUBLIC_IPV4 = tuple(
     IPv4Network(block)
     for block in (
@@ -51,7 +51,7 @@ _NOT_PUBLIC_IPV6 = tuple(
 
 
 def parse_address(text: str) -> Address:
-    """The address that `text` spells; ValueError for none, and for one with a zone."""
+    """Parse an address. Raises ValueError for anything else, and for an address with a zone."""
     if "%" in text:
         raise ValueError("An address with a zone belongs to one link.")
     return ip_address(text)
@@ -59,7 +59,7 @@ def parse_address(text: str) -> Address:
 
 @lru_cache(maxsize=8192)
 def canonical(text: str) -> str:
-    """The spelling that the operating system gives an address; ValueError for what is none."""
+    """Return the operating system's spelling of an address. Raises ValueError for anything else."""
     address = parse_address(text)
     family = socket.AF_INET if address.version == 4 else socket.AF_INET6
     return socket.inet_ntop(family, address.packed)
@@ -67,9 +67,9 @@ def canonical(text: str) -> str:
 
 @lru_cache(maxsize=8192)
 def is_public(text: str) -> bool:
-    """Whether an address is one that anybody on the internet could reach; False for what is none.
+    """Return whether anybody on the internet could reach an address; False for anything that is not an address.
 
-    IPv6 addresses that carry an IPv4 address (mapped, NAT64, 6to4, Teredo) never are.
+    IPv6 addresses that carry an IPv4 address (mapped, NAT64, 6to4, Teredo) are never public.
     """
     try:
         address = parse_address(text)
@@ -81,7 +81,7 @@ def is_public(text: str) -> bool:
 
 
 def is_allowed(text: str, networks: Iterable[Network]) -> bool:
-    """Whether an address lies in one of `networks`; an IPv4-mapped one counts as the IPv4 address in it."""
+    """Return whether an address lies in one of `networks`. An IPv4-mapped address counts as its IPv4 address."""
     address = parse_address(text)
     if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
         address = address.ipv4_mapped

@@ -13,12 +13,12 @@ from .transfer import Transfer
 
 # Enough for a kept connection to each of some thousand endpoints.
 _MOST_CONNECTIONS: Final = 4096
-# What the rest of the process may need of the files that it can open.
+# The open files that the rest of the process may need.
 _OTHER_FILES: Final = 256
 
 
 def max_connections() -> int:
-    """How many connections this process can hold open, by its limit of open files."""
+    """Return how many connections this process can hold open within its limit of open files."""
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if files == resource.RLIM_INFINITY:
         return _MOST_CONNECTIONS
@@ -26,14 +26,13 @@ def max_connections() -> int:
 
 
 class Sender:
-    """Sends requests side by side and hands out their results.
+    """Sends requests side by side and returns their results.
 
-    All methods but `wake` belong to one thread. The sender takes whatever it is given: how many requests
-    are in flight, and how many of them to one endpoint, is the caller's to limit. Connections are kept for
-    the next request to the same host over the same addresses. `most_connections` counts them too; by
-    default it follows the process's limit of open files. `ca_file` is a PEM bundle, by default certifi's.
-    `may_write` is asked right before each request is written, after all that may have taken its time: one
-    that may not be ends as `withheld`.
+    Call all methods but `wake` from one thread. The sender takes every request: the caller limits how many are in
+    flight, in all and to one endpoint. Connections are kept for the next request to the same host over the same
+    addresses. `most_connections` counts these too; by default it follows the process's limit of open files. `ca_file`
+    is a PEM bundle, by default certifi's. `may_write` is called right before each request is written, after everything
+    that may take time. If it says no, the request ends as `withheld`.
     """
 
     def __init__(
@@ -63,7 +62,7 @@ class Sender:
         return len(self._busy)
 
     def submit(self, request: Request) -> None:
-        """Start a POST at the next `poll`; ValueError for headers that no request can have."""
+        """Start a POST at the next `poll`. Raises ValueError for headers that no request can have."""
         transfer = self._idle.pop() if self._idle else self._make_transfer()
         try:
             transfer.load(request)
@@ -74,9 +73,9 @@ class Sender:
         self._multi.add_handle(transfer.curl)
 
     def poll(self, timeout_s: float) -> list[Result]:
-        """Let the requests go on, and return the results there are.
+        """Let the requests go on, and return the results so far.
 
-        Waits until something happens, `wake` is called or `timeout_s` is over; the list may be empty.
+        Waits until something happens, `wake` is called or `timeout_s` is over. The list may be empty.
         """
         left_s = self._serve_timer(timeout_s)
         results = self._collect()  # an answer can be there as soon as the request is sent
@@ -87,7 +86,7 @@ class Sender:
         return results + self._collect()
 
     def wake(self) -> None:
-        """End the present `poll`, or the next one; safe from any thread."""
+        """End the current `poll`, or the next one. Any thread may call this."""
         self._sockets.wake_up()
 
     def close(self) -> None:
@@ -105,9 +104,9 @@ class Sender:
         return Transfer(self._limits, self._ca_file, self._sockets.note_new_socket, self._may_write)
 
     def _serve_timer(self, timeout_s: float) -> float:
-        """Call libcurl if one of its times has come; how long it can be left alone, `timeout_s` at most.
+        """Call libcurl if its timer has expired. Returns how long it can be left alone, at most `timeout_s`.
 
-        Asked once a turn, because libcurl's timer callback would come twice with each request.
+        The timer is read once a turn, because libcurl's timer callback would come twice with each request.
         """
         milliseconds = self._multi.timeout()
         if milliseconds == 0:

@@ -1,4 +1,4 @@
-"""A GET that streams into a file: bounded in time and bytes, to vetted addresses alone, over no redirect."""
+"""A GET that streams into a file: bounded in time and bytes, only to vetted addresses, without redirects."""
 
 import hashlib
 import socket
@@ -18,7 +18,7 @@ _CONNECT_MS: Final = 5_000
 
 
 class Downloaded(NamedTuple):
-    """`error` is None where all of it has come: with a 2xx, within its limits."""
+    """The outcome. `error` is None if the whole file came with a 2xx status and within its limits."""
 
     status: int | None
     error: str | None
@@ -28,7 +28,7 @@ class Downloaded(NamedTuple):
 
 
 class _Taking:
-    """Counts what comes, and stops at the limit."""
+    """Counts the data, and stops at the limit."""
 
     def __init__(self, into: IO[bytes], most_bytes: int, vetted: VettedTarget) -> None:
         self.into, self.most_bytes, self.vetted = into, most_bytes, vetted
@@ -53,7 +53,7 @@ class _Taking:
 def download(
     vetted: VettedTarget, into: IO[bytes], *, headers: tuple[str, ...] = (), most_bytes: int, seconds: float
 ) -> Downloaded:
-    """Fetch a URL into a file. A redirect is an answer like any other that is no 2xx."""
+    """Fetch a URL into a file. A redirect counts like any other answer that is not a 2xx."""
     taking = _Taking(into, most_bytes, vetted)
     route = route_to(vetted.addresses, vetted.target.port)
     options: dict[int, Any] = {

@@ -1,4 +1,4 @@
-"""One code for how an attempt ended."""
+"""Error codes: how an attempt ended."""
 
 from typing import Final
 
@@ -34,21 +34,21 @@ _BY_CURL_CODE: Final[dict[int, str]] = {
     pycurl.E_UNSUPPORTED_PROTOCOL: INVALID_ANSWER,
     pycurl.E_HTTP_RETURNED_ERROR: INVALID_ANSWER,
     pycurl.E_BAD_CONTENT_ENCODING: INVALID_ANSWER,
-    # libcurl's name for "not a reply of this protocol" stems from its first one.
+    # libcurl took its name for "not a reply of this protocol" from FTP.
     pycurl.E_FTP_WEIRD_SERVER_REPLY: INVALID_ANSWER,
     100: TOO_LARGE,  # CURLE_TOO_LARGE, which pycurl has no name for: a line of the head past libcurl's own limit
 }
 
 
 def of_status(status: int) -> str | None:
-    """None for any 2xx, the only success; else the hundred that the status belongs to, if HTTP has it."""
+    """Return None for any 2xx, the only success. Otherwise return the status's class, if HTTP has it."""
     if 200 <= status <= 299:
         return None
     return f"http_{status // 100}xx" if status < 600 else INVALID_ANSWER
 
 
 def of_curl_code(code: int, *, sent: bool) -> str:
-    """The code for a transfer that libcurl gave up, after it `sent` some of the request or before."""
+    """Return the code for a transfer that libcurl gave up. `sent` says whether some of the request was sent."""
     if code == pycurl.E_OPERATION_TIMEDOUT:
         return TIMEOUT if sent else CONNECT_TIMEOUT
     return _BY_CURL_CODE.get(code, FAILED)

@@ -1,4 +1,4 @@
-"""The guard: which URLs may be posted to, when an endpoint is saved, tested and delivered to."""
+"""The guard: which URLs may be posted to. It runs when an endpoint is saved, tested and delivered to."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -6,23 +6,23 @@ from typing import NamedTuple
 from .addresses import Network, canonical, is_allowed, is_public
 from .targets import Target, TargetRefused, parse_target
 
-# One text for every host that is turned down, so that answers do not map the inside of a network.
+# One text for every refused host, so that answers do not map the inside of a network.
 UNREACHABLE_HOST = "The URL's host must be publicly reachable."
 NO_ADDRESS = "The URL's host has no address right now."
 
 
 class VettedTarget(NamedTuple):
-    """A target and the addresses that it may be reached at: at least one, each of them checked."""
+    """A target and the addresses at which it may be reached: at least one, and each was checked."""
 
     target: Target
     addresses: tuple[str, ...]
 
 
 def check_addresses(target: Target, addresses: Sequence[str], *, allowed: Sequence[Network] = ()) -> VettedTarget:
-    """Pass a target with what its name resolves to, or raise TargetRefused.
+    """Accept a target with the addresses of its name, or raise TargetRefused.
 
-    Every single address must be public or in an allowed network. A name that means nothing in public DNS
-    passes only where all of its addresses are in allowed networks.
+    Every address must be public or in an allowed network. For a name that means nothing in public DNS, all addresses
+    must be in allowed networks.
     """
     try:
         spelled = tuple(dict.fromkeys(canonical(address) for address in addresses))
@@ -36,9 +36,9 @@ def check_addresses(target: Target, addresses: Sequence[str], *, allowed: Sequen
 
 
 def check_without_lookup(target: Target, *, allowed: Sequence[Network] = ()) -> VettedTarget | None:
-    """Check what can be checked without the name service: None for a name that must be looked up.
+    """Check what needs no name server; None for a name that must be looked up.
 
-    Raises TargetRefused. Names of the inside are asked for only where an installation allows networks.
+    Raises TargetRefused. Internal names are looked up only if the installation allows networks.
     """
     if target.address is not None:
         return check_addresses(target, [target.address], allowed=allowed)
@@ -48,9 +48,9 @@ def check_without_lookup(target: Target, *, allowed: Sequence[Network] = ()) -> 
 
 
 def check_url(url: str, *, allowed: Sequence[Network] = (), resolve: Callable[[str], Sequence[str]]) -> VettedTarget:
-    """Read a URL, look its host up if it is a name, and check the answer.
+    """Parse a URL, look its host up if it is a name, and check the addresses.
 
-    Raises TargetRefused, and whatever `resolve` raises where it could not find out.
+    Raises TargetRefused, and whatever `resolve` raises if the look-up fails.
     """
     return check_target(parse_target(url), allowed=allowed, resolve=resolve)
 
@@ -58,7 +58,7 @@ def check_url(url: str, *, allowed: Sequence[Network] = (), resolve: Callable[[s
 def check_target(
     target: Target, *, allowed: Sequence[Network] = (), resolve: Callable[[str], Sequence[str]]
 ) -> VettedTarget:
-    """Look a target's host up if it is a name, and check the answer. Raises TargetRefused, and as `check_url` does."""
+    """Look a target's host up if it is a name, and check the addresses. Raises the same as `check_url`."""
     at_sight = check_without_lookup(target, allowed=allowed)
     return at_sight or check_addresses(target, resolve(target.host), allowed=allowed)
 

@@ -1,4 +1,4 @@
-"""Host names: one spelling for each, and which of them only mean something on the inside."""
+"""Host names: one spelling for each, and which of them have a meaning only inside a network."""
 
 import re
 import unicodedata
@@ -24,15 +24,15 @@ class HostInvalid(ValueError):
 
 
 def is_plain_ipv4(host: str) -> bool:
-    """Whether a host is four decimal numbers without leading zeros; whether they fit is not asked."""
+    """Return whether a host is four decimal numbers without leading zeros. Their size is not checked."""
     return _IPV4.fullmatch(host) is not None
 
 
 def ascii_host(host: str) -> str:
-    """The host in lower-case ASCII, without the root's dot, or a plain IPv4 address as it is.
+    """Return the host in lower-case ASCII without the root's dot, or a plain IPv4 address as it is.
 
-    Raises HostInvalid, also for numbers in any other spelling (short, decimal, octal, hexadecimal, in
-    foreign digits), because what they mean depends on who reads them.
+    Raises HostInvalid, also for addresses in any other spelling (short, decimal, octal, hexadecimal, in foreign
+    digits), because programs read these differently.
     """
     if is_plain_ipv4(host):
         return host
@@ -46,7 +46,7 @@ def ascii_host(host: str) -> str:
 
 
 def is_internal_name(name: str) -> bool:
-    """Whether a name has no meaning in public DNS: one label alone, or under a special-use name."""
+    """Return whether a name has no meaning in public DNS: a single label, or below a special-use name."""
     top = name.rpartition(".")[2]
     return top == name or top in _INTERNAL_NAMES
 

@@ -1,4 +1,4 @@
-"""How the operating system looks a name up."""
+"""Name look-ups by the operating system."""
 
 import socket
 
@@ -6,14 +6,14 @@ from .hosts import is_internal_name
 
 
 class LookupFailed(Exception):
-    """A name could not be looked up now: no answer in time, or the name server is at fault."""
+    """A name could not be looked up now: no answer came in time, or the name server failed."""
 
 
 def system_lookup(host: str) -> tuple[str, ...]:
-    """All addresses of a name; none where there is no such name. Raises LookupFailed.
+    """Return all addresses of a name; none if there is no such name. Raises LookupFailed.
 
-    The name is taken as absolute, so that no search domain completes it. Internal names are asked as they
-    stand, because the hosts file does not know the absolute spelling.
+    The name is looked up as absolute, so that no search domain completes it. Internal names are looked up as they are,
+    because the hosts file does not know the absolute spelling.
     """
     name = host if is_internal_name(host) else f"{host}."
     try:

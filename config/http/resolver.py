@@ -1,4 +1,4 @@
-"""Host names looked up beside the event loop: few threads, bounded time."""
+"""Looks host names up beside the event loop, with few threads and in bounded time."""
 
 import threading
 import time
@@ -15,7 +15,7 @@ LONGEST_TTL_S: Final = 5.0
 
 
 class _Lookup:
-    """A name being looked up, and everybody who waits for it."""
+    """A look-up under way, shared by all who wait for it."""
 
     __slots__ = ("deadline", "future", "host", "settled", "zone")
 
@@ -24,19 +24,19 @@ class _Lookup:
         self.zone = ".".join(host.rsplit(".", 2)[-2:])
         self.deadline = deadline
         self.future: Future[Addresses] = Future()
-        self.settled = False  # guarded by the resolver's lock: who sets it, answers
+        self.settled = False  # guarded by the resolver's lock; the thread that sets it answers
 
 
 class Resolver:
     """A bounded pool of look-ups.
 
-    Everybody who asks for a name while it is being looked up shares that look-up. Names that end in the
-    same two labels get a quarter of the threads at most, so that dead name servers of one domain leave
-    room for the others. After `timeout_s`, time in the queue included, a look-up fails with LookupFailed.
-    Its thread stays busy until the operating system gives up: another one stands in for it (up to four
-    times `threads` in all), and the same name fails at once meanwhile.
+    All who ask for a name while it is looked up share that look-up. Names that end in the same two labels get at most a
+    quarter of the threads, so that dead name servers of one domain leave room for the others. After `timeout_s`, which
+    includes time in the queue, a look-up fails with LookupFailed. Its thread stays busy until the operating system
+    gives up. Another thread stands in for it (up to four times `threads` in all), and the same name fails at once
+    meanwhile.
 
-    `ttl_s` (5 at most, 0 for none) is how long answers with an address are remembered.
+    `ttl_s` (at most 5, 0 for none) is how long answers with an address are remembered.
     """
 
     def __init__(
@@ -65,16 +65,16 @@ class Resolver:
         self._closed = False
 
     def remembered(self, host: str) -> Addresses | None:
-        """The answer of the last few seconds, if there is one."""
+        """Return the remembered answer of the last few seconds, or None."""
         known = self._remembered.get(host)
         if known is None or known[0] <= time.monotonic():
             return None
         return known[1]
 
     def submit(self, host: str) -> "Future[Addresses]":
-        """Look a name up; the future holds its addresses or raises LookupFailed, in `timeout_s` at most.
+        """Look a name up. Within `timeout_s` the future holds its addresses or raises LookupFailed.
 
-        The future is shared: do not cancel it. Its callbacks run in a thread of the resolver.
+        The future is shared, so do not cancel it. Its callbacks run in a thread of the resolver.
         """
         known = self.remembered(host)
         if known is not None:
@@ -94,11 +94,11 @@ class Resolver:
             return lookup.future
 
     def resolve(self, host: str) -> Addresses:
-        """Look a name up and wait for it; raises LookupFailed."""
+        """Look a name up and wait for the answer. Raises LookupFailed."""
         return self.submit(host).result()
 
     def close(self) -> None:
-        """Fail whatever is still being looked up and let the threads go."""
+        """Fail all look-ups under way and let the threads end."""
         with self._changed:
             self._closed = True
             abandoned = [lookup for lookup in self._running.values() if _settle(lookup)]
@@ -107,7 +107,7 @@ class Resolver:
             lookup.future.set_exception(LookupFailed())
 
     def _start_missing_threads(self) -> None:
-        """Start the threads that are missing; the lock is held."""
+        """Start the threads that are missing. The caller holds the lock."""
         if not self._watched:
             self._watched = True
             threading.Thread(target=self._watch_deadlines, name="lookup-deadlines", daemon=True).start()
@@ -127,7 +127,7 @@ class Resolver:
                 self._finish(lookup, answer)
 
     def _take(self) -> _Lookup | None:
-        """Wait for a look-up that may be made now; None once the resolver is closed."""
+        """Wait for a look-up that may start now; None once the resolver is closed."""
         with self._changed:
             while not self._closed:
                 for lookup in self._waiting:
@@ -166,7 +166,7 @@ class Resolver:
             late.future.set_exception(LookupFailed())
 
     def _take_late(self) -> _Lookup | None:
-        """Wait for the next look-up whose time is up; None once the resolver is closed."""
+        """Wait for the next look-up whose time is over; None once the resolver is closed."""
         with self._changed:
             while not self._closed:
                 while self._by_deadline and self._by_deadline[0].settled:
@@ -191,7 +191,7 @@ class Resolver:
 
 
 def _settle(lookup: _Lookup) -> bool:
-    """Whether the caller is the one to answer; the resolver's lock is held."""
+    """Return whether the caller must answer the look-up. The caller holds the resolver's lock."""
     if lookup.settled:
         return False
     lookup.settled = True

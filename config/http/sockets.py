@@ -1,4 +1,4 @@
-"""libcurl's sockets in the operating system's selector."""
+"""Connects libcurl's sockets to the operating system's selector."""
 
 import selectors
 import socket
@@ -21,11 +21,11 @@ _CURL_FLAGS: Final[dict[int, int]] = {
 
 
 class SocketWatch:
-    """Follows what libcurl wants to know about its sockets, with as few system calls as that takes.
+    """Watches the sockets that libcurl asks for, with as few system calls as possible.
 
-    libcurl lets go of a socket after each request and asks for it again with the next one on the same
-    connection, so a socket that was let go stays registered: it is parked. Once another socket was opened,
-    the number of a parked one may stand for that, so it is registered anew when it comes back.
+    libcurl lets go of a socket after each request, and asks for it again with the next request on the same connection.
+    So a socket that was let go stays registered: it is parked. Once another socket was opened, it may have the number
+    of a parked one, so a parked socket is registered anew when it comes back.
     """
 
     def __init__(self) -> None:
@@ -33,14 +33,14 @@ class SocketWatch:
         self._watched: dict[int, int] = {}  # descriptor to events
         self._parked: dict[int, int] = {}  # descriptor to the generation in which it was let go
         self._generation = 0
-        self.was_idle = False  # whether nothing was ready at first when it was last asked for
+        self.was_idle = False  # whether the last `wait` found nothing ready at first
         self._wake_reader, self._wake_writer = socket.socketpair()
         self._wake_reader.setblocking(False)
         self._wake_writer.setblocking(False)
         self._selector.register(self._wake_reader, _READ)
 
     def note_new_socket(self) -> None:
-        """To be called whenever libcurl opens a socket."""
+        """Call this whenever libcurl opens a socket."""
         self._generation += 1
 
     def follow(self, what: int, descriptor: int, _multi: object, _data: object) -> None:
@@ -52,14 +52,14 @@ class SocketWatch:
         wanted = _EVENTS[what]
         if still_its_own and self._watched.get(descriptor) == wanted:
             return
-        # Anew, not modified: an exception in this callback would stop all of libcurl's transfers.
+        # Registered anew, not modified: an exception in this callback would stop all of libcurl's transfers.
         self._forget(descriptor)
         if wanted:
             self._selector.register(descriptor, wanted)
             self._watched[descriptor] = wanted
 
     def wait(self, timeout_s: float) -> list[tuple[int, int]]:
-        """Descriptors that are ready, each with libcurl's flags; none after `timeout_s` or a wake-up."""
+        """Return descriptors that are ready, each with libcurl's flags; none after `timeout_s` or a wake-up."""
         ready = []
         found = self._selector.select(0.0)
         self.was_idle = not found
@@ -68,7 +68,7 @@ class SocketWatch:
         for key, events in found:
             descriptor = key.fd
             if descriptor in self._parked:
-                # The receiver hung up on a connection that nobody uses; libcurl notices on its own.
+                # The receiver closed a connection that nobody uses. libcurl notices by itself.
                 self._forget(descriptor)
             elif key.fileobj is self._wake_reader:
                 self._drain_wake_ups()
@@ -77,7 +77,7 @@ class SocketWatch:
         return ready
 
     def wake_up(self) -> None:
-        """End the present wait, or the next one; safe from any thread."""
+        """End the current wait, or the next one. Any thread may call this."""
         try:
             self._wake_writer.send(b"\0")
         except OSError:

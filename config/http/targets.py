@@ -1,4 +1,4 @@
-"""A receiver's URL taken apart, once and strictly: what is connected to is what was read here."""
+"""Parses a receiver's URL, once and strictly. The sender connects to exactly what was read here."""
 
 import re
 import unicodedata
@@ -15,31 +15,31 @@ _ABSOLUTE = re.compile(r"(https?)://([^/?]*)(.*)", re.IGNORECASE | re.ASCII)
 _AUTHORITY = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]:]+)(?::(.*))?")
 _PORT = re.compile(r"[1-9][0-9]{0,4}", re.ASCII)
 _BLANK = frozenset({"Cc", "Zs", "Zl", "Zp"})
-# Everything that RFC 3986 lets stand in a path and a query, and the percent signs already there.
+# Everything that RFC 3986 allows in a path and a query, and percent signs that are there already.
 _KEPT_IN_RESOURCE = "!$%&'()*+,/:;=?@[]|~"
 
 INVALID_HOST = "The URL's host name is not valid."
 
 
 class TargetRefused(ValueError):
-    """A URL that is not posted to; the text says why, to a person."""
+    """A refused URL. The text tells a person why."""
 
 
 class Target(NamedTuple):
     """A receiver's URL in its parts."""
 
-    url: str  # absolute, ASCII, what is requested
+    url: str  # absolute, in ASCII; this is requested
     scheme: str
     host: str  # an ASCII name, or an address without brackets
     port: int
     resource: str  # path and query
-    address: str | None  # where the host is an address and not a name
+    address: str | None  # set if the host is an address and not a name
     is_internal: bool  # a name that means nothing in public DNS
 
 
 @lru_cache(maxsize=4096)
 def parse_target(url: str) -> Target:
-    """Take a URL apart; raises TargetRefused. Where it leads is not checked here."""
+    """Parse a URL. Raises TargetRefused. This does not check where the URL leads."""
     _check_characters(url)
     parts = _ABSOLUTE.fullmatch(url)
     if parts is None:
@@ -61,14 +61,14 @@ def parse_target(url: str) -> Target:
 
 
 def parse_host(host: str, port: int) -> Target:
-    """Take a server that is named by its host alone, to speak something else than HTTP to; raises TargetRefused."""
+    """Parse a server's host without a URL, for a protocol other than HTTP. Raises TargetRefused."""
     _check_characters(host)
     name, address = _read_host(host)
     return Target("", "", name, port, "", address, address is None and is_internal_name(name))
 
 
 def _check_characters(url: str) -> None:
-    """Refuse what parsers read differently, wherever in the URL it stands."""
+    """Refuse a URL that is too long, or has characters that parsers read differently."""
     if len(url) > LONGEST_URL:
         raise TargetRefused(f"The URL may not be longer than {LONGEST_URL} characters.")
     if any(unicodedata.category(character) in _BLANK for character in url):
@@ -82,7 +82,7 @@ def _check_characters(url: str) -> None:
 
 
 def _read_host(host: str) -> tuple[str, str | None]:
-    """The host, and the address that it is, if it is one."""
+    """Return the host, and its address if it is one."""
     try:
         if host.startswith("["):
             address = canonical(host[1:-1])

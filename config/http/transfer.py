@@ -1,4 +1,4 @@
-"""One libcurl handle, used for one POST after the other."""
+"""One libcurl handle, used for one POST after another."""
 
 import math
 import socket
@@ -12,26 +12,27 @@ from . import error_codes
 from .exchange import Headers, Limits, Request, Result
 from .routes import route_to
 
-# What is taken from a socket at once: small, so that an answer without end stops close to its limit.
+# Sockets are read in small pieces, so that an answer without end stops close to its limit.
 _READ_SIZE: Final = 4096
 _RECEIVE_BUFFER: Final = 32 * 1024
 _HEAD_ENDS: Final = (b"\r\n", b"\n")
-# With both, receivers and proxies disagree about where an answer ends: it is no answer (RFC 9112, 6.3).
+# With both headers, receivers and proxies disagree about where an answer ends, so it is invalid (RFC 9112, 6.3).
 _FRAMED_BY: Final = (b"content-length:", b"transfer-encoding:")
 _FRAMED_BY_BOTH: Final = 3
 _LONGEST_FRAMING: Final = max(map(len, _FRAMED_BY))
-# How those lines begin, and the status line.
+# The first letters of those lines, and of the status line.
 _MAY_FRAME: Final = frozenset({b"c", b"C", b"t", b"T", b"H"})
-# Those before are interim ones, after which the answer is still to come.
+# Lower statuses are interim answers, before the final one.
 _FIRST_FINAL_STATUS: Final = 200
-# What the framing of a chunk costs on the wire at least.
+# The least that the framing of a chunk costs on the wire.
 _CHUNK_OVERHEAD: Final = 5
-# From some size on libcurl would ask the receiver first whether it may send the body.
+# libcurl would first ask the receiver whether it may send a large body. Above this size an empty `Expect:` prevents
+# that.
 _EXPECTING_SIZE: Final = 64 * 1024
 
 
 class Transfer:
-    """A handle whose constant options are set once, and whose answers are cut at the limits."""
+    """A handle whose constant options are set once. Its answers are cut at the limits."""
 
     def __init__(
         self,
@@ -47,25 +48,25 @@ class Transfer:
         self._writes_once, self._idle_seconds = limits.writes_once, limits.idle_seconds
         self._on_new_socket, self._may_write = on_new_socket, may_write
         self._key = 0
-        self._spent_ms = 0.0  # on looking the name up
+        self._spent_ms = 0.0  # spent on the name look-up
         self._headers: Headers | None = None
         self._is_long = False
         self._url = ""
         self._port = 0
         self._addresses: tuple[str, ...] = ()
         self._resolve: list[str] = []
-        self._spent_whole_ms = 0  # as much of it as the limits are set to
+        self._spent_whole_ms = 0  # the part of it that the limits already allow for
         self._started_at = 0.0
         self._head: list[bytes] = []
         self._body = bytearray()
         self._received = 0
         self._head_ended = self._cut = self._blocked = self._is_withheld = False
-        self._framed_by = 0  # a bit for each of _FRAMED_BY in the present head
+        self._framed_by = 0  # a bit for each of _FRAMED_BY in the current head
         self._writings = 0  # how often libcurl was about to write the request
         self._set_constant_options(ca_file)
 
     def load(self, request: Request) -> None:
-        """Make ready for one POST; ValueError for headers that no request can have."""
+        """Prepare for one POST. Raises ValueError for headers that no request can have."""
         target, addresses = request.vetted
         curl = self.curl
         is_long = len(request.body) > _EXPECTING_SIZE
@@ -91,7 +92,7 @@ class Transfer:
         self._started_at = time.time()
 
     def finish(self, code: int) -> Result:
-        """What came of the POST; `code` is libcurl's, 0 where it saw it through."""
+        """Return the result of the POST. `code` is libcurl's, 0 for success."""
         getinfo, spent_ms = self.curl.getinfo, self._spent_ms
         said = getinfo(pycurl.RESPONSE_CODE)
         status = said if said >= _FIRST_FINAL_STATUS else None
@@ -129,12 +130,12 @@ class Transfer:
         if self._blocked and not sent:
             return error_codes.BLOCKED_ADDRESS
         if code == pycurl.E_ABORTED_BY_CALLBACK and sent:
-            return error_codes.CLOSED  # libcurl wanted to write it again, and may not
+            return error_codes.CLOSED  # libcurl wanted to write the request again, and may not
         return error_codes.of_curl_code(code, sent=sent)
 
     @property
     def _has_whole_head(self) -> bool:
-        """libcurl takes a connection that was closed within the head for an answer without a body."""
+        """Whether the head is complete. libcurl reports a connection closed within it as an answer without a body."""
         return bool(self._head) and self._head[-1] in _HEAD_ENDS
 
     def _set_route(self, port: int, addresses: tuple[str, ...]) -> None:
@@ -144,7 +145,7 @@ class Transfer:
         self._port, self._addresses, self._resolve = port, addresses, route.resolve
 
     def _set_time_left(self, spent_ms: int) -> None:
-        """Take what the look-up used up off the limits; libcurl reads 0 as no limit, so 1 is the least."""
+        """Subtract the look-up's time from the limits, down to 1 at least, because libcurl reads 0 as no limit."""
         self.curl.setopt(pycurl.TIMEOUT_MS, max(1, self._total_ms - spent_ms))
         self.curl.setopt(pycurl.CONNECTTIMEOUT_MS, max(1, self._connect_ms - spent_ms))
         self._spent_whole_ms = spent_ms
@@ -162,8 +163,8 @@ class Transfer:
             pycurl.PROXY: "",
             pycurl.NETRC: pycurl.NETRC_IGNORED,
             pycurl.NOSIGNAL: 1,
-            # A pinned name must outlive the attempt that set it, and no more: libcurl walks its table of
-            # names with each request.
+            # A pinned name must outlive the attempt that set it, but not for long: libcurl walks its table of names
+            # with each request.
             pycurl.DNS_CACHE_TIMEOUT: self._total_ms // 1000 + 2,
             pycurl.TCP_NODELAY: 1,
             pycurl.BUFFERSIZE: _READ_SIZE,
@@ -182,7 +183,7 @@ class Transfer:
         self._set_time_left(0)
 
     def _open_socket(self, _purpose: int, peer: Any) -> socket.socket | int:
-        """Called before each new connection: refuses any address that was not vetted."""
+        """Refuse any address that was not vetted. libcurl calls this before each new connection."""
         if not self._is_vetted(peer.addr[0], peer.addr[1]):
             self._blocked = True
             return int(pycurl.SOCKET_BAD)
@@ -195,9 +196,10 @@ class Transfer:
         return opened
 
     def _check_connection(self, peer: str, _own: str, port: int, _own_port: int) -> int:
-        """Called before each request is sent, over a kept connection too.
+        """Check the peer. libcurl calls this before each request is sent, also over a kept connection.
 
-        libcurl writes a request again where a kept connection ended without an answer: the receiver may have got it.
+        libcurl writes a request again if a kept connection ended without an answer, though the receiver may have got
+        it.
         """
         self._writings += 1
         allowed = self._is_vetted(peer, port) and not (self._writes_once and self._writings > 1)
@@ -219,7 +221,7 @@ class Transfer:
             if name.startswith(_FRAMED_BY):
                 return self._frame(name)
             if name.startswith(b"http/") and self._begins_head:
-                self._framed_by = 0  # another one, after that of an interim answer
+                self._framed_by = 0  # a new head, after that of an interim answer
         return None
 
     @property
@@ -227,9 +229,9 @@ class Transfer:
         return len(self._head) < 2 or self._head[-2] in _HEAD_ENDS
 
     def _frame(self, name: bytes) -> int | None:
-        """Note that the head says how long the body is.
+        """Record that the head says how long the body is.
 
-        Where it says so in two ways libcurl is told to stop, and so keeps nothing of the connection.
+        If it says so in two ways, libcurl is told to stop. Then it does not keep the connection.
         """
         self._framed_by |= 1 if name.startswith(_FRAMED_BY[0]) else 2
         return 0 if self._framed_by == _FRAMED_BY_BOTH else None
@@ -247,7 +249,7 @@ class Transfer:
 
 
 class DuplicatedSocket(socket.socket):
-    """A socket that libcurl duplicates; the original ends with its last reference."""
+    """A socket that libcurl duplicates. The original is closed with its last reference."""
 
     def __del__(self) -> None:
         self.close()
@@ -265,7 +267,7 @@ def _header_lines(headers: Headers, *, is_long: bool) -> list[str]:
 
 
 def _final_head(lines: list[bytes]) -> bytes:
-    """The head of the final answer: what interim answers (1xx) came before it is left out."""
+    """Return the head of the final answer, without the heads of interim answers (1xx)."""
     if lines.count(b"\r\n") > 1:
         starts = [number for number, line in enumerate(lines) if line.startswith(b"HTTP/")]
         lines = lines[starts[-1] if starts else 0 :]

@@ -1,4 +1,4 @@
-"""Columns of values as PostgreSQL reads them fastest: one array literal each, built without a look at types."""
+"""Writes columns of values as PostgreSQL array literals, which PostgreSQL reads fastest, without looking at types."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -7,17 +7,17 @@ from uuid import UUID
 
 
 def integers(values: Iterable[int | None]) -> str:
-    """Write whole numbers."""
+    """Write integers."""
     return f"{{{','.join(['NULL' if value is None else str(value) for value in values])}}}"
 
 
 def booleans(values: Iterable[bool | None]) -> str:
-    """Write yes and no."""
+    """Write booleans."""
     return f"{{{','.join(['NULL' if value is None else 't' if value else 'f' for value in values])}}}"
 
 
 def moments(values: Iterable[datetime | None]) -> str:
-    """Write times that know their offset."""
+    """Write aware times."""
     return f"{{{','.join(['NULL' if value is None else value.isoformat() for value in values])}}}"
 
 
@@ -27,12 +27,12 @@ def uuids(values: Iterable[UUID | None]) -> str:
 
 
 def decimals(values: Iterable[float | None]) -> str:
-    """Write numbers to a thousandth."""
+    """Write numbers with three decimals."""
     return f"{{{','.join(['NULL' if value is None else f'{value:.3f}' for value in values])}}}"
 
 
 def texts(values: Iterable[str | None]) -> str:
-    """Write texts; a NUL, which no text of PostgreSQL can hold, becomes a replacement character."""
+    """Write texts. PostgreSQL cannot store NUL, so it becomes a replacement character."""
     return f"{{{','.join(['NULL' if value is None else _quoted(value) for value in values])}}}"
 
 
@@ -43,6 +43,6 @@ def binaries(values: Iterable[bytes | None]) -> str:
 
 @lru_cache(maxsize=4096)
 def _quoted(text: str) -> str:
-    # An array literal quotes with backslashes; receivers' heads and endpoints' URLs come again and again.
+    # An array literal escapes with backslashes. The cache helps, because receivers' heads and endpoints' URLs recur.
     plain = text.replace("\0", "\ufffd").replace("\\", "\\\\").replace('"', '\\"')
     return f'"{plain}"'

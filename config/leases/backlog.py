@@ -1,8 +1,8 @@
-"""What a worker knows to be waiting in a table: whose rows, from which place on, and whose turn it is.
+"""What a worker knows to be waiting in a table: which keys have rows, where to go on in each, and whose turn it is.
 
-The rows of a key (an endpoint's deliveries, a tenant's events) stand in the order of `(position, id)`, where `position`
-is the transaction that wrote them. A key is known from the look that saw the first of its rows to the moment at which
-none was left. All of it can be read anew at any time: it says where to look, never what there is.
+The rows of a key (an endpoint's deliveries, a tenant's events) are ordered by `(position, id)`. `position` is the
+transaction that wrote the row. A key is known from the look that first saw one of its rows until none is left.
+Everything can be read anew at any time: a backlog says where to look, never what is there.
 """
 
 import time
@@ -16,26 +16,26 @@ from config.leases.turns import Path, Turns
 
 LOOK_LIMIT = 10_000
 PAGE = 1_000
-# Everything is read anew so often: for rows that were locked, or deleted by a transaction that did not commit.
+# Everything is read anew this often, for rows that were locked, or deleted by a transaction that did not commit.
 RESCAN_SECONDS = 20.0
 
 
 class Place(NamedTuple):
-    """After which row of a key to go on."""
+    """The place in a key's rows after which to go on."""
 
     position: int
     id: int
 
 
 class Waiting(NamedTuple):
-    """A key with its path in the turns, and the transaction of the first row that a look saw of it."""
+    """A key's path in the turns, and the transaction of the first of its rows that a look saw."""
 
     path: Path
     position: int
 
 
 class Look(NamedTuple):
-    """What a look at new rows saw: with which snapshot, and whether there is more than it was to look at."""
+    """The result of a look at new rows: its snapshot, and whether there is more than its limit."""
 
     snapshot: str
     waiting: list[Waiting]
@@ -43,7 +43,7 @@ class Look(NamedTuple):
 
 
 class Backlog(ABC):
-    """Subclasses say how new rows and all rows are looked for, and which keys are theirs."""
+    """What waits in a table. Subclasses look for new rows and for all rows, and say which keys are this worker's."""
 
     def __init__(self) -> None:
         self.turns = Turns()
@@ -57,21 +57,21 @@ class Backlog(ABC):
 
     @abstractmethod
     def look_at_page(self, connection: Connection, after: Path | None, page: int) -> list[Waiting]:
-        """Look at the keys that come after one, or at the first."""
+        """Look at the keys that come after a key, or at the first keys."""
 
     @abstractmethod
     def is_ours(self, path: Path) -> bool:
-        """Whether this worker serves the key."""
+        """Return whether this worker serves the key."""
 
     def forget(self) -> None:
-        """Know nothing more: the next refresh reads all anew."""
+        """Forget everything. The next refresh reads it all anew."""
         self.turns.clear()
         self.places.clear()
         self._transactions = ReadTransactions()
         self._rescanned_at = None
 
     def refresh(self, connection: Connection) -> bool:
-        """Learn of what is new; says whether everything was read anew."""
+        """Look for new rows. Returns whether everything was read anew."""
         if self._rescanned_at is not None and time.monotonic() - self._rescanned_at < RESCAN_SECONDS:
             look = self.look_for_new(connection, self._transactions.unread(), LOOK_LIMIT)
             self._transactions.advance(look.snapshot)
@@ -82,8 +82,8 @@ class Backlog(ABC):
         return True
 
     def rescan(self, connection: Connection) -> None:
-        """Learn of all that waits, page by page."""
-        # What comes while the pages are read is new to the next look.
+        """Read all that waits, page by page."""
+        # Rows that arrive while the pages are read are new to the next look.
         self._transactions.begin(connection)
         after: Path | None = None
         found: dict[Path, Place] = {}
@@ -106,21 +106,21 @@ class Backlog(ABC):
                     self.turns.add(path)
 
     def drop_foreign(self) -> None:
-        """Forget the keys that this worker serves no longer."""
+        """Forget the keys that this worker no longer serves."""
         for path in [path for path in self.places if not self.is_ours(path)]:
             self.finish(path)
 
     def go_on(self, path: Path, place: Place) -> None:
-        """Note that rows of a key up to this place were taken, and that it had its turn."""
+        """Record that rows of a key up to this place were taken, and that the key had its turn."""
         self.places[path] = place
         self.turns.end_turn(path)
 
     def finish(self, path: Path) -> None:
-        """Note that nothing is left of a key."""
+        """Record that no rows of a key are left."""
         del self.places[path]
         self.turns.remove(path)
 
 
 def _before(position: int) -> Place:
-    """The place before all rows of a transaction."""
+    """Return the place before all rows of a transaction."""
     return Place(position, -(2**62))

@@ -1,4 +1,4 @@
-"""The thread that finds work: leases rows for the loop that asks for them, and keeps the run's presence."""
+"""The thread that finds work: it leases rows when the loop wants them, and shows that the run is alive."""
 
 import logging
 import threading
@@ -17,21 +17,21 @@ from config.recovery.identity import is_confirmed
 logger = logging.getLogger(__name__)
 
 SWEEP_SECONDS = 0.5
-# At rest a claimer sweeps less often: nobody has woken it for a while, nothing is leased, and nothing is due soon. It
-# rests only while it hears wake-ups, so a lost one delays work by so long. Runs must be seen more often than
-# `GRACE_SECONDS` of `config.leases.runs`.
+# At rest a claimer sweeps less often. It rests if it was not woken for a while, nothing is leased, and nothing is due
+# soon. It rests only while it can hear wake-ups, and a lost one delays work by this time. This time must stay shorter
+# than `GRACE_SECONDS` of `config.leases.runs`, because a run must be seen more often than that.
 REST_SECONDS = 2.0
 AWAKE_SECONDS = 5.0
-# What is due within this time keeps a claimer from resting: it is more than a rest and a sweep.
+# Work due within this time keeps a claimer from resting. It is longer than a rest and a sweep.
 SOON_SECONDS = 3.0
-# The loop must have ticked lately, or the leases are let expire.
+# If the loop has not ticked for this long, the leases are left to expire.
 LOOP_PATIENCE_SECONDS = 5.0
-# So often it is asked whether the database is still the one to work with; one that is not, in each sweep.
+# The claimer checks this often that the database is still the one to work with. While it is not, each sweep checks it.
 DATABASE_SECONDS = 5.0
 
 
 class Capacity(Protocol):
-    """What the loop can take; `batch` is how many rows at most, `busy` says of what something is leased."""
+    """What the loop can take: `batch` rows at most. `busy` are the keys (endpoints, channels) with leased rows."""
 
     @property
     def batch(self) -> int: ...
@@ -44,7 +44,7 @@ CapacityT = TypeVar("CapacityT", bound=Capacity)
 
 
 class Demand(Generic[CapacityT]):
-    """What the loop wants next: asked for by the claimer, answered by the loop, good for one claim."""
+    """What the loop wants next. The claimer asks, the loop answers, and an answer is good for one claim."""
 
     def __init__(self, *, nothing: CapacityT, wake: Callable[[], None]) -> None:
         self._nothing = self._capacity = nothing
@@ -54,7 +54,10 @@ class Demand(Generic[CapacityT]):
         self._is_closed = False
 
     def ask(self) -> CapacityT:
-        """Called by the claimer; the loop has all earlier batches when it answers."""
+        """Ask the loop. The claimer calls this.
+
+        When the loop answers, it has all earlier batches.
+        """
         self._answered.clear()
         if self._is_closed:
             return self._nothing
@@ -63,13 +66,13 @@ class Demand(Generic[CapacityT]):
         return self._capacity if self._answered.wait(SWEEP_SECONDS) else self._nothing
 
     def answer(self, capacity: CapacityT) -> None:
-        """Called by the loop."""
+        """Answer the claimer. The loop calls this."""
         self.is_asked = False
         self._capacity = capacity
         self._answered.set()
 
     def close(self) -> None:
-        """Called by the loop, which answers no more."""
+        """Answer no more. The loop calls this."""
         self._is_closed = True
         self.answer(self._nothing)
 
@@ -77,9 +80,9 @@ class Demand(Generic[CapacityT]):
 class Claimer(DatabaseThread, Generic[CapacityT]):
     """Subclasses say what new work is, what a sweep does, and how rows are claimed and passed on.
 
-    The loop sets `loop_ticked_at` while it lives. `is_lost` says that others have taken the run for lost. Of a database
-    that was restored, and that nobody has confirmed, nothing is claimed or freed. `pace` is how many seconds pass from
-    one sweep to the next. `hears_wake_ups` says whether others can wake this one; without them it never rests.
+    The loop sets `loop_ticked_at` while it lives. `is_lost` says that other runs have declared this run lost. While a
+    restored database is unconfirmed, nothing is claimed or freed. `pace` is the time in seconds from one sweep to the
+    next. `hears_wake_ups` says whether others can wake this claimer; if they cannot, it never rests.
     """
 
     name = "claimer"
@@ -103,29 +106,29 @@ class Claimer(DatabaseThread, Generic[CapacityT]):
         self._is_confirmed = True
         self._database_looked_at = 0.0
         self._has_announced_end = False
-        self._freeing: list[int] = []  # lost runs, of which what they had leased is freed
+        self._freeing: list[int] = []  # lost runs whose leases are being freed
         self._freed_to = START
 
     def sweep(self, connection: Connection) -> bool:
-        """Do what is to be done whether or not anybody was woken; say whether something is due within `SOON_SECONDS`.
+        """Do the regular work; return whether something is due within `SOON_SECONDS`.
 
-        It is called twice a second, or every `REST_SECONDS` at rest.
+        It is called twice a second, or every `REST_SECONDS` at rest, whether or not somebody woke the claimer.
         """
         return False
 
     def wake_others(self) -> None:
-        """Wake the other runs: leases or shards may be theirs now."""
+        """Wake the other runs, because leases or shards may be theirs now."""
 
     def let_go(self, connection: Connection) -> None:
-        """Let others have what this run, which is ending, would have claimed from."""
+        """Release what this run would have claimed from. It is ending, and others can have it."""
 
     def claim(self, connection: Connection, capacity: CapacityT) -> int:
-        """Lease rows and pass them on to the loop; say how many."""
+        """Lease rows and pass them on to the loop; return how many."""
         raise NotImplementedError
 
     @property
     def is_sure(self) -> bool:
-        """Whether the leases last for an attempt that starts now; any thread may ask, right before it starts one."""
+        """Whether the leases last for an attempt that starts now. Any thread may ask, right before it starts one."""
         return lease_clock() < self._sure_until
 
     def on_connect(self, connection: Connection) -> None:
@@ -155,7 +158,7 @@ class Claimer(DatabaseThread, Generic[CapacityT]):
             self._wake_up.wait(max(0.0, self._swept_at + self.pace - time.monotonic()))
 
     def stay_awake(self) -> None:
-        """Do not rest for a while: there is work, or may soon be."""
+        """Do not rest for a while, because there is work or may soon be."""
         self._awake_at = time.monotonic()
 
     @property
@@ -164,7 +167,7 @@ class Claimer(DatabaseThread, Generic[CapacityT]):
         return not is_at_work and time.monotonic() - self._awake_at >= AWAKE_SECONDS and self.hears_wake_ups()
 
     def _sweep(self, connection: Connection) -> None:
-        """Sweep when it is time; a claimer that was woken from rest looks for work first."""
+        """Sweep if it is time. A claimer that was woken from rest looks for work first."""
         now = time.monotonic()
         if now - self._swept_at < self.pace:
             return
@@ -194,7 +197,7 @@ class Claimer(DatabaseThread, Generic[CapacityT]):
         self.let_go(connection)
 
     def _free_a_page(self, connection: Connection) -> bool:
-        """Free what lost runs had leased, a page of the queue at a time; say whether there is more."""
+        """Free the leases of lost runs, a page of the queue at a time; return whether there is more."""
         if not (self._freeing and self._is_confirmed):
             return False
         following = self.runs.free_a_page(connection, runs=self._freeing, after=self._freed_to)
@@ -221,7 +224,7 @@ class Claimer(DatabaseThread, Generic[CapacityT]):
             logger.error("the database was restored: nothing is claimed until after_restore has run")
 
     def _claim(self, connection: Connection) -> bool:
-        """Lease what the loop has room for; say whether there was more than that."""
+        """Lease what the loop has room for; return whether there was more."""
         capacity = self.demand.ask()
         if capacity.busy:
             self.stay_awake()
@@ -237,13 +240,13 @@ class Claimer(DatabaseThread, Generic[CapacityT]):
         self._wake_up.set()
 
     def wind_down(self) -> None:
-        """Claim nothing more and let go; called by the loop, again whenever less is leased."""
+        """Claim nothing more and let go. The loop calls this, and again whenever fewer rows are leased."""
         self.is_ending = True
         self.demand.close()
         self.wake()
 
     def finish(self) -> None:
-        """Leave work. Called when everything is given back or recorded, as far as that is possible."""
+        """End the run. Call it when everything is given back or recorded, as far as possible."""
         if self._has_begun:
             try:
                 self.runs.end(self.connection, run=self.run)

@@ -2,10 +2,10 @@
 
 import time
 
-# It goes on while the machine sleeps, as the database's does; `time.monotonic` stands still then.
+# This clock goes on while the machine sleeps, as the database's does. `time.monotonic` stops.
 _CLOCK = getattr(time, "CLOCK_BOOTTIME", None)
 
 
 def lease_clock() -> float:
-    """Give seconds by a clock that nobody sets, and that no sleep stops where the system has such a clock."""
+    """Return seconds by a clock that nobody sets. Where the system has such a clock, no sleep stops it."""
     return time.monotonic() if _CLOCK is None else time.clock_gettime(_CLOCK)

@@ -1,4 +1,4 @@
-"""Connections of a worker process: one to a thread, kept for the whole run."""
+"""Connections of a worker process: one for each thread, kept for the whole run."""
 
 from typing import Any
 
@@ -9,8 +9,8 @@ from config.postgresql.connection import BoundedConnection
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 
-# Nothing that a worker writes is lost for the business when a crash of PostgreSQL takes its last half second: what
-# caused the work is there, and what was leased or recorded then is done once more. So it waits for no disk.
+# If PostgreSQL crashes, a worker's last half second of writes may be lost. That does no harm: the rows that caused the
+# work are still there, and its leases and records are made once more. So commits do not wait for the disk.
 SESSION = {
     "synchronous_commit": "off",
     "jit": "off",
@@ -18,20 +18,20 @@ SESSION = {
     "statement_timeout": "20s",
     "lock_timeout": "10s",
     "idle_in_transaction_session_timeout": "10s",
-    # The queue grows and empties faster than its statistics follow; its indexes are right whatever those say.
+    # The queue grows and empties faster than its statistics follow. Its indexes are right whatever the statistics say.
     "enable_seqscan": "off",
     "enable_mergejoin": "off",
     "enable_bitmapscan": "off",
 }
 
-# Statements are prepared where they ask for it, others after so many times; None would forbid it to all.
+# A statement is prepared if it asks for it, or after this many executions. None would forbid it to all statements.
 UNASKED = 1_000_000
 
 
 def open_connection(name: str, **address: Any) -> Connection:
-    """Connect to the project's database, each statement its own transaction; `name` is what PostgreSQL shows.
+    """Connect to the project's database with autocommit. PostgreSQL shows `name` for the connection.
 
-    `address` replaces parts of the project's own.
+    `address` replaces parts of the project's own address.
     """
     settings = project.get_connection_params()
     for key in ("cursor_factory", "context", "prepare_threshold", "options"):

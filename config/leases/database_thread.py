@@ -1,4 +1,4 @@
-"""A thread of a worker process that works at the database, and survives the database's absence."""
+"""A thread of a worker process that works with the database, and survives the database's absence."""
 
 import logging
 import threading
@@ -12,21 +12,21 @@ from config.postgresql.waits import set_longest_wait
 logger = logging.getLogger(__name__)
 
 REST_AFTER_FAULT_SECONDS = 0.5
-# A server that takes longer than a statement may is silent: its connection is given up.
+# A server that is silent for longer than a statement may take loses its connection.
 LONGEST_ANSWER_SECONDS = 21.0
 CLOSING_SECONDS = 10.0
 
 
 def _is_away(error: psycopg.Error) -> bool:
-    """Whether the connection broke or could not be had; else the database has answered, with an error."""
+    """Return whether the connection broke or could not be opened. Otherwise the database has answered with an error."""
     return error.sqlstate is None or error.sqlstate.startswith(("08", "57P"))
 
 
 class DatabaseThread:
-    """Works until it is asked to stop, over a connection of its own; `finish` does what is left at the end.
+    """Works over its own connection until it is asked to stop. At the end `finish` does what is left.
 
-    `run` is the number of the worker run that it belongs to, `name` what PostgreSQL shows of its connection.
-    `had_fault` says that a connection broke: nobody knows whether its last statement was executed.
+    `run` is the number of its worker run, `name` the name that PostgreSQL shows for its connection. `had_fault` says
+    that a connection broke. It is then unknown whether the last statement was executed.
     """
 
     name = "database thread"
@@ -40,7 +40,7 @@ class DatabaseThread:
 
     @property
     def connection(self) -> Connection:
-        """The open connection; opened, and prepared by `on_connect`, when there is none."""
+        """The open connection. If there is none, it is opened and prepared by `on_connect`."""
         if self._connection is None:
             self._connection = self.connect()
             self.on_connect(self._connection)
@@ -48,19 +48,19 @@ class DatabaseThread:
 
     @property
     def has_crashed(self) -> bool:
-        """Whether a fault of ours ended its work."""
+        """Whether an exception ended its work."""
         return not self.thread.is_alive() and not self._has_ended
 
     def connect(self) -> Connection:
         return open_connection(self.name)
 
     def on_connect(self, connection: Connection) -> None:
-        """Do what every new connection begins with."""
+        """Prepare a new connection."""
 
     def work(self) -> None:
-        """Do a round; return soon, so that a stop is seen. Raises `psycopg.Error` when the database is away.
+        """Do a round and return soon, so that a stop is seen. Raises `psycopg.Error` if the database is away.
 
-        A round may be begun anew at any time: what it has committed is there, and what it was about to do is done then.
+        A round may be repeated at any time: what it has committed stays, and the rest is done then.
         """
         raise NotImplementedError
 
@@ -68,7 +68,7 @@ class DatabaseThread:
         """Do what is left to be done at the end."""
 
     def close(self) -> None:
-        """Let it do what is left, and wait for that."""
+        """Let the thread do what is left, and wait for it."""
         self.stopping.set()
         self.wake()
         self.thread.join(CLOSING_SECONDS)
@@ -88,7 +88,7 @@ class DatabaseThread:
             self._disconnect()
 
     def work_once(self) -> bool:
-        """Do a round unless the database is away; say whether it went well."""
+        """Do a round unless the database is away; return whether it went well."""
         try:
             tried_again(self.work)
         except psycopg.Error as error:

@@ -1,16 +1,16 @@
-"""How often Python looks for cycles of garbage while a worker process is at work."""
+"""Makes Python's garbage collections rare while a worker process is at work."""
 
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-# A row of work makes some tens of tuples, none of them part of a cycle; by default every 700 are looked through.
+# A row of work makes some tens of tuples, none of them part of a cycle. By default Python scans every 700 objects.
 NEW_OBJECTS = 50_000
 
 
 @contextmanager
 def rare_collections() -> Iterator[None]:
-    """Look seldom, and not at what was there before."""
+    """Collect rarely, and do not scan the objects that were there before."""
     before = gc.get_threshold()
     gc.freeze()
     gc.set_threshold(NEW_OBJECTS, *before[1:])

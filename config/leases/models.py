@@ -1,13 +1,13 @@
-"""What the tables of every leased queue have in common."""
+"""What the tables of all leased queues share."""
 
 from django.db import models
 
 
 class WorkerRun(models.Model):
-    """A worker process at work on a queue, and when it was seen last.
+    """A worker process at work on a queue, and when it was last seen.
 
-    Its leases hold for as long as it is seen. A live one also holds an advisory lock on its number. One that is ending
-    finishes what it has and has no part in new work. From `lost_at` on what it had leased is being freed.
+    Its leases hold for as long as it is seen. A live run also holds an advisory lock on its number. An ending run
+    finishes what it has and takes no new work. From `lost_at` on, the run's leases are being freed.
     """
 
     number = models.BigIntegerField(primary_key=True)
@@ -24,7 +24,7 @@ class WorkerRun(models.Model):
 
 
 class QueueShard(models.Model):
-    """A share of a queue's keys, and the run that serves it; that of a run that is gone is free."""
+    """A share of a queue's keys, and the run that serves it. A shard is free if its run is gone."""
 
     number = models.SmallIntegerField(primary_key=True)
     run = models.BigIntegerField(null=True)

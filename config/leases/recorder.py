@@ -1,4 +1,4 @@
-"""The thread that writes down, in batches, what came of leased rows."""
+"""The thread that writes down the results of leased rows, in batches."""
 
 import logging
 import time
@@ -15,7 +15,7 @@ from config.leases.database_thread import REST_AFTER_FAULT_SECONDS, DatabaseThre
 logger = logging.getLogger(__name__)
 
 BATCH = 500
-# So that a busy process writes few large batches; a quiet one writes at once.
+# With this pause a busy process writes few large batches. A quiet one writes at once.
 PAUSE_SECONDS = 0.02
 SWEEP_SECONDS = 0.5
 LAST_CALL_SECONDS = 8.0
@@ -26,7 +26,7 @@ Unwanted = TypeVar("Unwanted")
 
 
 class Recorder(DatabaseThread, Generic[Result, Leased, Unwanted]):
-    """Takes results of attempts, leases that were not used, and rows that nobody wants any more."""
+    """Takes results of attempts, unused leases, and rows that nobody wants any more."""
 
     name = "recorder"
 
@@ -39,11 +39,11 @@ class Recorder(DatabaseThread, Generic[Result, Leased, Unwanted]):
         self._wrote_at = 0.0
 
     def record(self, connection: Connection, results: Sequence[Result]) -> int:
-        """Write results down; say of how many the lease was still this run's."""
+        """Write results down; return for how many the lease was still this run's."""
         raise NotImplementedError
 
     def reject(self, connection: Connection, result: Result, fault: psycopg.Error) -> None:
-        """End a row whose result the database refuses to hold."""
+        """End a row whose result the database refuses to store."""
         raise NotImplementedError
 
     def give_back(self, connection: Connection, unused: Sequence[Leased]) -> None:
@@ -62,7 +62,7 @@ class Recorder(DatabaseThread, Generic[Result, Leased, Unwanted]):
     def add(
         self, *, results: Iterable[Result] = (), unused: Iterable[Leased] = (), unwanted: Iterable[Unwanted] = ()
     ) -> None:
-        """Called by the loop."""
+        """Add work for this thread. The loop calls this."""
         self._results.extend(results)
         self._unused.extend(unused)
         self._unwanted.extend(unwanted)
@@ -73,7 +73,7 @@ class Recorder(DatabaseThread, Generic[Result, Leased, Unwanted]):
 
     @property
     def has_work(self) -> bool:
-        """Whether something is still to be written down."""
+        """Whether something still waits to be written down."""
         return bool(self._results or self._unused or self._unwanted)
 
     def work(self) -> None:
@@ -96,7 +96,7 @@ class Recorder(DatabaseThread, Generic[Result, Leased, Unwanted]):
         self._wrote_at = time.monotonic()
 
     def _record(self, connection: Connection, results: list[Result]) -> int:
-        """Write results down; one that the database refuses ends its row, and hinders no other's record."""
+        """Write results down. A result that the database refuses ends its row and does not hinder the others."""
         try:
             return self.record(connection, results)
         except (psycopg.DataError, psycopg.IntegrityError) as error:
@@ -124,7 +124,7 @@ class Recorder(DatabaseThread, Generic[Result, Leased, Unwanted]):
 
 
 def _first(items: "deque[Item]") -> "list[Item]":
-    """Look at the oldest of them; they stay until they are written, and the loop appends meanwhile."""
+    """Return the oldest items. They stay until they are written, and the loop appends meanwhile."""
     return [items[index] for index in range(min(BATCH, len(items)))]
 
 

@@ -1,9 +1,9 @@
-"""Worker runs: who is at work on a queue, who has died, and whose leases still hold.
+"""Worker runs: which processes work on a queue, which have died, and whose leases still hold.
 
-A run is the time in which one process works with what it has leased. It is seen every half second, or every two seconds
-while it rests, and holds an advisory lock while its connection lives. A lease names its run, so a process that comes
-back late finds its run lost: it leases nothing and records nothing that others may have taken up since. All times are
-the database's.
+A run is the time in which one process works with the rows that it has leased. It is seen every half second, or every
+two seconds while it rests, and holds an advisory lock while its connection lives. A lease names its run. A process that
+comes back late finds its run lost. It then leases nothing, and records nothing that others may have taken up since. All
+times are the database's.
 """
 
 from collections.abc import Callable, Iterable
@@ -13,10 +13,10 @@ from psycopg.sql import SQL, Identifier
 from config.leases.arrays import integers
 from config.leases.connection import Connection
 
-# A run that was not seen for so long has lost its leases: the ten seconds of an attempt, and a margin.
+# A run that was not seen for this long has lost its leases: the ten seconds of an attempt, and a margin.
 LEASE_SECONDS = 20
-# A process that lost its connection has a moment to come back, and all have one after PostgreSQL was away. It is longer
-# than a process rests between two times at which it is seen.
+# A process that lost its connection has this long to come back. After PostgreSQL was away, all processes have it. It is
+# longer than the pause between two times at which a resting process is seen.
 GRACE_SECONDS = 3
 
 BEGIN = """
@@ -25,8 +25,8 @@ SELECT %(run)s, moment, moment FROM (SELECT clock_timestamp() AS moment) AS now
 """
 HOLD_PRESENCE = "SELECT pg_try_advisory_lock(%(presence)s, %(run)s)"
 BE_SEEN = "UPDATE {runs} SET seen_at = clock_timestamp() WHERE number = %(run)s AND lost_at IS NULL"
-# A process that died has lost its lock; one that hangs, or whose network does, is not seen. Where the clock was put
-# back, a time lies in the future: then the lock alone tells.
+# A process that died has lost its lock. A process that hangs, or whose network does, is not seen. If the clock was put
+# back, a time lies in the future; then only the lock tells.
 FIND_LOST = """
 WITH marked AS (
     UPDATE {runs} SET lost_at = clock_timestamp()
@@ -47,7 +47,7 @@ ANNOUNCE_END = "UPDATE {runs} SET is_ending = true WHERE number = %(run)s"
 LEAVE = "UPDATE {runs} SET lost_at = clock_timestamp() WHERE number = %(run)s"
 FORGET = "DELETE FROM {runs} WHERE number = ANY (%(runs)s::bigint[]) AND lost_at IS NOT NULL"
 
-# Frees the leases of these runs among the next rows after a key; gives the key to go on after, None at the end.
+# Frees the leases of these runs among the next rows after a key. Returns the key to go on after, None at the end.
 # `died` says whether the runs ended without meaning to.
 FreeAPage = Callable[[Connection, Iterable[int], int, bool], int | None]
 START = -(2**62)
@@ -56,8 +56,8 @@ START = -(2**62)
 class WorkerRuns:
     """The runs in a table of `WorkerRun` rows.
 
-    `presence` is the class of their advisory locks, one of `AdvisoryLock`. A queue has any length,
-    so leases are freed page by page.
+    `presence` is the class of their advisory locks, one of `AdvisoryLock`. A queue has any length, so leases are freed
+    page by page.
     """
 
     def __init__(self, *, table: str, presence: int, free: FreeAPage) -> None:
@@ -69,19 +69,19 @@ class WorkerRuns:
         )
 
     def begin(self, connection: Connection, *, run: int) -> None:
-        """Appear among those at work."""
+        """Add the run to those at work."""
         connection.execute(self._begin, {"run": run}, prepare=True)
 
     def hold_presence(self, connection: Connection, *, run: int) -> None:
-        """Hold the lock that says this process lives, for as long as this connection does."""
+        """Hold the lock that says that this process lives, for as long as this connection does."""
         connection.execute(HOLD_PRESENCE, {"presence": self._presence, "run": run})
 
     def be_seen(self, connection: Connection, *, run: int) -> bool:
-        """Renew all leases of the run; False where others have taken it for lost."""
+        """Renew all leases of the run; False if others have declared it lost."""
         return connection.execute(self._be_seen, {"run": run}, prepare=True).rowcount == 1
 
     def find_lost(self, connection: Connection, *, run: int) -> list[int]:
-        """The runs whose process died or was not seen for long, and whose leases are not all freed yet."""
+        """Return the runs whose process died or was not seen for long, and whose leases are not all freed yet."""
         values = {"run": run, "lease": LEASE_SECONDS, "grace": GRACE_SECONDS, "presence": self._presence}
         return [int(row[0]) for row in connection.execute(self._find_lost, values, prepare=True)]
 
@@ -96,18 +96,21 @@ class WorkerRuns:
         return following
 
     def end_lost(self, connection: Connection, *, run: int) -> int:
-        """Free all leases of lost runs; says how many those were."""
+        """Free all leases of lost runs; return how many runs were lost."""
         lost = self.find_lost(connection, run=run)
         if lost:
             self._free_all(connection, lost, died=True)
         return len(lost)
 
     def announce_end(self, connection: Connection, *, run: int) -> None:
-        """Say that the run finishes what it has and takes nothing more."""
+        """Record that the run finishes what it has and takes nothing more."""
         connection.execute(self._announce_end, {"run": run}, prepare=True)
 
     def end(self, connection: Connection, *, run: int) -> None:
-        """Leave work; what is still leased is free again. Who dies on the way leaves the rest to the others."""
+        """End the run and free its remaining leases.
+
+        If the process dies meanwhile, other runs free the rest.
+        """
         connection.execute(self._leave, {"run": run}, prepare=True)
         self._free_all(connection, [run], died=False)
 

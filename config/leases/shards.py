@@ -1,8 +1,9 @@
-"""Shards of a queue: each row's key falls into one, and each shard belongs to one worker run at a time.
+"""Shards of a queue: each row's key falls into one shard, and each shard belongs to one worker run at a time.
 
-So limits that a process keeps by itself (so many attempts in flight to one receiver) hold over all processes, without
-a lock that everybody waits for. A run takes its even share; one that has more, because another came, lets go of the
-rest as soon as it has nothing leased there, and one that is ending of all. The shards of a run that is gone are free.
+So a limit that a process keeps by itself (such as attempts in flight to one receiver) holds over all processes, without
+a lock that everybody waits for. A run takes an even share. If another run comes, a run with more than its share
+releases each extra shard as soon as nothing is leased in it. A run that is ending releases all of its shards. The
+shards of a run that is gone are free.
 """
 
 from collections.abc import Container
@@ -41,15 +42,15 @@ RELEASE = "UPDATE {shards} SET run = NULL WHERE number = ANY (%(numbers)s::small
 
 
 def shard_of(key: int) -> int:
-    """The shard that a number falls into."""
+    """Return the shard that a number falls into."""
     return key % SHARDS
 
 
 class OwnedShards:
-    """The shards of one run, over a table of `QueueShard` rows. `held` are those in which it may lease.
+    """The shards of one run, over a table of `QueueShard` rows. It may lease rows in those of `held`.
 
-    `watched` are those beside, in which nothing may be leased yet: its own that close, and those of runs that end. What
-    only finds work, and can be done by two at once without harm, is done in all of both.
+    In `watched` shards nothing may be leased yet: they are the run's own closing shards, and the shards of ending runs.
+    Work that only finds rows, and does no harm if two runs do it at once, is done in `held` and `watched` shards.
     """
 
     def __init__(self, *, run: int, shards: str, runs: str) -> None:
@@ -64,24 +65,24 @@ class OwnedShards:
 
     @property
     def is_all(self) -> bool:
-        """Whether no other run has any."""
+        """Whether no other run has a shard."""
         return len(self.held) == SHARDS
 
     def create(self, connection: Connection) -> None:
-        """Make the rows of all shards that there are none of yet."""
+        """Insert the rows of shards that are missing."""
         connection.execute(self._create, {"shards": SHARDS})
 
     def balance(self, connection: Connection, *, held_up: Container[int] = ()) -> frozenset[int]:
-        """Take what is missing to an even share, stop leasing in what is beyond it; gives what is newly held.
+        """Take shards up to an even share, and stop leasing in those beyond it; return the newly held shards.
 
-        In those that are held up something takes long: they would be nobody's until it ends, so they are kept.
+        In `held_up` shards something takes long. Nobody could use them until it ends, so they are kept.
         """
         values = {"run": self._run, "shards": SHARDS}
         row = connection.execute(self._balance, values, prepare=True).fetchone()
         if row is None:
             return frozenset()
         most, mine, taken = int(row[0]), set(row[1]), set(row[2])
-        # What closes already goes first: something of the others may be leased.
+        # Shards that are closing already go first; in the others something may be leased.
         draw = SystemRandom().random
         order = sorted(mine, key=lambda number: (number not in self._closing, number in held_up, draw()))
         beyond = order[: max(0, len(mine) - most)]
@@ -91,14 +92,14 @@ class OwnedShards:
         return self.held - before
 
     def close(self) -> None:
-        """Lease nothing more anywhere: `release` lets go of all."""
+        """Lease nothing more in any shard. `release` then releases all of them."""
         self._closing |= self.held
         self.held = frozenset()
 
     def release(self, connection: Connection, *, busy: Container[int]) -> int:
-        """Let go of the closing shards in which nothing is leased any more; says how many.
+        """Release the closing shards in which nothing is leased any more; return how many.
 
-        `busy` must have been looked at after the last `balance`.
+        `busy` must have been read after the last `balance`.
         """
         idle = [number for number in self._closing if number not in busy]
         if idle:

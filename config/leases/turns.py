@@ -1,4 +1,4 @@
-"""Whose turn it is: the groups of a tree in turn, and within each its own in turn, no matter how many each has."""
+"""Fair turns in a tree: groups take turns, and within each group its members do, however many each group has."""
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
@@ -7,22 +7,22 @@ Path = tuple[int, ...]
 
 
 class Turns:
-    """The leaves of a tree of groups, such as (agency, tenant, endpoint), each the path of its numbers.
+    """The leaves of a tree of groups, such as (agency, tenant, endpoint). A path is the numbers that lead to a leaf.
 
-    One that has had its turn comes after all its siblings, and so does each group that it is in.
+    A leaf that has had its turn goes behind all its siblings, and so does each group that it is in.
     """
 
     def __init__(self) -> None:
         self._children: dict[int, Turns] = {}
 
     def add(self, path: Path) -> None:
-        """Have a leaf take part, after its siblings; one that does already keeps its turn."""
+        """Add a leaf behind its siblings. A leaf that is there already keeps its turn."""
         node = self
         for number in path:
             node = node._children.setdefault(number, Turns())
 
     def remove(self, path: Path) -> None:
-        """Let a leaf take part no longer."""
+        """Remove a leaf."""
         child = self._children.get(path[0])
         if child is not None and len(path) > 1:
             child.remove(path[1:])
@@ -41,9 +41,9 @@ class Turns:
                 child.end_turn(path[1:])
 
     def in_turn(self, *, most_of_each: int, is_skipped: Callable[[Path], bool] = lambda _: False) -> Iterator[Path]:
-        """Give leaves, one of each group on the highest level, then a second of each, and so on down the tree.
+        """Yield leaves: one of each group on the highest level, then a second of each, and so on down the tree.
 
-        At most so many of each group on the highest level; a group or leaf that is to be skipped costs no other its
+        At most `most_of_each` come from each group on the highest level. A skipped group or leaf costs no other its
         turn. Nothing may be added or removed meanwhile.
         """
         return _one_of_each(
@@ -60,7 +60,7 @@ class Turns:
 
 
 def _one_of_each(groups: Iterable[Iterator[Path]]) -> Iterator[Path]:
-    """Give one of each, then a second of each of those that have more; a group is opened when its first turn comes."""
+    """Yield one of each group, then a second of each that has more. A group is opened when its first turn comes."""
     while groups:
         going_on = []
         for group in groups:

@@ -1,4 +1,4 @@
-"""Waits for wake-ups in Redis; without Redis the sweep alone goes on, and no claimer rests."""
+"""Waits for wake-ups in Redis. Without Redis the sweep alone goes on, and no claimer rests."""
 
 import threading
 from collections.abc import Callable
@@ -15,7 +15,7 @@ REST_SECONDS = 1.0
 class WakeUpListener:
     """A thread that calls `on_wake_up` for every wake-up of this name.
 
-    `is_listening` says whether it would hear one; when it ceases to, `on_wake_up` is called as well.
+    `is_listening` says whether it would hear one. When it stops listening, it calls `on_wake_up` as well.
     """
 
     LONGEST_WAIT_SECONDS = 2.0
@@ -34,7 +34,7 @@ class WakeUpListener:
                 self._listen()
             except redis.RedisError:
                 self.is_listening = False
-                self._on_wake_up()  # who rests is to look by themselves from now on
+                self._on_wake_up()  # a resting claimer must look by itself from now on
                 self._stopping.wait(REST_SECONDS)
         self._redis.close()
 
@@ -42,7 +42,7 @@ class WakeUpListener:
         with self._redis.pubsub(ignore_subscribe_messages=True) as subscription:  # type: ignore[no-untyped-call]  # of redis-py
             subscription.subscribe(self._channel)
             self.is_listening = True
-            self._on_wake_up()  # for what came before anybody listened
+            self._on_wake_up()  # for wake-ups that came before the subscription
             while not self._stopping.is_set():
                 if subscription.get_message(timeout=WAIT_SECONDS):
                     self._on_wake_up()

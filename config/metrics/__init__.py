@@ -1,7 +1,7 @@
 """What is measured while the product works, for the exporter of docs/operations.md.
 
-An app declares a metric once, in its `hooks`, by `METRICS.add(…)`. Whatever does the work then says `observe` or
-`count`, for less than two millionths of a second; a thread of each process passes the sums on to Redis.
+An app declares a metric once, in its `hooks`, by `METRICS.add(…)`. The code that does the work calls `observe` or
+`count`, which takes less than two millionths of a second. A thread of each process sends the sums to Redis.
 """
 
 from config.metrics import web  # noqa: F401  # declares what is measured of requests

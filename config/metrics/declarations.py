@@ -1,4 +1,4 @@
-"""What a metric is: its name, what it says, and where its value comes from."""
+"""Declarations of metrics: a metric's name, what it says, and where its value comes from."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from django.db.models.functions import Now
 
 from config.hooks import Registry
 
-# No reading counts further: a number that says "enough to worry" must not cost what it warns of.
+# No reading counts further, because a warning must not cost as much as the trouble it warns of.
 MOST_COUNTED = 10_000
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
@@ -19,7 +19,7 @@ Values = float | Mapping[str, float]
 
 @dataclass(frozen=True)
 class Counter:
-    """A sum that processes add to with `count`; its name ends in `_total`. `label` is the name of its one label."""
+    """A sum to which processes add with `count`. Its name ends in `_total`. `label` is the name of its only label."""
 
     name: str
     help: str
@@ -28,7 +28,7 @@ class Counter:
 
 @dataclass(frozen=True)
 class Histogram:
-    """Durations in seconds that processes add to with `observe`."""
+    """Durations in seconds, which processes add with `observe`."""
 
     name: str
     help: str
@@ -38,10 +38,10 @@ class Histogram:
 
 @dataclass(frozen=True)
 class Gauge:
-    """A value of this moment. `read` is asked by the exporter; without it, processes say theirs with `report`.
+    """A value of this moment. The exporter calls `read`; without it, processes give their value with `report`.
 
-    `read` gives a number, or numbers by the values of `label`; `source` is the server or the disk that it asks.
-    `combine` makes one of what several processes report.
+    `read` returns a number, or numbers by the values of `label`. `source` is the server or the disk that it asks.
+    `combine` makes one value of those that several processes report.
     """
 
     name: str
@@ -62,9 +62,9 @@ def capped_count(rows: "QuerySet[Any]") -> float:
 
 
 def oldest_seconds(rows: "QuerySet[Any]", since: str, *, order_by: str | Combinable | None = None) -> float:
-    """How long ago the first row's moment was by the database's clock; 0 where there is no row.
+    """Return the age of the first row in seconds, by the database's clock; 0 if there is no row.
 
-    `order_by` names the column of an index in which the oldest comes first, where that is not `since` itself.
+    `order_by` names the indexed column in which the oldest row comes first, if that is not `since` itself.
     """
     found = rows.order_by(order_by or since).annotate(_now=Now()).values_list(since, "_now").first()
     return max(0.0, (found[1] - found[0]).total_seconds()) if found else 0.0

@@ -1,4 +1,4 @@
-"""Measures every request: how long it took, and why it failed when that was our fault."""
+"""Measures every request: how long it took, and why it failed if that was our fault."""
 
 import time
 from collections.abc import Callable
@@ -12,7 +12,7 @@ SERVER_ERROR = 500
 
 
 class RequestMetrics:
-    """Stands before every other middleware."""
+    """Measures requests. It comes before every other middleware."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -30,11 +30,11 @@ class RequestMetrics:
 
 
 def cause_of(response: HttpResponseBase) -> str:
-    """Why a request failed: what `mark_cause` said, or that nobody foresaw it."""
+    """Return why a request failed: the cause that `mark_cause` recorded, or `unexpected`."""
     cause: str = response.__dict__.get("_cause", "unexpected")
     return cause
 
 
 def mark_cause(response: HttpResponseBase, cause: str) -> None:
-    """Say, in a word or two, why this answer has a 5xx status."""
+    """Record in a word or two why this answer has a 5xx status."""
     response.__dict__["_cause"] = cause

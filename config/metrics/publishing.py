@@ -1,7 +1,7 @@
-"""Passes on what a process has measured: sums into one hash in Redis, gauges into one that ends with the process.
+"""Sends what a process has measured to Redis: sums into one hash, gauges into a key that expires after the process.
 
-So one exporter sees the processes of all hosts, and nobody has to clean up after one that died. While Redis is away
-the sums wait here.
+So one exporter sees the processes of all hosts, and nobody has to clean up after a process that died. While Redis is
+away, the sums wait in the process.
 """
 
 import os
@@ -30,7 +30,7 @@ _offset_seconds = 0.0
 
 
 def furthest(values: list[float]) -> float:
-    """Give the value that is furthest from nothing."""
+    """Return the value that is furthest from zero."""
     return max(values, key=abs)
 
 
@@ -55,7 +55,7 @@ def _process(pid: int) -> str:
 
 
 def publish() -> bool:
-    """Pass everything on; False where Redis does not take it now."""
+    """Send everything to Redis; False if Redis does not take it now."""
     taken, pid = take(), os.getpid()
     try:
         client = _client(pid)

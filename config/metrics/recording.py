@@ -1,7 +1,7 @@
-"""Adds up what this process measures, until its thread passes the sums on.
+"""Adds up what this process measures, until its thread sends the sums to Redis.
 
-On the way of every request and every batch of deliveries: a look into a dictionary, a lock that nobody holds for
-long, and an addition.
+This costs every request and every batch of deliveries a look into a dictionary, a lock that nobody holds for long, and
+an addition.
 """
 
 import os
@@ -16,7 +16,7 @@ Key = tuple[str, str]
 
 _lock = threading.Lock()
 _counts: dict[Key, float] = {}
-# One number for each bound, one for what lies above them, and the sum.
+# One number for each bound, then the number above all bounds, then the sum.
 _cells: dict[Key, list[float]] = {}
 _bounds: dict[str, tuple[float, ...]] = {}
 _reports: dict[Key, Callable[[], float]] = {}
@@ -45,14 +45,14 @@ def observe(name: str, seconds: float, label: str = "") -> None:
 
 
 def report(name: str, value: Callable[[], float], label: str = "") -> None:
-    """Say how to find this process's share of a declared gauge; it is asked every two seconds."""
+    """Register a function that returns this process's share of a declared gauge. It is called every two seconds."""
     _reports[name, label] = value
     if not _has_begun:
         _begin()
 
 
 def on_first(begin: Callable[[], None]) -> None:
-    """Have something done when this process measures for the first time, and in its forks once more."""
+    """Call `begin` when this process measures for the first time, and once more in each fork."""
     _on_first.append(begin)
 
 
@@ -73,7 +73,7 @@ def _new_cell(name: str, label: str) -> list[float]:
 
 
 def take() -> dict[str, float]:
-    """Give what was added since the last time, by field (`name|label`, for histograms `name|label|place`)."""
+    """Return what was added since the last time, by field (`name|label`, for histograms `name|label|place`)."""
     with _lock:
         taken = {f"{name}|{label}": amount for (name, label), amount in _counts.items()}
         _counts.clear()
@@ -84,7 +84,7 @@ def take() -> dict[str, float]:
 
 
 def put_back(taken: dict[str, float]) -> None:
-    """Keep for the next time what could not be passed on."""
+    """Keep sums that could not be sent for the next time."""
     with _lock:
         for field, amount in taken.items():
             name, label, *place = field.split("|")
@@ -95,12 +95,12 @@ def put_back(taken: dict[str, float]) -> None:
 
 
 def reported() -> dict[str, float]:
-    """Give this process's gauges by field."""
+    """Return this process's gauges by field."""
     return {f"{name}|{label}": value() for (name, label), value in list(_reports.items())}
 
 
 def _forget() -> None:
-    """A forked process begins with nothing: what its parent measured is the parent's to pass on."""
+    """Clear everything in a forked process, because its parent sends what it has measured itself."""
     global _lock, _has_begun
     _lock, _has_begun = threading.Lock(), False
     _counts.clear()

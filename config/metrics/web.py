@@ -1,4 +1,4 @@
-"""What is measured of requests, by config/metrics/middleware.py. Every process declares it, the exporter too."""
+"""Metrics of requests, measured by config/metrics/middleware.py. Every process declares them, the exporter too."""
 
 from config.metrics.declarations import METRICS, Counter, Gauge, Histogram
 

@@ -79,7 +79,7 @@ def _django(error: Exception) -> HttpResponse | None:
 
 
 def _text_or_depth(error: Exception) -> HttpResponse | None:
-    """Judge what strict reading should have kept out; it is logged, because strict reading let it through."""
+    """Answer errors that strict reading should have prevented. They are logged, because it let them through."""
     if isinstance(error, RecursionError):
         faults.log_fault(error, logging.WARNING)
         return error_response(400, "The body is nested too deeply.")

@@ -1,1 +1,1 @@
-"""What is read of a request: who sends it, its path's ids, its query string and its body."""
+"""Reads a request: its sender, the ids in its path, its query string and its body."""

@@ -1,4 +1,4 @@
-"""Where a request comes from, as far as that can be known without believing the caller."""
+"""The address that a request comes from, without believing the caller."""
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -10,13 +10,13 @@ from django.http import HttpRequest
 
 Address = IPv4Address | IPv6Address
 UNKNOWN = "unknown"
-# A request passes a handful of proxies; a client that sends more entries is not describing a route.
+# A request passes a handful of proxies. A client that sends more entries does not describe a route.
 MOST_HOPS = 32
 
 
 @lru_cache(maxsize=4096)
 def parse_address(text: str) -> Address | None:
-    """Read an address as proxies write it, perhaps with port, brackets or scope; None for anything else."""
+    """Parse an address as proxies write it, perhaps with port, brackets or scope; None for anything else."""
     bare = text.strip()
     if bare.startswith("["):
         bare = bare[1:].partition("]")[0]
@@ -35,13 +35,13 @@ def _is_trusted(address: Address) -> bool:
 
 
 def _hops(environ: Mapping[str, Any]) -> Iterator[Address | None]:
-    """Give the entries of X-Forwarded-For, the nearest one first."""
+    """Return the entries of X-Forwarded-For, nearest first."""
     entries = environ.get("HTTP_X_FORWARDED_FOR", "").rsplit(",", MOST_HOPS)[-MOST_HOPS:]
     return (parse_address(entry) for entry in reversed(entries) if entry.strip())
 
 
 def is_trusted_peer(address: str) -> bool:
-    """Say whether the socket's peer is a proxy that the installation trusts."""
+    """Return whether the socket's peer is a proxy that the installation trusts."""
     peer = parse_address(address)
     return peer is not None and _is_trusted(peer)
 
@@ -51,12 +51,12 @@ def comes_from_a_proxy(request: HttpRequest) -> bool:
 
 
 def client_address(request: HttpRequest) -> Address | None:
-    """Give the socket's peer, or behind trusted proxies the nearest address that is none of theirs."""
+    """Return the socket's peer, or behind trusted proxies the nearest address that is not a trusted proxy."""
     return client_address_of(request.META)
 
 
 def client_address_of(environ: Mapping[str, Any]) -> Address | None:
-    """Give the same of a request's environment."""
+    """Return the client's address from a request's environment."""
     peer = environ.get("REMOTE_ADDR", "")
     client = parse_address(peer)
     if not is_trusted_peer(peer):
@@ -72,7 +72,7 @@ def client_address_of(environ: Mapping[str, Any]) -> Address | None:
 
 @lru_cache(maxsize=4096)
 def address_bucket_of(address: Address | None) -> str:
-    """Name what an address is counted as: itself, or the /64 that an IPv6 host has at its disposal."""
+    """Return the name that an address is counted under: itself, or for IPv6 the /64 that a host has at its disposal."""
     if address is None:
         return UNKNOWN
     if isinstance(address, IPv4Address):

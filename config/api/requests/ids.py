@@ -1,4 +1,4 @@
-"""Public names of things: uuids, in any case, in one spelling."""
+"""Public ids: uuids, accepted in any case."""
 
 import re
 from uuid import UUID
@@ -9,12 +9,12 @@ SPELLING = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
 def parse_uuid(text: str) -> UUID | None:
-    """Read 8-4-4-4-12 hexadecimal digits in any case; braces, `urn:` and bare digits are no ids here."""
+    """Parse 8-4-4-4-12 hexadecimal digits in any case. Braces, `urn:` and bare digits are not accepted."""
     return UUID(text) if SPELLING.fullmatch(text) else None
 
 
 class IdConverter:
-    """`<id:workspace>` in a path takes any text, so that a malformed id reads like an unknown one: `None`."""
+    """`<id:workspace>` in a path takes any text. A malformed id becomes `None`, so it reads like an unknown one."""
 
     regex = "[^/]+"
 

@@ -1,4 +1,4 @@
-"""Reads the one file of a multipart body, in pieces into a temporary file, or refuses it."""
+"""Reads the one file of a multipart body piece by piece into a temporary file, or refuses it."""
 
 import hashlib
 from dataclasses import dataclass
@@ -17,16 +17,16 @@ from config.errors import Invalid
 from config.request_bodies import MIB
 
 MULTIPART = "multipart/form-data"
-# What the parts' own headers and small fields may add to the file.
+# The parts' headers and small fields may add this much to the file.
 MOST_AROUND_BYTES = MIB
 IN_MEMORY_BYTES = 256 * 1024
-# What Django says of a part whose own headers, of which the name is one, are longer than a kibibyte.
+# Django's message for a part whose headers, which include the file's name, are longer than 1 KiB.
 HEAD_IS_TOO_LONG = "Request max total header size exceeded."
 
 
 @dataclass(frozen=True, slots=True)
 class UploadRule:
-    """A body of multipart/form-data whose field `field` is a file of at most so many bytes."""
+    """A multipart/form-data body. Its field `field` is a file of at most `most_bytes` bytes."""
 
     field: str
     most_bytes: int
@@ -41,7 +41,7 @@ class UploadRule:
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A file that came with a request, in a temporary file; its name is what the sender wrote."""
+    """An uploaded file in a temporary file. `filename` is the name that the sender wrote."""
 
     file: IO[bytes]
     filename: str
@@ -50,7 +50,7 @@ class Upload:
 
     @property
     def canonical(self) -> list[str]:
-        """What makes two bodies the same: see `canonical_bytes`."""
+        """The values by which two uploads are compared; see `canonical_bytes`."""
         return [self.filename, self.sha256.hex()]
 
     def close(self) -> None:
@@ -58,7 +58,7 @@ class Upload:
 
 
 class OneFile(FileUploadHandler):
-    """Keeps the file of one field, in memory while it is small; a field of another name is passed over."""
+    """Keeps the file of one field, in memory while it is small. Files of other fields are skipped."""
 
     def __init__(self, rule: UploadRule) -> None:
         super().__init__()
@@ -85,7 +85,7 @@ class OneFile(FileUploadHandler):
 
 
 class NamedFileParser(MultiPartParser):
-    """Django's parser, which passes over a file without a name that can be used; here it says so."""
+    """Django's parser skips a file without a usable name. This one refuses the file."""
 
     def __init__(self, field: str, *args: Any) -> None:
         super().__init__(*args)
@@ -99,7 +99,7 @@ class NamedFileParser(MultiPartParser):
 
 
 def read_upload(request: HttpRequest, rule: UploadRule) -> "MultiValueDict[str, Upload]":
-    """Give the file by its field, or nothing where the body has no such file. Raises 400, 413, 415 or 422."""
+    """Return the file by its field, or nothing if the body has no such file. Raises 400, 413, 415 or 422."""
     _check_headers(request, rule)
     handler = OneFile(rule)
 

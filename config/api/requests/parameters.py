@@ -1,4 +1,4 @@
-"""The query string, read once and without surprises: what cannot be a stored text matches nothing."""
+"""The query string, read once. A text that cannot be stored matches nothing."""
 
 from functools import cached_property
 from urllib.parse import parse_qsl
@@ -11,7 +11,7 @@ MOST_PARAMETERS = 1000
 
 
 class NothingMatches(Exception):
-    """A filter's value can belong to nothing that exists; the surface answers with an empty list."""
+    """A filter's value can belong to nothing that exists. The surface answers with an empty list."""
 
 
 def is_storable(text: str) -> bool:
@@ -25,7 +25,7 @@ def is_storable(text: str) -> bool:
 
 
 class Parameters:
-    """The query string's parameters: the last one of a name counts, a blank one was not sent."""
+    """The query string's parameters. The last one of a name counts, and a blank one counts as not sent."""
 
     def __init__(self, query: str) -> None:
         self.query = query
@@ -38,7 +38,7 @@ class Parameters:
     def _values(self) -> dict[str, str]:
         if not self.query:
             return {}
-        # WSGI hands bytes over as Latin-1. What is not UTF-8 becomes lone surrogates, which match nothing.
+        # WSGI passes bytes as Latin-1. Bytes that are not UTF-8 become lone surrogates, which match nothing.
         text = self.query.encode("latin-1", "replace").decode("utf-8", "surrogateescape")
         try:
             return dict(parse_qsl(text, errors="surrogateescape", max_num_fields=MOST_PARAMETERS))
@@ -46,7 +46,7 @@ class Parameters:
             raise Malformed("The query string has too many parameters.") from error
 
     def plain(self, name: str) -> str:
-        """Give a parameter as it was sent, or nothing: for numbers, where any odd text means the default."""
+        """Return a parameter as it was sent, or an empty string. In a number, any odd text then means the default."""
         return self._values.get(name, "")
 
     def sent(self, name: str) -> bool:

@@ -1,4 +1,4 @@
-"""Reads a request's body, or refuses it before it is read."""
+"""Reads a request's body, or refuses it unread."""
 
 import re
 from collections.abc import Mapping
@@ -29,10 +29,10 @@ def _is_json_in_utf_8(content_type: str) -> bool:
 
 
 def _read_unmeasured(request: HttpRequest) -> bytes:
-    """Give a body that came without a length: in chunks, or as HTTP/2 frames.
+    """Return a body that came without a length: in chunks, or as HTTP/2 frames.
 
-    Our own server measures such bodies before any view runs (`config/serving/bodies.py`); another may hand them over
-    as a stream that ends where the body does. One that can do neither would lose them.
+    Our own server measures such bodies before any view runs (`config/serving/bodies.py`). Another server may pass them
+    as a stream that ends where the body does. A server that does neither would lose a body in chunks, so it is refused.
     """
     if request.META.get("wsgi.input_terminated"):
         body: bytes = request.META["wsgi.input"].read(MOST_BYTES + 1)
@@ -43,7 +43,7 @@ def _read_unmeasured(request: HttpRequest) -> bytes:
 
 
 def _body(request: HttpRequest) -> bytes:
-    """Give the body, at most 1 MiB; a longer one is refused before it is read where its length is known."""
+    """Return the body, at most 1 MiB. A longer one is refused unread if its length is known."""
     given = request.META.get("CONTENT_LENGTH") or ""
     if not given:
         body = _read_unmeasured(request)
@@ -69,7 +69,7 @@ def _require_json(request: HttpRequest) -> None:
 
 
 def read_object(request: HttpRequest, *, may_be_empty: bool) -> dict[str, Any]:
-    """Give the JSON object in a request's body; an empty body is `{}` where it may be empty, else 400."""
+    """Return the JSON object in a request's body. An empty body is `{}` if it may be empty, else 400."""
     body = _body(request)
     if body:
         _require_json(request)
@@ -80,7 +80,7 @@ def read_object(request: HttpRequest, *, may_be_empty: bool) -> dict[str, Any]:
 
 
 class StrictJSONParser(BaseParser):
-    """The same reading for views that go through DRF's own parsing; names the media type to the documents."""
+    """The same reader for views that use DRF's own parsing. The documents take the media type from it."""
 
     media_type = CONTENT_TYPE
 

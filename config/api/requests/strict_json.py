@@ -1,4 +1,4 @@
-"""JSON read strictly: nothing ambiguous comes through; what cannot be stored is refused by the field it is for."""
+"""Strict JSON: nothing ambiguous is accepted, and each field refuses what cannot be stored."""
 
 import json
 import re
@@ -9,10 +9,10 @@ from config.api.errors.refusals import Malformed
 
 DEEPEST = 100
 INTEGERS = range(-(2**63), 2**63)
-# No integer of fewer characters leaves the range, sign included; longer ones are looked at.
+# An integer of at most this many characters, sign included, is in range. Longer ones are checked.
 SAFE_DIGITS = 18
-# Strings and brackets. A string that never ends is taken to the end of the body, or each quote in it would be looked at
-# again.
+# Strings and brackets. A string that never ends is taken to the end of the body; otherwise each quote in it would be
+# looked at again.
 MARKS = re.compile(rb'"(?:[^"\\]+|\\.)*+"?|[\[\]{}]', re.DOTALL)
 QUOTE = ord('"')
 OPENING = frozenset(b"[{")
@@ -23,7 +23,7 @@ TOO_DEEP = f"The body is nested deeper than {DEEPEST} levels."
 
 @dataclass(frozen=True, slots=True)
 class OutOfRange:
-    """Stands where a number was that no column could hold; every field refuses it, an unknown one is not looked at."""
+    """Stands for a number that no column can hold. Every field refuses it; in an unknown field it is ignored."""
 
     digits: str
 
@@ -59,7 +59,7 @@ DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant, 
 
 
 def _refuse_depth(body: bytes) -> None:
-    """Count brackets outside strings; a body with fewer of them than `DEEPEST` is let by."""
+    """Count brackets outside strings. A body with at most `DEEPEST` opening brackets passes at once."""
     if body.count(b"[") + body.count(b"{") <= DEEPEST:
         return
     depth = 0
@@ -73,10 +73,10 @@ def _refuse_depth(body: bytes) -> None:
 
 
 def parse_object(body: bytes) -> dict[str, Any]:
-    """Read a JSON object from UTF-8 bytes.
+    """Parse a JSON object from UTF-8 bytes.
 
-    Raises `Malformed` (400) for whatever is not one JSON object without repeated keys, NaN or deep nesting. NUL
-    characters, lone surrogates and numbers beyond 64 bits (`OutOfRange`) come through, for the fields to refuse.
+    Raises `Malformed` (400) for anything but one JSON object without repeated keys, NaN or deep nesting. NUL
+    characters, lone surrogates and numbers beyond 64 bits (`OutOfRange`) pass, for the fields to refuse.
     """
     try:
         text = body.decode()
@@ -93,8 +93,8 @@ def parse_object(body: bytes) -> dict[str, Any]:
 
 
 def canonical_bytes(value: Any) -> bytes:
-    """Write a body as bytes that are the same for the same JSON, whatever the order of its keys.
+    """Return a body as bytes that are the same for the same JSON, whatever the order of its keys.
 
-    What JSON does not know, a number out of range or an uploaded file, says itself what it is compared by.
+    A number out of range and an uploaded file give the values to compare in `canonical`.
     """
     return json.dumps(value, sort_keys=True, separators=(",", ":"), default=lambda other: other.canonical).encode()

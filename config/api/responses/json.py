@@ -1,4 +1,4 @@
-"""How answers are written: JSON by orjson, times in UTC with `Z`, uuids in lower case."""
+"""Writes answers as JSON with orjson: times in UTC with `Z`, uuids in lower case."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -12,7 +12,7 @@ CONTENT_TYPE = "application/json"
 
 
 def iso(moment: datetime) -> str:
-    """Write a time as every answer does: UTC, `Z`, six digits of a second or none where they are all zero."""
+    """Return a time as every answer has it: UTC, `Z`, six digits of a second, or none if they are all zero."""
     return moment.astimezone(UTC).isoformat().removesuffix("+00:00") + "Z"
 
 
@@ -23,7 +23,7 @@ def _plain(value: Any) -> Any:
 
 
 def to_json(data: Any) -> bytes:
-    """Write data as compact JSON; times must be aware and in UTC, which is how the ORM gives them."""
+    """Return data as compact JSON. Times must be aware and in UTC, as the ORM gives them."""
     return orjson.dumps(data, default=_plain, option=orjson.OPT_UTC_Z)
 
 
@@ -37,7 +37,7 @@ def error_response(
     errors: Mapping[str, list[str]] | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> HttpResponse:
-    """Give the form of every error: `{message}`, with `errors` where fields were refused."""
+    """Return an error in the form of every error: `{message}`, and `errors` if fields were refused."""
     body: dict[str, object] = {"message": message}
     if errors is not None:
         body["errors"] = errors

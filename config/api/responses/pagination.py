@@ -1,4 +1,4 @@
-"""Pages of a list: which one was asked for, and the envelope it is answered in."""
+"""Pages of a list: which page was asked for, and the envelope of the answer."""
 
 import re
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from config.api.requests.parameters import Parameters
 
 USUAL_SIZE = 25
 LARGEST_SIZE = 100
-# Far beyond every list, and `offset` still fits a 64-bit integer and a JavaScript number.
+# Far beyond every list. Its `offset` still fits a 64-bit integer and a JavaScript number.
 LAST_PAGE_IMAGINABLE = 10**12
 WHOLE_NUMBER = re.compile(r"(-?)0*([0-9]+)", re.ASCII)
 HIGHEST_PORT = 65535
@@ -22,7 +22,7 @@ SAFE_IN_QUERY = "%/:?@!$&'()*+,;=-._~[]"
 
 
 def read_number(text: str, *, usual: int, highest: int) -> int:
-    """Read a number of the query string, clamped to 1…highest; whatever is not a number is the usual one."""
+    """Read a number from the query string, clamped to 1…`highest`. Anything that is not a number is `usual`."""
     found = WHOLE_NUMBER.fullmatch(text)
     if found is None:
         return usual
@@ -45,7 +45,7 @@ class Page:
 
 
 def read_page(parameters: Parameters, *, limit_alias: bool, usual_size: int = USUAL_SIZE) -> Page:
-    """Read `page` and `per_page`; `limit` stands in for `per_page` where the surface knows it."""
+    """Read `page` and `per_page`. With `limit_alias`, `limit` stands in for a missing `per_page`."""
     sized_by = "limit" if limit_alias and not parameters.sent("per_page") else "per_page"
     return Page(
         number=read_number(parameters.plain("page"), usual=1, highest=LAST_PAGE_IMAGINABLE),
@@ -54,9 +54,9 @@ def read_page(parameters: Parameters, *, limit_alias: bool, usual_size: int = US
 
 
 def origin(request: HttpRequest) -> str:
-    """Give scheme and host as the caller used them, or the installation's own where they make no address.
+    """Return scheme and host as the caller used them, or the installation's own if these are invalid.
 
-    On an agency's host it is that host's own address, whatever port was named.
+    On an agency's host it is that host's own address, whatever port the caller named.
     """
     own: str | None = getattr(request, "host_url", None)
     if own is not None:
@@ -76,7 +76,7 @@ def _is_page(pair: str) -> bool:
 
 
 def address_without_page(request: HttpRequest) -> str:
-    """Give the list's own address up to `page=`, every other parameter kept as it was sent."""
+    """Return the list's address up to `page=`, with every other parameter as it was sent."""
     kept = [pair for pair in request.META.get("QUERY_STRING", "").split("&") if pair and not _is_page(pair)]
     query = quote("&".join(kept).encode("latin-1", "replace"), safe=SAFE_IN_QUERY)
     path = quote(request.path, safe="/:@!$&'()*+,;=-._~")

@@ -1,4 +1,4 @@
-"""The one renderer; surfaces write their answers themselves, the documents ask it for the media type."""
+"""The only renderer. Surfaces write their answers themselves; the documents take the media type from it."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Serializers: the one description of what a resource reads, takes, is documented and sent as."""
+"""Serializers: each describes once what a resource reads, accepts, documents and sends."""
 
 from config.api.serializers.base import Serializer
 from config.api.serializers.confirmations import DeletedSerializer

@@ -26,7 +26,8 @@ class Serializer(FieldErrors, serializers.Serializer[Any]):
     """
 
     may_be_absent: ClassVar[tuple[str, ...]] = ()
-    # Where leaving a field out unnoticed would do harm: unknown ones are refused, with a sentence for those named here.
+    # For serializers where ignoring a field would do harm: unknown fields are refused. `unknown_fields` has sentences
+    # for some of them.
     refuses_unknown_fields: ClassVar[bool] = False
     unknown_fields: ClassVar[Mapping[str, str]] = {}
 

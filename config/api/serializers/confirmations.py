@@ -1,4 +1,4 @@
-"""What is answered where nothing is left to show."""
+"""The answer when nothing is left to show."""
 
 from config.api.fields import BooleanField
 from config.api.serializers.base import Serializer

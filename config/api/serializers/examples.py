@@ -1,4 +1,4 @@
-"""Examples of the documents, made of the fields' own."""
+"""Examples for the documents, made from the fields' own."""
 
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
@@ -11,7 +11,7 @@ MOMENT = "2026-11-20T09:30:00Z"
 
 
 def example_of_field(field: Any, *, request: bool = False) -> Any:
-    """Give a field's example: its own, else that of what it nests or lists, else one by its type."""
+    """Return a field's example: its own, else that of its nested serializer or list, else one by its type."""
     own = getattr(field, "example_value", UNSET)
     if own is not UNSET:
         return own

@@ -1,4 +1,4 @@
-"""A field that names another object of the tenant's own."""
+"""A field that refers to another object of the same tenant."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -15,9 +15,10 @@ Lookup = Callable[[Mapping[str, Any]], "QuerySet[Any]"]
 
 
 class RelatedField(UUIDField):
-    """Taken as a uuid, looked up in `queryset(context)`, shown as `representation` writes it.
+    """Takes a uuid, looks it up in `queryset(context)`, and shows the object as `representation` writes it.
 
-    What is not found there reads like what does not exist: `missing` is raised, after all other fields were judged.
+    An object that is not found there reads like one that does not exist. `missing` is raised after all other fields
+    were checked.
     """
 
     is_written_as_it_is = False
@@ -34,7 +35,7 @@ class RelatedField(UUIDField):
         self.queryset, self.missing, self.representation = queryset, missing, representation
 
     def find(self, uuid: UUID | None) -> Any:
-        """Look the object up; raises `missing`."""
+        """Look up the object. Raises `missing`."""
         if uuid is None:
             return None
         found = self.queryset(self.context).filter(uuid=uuid).first()

@@ -1,9 +1,9 @@
-"""Writes a serializer's instances as dicts by a function that is compiled once per class.
+"""Writes a serializer's instances as dicts, by a function that is compiled once per class.
 
-DRF's own `to_representation` asks each field anew for each row. Here the fields are looked at once, and what they say
-becomes one Python expression, as `dataclasses` and `namedtuple` do it: attributes of instances (models, dataclasses),
-or columns of rows (dicts, as `.values()` or a cursor with named columns gives them). A row holds a nested object under
-joined names (`plan__uuid`), or whole under the field's own.
+DRF's own `to_representation` asks each field again for each row. Here the fields are looked at once and become one
+Python expression, as in `dataclasses` and `namedtuple`. The expression reads attributes of instances (models,
+dataclasses) or columns of rows (dicts from `.values()` or from a cursor with named columns). A row holds a nested
+object under joined names (`plan__uuid`), or whole under the field's own name.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -26,12 +26,12 @@ class IncompleteRow(TypeError):
 
 @cache
 def representation_of(serializer: type[serializers.BaseSerializer[Any]]) -> "Representation":
-    """Give the compiled representation of a serializer class, whose fields must not depend on its context."""
+    """Return the compiled representation of a serializer class. The class's fields must not depend on its context."""
     return Representation(serializer())
 
 
 def readable_fields(serializer: Any) -> Iterator[tuple[str, AnyField]]:
-    """Give the fields that are shown, in their order."""
+    """Return the fields that are shown, in their order."""
     return ((name, field) for name, field in serializer.fields.items() if not field.write_only)
 
 
@@ -48,7 +48,7 @@ class Representation:
         return self._build_row(instance) if isinstance(instance, dict) else self._build_instance(instance)
 
     def build_all(self, instances: Any) -> list[dict[str, Any]]:
-        """Write each of them; a manager stands for all that it manages."""
+        """Write all instances. A manager stands for all of its objects."""
         return [self.build(each) for each in (instances.all() if isinstance(instances, Manager) else instances)]
 
     def _build_row(self, row: dict[str, Any]) -> dict[str, Any]:
@@ -60,7 +60,7 @@ class Representation:
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
-        """Name the columns of a row, nested ones joined by two underscores, as `.values()` takes them."""
+        """Return the column names of a row, nested ones joined by two underscores, as `.values()` takes them."""
         return tuple(_columns(self._fields, ""))
 
 
@@ -82,13 +82,13 @@ def _prefix(field: AnyField, prefix: str) -> str:
 
 
 def _nested(field: AnyField) -> Any:
-    """Give the serializer of a nested object; None for a list of them and for every other field."""
+    """Return the serializer of a nested object; None for a list of objects and for every other field."""
     nested = getattr(field, "representation", field)
     return nested if isinstance(nested, serializers.Serializer) else None
 
 
 def _conversion(field: AnyField) -> Convert | None:
-    """Give what turns a field's value into what is written; None where it is written as it is."""
+    """Return the function that converts a field's value; None if the value is written as it is."""
     nested = _nested(field)
     if nested is not None:
         return _representation_of(nested).build
@@ -107,7 +107,7 @@ def _convert(field: AnyField, value: Any) -> Any:
 
 
 class _Expression:
-    """The expression `{name: value, …}` over one variable; conversions are called by names of their own."""
+    """The expression `{name: value, …}` over one variable. Conversions are called by generated names."""
 
     def __init__(self, fields: Mapping[str, AnyField]) -> None:
         self.names: dict[str, Convert] = {}
@@ -140,7 +140,7 @@ class _Expression:
 
 
 class _RowExpression(_Expression):
-    """The same over a row with these columns."""
+    """The same expression over a row with these columns."""
 
     def __init__(self, fields: Mapping[str, AnyField], columns: frozenset[str]) -> None:
         self.columns = columns
@@ -160,5 +160,5 @@ class _RowExpression(_Expression):
         built = self.object_of(fields, below)
         if not field.allow_null:
             return built
-        # A joined object is null where its first column is.
+        # A joined object is null if its first column is.
         return f"None if {self.access(next(iter(fields.values())), below)} is None else {built}"

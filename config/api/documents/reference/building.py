@@ -177,7 +177,10 @@ def _section(title: str, operations: list[OperationEntry]) -> SectionEntry:
 
 
 def _place(path: str, method: str, root: str) -> tuple[int, int]:
-    """Give where an operation stands in a section whose shortest path is `root`: what ends things is last."""
+    """Return an operation's position in a section whose shortest path is `root`.
+
+    Operations that end something come last.
+    """
     usual = FIRST if path == root else BY_LAST_WORD.get(path.rpartition("/")[2], USUAL)
     rank = LAST if method == "DELETE" else usual
     return rank, -path.count("/") if rank == LAST else 0  # an inner resource ends before the one that holds it

@@ -20,5 +20,5 @@ def paragraphs(text: str) -> SafeString:
 
 
 def verbatim(text: str) -> SafeString:
-    """Escape code for the inside of an element, where quotes may stand: there are thousands of them."""
+    """Escape code for the inside of an element. Quotes are harmless there and stay, as there are thousands of them."""
     return SafeString(html.escape(text, quote=False))
