@@ -99,7 +99,7 @@ class SurfaceView(APIView, Generic[Caller]):
     caller: Caller
     rate: Rate | None = None
 
-    # What a surface says of itself ------------------------------------------------------------------
+    # Each surface defines these ---------------------------------------------------------------------
 
     def switch_is_on(self) -> bool:
         """Read the fleet-wide switch of the surface."""
@@ -122,7 +122,7 @@ class SurfaceView(APIView, Generic[Caller]):
         """Find out who calls, and refuse who may not."""
         raise NotImplementedError
 
-    # The steps both orders are made of ----------------------------------------------------------------
+    # Steps of both orders of checks -------------------------------------------------------------------
 
     def look_up_key(self, presented: str | None) -> KeyLookup[Caller]:
         plausible = presented is not None and looks_like_key(self.key_prefix, presented)
@@ -148,7 +148,7 @@ class SurfaceView(APIView, Generic[Caller]):
     def refuse_unresolved(self, presented: str | None) -> NoReturn:
         raise Unauthorized(KEY_MISSING if presented is None else None)
 
-    # DRF's own steps, without what an API of one format and no sessions has no use for ----------------
+    # DRF's own steps, reduced for an API with one format and without sessions -------------------------
 
     @property
     def default_response_headers(self) -> dict[str, str]:
@@ -189,7 +189,7 @@ class SurfaceView(APIView, Generic[Caller]):
                 headers[name] = value
         return response
 
-    # What handlers use --------------------------------------------------------------------------------
+    # For handlers -------------------------------------------------------------------------------------
 
     @cached_property
     def parameters(self) -> Parameters:

@@ -88,7 +88,10 @@ class WorkerRuns:
     def free_a_page(
         self, connection: Connection, *, runs: Iterable[int], after: int = START, died: bool = True
     ) -> int | None:
-        """Free their leases in the next page of the queue; gives where to go on, None when they are forgotten."""
+        """Free the runs' leases in the next page of the queue; return where to go on, None at the end.
+
+        At the end the runs' own rows are deleted.
+        """
         numbers = list(runs)
         following = self._free(connection, numbers, after, died)
         if following is None:

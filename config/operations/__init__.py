@@ -1,1 +1,1 @@
-"""What an operator runs beside the system: the first agency, the demonstration, new encryption keys."""
+"""What operators run beside the system: the first agency, the demonstration, new encryption keys."""

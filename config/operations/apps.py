@@ -1,4 +1,4 @@
-"""The Django app of the operator's commands and checks; it stands above every other app."""
+"""The Django app of the operators' commands and checks. It stands above every other app."""
 
 from django.apps import AppConfig
 

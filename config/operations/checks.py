@@ -1,4 +1,4 @@
-"""System checks: secrets at rest can be opened, startup options arrive, and no fail-over or restore is overlooked."""
+"""System checks: stored secrets can be read, startup options arrive, no fail-over or restore is overlooked."""
 
 import re
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from config.encryption import UnreadableSecret, keyring
 from config.encryption.stored import Column, columns_of
 from config.recovery.identity import waits_for_confirmation
 
-# Standbys that follow, whether commits wait for one of them, and whether those of web connections do.
+# The number of standbys that follow, whether commits wait for one, and whether commits of web connections do.
 STANDBYS = """
 SELECT (SELECT count(*) FROM pg_stat_replication WHERE application_name !~ '^pg_(basebackup|receivewal)'),
     current_setting('synchronous_standby_names'), current_setting('synchronous_commit')
@@ -37,7 +37,7 @@ def encryption_keys_are_usable(app_configs: Sequence[AppConfig] | None, **_: Any
 def stored_secrets_are_readable(
     app_configs: Sequence[AppConfig] | None, databases: Sequence[str] | None = None, **kwargs: Any
 ) -> list[CheckMessage]:
-    """Open the oldest and the newest secret of each column; a removed key shows at the oldest first."""
+    """Read the oldest and the newest secret of each column. A removed key shows at the oldest first."""
     if not databases or encryption_keys_are_usable(app_configs):
         return []
     tables = {name for alias in databases for name in connections[alias].introspection.table_names()}
@@ -57,7 +57,7 @@ def stored_secrets_are_readable(
 def startup_options_arrived(
     app_configs: Sequence[AppConfig] | None, databases: Sequence[str] | None = None, **kwargs: Any
 ) -> list[CheckMessage]:
-    """Compare what connections ask for when they begin with what holds then: a pooler may drop it."""
+    """Compare the options that connections ask for with the settings that hold. A pooler may drop options."""
     return [
         CheckWarning(
             f"Connections ask for {name} = {wanted}, and have {found}.",
@@ -74,7 +74,10 @@ def startup_options_arrived(
 def standbys_are_synchronous(
     app_configs: Sequence[AppConfig] | None, databases: Sequence[str] | None = None, **kwargs: Any
 ) -> list[CheckMessage]:
-    """A standby that lags has forgotten what was claimed when it takes over: it would be sent once more."""
+    """Warn if a standby follows and commits do not wait for it.
+
+    If a lagging standby takes over, it has lost claims, so their messages would be sent once more.
+    """
     return [
         CheckWarning(
             "A standby follows this database, and commits do not wait for it.",
@@ -91,7 +94,7 @@ def standbys_are_synchronous(
 def database_is_confirmed(
     app_configs: Sequence[AppConfig] | None, databases: Sequence[str] | None = None, **kwargs: Any
 ) -> list[CheckMessage]:
-    """After a restore or a fail-over the workers wait for somebody who says what was lost."""
+    """Warn if workers wait, after a restore or a fail-over, for somebody who says what was lost."""
     return [
         CheckWarning(
             "The database was restored, or a standby took its place: senders and dispatchers claim nothing.",
@@ -120,7 +123,7 @@ def _row_of(alias: str, statement: str) -> tuple[Any, ...]:
 
 
 def _setting_of(alias: str, name: str) -> str:
-    """Give a setting in its own unit, as startup options name it."""
+    """Return a setting in its own unit, as startup options name it."""
     with connections[alias].cursor() as cursor:
         cursor.execute("SELECT setting FROM pg_settings WHERE name = %s", [name])
         row = cursor.fetchone()

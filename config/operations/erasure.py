@@ -1,6 +1,6 @@
-"""Erases a person: what is theirs ends, and every column of the database that still names them is rewritten.
+"""Erases a person: ends all that is theirs, and rewrites every database column that still names them.
 
-What a column holds of a person is found by looking, not by a list of columns, which would be out of date some day.
+The columns are found by searching. A list of columns would be out of date some day.
 """
 
 import json
@@ -39,14 +39,14 @@ WHERE class.relkind = 'r' AND class.relnamespace = current_schema::regnamespace 
     AND NOT attribute.attisdropped AND type.typname IN ('text', 'varchar', 'jsonb', 'bytea', '_text', '_varchar')
 ORDER BY class.relname, attribute.attname
 """
-# How a column is read as text, and made of text again. Bytes are read with each one above ASCII as \ooo.
+# How a column is read as text, and made of text again. In bytes, each byte above ASCII is read as \ooo.
 AS_TEXT = {"bytea": "encode({0}, 'escape')"}
 FROM_TEXT = {"bytea": "decode({0}, 'escape')", "jsonb": "({0})::jsonb", "_text": "({0})::text[]"}
 FROM_TEXT["_varchar"] = "({0})::varchar[]"
 
 
 class OwnsWorkspaces(Conflict):
-    """The owner of sub-accounts must be replaced first."""
+    """The person owns sub-accounts, so a new owner must be named first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,21 +68,21 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What names a person, and what stands there afterwards."""
+    """The words that name a person, and the words that replace them."""
 
     email: str
     names: tuple[str, ...]
     email_mark: str
 
     def spellings(self, column: Column) -> Iterator[str]:
-        """Give what stands in a column wherever the person is named, and elsewhere now and then."""
+        """Yield expressions that match wherever a column names the person, and elsewhere now and then."""
         for word in (self.email, *self.names):
             yield from _spellings(word, column)
 
     def patterns(self, column: Column) -> Iterator[tuple[str, str]]:
-        """Give regular expressions of PostgreSQL, with what replaces a hit.
+        """Yield regular expressions of PostgreSQL, each with the replacement of a match.
 
-        A name of one word may be a word of the language: only a whole value that says it is the person's.
+        A name of one word may be an ordinary word. So it counts only if it is the whole value.
         """
         for spelling in _spellings(self.email, column):
             yield rf"(?<![\w.%+-]){spelling}(?![\w-]|\.\w)", self.email_mark
@@ -97,7 +97,7 @@ class Words:
 
 
 def _spellings(word: str, column: Column) -> set[str]:
-    """Write a word as it stands in a column: in JSON in either of two ways, in bytes with escapes."""
+    """Return a word as it may stand in a column: in JSON in either of two ways, in bytes with escapes."""
     written = {word, json.dumps(word, ensure_ascii=False)[1:-1], json.dumps(word)[1:-1]}
     if column.type == "bytea":
         written = {_escaped_bytes(one) for one in written}
@@ -105,27 +105,27 @@ def _spellings(word: str, column: Column) -> set[str]:
 
 
 def _escaped_bytes(text: str) -> str:
-    """Write text as PostgreSQL's `encode(…, 'escape')` does."""
+    """Return text as PostgreSQL's `encode(…, 'escape')` writes it."""
     bytes_ = text.encode().replace(b"\\", b"\\\\")
     return "".join(chr(byte) if byte < 0x80 else f"\\{byte:03o}" for byte in bytes_)
 
 
 def email_mark(number: int) -> str:
-    """Give what stands for the address of an erased person, by the number of their row."""
+    """Return the address that replaces an erased person's, by the number of their row."""
     return f"erased-{number}@erased.invalid"
 
 
 def words_of(user: User) -> Words:
-    """Collect the address and the names that the person goes by."""
+    """Collect the person's address and names."""
     owned = Workspace.objects.filter(owner=user).values_list("owner_name", flat=True)
     names = {name.strip() for name in [user.name, *owned] if len(name.strip()) > 1}
     return Words(user.email, tuple(sorted(names)), email_mark(user.pk))
 
 
 def end_what_is_theirs(user: User, words: Words, replacement: User | None) -> None:
-    """End sign-ins, memberships and e-mails, hand over what they own, and empty their row: all of it or nothing.
+    """End the person's sign-ins, memberships and e-mails, hand over what they own, and empty their row.
 
-    Raises `OwnsWorkspaces` and, for the last owner of an agency, `LastOwner`.
+    All of this is one transaction. Raises `OwnsWorkspaces` and, for the last owner of an agency, `LastOwner`.
     """
     with transaction.atomic():
         works_in = Workspace.objects.filter(members__user=user) | Workspace.objects.filter(owner=user)
@@ -155,7 +155,7 @@ def occurrences(words: Words) -> Counter[str]:
 
 
 def rewrite(words: Words) -> Counter[str]:
-    """Replace every mention of the person; says what is left after some passes, which is nothing."""
+    """Replace every mention of the person. Returns what is left after some passes, which is usually nothing."""
     for _ in range(PASSES):
         found = list(_mentions(words))
         if not found:
@@ -168,7 +168,7 @@ def rewrite(words: Words) -> Counter[str]:
 
 
 def forget_addresses(user: User) -> None:
-    """Empty the network addresses that the person's changes and jobs were made from."""
+    """Clear the network addresses from which the person made changes and jobs."""
     for model in (BulkOperation, Export):
         model._default_manager.filter(created_by=user).update(address="")
     theirs = ActivityEntry.objects.filter(actor_kind__in=("user", "staff"), actor_id=str(user.pk)).exclude(address="")
@@ -183,14 +183,14 @@ def forget_addresses(user: User) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Mentions:
-    """The rows of a table that name the person, by their place, each with which of the columns do."""
+    """The rows of a table that name the person: each row's place, with a flag for each column."""
 
     columns: list[Column]
     rows: dict[str, list[bool]]
 
 
 def _mentions(words: Words) -> Iterator[Mentions]:
-    """Give the tables that name the person. Each is read once, which may take long and locks nothing."""
+    """Yield the tables that name the person. Each is read once, which may take long and locks nothing."""
     for _, columns in groupby(_columns(), key=attrgetter("table")):
         found = _find(list(columns), words)
         if found.rows:
@@ -204,7 +204,7 @@ def _columns() -> list[Column]:
 
 
 def _find(columns: list[Column], words: Words) -> Mentions:
-    """Look in all columns of a table at once; only where anything is found it is asked in which of them."""
+    """Search all columns of a table at once. Only rows that match as a whole are searched column by column."""
     patterns = [[pattern for pattern, _ in words.patterns(column)] for column in columns]
     each = [
         f"coalesce({' OR '.join([f'{column.text} ~* %s'] * len(some))}, false)"
@@ -222,9 +222,9 @@ def _find(columns: list[Column], words: Words) -> Mentions:
 
 
 def _rewrite(table: Mentions, rows: list[str], words: Words) -> None:
-    """Rewrite a few rows, by their places: one that was changed meanwhile has moved, and the next pass finds it.
+    """Rewrite a few rows by their places. A row that was changed meanwhile has moved; the next pass finds it.
 
-    Of another row that has come into its place nothing changes that does not name the person.
+    Another row may have come into its place. Only mentions of the person change in it.
     """
     changes, values = [], []
     for place, column in enumerate(table.columns):

@@ -1,4 +1,4 @@
-"""After a restore or a fail-over that lost something: what may have left since then leaves no more by itself."""
+"""After a restore or a fail-over that lost something: what may have been sent is not sent again by itself."""
 
 from typing import Final, NamedTuple
 
@@ -13,12 +13,12 @@ from config.recovery.identity import confirm, is_confirmed, last_confirmed
 from workspaces.conversations.services.outbound.queueing import SENDER
 from workspaces.conversations.services.outbound.recovery import fail_queued_messages
 
-# Uses of an allowance that the database has forgotten end within so long.
+# Uses of an allowance that the database has forgotten end within this time.
 FULL_HOURS: Final = 24
 
 
 class Doubted(NamedTuple):
-    """What was found that may have left already."""
+    """Counts of what may have been sent already."""
 
     broadcasts: int
     recipients: int
@@ -29,7 +29,7 @@ class Doubted(NamedTuple):
 
 
 def is_to_be_confirmed() -> bool:
-    """Whether the workers wait for somebody to say what became of the database."""
+    """Return whether the workers wait for somebody who says what became of the database."""
     with connection.cursor() as cursor:
         return not is_confirmed(cursor)
 
@@ -43,9 +43,9 @@ def confirm_database() -> None:
 
 
 def doubt_what_may_have_left() -> Doubted:
-    """Hold back all that may have left before, and tell whom it belongs to. A run that dies on the way is begun again.
+    """Hold back all that may have been sent, and tell the people concerned. If it breaks off, run it again.
 
-    The workers claim nothing meanwhile: each step is a transaction of its own, and finds what an earlier try has left.
+    The workers claim nothing meanwhile. Each step is a separate transaction, and finds what an earlier run has left.
     """
     now = database_now()
     allowances = fill_allowances(hours=FULL_HOURS)

@@ -1,4 +1,4 @@
-"""The support admin's site, with a sign-in of its own."""
+"""The support admin's site, with a separate sign-in page."""
 
 from typing import Any, cast
 
@@ -22,7 +22,7 @@ from agency.pages.second_factor import has_shown_code, lead_to_set_up
 
 
 class SupportSignIn(LoginView):
-    """The admin's own page; who uses two-factor is asked for their code next."""
+    """The admin's sign-in page. A person with two-factor is asked for their code next."""
 
     template_name = "admin/login.html"
     form_class = AdminAuthenticationForm
@@ -35,9 +35,9 @@ class SupportSignIn(LoginView):
 
 
 class SupportSite(admin.AdminSite):
-    """Lets in who has signed in on its own page: a console's session opens nothing here.
+    """Lets in people who have signed in on its own page. A console session opens nothing here.
 
-    In production it lets nobody in without two-factor: who has none is led to set it up before anything else.
+    In production it lets nobody in without two-factor. People without it must set it up first.
     """
 
     site_header = site_title = "Support"
@@ -55,7 +55,7 @@ class SupportSite(admin.AdminSite):
     def login(  # type: ignore[override]  # it answers with whatever the page for everybody does
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponseBase:
-        """Sign in, with the console's own limits on attempts."""
+        """Sign in, with the console's limits on attempts."""
         if request.method == "POST":
             seconds = sign_in_wait(request, request.POST.get("username", ""))
             if seconds:
@@ -72,7 +72,7 @@ class SupportSite(admin.AdminSite):
     def password_change(  # type: ignore[override]  # it leads away
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Lead to the one page on which people change their password, with its limit and its entry in the log."""
+        """Redirect to the one page on which people change their password, with its limit and its entry in the log."""
         return redirect("account:password")
 
     def _refuse_for(self, request: HttpRequest, seconds: int) -> HttpResponse:

@@ -1,4 +1,4 @@
-"""The Django app that stands for `django.contrib.admin`, with our own site."""
+"""The Django app in place of `django.contrib.admin`, with our own site."""
 
 from django.contrib.admin.apps import AdminConfig
 

@@ -1,1 +1,1 @@
-"""Django's PostgreSQL backend with connections that never wait for ever (`ENGINE` names this package)."""
+"""Django's PostgreSQL backend with connections that never wait for ever. `ENGINE` names this package."""

@@ -1,4 +1,4 @@
-"""Django's backend over connections that never wait for ever, and that are known to live before they are used."""
+"""Django's backend over connections that never wait for ever, and are known to live before they are used."""
 
 from typing import Any
 
@@ -10,15 +10,18 @@ from config.postgresql.connection import BoundedConnection
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """PostgreSQL as Django knows it; `CONN_HEALTH_CHECKS` costs no statement here."""
+    """Django's own wrapper for PostgreSQL, in which `CONN_HEALTH_CHECKS` usually costs no statement."""
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> BoundedConnection:
-        # The project sets no isolation level and no pool, which is all that Django's own method knows beside this.
+        # Django's own method also handles an isolation level and a pool. The project sets neither.
         self.isolation_level = IsolationLevel.READ_COMMITTED
         return BoundedConnection.connect_in_time(**{"application_name": settings.PROCESS_NAME, **conn_params})
 
     def is_usable(self) -> bool:
-        """Say whether the connection lives: nothing came over it, or a statement shows that what came was harmless."""
+        """Return whether the connection lives.
+
+        It lives if nothing came over it. Otherwise a statement shows whether it still works.
+        """
         connection = self.connection
         if isinstance(connection, BoundedConnection) and connection.is_quiet:
             return True

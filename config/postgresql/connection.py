@@ -1,4 +1,4 @@
-"""psycopg's connection, which gives up on a server that stays silent."""
+"""A psycopg connection that gives up on a server that stays silent."""
 
 import select
 import time
@@ -15,18 +15,19 @@ WAKE_UP_SECONDS = 0.1
 
 
 class DatabaseSilent(psycopg.OperationalError):
-    """The server has accepted a connection or a statement and says nothing more."""
+    """The server accepted a connection or a statement, and then said nothing more."""
 
 
 class BoundedConnection(psycopg.Connection[Any]):
     """A connection that waits for an answer for as long as `waits` says, then closes itself.
 
-    Keepalives and `tcp_user_timeout` find a host that is gone; one that acknowledges and never answers is found here.
+    Keepalives and `tcp_user_timeout` detect a host that is gone. This class detects a host that acknowledges and never
+    answers.
     """
 
     @classmethod
     def connect_in_time(cls, **parameters: Any) -> "BoundedConnection":
-        """Connect, unless this thread has waited in vain for too long already."""
+        """Connect, unless this thread has already waited in vain for too long."""
         if not waits.may_connect:
             raise DatabaseSilent("PostgreSQL is silent; no further connection is tried.")
         started = time.monotonic()
@@ -44,7 +45,7 @@ class BoundedConnection(psycopg.Connection[Any]):
         try:
             result = super().wait(gen, interval=interval, timeout=allowed)
         except psycopg.OperationalError as fault:
-            # The end of a wait has no name that psycopg makes public. A fault that the server tells of has a code.
+            # psycopg has no public exception for the end of a wait. Faults that the server reports have a code.
             if fault.sqlstate is not None or time.monotonic() - started < allowed:
                 raise
             waits.unanswered(allowed)
@@ -55,9 +56,9 @@ class BoundedConnection(psycopg.Connection[Any]):
 
     @property
     def is_quiet(self) -> bool:
-        """Whether nothing has come over the idle connection; what comes is most often that the server closed it.
+        """Whether nothing has come over the idle connection. If something has, the server has usually closed it.
 
-        One whose transaction has failed takes no statement and is not quiet.
+        A connection with a failed transaction takes no statement and is not quiet.
         """
         if self.closed or self.info.transaction_status is TransactionStatus.INERROR:
             return False

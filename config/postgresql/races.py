@@ -1,7 +1,7 @@
-"""Transactions that PostgreSQL ended because another one was first: a repetition may pass, so they are tried again.
+"""Repeats transactions that PostgreSQL ended because another one was first. A repetition may pass.
 
-All that works by itself does its transactions through `tried_again`: the threads of worker runs, tasks, the reader of
-the inbox. The caller of a request is told to send it once more instead, as only they know what it was part of.
+Code that works by itself runs its transactions through `tried_again`: threads of worker runs, tasks, the inbox's
+reader. The caller of a request is told to send it once more instead, because only the caller knows its purpose.
 """
 
 import random
@@ -20,16 +20,16 @@ LONGEST_PAUSE_SECONDS: Final = 0.05
 
 
 def sqlstate(fault: BaseException) -> str:
-    """Give PostgreSQL's five characters for a fault of the driver's or of Django's over it, or nothing."""
+    """Return the five characters of PostgreSQL's code for an error of psycopg or Django, or an empty string."""
     cause = fault if isinstance(fault, psycopg.Error) else fault.__cause__
     return (cause.sqlstate or "") if isinstance(cause, psycopg.Error) else ""
 
 
 def tried_again(work: Callable[[], Result], *, times: int = TIMES, states: Collection[str] = LOST) -> Result:
-    """Do work whose transactions are all its own, again where one was ended so, and give what it gives.
+    """Call `work`, and call it again if one of its transactions was ended so. Returns its result.
 
-    Those that were committed before are there, so it must be work that may be done twice. Within somebody else's
-    transaction it is not repeated: that is over, too.
+    Its earlier transactions stay committed, so it must be safe to repeat. All transactions must be its own. Within an
+    outer transaction it is not repeated, because that transaction has ended too.
     """
     for _ in range(times - 1):
         try:

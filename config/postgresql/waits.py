@@ -1,4 +1,4 @@
-"""How long this thread waits for an answer of PostgreSQL's that does not come."""
+"""How long this thread waits for an answer from PostgreSQL."""
 
 import threading
 import time
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-# A statement may last for its `statement_timeout`; a server that says nothing this long after it is silent.
+# A statement may take its `statement_timeout`. If the server says nothing this long after it, it is silent.
 GRACE_SECONDS: Final = 0.5
 LEAST_SECONDS: Final = 0.25
 CONNECT_SECONDS: Final = 2.0
@@ -14,10 +14,10 @@ SILENCE_IS_REMEMBERED_SECONDS: Final = 10.0
 
 
 class Waits(threading.local):
-    """The seconds that this thread waits for an answer; None, as in workers and commands, where it waits for ever.
+    """The seconds that this thread waits for an answer. None, the default, means for ever.
 
-    A request begins with what its wait for a thread has left of them, so that it ends in time when the database is
-    silent. Each answer gives it the whole time again, each silence takes what it lasted.
+    A request begins with the seconds that its wait for a thread has left, so that it ends in time if the database is
+    silent. Each answer restores the whole time, and each silence takes off the time it lasted.
     """
 
     whole: float | None = None
@@ -27,7 +27,7 @@ class Waits(threading.local):
         self.left = self.whole
 
     def unanswered(self, seconds: float) -> None:
-        """Remember a silence; the next connection of this process is not waited for in vain once more."""
+        """Record a silence, so that this process's next connection does not wait in vain once more."""
         global _last_silence
         _last_silence = time.monotonic()
         if self.left is not None:
@@ -35,7 +35,7 @@ class Waits(threading.local):
 
     @property
     def may_connect(self) -> bool:
-        """Whether there is time left for a new connection, or no reason to fear for it."""
+        """Whether a new connection may be tried: enough time is left, or the last silence was long ago."""
         if self.left is None or self.left >= CONNECT_SECONDS:
             return True
         return time.monotonic() > _last_silence + SILENCE_IS_REMEMBERED_SECONDS
@@ -46,14 +46,14 @@ waits = Waits()
 
 
 def set_longest_wait(seconds: float, *, waited: float = 0.0) -> None:
-    """Set how long this thread waits from now on; `waited` is what the first answer's time has lost already."""
+    """Set how long this thread waits from now on. `waited` shortens the wait for the first answer."""
     waits.whole = seconds
     waits.left = max(LEAST_SECONDS, seconds - waited)
 
 
 @contextmanager
 def longest_wait(seconds: float) -> Iterator[None]:
-    """Wait no longer than this for each answer within the block."""
+    """Wait at most this long for each answer within the block."""
     before = waits.whole, waits.left
     waits.whole = waits.left = seconds
     try:

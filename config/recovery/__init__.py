@@ -1,1 +1,1 @@
-"""After a restore or a fail-over: nothing leaves before somebody has said what the database has forgotten."""
+"""After a restore or a fail-over, nothing is sent before somebody has said what the database has lost."""

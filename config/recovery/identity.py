@@ -1,7 +1,7 @@
 """Is this the database that the workers have worked with, and in no earlier state?
 
-A restore, or a standby that lagged when it was promoted, takes back what was claimed: what left since then would leave
-once more. So a worker that calls the outside world asks here first, and claims nothing until `after_restore` has run.
+A restore, or a standby that lagged when it was promoted, takes claims back. Messages sent since then would be sent once
+more. So a worker that calls the outside world asks here first, and claims nothing until `after_restore` has run.
 """
 
 import logging
@@ -12,8 +12,9 @@ from config.redis import RedisAway, attempt
 
 logger = logging.getLogger(__name__)
 
-# The timeline is read from the log's own file name: `pg_control_checkpoint` names a promoted server's only after its
-# next checkpoint. The position is one that is on the disk: a crash takes nothing of it back. A standby has neither.
+# The timeline is read from the name of the log's file: `pg_control_checkpoint` gives a promoted server's timeline only
+# after its next checkpoint. The position is on the disk already, so a crash takes nothing of it back. A standby has
+# neither.
 SERVER: Final = """
 SELECT system_identifier, ('x' || left(pg_walfile_name(log.flushed), 8))::bit(32)::bigint AS timeline,
     (log.flushed - '0/0'::pg_lsn)::bigint AS position
@@ -26,7 +27,8 @@ SELECT server.system_identifier, known.id IS NOT NULL,
     AND known.timeline = server.timeline AND known.xmin::text::bigint = known.written_by
 FROM ({SERVER}) AS server LEFT JOIN recovery_databaseidentity known ON known.id = 1
 """  # noqa: S608  # texts of our own
-# A row knows who writes it once it is there: both statements are one transaction, or one part of one.
+# A row's writer (`xmin`) is known only once the row is there. Both statements are in one transaction, or in one part of
+# one.
 WRITE: Final = f"""
 DO $$
 BEGIN
@@ -50,9 +52,9 @@ KEY: Final = "recovery:position:{}"
 
 
 def is_confirmed(executor: Any) -> bool:
-    """Whether nothing is known against this database; `executor` is a worker's connection, or a cursor of Django's.
+    """Return whether nothing is known against this database. `executor` is a worker's connection or a Django cursor.
 
-    The first worker of an installation confirms its database by that.
+    The first worker of an installation confirms its database by this call.
     """
     server, is_there, is_known = _row(executor, LOOK)
     if not is_there:
@@ -65,19 +67,19 @@ def is_confirmed(executor: Any) -> bool:
 
 
 def waits_for_confirmation(executor: Any) -> bool:
-    """Whether workers wait for `after_restore`, as far as the database says; for a standby none do. Writes nothing."""
+    """Return whether the database says that workers wait for `after_restore`; False for a standby. Writes nothing."""
     _, is_there, is_known = _row(executor, LOOK)
     return bool(is_there and is_known is False)
 
 
 def last_confirmed(executor: Any) -> datetime | None:
-    """When a database was confirmed last: the same for as long as it is not done anew."""
+    """Return when the database was last confirmed. The time stays the same until it is confirmed anew."""
     found = _row(executor, "SELECT confirmed_at FROM recovery_databaseidentity")
     return found[0] if found else None
 
 
 def confirm(executor: Any) -> None:
-    """Say that this database, as it is, is the one to work with."""
+    """Record that this database, as it is, is the one to work with."""
     executor.execute(CONFIRM)
     server, position = _row(executor, POSITION)
     _remember(server, position)
@@ -88,9 +90,9 @@ def _row(executor: Any, statement: str) -> Any:
 
 
 def _lies_behind(executor: Any, server: int) -> bool:
-    """Whether Redis has heard of a later position of this server; where Redis is away nobody can say.
+    """Return whether Redis knows a later position of this server; False if Redis is away.
 
-    Redis is asked first: a worker that has told it a position since has read it later.
+    Redis is read before the position, so a position that another worker stores in between does not count.
     """
     try:
         known = attempt(lambda redis: redis.get(KEY.format(server)))

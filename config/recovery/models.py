@@ -1,15 +1,15 @@
-"""The database as it was when it was confirmed to be the one to work with."""
+"""The database as it was when it was last confirmed."""
 
 from django.db import models
 from django.db.models import Q
 
 
 class DatabaseIdentity(models.Model):
-    """One row. A restored database shows by one of three: another server, another timeline, a row written anew.
+    """The confirmed database, in one row. A restored one has another server, another timeline, or a row written anew.
 
-    `written_by` is the transaction that wrote this row: what a dump brings back was written by another one. `timeline`
-    is PostgreSQL's, which a promoted standby and a restore to a moment begin anew. `doubted_at` is when a worker found
-    that the database lies behind what Redis knows of it, as a copy of a disk does.
+    `written_by` is the transaction that wrote this row. After a dump is restored, another transaction has written it.
+    `timeline` is PostgreSQL's; a promoted standby and a restore to a moment begin a new one. `doubted_at` is when a
+    worker found that the database lies behind the position that Redis knows, as a copy of a disk does.
     """
 
     id = models.SmallIntegerField(primary_key=True, default=1)

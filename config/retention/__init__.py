@@ -1,1 +1,1 @@
-"""What is forgotten when, and where in a table it begins."""
+"""Which rows are deleted when, and where in a table a time begins."""

@@ -1,10 +1,11 @@
-"""Where in a table a moment is, for rows whose numbers rise with the time at which they were made."""
+"""Finds where in a table a time begins, for rows whose ids rise with the time at which they were made."""
 
 from datetime import datetime
 
 from django.db import connection
 
-# `first` and `end` stand in both conditions of the probe, so that of a partitioned table one partition is planned for.
+# `first` and `end` are in both conditions of the probe, so that the planner considers one partition of a partitioned
+# table.
 HALVE = """
 WITH RECURSIVE halved (low, high) AS (
     SELECT coalesce(min(id), %(end)s), coalesce(max(id) + 1, %(end)s)
@@ -24,7 +25,7 @@ SELECT min(low) FROM halved WHERE low >= high
 
 
 def first_id_since(moment: datetime, *, table: str, column: str, first: int, end: int) -> int:
-    """Give a number from `first` to `end` that the rows made since a moment have at least, and all before stay below.
+    """Return an id from `first` to `end`: rows made since `moment` have at least this id, earlier rows have less.
 
     It reads some twenty rows, however many there are.
     """

@@ -1,7 +1,7 @@
-"""What is forgotten when: each table that grows has one rule, declared by the app that writes it.
+"""Retention rules: each table that grows has one, declared by the app that writes the table.
 
-Rows go in batches, each in a short transaction of its own that waits for nobody's lock. Their age is judged by the
-database's clock.
+Rows are deleted in batches, each in a short transaction that waits for no lock. The database's clock decides how old
+they are.
 """
 
 import time
@@ -17,8 +17,8 @@ from config.metrics import METRICS, Gauge
 BATCH = 5_000
 SECONDS = 5.0
 
-# The oldest rows by their order, and of those the ones whose time is over. So no run reads a table to its end to find
-# that nothing is old enough, and whatever is locked stays for the next run.
+# It takes the oldest rows by their order, and deletes those whose time is over. So no run reads a whole table to find
+# that nothing is old enough. Locked rows stay for the next run.
 FORGET = """
 DELETE FROM {table} WHERE {key} = ANY (ARRAY (
     SELECT {key} FROM {table} WHERE {key} = ANY (ARRAY (
@@ -26,7 +26,7 @@ DELETE FROM {table} WHERE {key} = ANY (ARRAY (
         WHERE {is_old}))
     FOR UPDATE SKIP LOCKED))
 """
-# The rows of other tables that belong to them go in the same statement: keys are looked at when it has ended.
+# Rows of other tables that belong to them are deleted in the same statement. Keys are checked when it has ended.
 FORGET_ALL = "WITH gone AS ({forget} RETURNING {key}), {belonging} SELECT {key} FROM gone"
 FORGET_BELONGING = "of_{table} AS (DELETE FROM {table} WHERE {column} IN (SELECT {key} FROM gone))"
 LAG = """
@@ -37,7 +37,7 @@ FROM (SELECT * FROM {table} WHERE {of} ORDER BY {order} LIMIT 100) AS oldest WHE
 
 @dataclass(frozen=True, slots=True)
 class RetentionRule:
-    """`forget` removes one batch and says how much went; `lag` says for how long the oldest has been due to go."""
+    """`forget` deletes one batch and returns how many rows; `lag` returns how long the oldest row is overdue."""
 
     name: str
     kept: timedelta
@@ -58,10 +58,10 @@ METRICS.add(
 
 @dataclass(frozen=True, slots=True)
 class OldRows:
-    """Rows of a table whose moment `since`, empty for what must stay, is longer ago than `kept`.
+    """Rows of a table whose time `since` is longer ago than `kept`. Rows in which `since` is empty stay.
 
-    `order` is an index, of the rows that `of` names, that leads to the oldest; `only` is a further condition.
-    `belonging` are tables whose rows go with them, each with the column that holds the key.
+    `order` is an index, of the rows that `of` selects, with the oldest rows first. `only` is a further condition.
+    `belonging` are tables whose rows are deleted with them, each with the column that holds the key.
     """
 
     table: str
@@ -74,7 +74,7 @@ class OldRows:
     belonging: tuple[tuple[str, str], ...] = ()
 
     def forget(self, batch: int = BATCH) -> int:
-        """Delete what is old enough among the `batch` oldest rows; says how many."""
+        """Delete the rows that are old enough among the `batch` oldest; return how many."""
         with connection.cursor() as cursor:
             cursor.execute(self._write(self._forget), {"kept": self._seconds, "batch": batch})
             deleted: int = cursor.rowcount
@@ -109,7 +109,7 @@ class OldRows:
 
 
 def forget(rules: Iterable[RetentionRule], *, seconds: float = SECONDS) -> bool:
-    """Forget batch by batch, for so many seconds for each rule; says whether something is left for another run."""
+    """Delete batch by batch, for `seconds` for each rule; return whether something is left for another run."""
     left = [_forget_one(rule, seconds) for rule in rules]
     return any(left)
 

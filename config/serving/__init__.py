@@ -1,1 +1,1 @@
-"""How requests are served: bodies are read on the event loop, then Django's WSGI application runs in a thread."""
+"""Serves requests: bodies are read on the event loop, then Django's WSGI application runs in a thread."""

@@ -1,4 +1,4 @@
-"""Which large bodies are read: those for a known path, from somebody who may send one."""
+"""Decides which large bodies are read: those for a known path, from a sender who may send one."""
 
 from collections.abc import Callable
 
@@ -14,7 +14,7 @@ from config.serving.middleware import is_api
 
 
 class BodyAdmission:
-    """Tells the web server whether to read a body. If not, the answer is the one that the request gets without it."""
+    """Tells the web server whether to read a body. If not, the client gets the answer to a request without the body."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -31,7 +31,7 @@ class BodyAdmission:
         is_wanted = _has_known_key(request, match) if is_api(request) else _takes_post(match)
         if is_wanted:
             return HttpResponse(headers={ADMITTED: "yes"})
-        return self.get_response(request)  # whose view refuses it, or the body that it cannot read
+        return self.get_response(request)  # whose view refuses it, or the unread body
 
 
 def _has_known_key(request: HttpRequest, match: ResolverMatch) -> bool:
@@ -50,7 +50,7 @@ def _takes_post(match: ResolverMatch) -> bool:
 
 
 def _answer_unread(request: HttpRequest, match: ResolverMatch) -> HttpResponseBase:
-    """Give the view's own answer to a body of somebody who has not signed in, else the way to sign in."""
+    """Return the view's own answer to a sender who has not signed in, else a redirect to the sign-in page."""
     request.resolver_match = match
     answer: Callable[[HttpRequest], HttpResponseBase] | None
     answer = getattr(getattr(match.func, "view_class", None), "answer_unread", None)

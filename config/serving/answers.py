@@ -1,4 +1,4 @@
-"""What the server answers by itself, instead of any view: a refused body, no free thread, liveness."""
+"""Answers that the server gives by itself, without a view: a refused body, no free thread, liveness."""
 
 import logging
 import time
@@ -32,7 +32,7 @@ PAGE_HEADERS: Final = [
 async def send_refusal(
     send: Send, scope: Mapping[str, Any], headers: Headers, status: int, message: str, more: RawHeaders
 ) -> None:
-    """Answer in the form of the area that is asked: `{message}` below `/api/`, elsewhere a small page."""
+    """Answer in the form of the path's area: `{message}` below `/api/`, elsewhere a small page."""
     started = time.perf_counter()
     name = name_request(headers.get(b"x-request-id", b"").decode("latin-1"))
     if scope["path"].startswith("/api/"):
@@ -51,7 +51,7 @@ def _log(scope: Mapping[str, Any], status: int, name: str, started: float) -> No
 
 
 async def send_loop_answer(send: Send, scope: Mapping[str, Any], answer: LoopAnswer, more: RawHeaders) -> None:
-    """Send what an app answers on the event loop, with what every answer has: an id, and a line in the log."""
+    """Send an app's answer from the event loop, with an id and a line in the log as every answer has."""
     started, request = time.perf_counter(), LoopRequest(scope)
     name = name_request(request.header(b"x-request-id"))
     own = [(b"content-length", b"0"), (b"x-content-type-options", b"nosniff"), (b"x-request-id", name.encode())]
@@ -63,7 +63,7 @@ async def send_loop_answer(send: Send, scope: Mapping[str, Any], answer: LoopAns
 
 
 def _hsts(answer: LoopAnswer) -> str:
-    """Promise https as Django does; on an agency's host for that host alone."""
+    """Return the HSTS header as Django writes it. On an agency's host it covers that host alone."""
     more = [
         "; includeSubDomains" if settings.SECURE_HSTS_INCLUDE_SUBDOMAINS else "",
         "; preload" if settings.SECURE_HSTS_PRELOAD else "",
@@ -76,7 +76,7 @@ def is_liveness(scope: Mapping[str, Any]) -> bool:
 
 
 async def send_liveness(send: Send) -> None:
-    """Answer as the view of `/healthz` does, on the event loop: also while every thread is held."""
+    """Answer `/healthz` as its view does, but on the event loop, so that it works while every thread is busy."""
     body = orjson.dumps({"status": "ok", "instance": settings.INSTANCE_ID})
     headers = [*JSON_HEADERS, (b"content-length", str(len(body)).encode())]
     await send_whole(send, 200, headers, body)

@@ -34,20 +34,20 @@ Work = Callable[[], bool]
 
 WAIT_SECONDS: Final = 5.0
 READINESS_WAIT_SECONDS: Final = 3.0
-# Sent by deploy/restart-web before it ends a server, so that no request meets a connection that is being closed.
+# deploy/restart-web sends this signal before it ends a server, so that no request meets a connection that is closing.
 LEAVE_SIGNAL: Final = signal.SIGUSR1
-# What is to be done after answers of the event loop waits this long, so that one piece of work does for many.
+# Work after answers of the event loop waits this long, so that one run of it serves many answers.
 AFTERWARDS_SECONDS: Final = 0.05
-# What could not be done, because the database was away, is tried again.
+# Work that failed, because the database was away, is tried again after this time.
 AGAIN_SECONDS: Final = 1.0
 NOTHING: Final[Mapping[str, Any]] = {}
 CLOSE: Final = [(b"connection", b"close")]
 
 
 class WSGIInThreads:
-    """Reads each body on the event loop, then has the WSGI application answer in one of a few threads.
+    """Reads each body on the event loop, then lets the WSGI application answer in one of a few threads.
 
-    Readiness has a thread of its own, liveness needs none: both can be asked while all others are held.
+    Readiness has a separate thread and liveness needs none, so both answer while all other threads are busy.
     """
 
     def __init__(self, application: WSGIApplication, *, threads: int, database_seconds: float) -> None:
@@ -80,7 +80,7 @@ class WSGIInThreads:
         await send({"type": "lifespan.shutdown.complete"})
 
     def leave(self) -> None:
-        """Ask clients, with each answer from now on, to open another connection: this server is about to end."""
+        """Ask clients with each answer from now on to open another connection, because this server is about to end."""
         self.is_leaving = True
         self.event_streams.end_all()
         self._submit_all()
@@ -125,7 +125,7 @@ class WSGIInThreads:
 
     def _do_afterwards(self, work: Work, loop: asyncio.AbstractEventLoop, waited: float) -> None:
         set_longest_wait(self.database_seconds, waited=0.0)
-        is_left = True  # also where it meets a fault
+        is_left = True  # also if it raises
         try:
             is_left = work()
         finally:
@@ -152,7 +152,7 @@ class WSGIInThreads:
     async def _ask_first(
         self, scope: Mapping[str, Any], receive: Receive, send: Send, headers: Headers, rule: BodyRule
     ) -> None:
-        """Read a large body only where Django says that it is wanted; what it says otherwise is the answer."""
+        """Read a large body only if Django says that it is wanted. Otherwise Django's answer goes to the client."""
         body = unread_body(headers)
         answer = await self._run(scope, body, {ASKS: True})
         if answer is None or not is_admitted(answer[1]):
@@ -201,7 +201,7 @@ class WSGIInThreads:
         return content
 
     async def _run(self, scope: Mapping[str, Any], body: Body, extra: Mapping[str, Any] = NOTHING) -> Answer | None:
-        """Have the request answered in a thread; None when none became free in time."""
+        """Have the request answered in a thread; None if no thread became free in time."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Answer | None] = loop.create_future()
         exchange = Exchange(self.application, {**wsgi_environ(scope, body), **extra}, loop, future)
@@ -220,7 +220,7 @@ def _settle(future: "asyncio.Future[Answer | None]", answer: Answer | None) -> N
 
 
 class Exchange:
-    """One request's way through the WSGI application, in a thread."""
+    """Takes one request through the WSGI application, in a thread."""
 
     def __init__(
         self,
@@ -233,7 +233,7 @@ class Exchange:
         self.status, self.headers = 500, [(b"content-length", b"0")]
 
     def run(self) -> None:
-        """Answer the request, or find that nobody waits for it any more."""
+        """Answer the request, or stop because the client has gone."""
         try:
             self._pass_on(self.application(self.environ, self._start_response))
         except ClientGone:

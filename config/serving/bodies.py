@@ -1,4 +1,4 @@
-"""Reads a request's body on the event loop, bounded in size and time; no thread waits for a slow sender."""
+"""Reads a request's body on the event loop, bounded in size and time, so that no thread waits for a slow sender."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -18,7 +18,7 @@ BYTES_A_SECOND: Final = 100 * 1024
 
 
 class BodyRefused(Exception):
-    """The body cannot be taken: the request is answered without any view, and its connection closed."""
+    """The body is refused. The request is answered without any view, and its connection is closed."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -26,9 +26,9 @@ class BodyRefused(Exception):
 
 
 class Body(NamedTuple):
-    """A body, or what stands for one that was not read; `length` is None where there is none.
+    """A body, or a stand-in for one that was not read. `length` is None if there is neither a body nor its length.
 
-    `is_whole` says that nothing more of it is to come over the connection.
+    `is_whole` says that nothing more of it comes over the connection.
     """
 
     stream: IO[bytes]
@@ -37,7 +37,7 @@ class Body(NamedTuple):
 
 
 class _UnreadBody(SpooledTemporaryFile[bytes]):
-    """Stands for a body that was left unread; a view that reads it all the same is told that it is too large."""
+    """Stands for a body that was not read. A view that reads it anyway gets `RequestDataTooBig`."""
 
     def read(self, *_: Any) -> bytes:
         raise RequestDataTooBig("The body was not read.")
@@ -46,13 +46,13 @@ class _UnreadBody(SpooledTemporaryFile[bytes]):
 
 
 def _declared_length(headers: Headers) -> int | None:
-    """Give the Content-Length, which the server has checked to be a number; None for a body sent in chunks."""
+    """Return the Content-Length, which the server has checked to be a number; None for a body sent in chunks."""
     length = headers.get(b"content-length", b"")
     return int(length) if length.isdigit() else None
 
 
 def is_large(headers: Headers, rule: BodyRule) -> bool:
-    """Say whether a body that would be read may not stay in memory: one in chunks may have any size."""
+    """Return whether a body would be read and might not stay in memory. A body in chunks may have any size."""
     if rule.headers and not any(name in headers for name in rule.headers):
         return False
     length = _declared_length(headers)
@@ -60,14 +60,14 @@ def is_large(headers: Headers, rule: BodyRule) -> bool:
 
 
 def unread_body(headers: Headers) -> Body:
-    """Give what stands for a body of which nothing is read."""
+    """Return the stand-in for a body of which nothing is read."""
     return Body(_UnreadBody(), _declared_length(headers) or 0, is_whole=False)
 
 
 async def read_body(headers: Headers, rule: BodyRule, receive: Receive) -> Body:
-    """Give a request's body as a file, or a stand-in where its view refuses it unread.
+    """Return a request's body as a file, or a stand-in if its view refuses it unread.
 
-    Raises `BodyRefused` when it is too large, too slow or cut short.
+    Raises `BodyRefused` if it is too large, too slow or cut short.
     """
     length = _declared_length(headers)
     in_chunks = b"transfer-encoding" in headers
@@ -97,7 +97,7 @@ def _too_large(rule: BodyRule, length: int) -> Body:
 
 
 async def _receive_all(stream: IO[bytes], most: int, receive: Receive) -> int:
-    """Write the body to the stream until it ends or is too large; give what has come."""
+    """Write the body to the stream until it ends or is too large; return the size received."""
     loop = asyncio.get_running_loop()
     started, size = loop.time(), 0
     try:

@@ -1,4 +1,4 @@
-"""What a WSGI application is told of a request, from what ASGI tells."""
+"""Builds the environment of a WSGI application from an ASGI scope."""
 
 import sys
 from collections.abc import Iterable, Mapping
@@ -8,14 +8,14 @@ from wsgiref.util import FileWrapper
 
 from config.serving.bodies import Body
 
-# A cookie may hold a comma, and so may not be joined with one.
+# A cookie may hold a comma, so cookie headers are not joined with one.
 JOINED_BY = {"HTTP_COOKIE": "; "}
 
 
 def cgi_headers(headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
-    """Give headers by their CGI names, repeated ones joined.
+    """Return headers by their CGI names, with repeated ones joined.
 
-    A name with an underscore is dropped: it would read like the one with a hyphen, which a proxy has checked.
+    A name with an underscore is dropped. It would read like the name with a hyphen, which a proxy has checked.
     """
     found: dict[str, str] = {}
     for raw_name, raw_value in headers:
@@ -28,7 +28,7 @@ def cgi_headers(headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
 
 
 def wsgi_environ(scope: Mapping[str, Any], body: Body) -> dict[str, Any]:
-    """Give the environment of PEP 3333: texts are bytes read as Latin-1, a body has always a length."""
+    """Return the environment of PEP 3333. Texts are bytes read as Latin-1, and a body always has a length."""
     root = scope.get("root_path", "")
     path = unquote_to_bytes(scope["raw_path"]).decode("latin-1")
     server, client = scope.get("server") or ("", ""), scope.get("client") or ("", "")

@@ -1,4 +1,4 @@
-"""The event streams that this process has open: any number of clients over one connection to Redis, and no thread."""
+"""The event streams open in this process: any number of clients over one connection to Redis, and no thread."""
 
 import asyncio
 import logging
@@ -18,17 +18,17 @@ from config.serving.responses import ClientGone
 
 logger = logging.getLogger(__name__)
 
-# Proxies and clients give up a connection on which nothing comes; a client that has gone is found by it, too.
+# Proxies and clients give up a silent connection. A heartbeat also finds out that a client has gone.
 HEARTBEAT_SECONDS: Final = 20.0
 HEARTBEAT: Final = b":\n\n"
-# Then the client comes back, and is looked at again: it may have been signed out.
+# After this time the client reconnects and its permission is checked again, because it may have been signed out.
 LONGEST_SECONDS: Final = 600.0
 RECONNECT_SECONDS: Final = 1.0
 MOST_STREAMS: Final = 5_000
 MOST_WAITING: Final = 50
 REFETCH_EVENT: Final = f"event: {REFETCH}\ndata: {{}}\n\n".encode()
 ENTRY_ID: Final = re.compile(r"(\d{1,15})-(\d{1,10})")
-# Something to listen to, so that the connection may be read while nobody listens to anything else.
+# A channel that is always subscribed, so that the connection can be read while no stream is open.
 ALIVE: Final = "event-stream"
 
 
@@ -38,7 +38,7 @@ def _position(entry: str) -> tuple[int, int] | None:
 
 
 class EventStream:
-    """One client's stream. `after` is the last entry it has; what it is slow to take becomes one `refetch`."""
+    """One client's stream. `after` is the client's last entry. Entries for a slow client become one `refetch`."""
 
     def __init__(self, hub: "EventStreamHub", topic: str, after: str) -> None:
         self.hub, self.topic = hub, topic
@@ -49,7 +49,7 @@ class EventStream:
         self._has_joined = self._has_ended = self._client_has_gone = False
 
     def tell(self, entry: str, data: bytes) -> None:
-        """Pass an entry on, unless the client has it."""
+        """Send an entry, unless the client has it already."""
         position = _position(entry)
         if position is None or (self.after is not None and position <= self.after):
             return
@@ -68,7 +68,7 @@ class EventStream:
         self._changed.set()
 
     async def read(self) -> bytes:
-        """Give what there is to send, a heartbeat after a while without anything, nothing at the end."""
+        """Return what to send: events, a heartbeat after a while without any, or nothing at the end."""
         if not self._has_joined:
             self._has_joined = True
             await self.hub.join(self)
@@ -91,12 +91,12 @@ class EventStream:
                     return HEARTBEAT
 
     def leave(self) -> None:
-        """Say that the client has gone."""
+        """Record that the client has gone."""
         self._client_has_gone = True
         self._changed.set()
 
     def end(self) -> None:
-        """End the stream: this server is about to end."""
+        """End the stream, because this server is about to end."""
         self._has_ended = True
         self._changed.set()
 
@@ -105,7 +105,7 @@ class EventStream:
 
 
 class EventStreamHub:
-    """Passes published entries on to the streams of this process. Everything happens on the event loop."""
+    """Passes published entries on to the streams of this process. Everything runs on the event loop."""
 
     def __init__(self, connect: Callable[[], "redis.asyncio.Redis"]) -> None:
         self._connect = connect
@@ -128,7 +128,7 @@ class EventStreamHub:
         return self.size >= MOST_STREAMS
 
     async def join(self, stream: EventStream) -> None:
-        """Have a stream told of its topic's entries, first of those that it has missed."""
+        """Add a stream to its topic. It first gets the entries that it has missed."""
         key = stream_key(stream.topic)
         is_first = key not in self._streams
         self._streams.setdefault(key, set()).add(stream)
@@ -141,9 +141,9 @@ class EventStreamHub:
         await self._catch_up(stream, key)
 
     async def _catch_up(self, stream: EventStream, key: str) -> None:
-        """Wait for the subscription, then tell what was published before; where that is not known, to ask for all.
+        """Wait for the subscription, then send the entries published before it, or a `refetch` if they are not known.
 
-        Not before nothing is missed any more: what is asked for earlier may be out of date at once.
+        Only with the subscription is nothing missed any more. What a page fetches before it may be out of date at once.
         """
         confirmed = self._confirmed.setdefault(key, asyncio.Event())
         try:
@@ -170,7 +170,7 @@ class EventStreamHub:
             stream.tell(entry, data)
 
     def part(self, stream: EventStream) -> None:
-        """Forget a stream that has ended."""
+        """Remove a stream that has ended."""
         key = stream_key(stream.topic)
         streams = self._streams.get(key, set())
         streams.discard(stream)
@@ -181,7 +181,7 @@ class EventStreamHub:
                 task.add_done_callback(lambda _: None)
 
     def end_all(self) -> None:
-        """End every stream; clients come back to another server."""
+        """End every stream. Clients reconnect to another server."""
         self.is_ending = True
         for stream in self._all():
             stream.end()
@@ -190,7 +190,7 @@ class EventStreamHub:
         return [stream for streams in self._streams.values() for stream in streams]
 
     async def _listen(self) -> None:
-        """Read what is published for as long as the process lives; after a gap everybody is told to ask for all."""
+        """Read published entries for as long as the process lives. After a gap, all streams are told to refetch."""
         while True:
             try:
                 await self._listen_once()
@@ -208,7 +208,7 @@ class EventStreamHub:
         async with self._connect() as client, client.pubsub() as subscriber:
             await subscriber.subscribe(ALIVE, *self._streams)
             self._client, self._subscriber = client, subscriber
-            # A stream that joined while the list above was being sent is not on it.
+            # A stream that joined while the subscription above was being sent is not part of it.
             await subscriber.subscribe(*(ALIVE, *self._streams))
             async for message in subscriber.listen():
                 self._take(message)
@@ -223,7 +223,10 @@ class EventStreamHub:
                 stream.tell(entry.decode(), data)
 
     def _confirm(self, key: str) -> None:
-        """From now on nothing of the topic is missed; a stream that was there before may have missed something."""
+        """Record that a topic is subscribed, so that nothing of it is missed from now on.
+
+        After a gap, streams that were there before may have missed something, so they are told to refetch.
+        """
         if key in self._streams:
             self._confirmed.setdefault(key, asyncio.Event()).set()
         if key in self._after_gap:
@@ -232,7 +235,7 @@ class EventStreamHub:
                 stream.tell_to_refetch()
 
     async def _quietly(self, command: Any) -> None:
-        """Do what the listener makes up for by itself, should Redis be away."""
+        """Run a command and ignore that Redis is away. The listener makes up for it by itself."""
         try:
             await command
         except (RedisError, OSError):

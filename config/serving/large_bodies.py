@@ -1,7 +1,8 @@
-"""How many large bodies are under way at a time, and how the server asks whether one is to be read at all.
+"""Limits how many large bodies are under way, and says how the server asks whether to read one.
 
-One that does not stay in memory is asked about before any of it is read: the request runs through Django's middleware
-without its body, and `config.serving.admission` says whether it is wanted. What it refuses is the answer.
+The server asks before it reads any of a body that does not stay in memory. The request runs through Django's middleware
+without its body, and `config.serving.admission` says whether the body is wanted. If it is not, Django's refusal is the
+answer.
 """
 
 from collections import Counter
@@ -15,29 +16,29 @@ from config.api.requests.clients import address_bucket_of, client_address_of
 from config.request_bodies import ADMITTED, BodyRule
 
 ASKS: Final = "config.asks_for_body"
-# Of one sender (a session, a key), from one address, in one process.
+# Limits for one sender (a session, a key), one address and one process.
 MOST_KNOWN: Final = (4, 16, 32)
 MOST_OF_STRANGERS: Final = (4, 4, 32)
 
 
 def is_admitted(headers: Iterable[tuple[bytes, bytes]]) -> bool:
-    """Say whether an answer tells the server to read the body and to ask again with it."""
+    """Return whether an answer tells the server to read the body and to ask again with it."""
     return any(name == ADMITTED.lower().encode() for name, _ in headers)
 
 
 class TooManyBodies(Exception):
-    """The sender, the address or the process has as many large bodies under way as it may."""
+    """The sender, the address or the process has too many large bodies under way."""
 
 
 class LargeBodies:
-    """Counts the large bodies that are under way in this process, on its event loop."""
+    """Counts the large bodies under way in this process, on its event loop."""
 
     def __init__(self) -> None:
         self._under_way: Counter[tuple[str, ...]] = Counter()
 
     @contextmanager
     def one_more(self, rule: BodyRule, environ: Mapping[str, Any]) -> Iterator[None]:
-        """Count one until the block ends. Raises `TooManyBodies`."""
+        """Count one body until the block ends. Raises `TooManyBodies`."""
         is_known = rule.signed_in or bool(rule.headers)
         kind, most = ("known", MOST_KNOWN) if is_known else ("strangers", MOST_OF_STRANGERS)
         address = address_bucket_of(client_address_of(environ))
@@ -54,7 +55,7 @@ class LargeBodies:
 
 
 def _sender(environ: Mapping[str, Any], rule: BodyRule) -> str:
-    """Give what tells one sender from another: the header that the path needs, else the session's cookie."""
+    """Return what identifies a sender: the header that the path needs, else the session's cookie."""
     for header in rule.headers:
         value = environ.get(f"HTTP_{header.decode().upper().replace('-', '_')}")
         if value:

@@ -1,4 +1,4 @@
-"""What surrounds every request: its id, its scheme, the headers that browsers obey."""
+"""Middleware around every request: its id, its scheme, and the headers that browsers obey."""
 
 import logging
 import time
@@ -23,7 +23,7 @@ NOT_LOGGED = frozenset({"/healthz", "/readyz"})
 
 
 class RequestId:
-    """Takes the caller's `X-Request-Id` or makes one; writes one log line a request."""
+    """Takes the caller's `X-Request-Id` or makes one, and writes one log line for each request."""
 
     def __init__(self, get_response: Next) -> None:
         self.get_response = get_response
@@ -55,11 +55,11 @@ class RequestId:
 
 
 class ForwardedScheme:
-    """Believes `X-Forwarded-Proto` from the installation's own proxies alone."""
+    """Believes `X-Forwarded-Proto` only from the installation's own proxies."""
 
     def __init__(self, get_response: Next) -> None:
         if not settings.TRUSTED_PROXIES:
-            raise MiddlewareNotUsed  # then nobody's is believed, see SECURE_PROXY_SSL_HEADER
+            raise MiddlewareNotUsed  # then the header is never believed, see SECURE_PROXY_SSL_HEADER
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
@@ -75,9 +75,9 @@ CONTENT_SECURITY_POLICY = (
 
 
 class SecurityHeaders:
-    """Gives every answer the headers that a browser needs to stay safe; a view may set its own policy first.
+    """Gives every answer the headers that keep a browser safe. A view may set its own policy first.
 
-    It surrounds what finds out whose host it is, as that may fail.
+    It stands before the middleware that finds out whose host was asked, because that may fail.
     """
 
     def __init__(self, get_response: Next) -> None:
@@ -97,12 +97,12 @@ class SecurityHeaders:
 
 
 def is_api(request: HttpRequest) -> bool:
-    """The API knows neither sessions nor users nor messages, and does not pay for them."""
+    """Return whether a request is for the API, which has no sessions, users or messages."""
     return request.path_info.startswith("/api/")
 
 
 class PageSessions(SessionMiddleware):
-    """Sessions of pages, each good for the hosts of one agency, or for the installation's own."""
+    """Sessions of pages. Each is good for the hosts of one agency, or for the installation's own."""
 
     def __init__(self, get_response: Next) -> None:
         super().__init__(get_response)
@@ -118,14 +118,14 @@ class PageSessions(SessionMiddleware):
 
 
 class PageUsers(AuthenticationMiddleware):
-    """Users of pages."""
+    """Users of pages; not for the API."""
 
     def __call__(self, request: HttpRequest) -> Any:
         return self.get_response(request) if is_api(request) else super().__call__(request)
 
 
 class PageMessages(MessageMiddleware):
-    """Messages of pages."""
+    """Messages of pages; not for the API."""
 
     def __call__(self, request: HttpRequest) -> Any:
         return self.get_response(request) if is_api(request) else super().__call__(request)

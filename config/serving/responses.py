@@ -1,4 +1,4 @@
-"""How an answer gets from a thread to the client: whole, as a file, or piece by piece as it is made."""
+"""Takes an answer from a thread to the client: whole, as a file, or piece by piece as it is made."""
 
 import asyncio
 import threading
@@ -14,23 +14,22 @@ RawHeaders = list[tuple[bytes, bytes]]
 
 PIECE_BYTES: Final = 64 * 1024
 AHEAD_IN_MEMORY_BYTES: Final = 256 * 1024
-# What a stream may be ahead of its client: past that its thread waits, and a client that takes nothing is given up.
+# A stream may be this far ahead of its client. Beyond it the thread waits, and a client that takes nothing is given up.
 MOST_AHEAD_BYTES: Final = 64 * 1024 * 1024
 STALLED_SECONDS: Final = 10.0
 
-# Reading a piece of a file may wait for a disk, which neither the event loop nor a request's thread should.
+# Reading a file may wait for a disk. Neither the event loop nor a request's thread should wait for that.
 _file_readers = ThreadPoolExecutor(max_workers=4, thread_name_prefix="files")
 
 
 class ClientGone(Exception):
-    """Nobody waits for the rest of an answer any more, or it cannot be made."""
+    """The client does not wait for the rest of an answer any more, or the rest cannot be made."""
 
 
 class Stream:
-    """Pieces of an answer on their way from the thread that makes them to the client, in order.
+    """Pieces of an answer, in order, from the thread that makes them to the client.
 
-    They are passed on at once. A client that is slower than the thread does not hold it: the pieces wait in memory,
-    then on disk.
+    They are passed on at once. A slow client does not hold the thread: the pieces wait in memory, then on disk.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -42,7 +41,7 @@ class Stream:
         self._has_ended = self._is_cut = self._client_has_gone = False
 
     def write(self, piece: bytes) -> None:
-        """Take a piece from the thread. Raises `ClientGone`, also for one who takes nothing for too long."""
+        """Add a piece; the thread calls this. Raises `ClientGone`, also if the client takes nothing for too long."""
         with self._room:
             while self._written - self._read > MOST_AHEAD_BYTES and not self._client_has_gone:
                 if not self._room.wait(STALLED_SECONDS):
@@ -55,20 +54,20 @@ class Stream:
         self._loop.call_soon_threadsafe(self._changed.set)
 
     def end(self, *, is_cut: bool = False) -> None:
-        """Say that the last piece was written, or that the rest cannot be made."""
+        """Record that the last piece was written, or with `is_cut` that the rest cannot be made."""
         with self._room:
             self._has_ended, self._is_cut = True, is_cut
         self._loop.call_soon_threadsafe(self._changed.set)
 
     def leave(self) -> None:
-        """Say that the client has gone; the thread learns it with its next piece."""
+        """Record that the client has gone. The thread learns of it with its next piece."""
         with self._room:
             self._client_has_gone = True
             self._room.notify()
         self._changed.set()
 
     async def read(self) -> bytes:
-        """Give what there is to send; nothing after the last piece. Raises `ClientGone` where it cannot go on."""
+        """Return what there is to send; nothing after the last piece. Raises `ClientGone` if it cannot go on."""
         while True:
             self._changed.clear()
             with self._room:
@@ -99,7 +98,7 @@ class Stream:
 
 
 class FileStream:
-    """A file on its way to the client: no thread of the requests' is held."""
+    """A file on its way to the client. It holds none of the requests' threads."""
 
     def __init__(self, file: Any, size: int) -> None:
         self.file, self.size = file, size
@@ -110,20 +109,20 @@ class FileStream:
         return piece
 
     def leave(self) -> None:
-        """The client has gone: nobody waits."""
+        """Do nothing: no thread waits for the client."""
 
     def close(self) -> None:
         _file_readers.submit(self.file.close)
 
 
 async def send_whole(send: Send, status: int, headers: RawHeaders, body: bytes) -> None:
-    """Send an answer that is there."""
+    """Send a complete answer."""
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
 
 
 class Pieces(Protocol):
-    """An answer that comes in pieces; `read` gives nothing at its end and raises `ClientGone` where it cannot go on."""
+    """An answer in pieces. `read` returns nothing at its end and raises `ClientGone` if it cannot go on."""
 
     async def read(self) -> bytes: ...
 
@@ -133,7 +132,7 @@ class Pieces(Protocol):
 
 
 async def send_stream(send: Send, receive: Receive, status: int, headers: RawHeaders, stream: Pieces) -> None:
-    """Send pieces as they come, at the speed at which the client takes them, until the end or until it goes."""
+    """Send pieces at the client's speed, until the end or until the client has gone."""
     watch = asyncio.ensure_future(_watch_client(receive, stream))
     try:
         await send({"type": "http.response.start", "status": status, "headers": headers})

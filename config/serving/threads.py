@@ -1,4 +1,4 @@
-"""The threads that run Django: their number is fixed, each keeps its database connection, and waiting is bounded."""
+"""The threads that run Django. Their number is fixed, each keeps its database connection, and waiting is bounded."""
 
 import asyncio
 import logging
@@ -11,7 +11,7 @@ logger = logging.getLogger(__name__)
 
 
 class Job:
-    """Work that either a thread begins or the event loop gives up, as comes first."""
+    """Work that either a thread begins or the event loop gives up, whichever comes first."""
 
     def __init__(self, work: Callable[[float], None]) -> None:
         self.work = work
@@ -19,7 +19,7 @@ class Job:
         self._open = [True]
 
     def take(self) -> bool:
-        """Say whether the work is the taker's; true for one alone, as `pop` is atomic."""
+        """Return whether the caller gets the work. Only one caller does, because `pop` is atomic."""
         try:
             return self._open.pop()
         except IndexError:
@@ -27,7 +27,7 @@ class Job:
 
 
 class Threads:
-    """A fixed number of threads that do jobs in turn; a job that none begins within `wait_seconds` is given up."""
+    """A fixed number of threads that do jobs in turn. A job that has not begun within `wait_seconds` is given up."""
 
     def __init__(self, name: str, size: int, *, wait_seconds: float) -> None:
         self.name, self.size, self.wait_seconds = name, size, wait_seconds
@@ -37,14 +37,14 @@ class Threads:
         self._lock = threading.Lock()
 
     def start(self) -> None:
-        """Start the threads; they are daemons, because a request must not keep a stopped server alive."""
+        """Start the threads. They are daemons, because a request must not keep a stopped server alive."""
         for number in range(len(self._threads), self.size):
             thread = threading.Thread(target=self._work, name=f"{self.name}-{number + 1}", daemon=True)
             self._threads.append(thread)
             thread.start()
 
     def stop(self) -> None:
-        """Let the threads do what is queued, then end; give up waiting after a while."""
+        """Let the threads do what is queued, then end. The caller waits at most `wait_seconds`."""
         for _ in self._threads:
             self._jobs.put(None)
         until = time.monotonic() + self.wait_seconds
@@ -52,7 +52,7 @@ class Threads:
             thread.join(max(0.0, until - time.monotonic()))
 
     def submit(self, work: Callable[[float], None], give_up: Callable[[], None] | None) -> None:
-        """Have work done in a thread, which is told how long it waited; or call `give_up` on the loop instead.
+        """Do work in a thread, which is told how long it waited. If none begins it in time, call `give_up` on the loop.
 
         Work without `give_up` is done however long it waits.
         """

@@ -1,1 +1,1 @@
-"""Work that is begun again after a crash counts its tries before each of them begins."""
+"""Counts the tries of work that is begun again after a crash, before each try begins."""

@@ -1,9 +1,9 @@
-"""Counts the tries of work before each begins, so that work that kills its process ends, and others go on meanwhile.
+"""Counts the tries of work before each begins. So work that kills its process ends some day, and other work goes on.
 
-A try's row is committed before the work begins and goes when the work has ended, well or by an exception: what an
-exception means is its owner's to say, and some owners count it as a try that died. So a row that is found when work
-begins is of a try whose process died, or that took longer than its task may. After `MOST_TRIES` of them in a row the
-work's owner gives it up, and the row stays for support staff.
+A try's row is committed before the work begins. It is deleted when the work has ended, well or by an exception. What an
+exception means is for the work's owner to say, and some owners count it as a try that died. So a row that exists when
+work begins is from a try whose process died, or that took longer than its task may. After `MOST_TRIES` such tries in a
+row the owner gives the work up, and the row stays for support staff.
 """
 
 import logging
@@ -27,9 +27,9 @@ logger = logging.getLogger(__name__)
 
 MOST_TRIES: Final = 5
 KEPT: Final = timedelta(days=30)
-# Work that died comes after all others, and waits for them no longer than that.
+# Work that died comes after all other work, but waits no longer than this.
 LONGEST_WAIT: Final = timedelta(minutes=5)
-# What was set aside and is asked for all the same, a day later and more, begins from the beginning.
+# Work that was set aside, and is asked for again after a day or more, counts its tries from the beginning.
 BEGIN: Final = """
 INSERT INTO tries_begunwork AS known (kind, key, tries, begun_at)
 SELECT %(kind)s, key, 1, statement_timestamp() FROM ({keys}) AS begun (key) ORDER BY key
@@ -49,7 +49,8 @@ SET_ASIDE: Final = """
 UPDATE tries_begunwork SET set_aside_at = statement_timestamp()
 WHERE kind = %(kind)s AND key = %(key)s AND set_aside_at IS NULL
 """
-# Nobody waits for a disk: an end that a crash of PostgreSQL takes back is a try too many, until the next one ends.
+# The commit does not wait for a disk. If a crash of PostgreSQL takes it back, one try too many is counted until the
+# next one ends.
 END: Final = """
 WITH quick AS (SELECT set_config('synchronous_commit', 'off', true))
 DELETE FROM tries_begunwork USING quick WHERE kind = %(kind)s AND key = %(key)s AND tries = %(number)s
@@ -65,7 +66,7 @@ Row = TypeVar("Row", bound=Model)
 
 @dataclass(frozen=True, slots=True)
 class Try:
-    """A try of a piece of work that has been written down; `number` counts those before it that never ended, and it."""
+    """A try that has been written down. `number` counts it and the tries before it that never ended."""
 
     kind: str
     key: str
@@ -77,15 +78,15 @@ class Try:
 
     @property
     def is_another(self) -> bool:
-        """Whether one before it died."""
+        """Whether a try before it died."""
         return self.number > 1
 
     def end(self) -> None:
-        """Forget it, as its work has ended; if somebody else has begun meanwhile, it is for them to say."""
+        """Delete the try, because its work has ended. If another process has begun a try meanwhile, that try stays."""
         self.execute(END)
 
     def set_aside(self) -> None:
-        """Keep it for support staff, as its work is not tried any more."""
+        """Keep the try for support staff, because its work is not tried any more."""
         if self.execute(SET_ASIDE):
             logger.error("work is set aside", extra={"kind": self.kind, "key": self.key, "tries": MOST_TRIES})
 
@@ -97,32 +98,35 @@ class Try:
 
 
 def begin_tries(*, kind: str, keys: Collection[object]) -> dict[str, Try]:
-    """Write down that this work begins, by its key; the caller commits that before it does begin."""
+    """Write down that this work begins, by its key. The caller commits this before the work begins."""
     with connection.cursor() as cursor:
         cursor.execute(BEGIN_SEVERAL, {"kind": kind, "keys": [str(key) for key in keys]})
         return {key: Try(kind, key, number) for key, number in cursor.fetchall()}
 
 
 def forget_tries(*, kind: str, keys: Iterable[object]) -> None:
-    """Have work begin from the beginning, as somebody has asked for it again."""
+    """Count the tries of work from the beginning, because somebody has asked for it again."""
     BegunWork.objects.filter(kind=kind, key__in=[str(key) for key in keys]).delete()
 
 
 def has_begun(kind: str, *, key: str = "pk") -> Exists:
-    """Whether a row's work of this kind is under way, or its process died; `key` is the column that names it."""
+    """Return the condition that a row's work of this kind is under way, or that its process died.
+
+    `key` is the column that names the work.
+    """
     return Exists(_tries_of(kind, key))
 
 
 def died_of(kind: str, keys: Collection[object]) -> frozenset[str]:
-    """Give those of a few keys whose work is under way, or whose process died."""
+    """Return those of a few keys whose work is under way, or whose process died."""
     rows = BegunWork.objects.filter(kind=kind, key__in=[str(key) for key in keys])
     return frozenset(rows.values_list("key", flat=True))
 
 
 def next_rows(rows: "QuerySet[Row]", *, kind: str, most: int = 1, key: str = "pk") -> list[Row]:
-    """Give the first of these rows whose work never died: so many, or one that did, which takes no others with it.
+    """Return the first `most` rows whose work never died, or one row whose work did, which comes alone.
 
-    Those whose process died come when there is no other, or after five minutes, those with fewest tries first.
+    Rows whose process died come if there are no others, or after five minutes. Those with the fewest tries come first.
     """
     if not BegunWork.objects.filter(kind=kind).exists():
         return list(rows[:most])
@@ -133,9 +137,9 @@ def next_rows(rows: "QuerySet[Row]", *, kind: str, most: int = 1, key: str = "pk
 
 
 def begin_next(rows: "QuerySet[Row]", *, kind: str, key: str = "pk") -> tuple[Row, Try] | None:
-    """Begin the work of the first of these rows: of those whose process died before, see `next_rows`.
+    """Begin the work of the first of these rows. `next_rows` says when a row comes whose process died before.
 
-    The rows' own locks, where they ask for them, are held until the try is committed.
+    If the rows ask for locks, these are held until the try is committed.
     """
     with transaction.atomic():
         for row in next_rows(rows, kind=kind, key=key):
@@ -151,7 +155,7 @@ def _tries_of(kind: str, key: str) -> "QuerySet[BegunWork]":
 def run_counted(
     work: Callable[[], Result], *, kind: str, key: object, give_up: Callable[[], Result], counts_faults: bool = False
 ) -> Result:
-    """Do a piece of work whose try is counted; what died too often is given up instead. No transaction may be open."""
+    """Do a counted piece of work, or give it up if it died too often. No transaction may be open."""
     with transaction.atomic(durable=True):
         begun = begin_tries(kind=kind, keys=[key])[str(key)]
     return run_begun(begun, work, give_up=give_up, counts_faults=counts_faults)
@@ -160,9 +164,9 @@ def run_counted(
 def run_alone(
     work: Callable[[], Result], *, kind: str, key: object, give_up: Callable[[], Result], otherwise: Result
 ) -> Result:
-    """Do a counted piece of work that several processes may come to; gives `otherwise` where one of them is at it.
+    """Do counted work that several processes may try at once. Returns `otherwise` if another process is at it.
 
-    So who is alive is never taken for dead. Exceptions count as tries that died.
+    So a live process is never taken for dead. Exceptions count as tries that died.
     """
     with transaction.atomic(durable=True), connection.cursor() as cursor:
         cursor.execute(BEGIN_ALONE, {"kind": kind, "key": str(key), "lock": AdvisoryLock.TRY.value})
@@ -172,7 +176,7 @@ def run_alone(
     try:
         return run_begun(begun[0], work, give_up=give_up, counts_faults=True)
     finally:
-        # A connection that broke meanwhile has released it.
+        # If the connection broke meanwhile, the lock is released already.
         with suppress(DatabaseError):
             begun[0].execute(UNLOCK)
 
@@ -180,7 +184,7 @@ def run_alone(
 def run_begun(
     begun: Try, work: Callable[[], Result], *, give_up: Callable[[], Result], counts_faults: bool = False
 ) -> Result:
-    """Do what has begun, or give it up. With `counts_faults` an exception is a try that died, too."""
+    """Do work whose try has begun, or give it up. With `counts_faults` an exception counts as a try that died."""
     if begun.comes_too_often:
         given_up = give_up()
         begun.set_aside()

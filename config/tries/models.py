@@ -4,10 +4,10 @@ from django.db import models
 
 
 class BegunWork(models.Model):
-    """A piece of work that is under way, or whose process died while it was, `tries` times in a row.
+    """A piece of work that is under way, or whose process died. `tries` counts its tries in a row.
 
-    The row goes when the work ends, however it does; of some work one stays that failed by an exception. `set_aside_at`
-    is when nobody tried it any more.
+    The row is deleted when the work ends. For some work it stays if the work failed by an exception. `set_aside_at` is
+    when the work was given up.
     """
 
     kind = models.CharField(max_length=40)

@@ -1,4 +1,4 @@
-"""In whose name a bootstrap acts; keys that carry this name are the ones that it may replace."""
+"""The actor of a bootstrap. A bootstrap may replace only keys that carry this actor's name."""
 
 from agency.actors import Actor
 

@@ -1,4 +1,4 @@
-"""The plans and add-ons with which a new agency begins."""
+"""The plans and add-ons of a new agency."""
 
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ class Offer(NamedTuple):
     limits: dict[str, int | None]
 
     def values(self) -> dict[str, Any]:
-        """Give what the services take; a limit that is not named is 0."""
+        """Return the services' arguments. A limit that is not named is 0."""
         return {"name": self.name, "description": self.description, "limits": build(self.limits, missing=0)}
 
 
@@ -57,7 +57,7 @@ ADDONS = (
 
 
 def ensure_catalogue(agency: Agency) -> None:
-    """Give an agency without any plan, or without any add-on, archived ones included, the usual ones."""
+    """Make the usual plans if the agency has none, and the usual add-ons if it has none. Archived ones count."""
     if not agency.plans.exists():
         for offer in PLANS:
             create_plan(agency=agency, by=BOOTSTRAP, **offer.values())
@@ -67,5 +67,5 @@ def ensure_catalogue(agency: Agency) -> None:
 
 
 def last_plan(agency: Agency) -> Plan | None:
-    """Give the newest plan that can still be assigned: of the usual ones, the one with the most room."""
+    """Return the newest plan that can still be assigned. Of the usual ones it is the one with the most room."""
     return agency.plans.filter(archived_at=None).order_by("id").last()

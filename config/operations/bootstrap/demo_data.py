@@ -1,4 +1,4 @@
-"""What the demo workspace holds: enough to send, to answer and to book, under names that no sample takes."""
+"""The content of the demo workspace: enough to send, to answer and to book. No sample uses the same names."""
 
 from datetime import datetime
 
@@ -10,7 +10,7 @@ from workspaces.conversations.facts import ChannelReference, MessageReceived, Pe
 from workspaces.conversations.services.inbound import lock_channels, receive_messages
 from workspaces.subaccounts.models import Channel, Workspace
 
-# Such numbers are kept free for films and examples: they ring nowhere.
+# Such numbers are reserved for films and examples. They ring nowhere.
 CONTACTS = (
     ("Nora Lindqvist", "+447700900321", "nora@demo.example"),
     ("Samuel Okafor", "+14155550142", "samuel@demo.example"),
@@ -21,7 +21,7 @@ SERVICE = "Pilates"
 
 
 def add_demo_data(workspace: Workspace, channel: Channel, *, now: datetime) -> None:
-    """Add contacts, a question of the first of them, and a service that has classes."""
+    """Add contacts, a question from the first of them, and a service that has classes."""
     for name, phone, email in CONTACTS:
         create_contact(workspace=workspace, name=name, phone=phone, email=email, now=now)
     _begin_a_conversation(channel, now)
@@ -31,7 +31,7 @@ def add_demo_data(workspace: Workspace, channel: Channel, *, now: datetime) -> N
 
 
 def _begin_a_conversation(channel: Channel, now: datetime) -> None:
-    """Have the first contact write, so that a free text can be the answer for a day."""
+    """Let the first contact write, so that a free text may be the answer for a day."""
     workspace, (name, phone, _) = channel.workspace, CONTACTS[0]
     reference = ChannelReference(
         id=channel.pk,

@@ -1,4 +1,4 @@
-"""The sub-account to try things with; it is known by its channel or its key, whatever it is called later."""
+"""The demo sub-account. It is known by its channel or its key, whatever it is called later."""
 
 from datetime import datetime
 
@@ -16,9 +16,9 @@ PLATFORM = "whatsapp"
 
 
 def ensure_demo_workspace(agency: Agency, *, rotate: bool, now: datetime) -> tuple[Workspace, SignIn]:
-    """Make the demo workspace with its WhatsApp channel, demo data and a customer who owns it, where it is missing.
+    """Make the demo workspace with its WhatsApp channel, demo data and owner, if it is missing.
 
-    Raises `SubAccountLimitReached` when the agency has no room for it.
+    Raises `SubAccountLimitReached` if the agency has no room for it.
     """
     workspace = _find(agency)
     if workspace is None or workspace.owner_email == example_address("customer", agency.name):
@@ -30,7 +30,7 @@ def ensure_demo_workspace(agency: Agency, *, rotate: bool, now: datetime) -> tup
 
 
 def _find(agency: Agency) -> Workspace | None:
-    """Find it by the channel that it was made with, or by its key, as the channel may stand for another number now."""
+    """Find it by its first channel, or by its key, because the channel may have another number now."""
     channel = (
         Channel.objects.select_related("workspace__owner")
         .filter(platform=PLATFORM, external_id=demo_account(agency))
@@ -43,7 +43,7 @@ def _find(agency: Agency) -> Workspace | None:
 
 
 def demo_account(agency: Agency) -> str:
-    """Give the account of the channel of an agency's demo workspace, which no provider knows."""
+    """Return the account of the demo workspace's channel. No provider knows it."""
     return f"demo-{agency.uuid}"
 
 

@@ -1,4 +1,4 @@
-"""One run of the bootstrap: all of it or nothing, and never two at a time."""
+"""One run of the bootstrap: all of it or nothing, and only one at a time."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -32,7 +32,7 @@ class Demo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Installation:
-    """What a bootstrap found or made; a secret only when this run has made it. Production has no demo."""
+    """What a bootstrap found or made. A secret is there only if this run made it. Production has no demo."""
 
     agency: Agency
     agency_key: str | None
@@ -42,7 +42,10 @@ class Installation:
     demo: Demo | None
 
     def as_json(self) -> dict[str, Any]:
-        """`{agency, agency_key, copy_key, console, admin, customer, workspace}`, null for what was not made now."""
+        """Return `{agency, agency_key, copy_key, console, admin, customer, workspace}`; null for what is not there.
+
+        A secret is null unless this run made it.
+        """
         demo = self.demo
         return {
             "agency": {"id": self.agency.id, "name": self.agency.name},
@@ -65,9 +68,9 @@ class Installation:
 def bootstrap(
     *, agency_name: str, rotate: bool, now: datetime, owner_email: str | None = None, admin_email: str | None = None
 ) -> Installation:
-    """Make what an agency of this name lacks; `rotate` replaces the keys and passwords made before.
+    """Make what an agency of this name lacks. `rotate` replaces the keys and passwords made before.
 
-    Raises `AddressNeeded` in production for an address that was not given.
+    Raises `AddressNeeded` in production if an address was not given.
     """
     _wait_for_other_runs()
     agency = Agency.objects.filter(name_key=name_key(agency_name)).first()
@@ -102,7 +105,7 @@ RETURN_URL = "https://app.example.com/connected"
 
 
 def ensure_connecting(agency: Agency) -> None:
-    """Switch the feature on, with one return URL, where nothing was ever set and this is not production."""
+    """Switch channel connect on, with one return URL, if nothing was ever set and this is not production."""
     if settings.PRODUCTION or ConnectSettings.objects.filter(agency=agency).exists():
         return
     switch_connect(agency=agency, enabled=True, reason="To try it with the sandbox provider", by=BOOTSTRAP)

@@ -1,4 +1,4 @@
-"""The API keys that a bootstrap issues: one plain, one with both abilities, one of the demo workspace."""
+"""The API keys that a bootstrap issues: a plain one, one with both abilities, and one of the demo workspace."""
 
 from datetime import datetime
 
@@ -10,7 +10,7 @@ from workspaces.subaccounts.services import issue_workspace_key, revoke_workspac
 
 
 def ensure_agency_key(agency: Agency, *, can_copy: bool, rotate: bool, now: datetime) -> str | None:
-    """Issue the agency's key of this ability where there never was one, or anew; None leaves all as it is."""
+    """Issue the agency's key with this ability if there never was one, or again with `rotate`; else return None."""
     ours = AgencyKey.objects.filter(agency=agency, can_copy=can_copy, created_by=BOOTSTRAP.label)
     if ours.exists() and not rotate:
         return None
@@ -22,7 +22,7 @@ def ensure_agency_key(agency: Agency, *, can_copy: bool, rotate: bool, now: date
 
 
 def ensure_workspace_key(workspace: Workspace, *, rotate: bool, now: datetime) -> str | None:
-    """Issue the workspace's key where there never was one, or anew; None leaves all as it is."""
+    """Issue the workspace's key if there never was one, or again with `rotate`; else return None."""
     ours = WorkspaceKey.objects.filter(workspace=workspace, created_by=BOOTSTRAP.label)
     if ours.exists() and not rotate:
         return None

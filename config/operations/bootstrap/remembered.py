@@ -1,4 +1,4 @@
-"""Whether the secrets that an earlier bootstrap showed still let anybody in."""
+"""Checks whether the secrets that an earlier bootstrap showed still work."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -11,10 +11,10 @@ from workspaces.subaccounts.models import WorkspaceKey
 
 
 def without_revoked_secrets(shown: dict[str, Any]) -> dict[str, Any]:
-    """Blank the keys that were revoked, and the passwords that were changed, since they were shown."""
+    """Blank the keys that were revoked and the passwords that were changed since they were shown."""
     accounts = [shown[name] for name in ("console", "admin", "customer") if shown.get(name)]
     stored = [_stored_password(account["email"]) for account in accounts]
-    # Checking one takes a third of a second: together they keep a start waiting no longer than that.
+    # Checking one password takes a third of a second. Together, all of them delay a start no longer than that.
     with ThreadPoolExecutor() as pool:
         fits = pool.map(lambda account, hashed: check_password(account.get("password"), hashed), accounts, stored)
     for account, fit in zip(accounts, fits, strict=True):

@@ -20,14 +20,14 @@ PASSWORD_BYTES = 15
 
 
 class AddressTaken(Conflict):
-    """The address of support belongs to somebody else."""
+    """The address of the support user belongs to somebody else."""
 
     def __init__(self, address: str) -> None:
         super().__init__(f"{address} belongs to a person who is no superuser.")
 
 
 class AddressNeeded(Invalid):
-    """In production there are no addresses that everybody knows."""
+    """Production has no well-known addresses, so an address must be given."""
 
     def __init__(self, option: str, whose: str) -> None:
         super().__init__(f"{option} is needed in production: the e-mail address of {whose}.")
@@ -35,7 +35,7 @@ class AddressNeeded(Invalid):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignIn:
-    """Where and as whom to sign in; the password only when this run has set it."""
+    """Where and as whom to sign in. The password is there only if this run has set it."""
 
     url: str
     email: str
@@ -46,7 +46,7 @@ class SignIn:
 
 
 def example_address(role: str, agency_name: str) -> str:
-    """Give the address of somebody whom a bootstrap makes to try the system: a different one for each agency name."""
+    """Return the address of a person whom a bootstrap makes to try the system. Each agency name has another one."""
     key = name_key(agency_name)
     if key == name_key(DEFAULT_AGENCY):
         return f"{role}@example.com"
@@ -55,7 +55,7 @@ def example_address(role: str, agency_name: str) -> str:
 
 
 def ensure_owner(agency: Agency, *, given: str | None, rotate: bool) -> SignIn:
-    """Make an owner where the agency has none; rotation is for one who was made here, or whose address is given.
+    """Make an owner if the agency has none. `rotate` affects only an owner made here, or one named by `given`.
 
     Raises `AddressNeeded` in production, where nobody reads the mail of an example.
     """
@@ -72,12 +72,12 @@ def ensure_owner(agency: Agency, *, given: str | None, rotate: bool) -> SignIn:
 
 
 def ensure_customer(agency: Agency, *, rotate: bool) -> tuple[User, str | None]:
-    """Make the person who owns the workspace to try things with."""
+    """Make the person who owns the demo workspace."""
     return _sign_in_as(example_address("customer", agency.name), "Customer", agency, rotate=rotate)
 
 
 def ensure_admin(*, given: str | None, rotate: bool) -> SignIn:
-    """Make the installation's support user, once. Raises `AddressTaken` when it would be somebody else.
+    """Make the installation's support user, once. Raises `AddressTaken` if the address belongs to somebody else.
 
     Raises `AddressNeeded` in production, where a well-known address would be half of a log-in.
     """
@@ -99,7 +99,7 @@ def _refuse_examples(option: str, whose: str) -> None:
 
 
 def _sign_in_as(address: str, name: str, agency: Agency | None, *, rotate: bool) -> tuple[User, str | None]:
-    """Find or make the person; a password is set, and given, for a new one, or for any on rotation."""
+    """Find or make the person. A password is set and returned for a new person, or for any with `rotate`."""
     user, is_new = find_or_create_user(email=address, name=name)
     if not (is_new or rotate):
         return user, None

@@ -1,1 +1,1 @@
-"""The exporter: what it reads of the servers, and how Prometheus gets it."""
+"""The exporter: what it reads from the servers, and how it gives that to Prometheus."""

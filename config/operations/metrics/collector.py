@@ -1,4 +1,4 @@
-"""Gathers every declared metric for Prometheus: sums and gauges from Redis, readings by asking."""
+"""Gathers every declared metric for Prometheus: sums and gauges from Redis, readings from their sources."""
 
 import logging
 import threading
@@ -22,7 +22,7 @@ from config.redis import RedisAway, attempt
 
 logger = logging.getLogger(__name__)
 
-# Scrapes that come sooner get the same answer.
+# Scrapes within this time get the same answer.
 KEPT_SECONDS = 5.0
 BOUND = "SET statement_timeout = '2s'"
 QUERY_CANCELED = "57014"
@@ -33,7 +33,7 @@ Fields = Mapping[str, Mapping[str, float]]
 
 
 class ProductCollector(Collector):
-    """What the exporter's registry asks."""
+    """The collector in the exporter's registry."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -45,7 +45,7 @@ class ProductCollector(Collector):
             if time.monotonic() >= self._until:
                 self._gathered = list(gather())
                 self._until = time.monotonic() + KEPT_SECONDS
-                connection.close()  # each scrape comes in a thread of its own
+                connection.close()  # each scrape runs in another thread
             return self._gathered
 
     def describe(self) -> Iterable[Family]:
@@ -53,7 +53,7 @@ class ProductCollector(Collector):
 
 
 def gather() -> Iterator[Family]:
-    """Give every declared metric; what cannot be read now is left out, and counted."""
+    """Yield every declared metric. A metric that cannot be read now has no value, and is counted as failed."""
     totals, reports = published()
     readings, failed = Readings(), dict[str, float]()
     for metric in METRICS:
@@ -75,14 +75,14 @@ UP = frozenset({"postgres_up", "redis_up"})
 
 
 class Readings:
-    """Those of one scrape. A server that was away is asked once only, so that a scrape lasts some seconds at most."""
+    """The readings of one scrape. A server that was away is asked only once, so a scrape takes some seconds at most."""
 
     def __init__(self) -> None:
         self._away: set[str] = set()
         self._is_bounded = False
 
     def read(self, metric: Gauge) -> dict[str, float] | None:
-        """Ask for a gauge's values, a statement for two seconds at most; None where they cannot be had."""
+        """Return a gauge's values, or None if they cannot be read. Each statement may take two seconds."""
         values = None if metric.source in self._away else self._ask(metric)
         if values is None:
             return {"": 0.0} if metric.name in UP else None
@@ -108,12 +108,12 @@ class Readings:
 
 
 def is_away(error: DatabaseError) -> bool:
-    """Whether it is the database that failed, not the statement."""
+    """Return whether the database failed, and not the statement."""
     return isinstance(error, OperationalError | InterfaceError) and sqlstate(error) != QUERY_CANCELED
 
 
 def published() -> tuple[Fields, Mapping[str, list[tuple[str, float]]]]:
-    """Give what the processes have passed on: sums, and the gauges of those that live."""
+    """Return what the processes have sent to Redis: sums, and the gauges of processes that live."""
     try:
         totals, processes = attempt(_read_published)
     except RedisAway:
@@ -148,7 +148,7 @@ def parsed(fields: Mapping[bytes, bytes]) -> Iterator[tuple[str, str, float]]:
 
 
 def combined(metric: Gauge, reports: list[tuple[str, float]]) -> dict[str, float]:
-    """Make one value of what several processes report, for each value of the label."""
+    """Make one value of those that several processes report, for each value of the label."""
     by_label: dict[str, list[float]] = defaultdict(list)
     for label, amount in reports:
         by_label[label].append(amount)
@@ -187,7 +187,7 @@ def histogram_family(metric: Histogram, fields: Mapping[str, float]) -> Family:
 
 
 def buckets(bounds: Iterable[float], cells: list[float]) -> list[Any]:
-    """Give Prometheus's cumulative buckets."""
+    """Return Prometheus's cumulative buckets."""
     named, below = [*map(str, bounds), "+Inf"], 0.0
     found = []
     for name, amount in zip(named, cells[:-1], strict=True):

@@ -1,4 +1,4 @@
-"""What is read of beat, of the disk that holds workspaces' files, and of backups: what may stop without a word."""
+"""Metrics of beat, of the disk with workspaces' files, and of backups, which may all stop without a word."""
 
 import os
 import time
@@ -16,14 +16,14 @@ from config.redis import attempt
 NOTHING: Values = {}
 NEVER = float("inf")
 IS_ARCHIVING = "SELECT current_setting('archive_mode') <> 'off'"
-# A server that has never archived anything is as far behind as it is old.
+# If a server has never archived anything, its age counts from the last reset of its statistics.
 ARCHIVE_AGE = """
 SELECT extract(epoch FROM clock_timestamp() - coalesce(last_archived_time, stats_reset)) FROM pg_stat_archiver
 """
 
 
 def beat_last_tick() -> float:
-    """How long ago beat asked for the pulse last, by Redis's clock."""
+    """Return how long ago beat last sent its pulse, by Redis's clock."""
 
     def read(redis: Any) -> tuple[Any, Any]:
         return redis.get(BEAT_TICK_KEY), redis.time()
@@ -33,7 +33,7 @@ def beat_last_tick() -> float:
 
 
 def media_disk_free() -> Values:
-    """What part of the disk we may still fill: of its bytes or of its files' names, whichever is scarcer."""
+    """Return which part of the disk we may still fill: of its bytes or of its inodes, whichever is scarcer."""
     if settings.MEDIA_BUCKET:
         return NOTHING
     folder = Path(settings.MEDIA_DIRECTORY)
@@ -44,7 +44,7 @@ def media_disk_free() -> Values:
 
 
 def backup_age() -> Values:
-    """How long ago the newest file or folder in BACKUP_DIRECTORY was written."""
+    """Return how long ago the newest file or folder in BACKUP_DIRECTORY was written."""
     if not settings.BACKUP_DIRECTORY:
         return NOTHING
     with os.scandir(settings.BACKUP_DIRECTORY) as entries:
@@ -53,7 +53,7 @@ def backup_age() -> Values:
 
 
 def archive_age() -> Values:
-    """How long ago PostgreSQL archived its write-ahead log last; nothing where it is not asked to."""
+    """Return how long ago PostgreSQL last archived its write-ahead log; nothing if it does not archive."""
     with connection.cursor() as cursor:
         cursor.execute(IS_ARCHIVING)
         if cursor.fetchone() != (True,):

@@ -1,4 +1,4 @@
-"""What is read of Celery's queues: how many calls wait, and for how long the first of them has."""
+"""Metrics of Celery's queues: how many calls wait, and for how long the first call has."""
 
 import time
 from dataclasses import dataclass, field
@@ -13,20 +13,21 @@ Looks = dict[str, tuple[Any, float]]
 
 @dataclass
 class QueueWatch:
-    """Knows since when each queue has had the same first call, by this process's steady clock.
+    """Remembers since when each queue has had the same first call, by this process's monotonic clock.
 
-    A broker whose waiting calls cannot be looked at has only its length: the time is then since it was seen empty.
+    Some brokers do not show waiting calls, only how many there are. The time then counts from when the queue was last
+    seen empty.
     """
 
     first: Looks = field(default_factory=dict)
 
     def waiting(self) -> dict[str, float]:
-        """Give how many calls wait in each queue."""
+        """Return how many calls wait in each queue."""
         with app.connection_for_read() as broker, broker.channel() as channel:
             return {queue.name: float(length(channel, queue.name)) for queue in QUEUES}
 
     def oldest_seconds(self) -> dict[str, float]:
-        """Give for how long each queue's first call has been seen waiting."""
+        """Return for how long each queue's first call has been seen waiting."""
         now = time.monotonic()
         with app.connection_for_read() as broker, broker.channel() as channel:
             for queue in QUEUES:
@@ -39,7 +40,7 @@ class QueueWatch:
 
 
 def length(channel: Any, queue: str) -> int:
-    """How many calls wait; none in a queue that the broker does not know."""
+    """Return how many calls wait; 0 in a queue that the broker does not know."""
     try:
         return int(channel.queue_declare(queue=queue, passive=True).message_count)
     except channel.connection.client.channel_errors:
@@ -47,7 +48,7 @@ def length(channel: Any, queue: str) -> int:
 
 
 def first_call(channel: Any, queue: str) -> Any:
-    """Give what tells the first waiting call from others; None for an empty queue."""
+    """Return a value that identifies the first waiting call; None for an empty queue."""
     client = getattr(channel, "client", None)
     if client is not None:
         return client.lindex(queue, -1)

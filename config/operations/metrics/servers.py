@@ -1,4 +1,4 @@
-"""What is read of PostgreSQL, Redis and the workers."""
+"""Metrics of PostgreSQL, Redis and the workers."""
 
 import time
 
@@ -14,7 +14,7 @@ OLDEST_TRANSACTION = """
 SELECT coalesce(extract(epoch FROM max(clock_timestamp() - xact_start)), 0) FROM pg_stat_activity
 WHERE datname = current_database() AND pid <> pg_backend_pid()
 """
-# What keeps dead rows from being removed: a statement or transaction, a prepared one, a replica, a slot.
+# The holders that keep dead rows from being removed: a statement or transaction, a prepared one, a replica, a slot.
 OLDEST_SNAPSHOT = """
 SELECT coalesce(max(age), 0) FROM (
     SELECT age(backend_xmin) AS age FROM pg_stat_activity WHERE pid <> pg_backend_pid()
@@ -38,13 +38,13 @@ def ask(statement: str) -> float:
 
 
 def database_waits() -> float:
-    """1 where workers wait for somebody who says what became of a restored database."""
+    """Return 1 while workers wait for somebody who says what became of a restored database."""
     with connection.cursor() as cursor:
         return float(waits_for_confirmation(cursor))
 
 
 def database_clock_offset() -> float:
-    """How far this host's clock is ahead of the database's; half the way there and back is taken out."""
+    """Return how far this host's clock is ahead of the database's. Half the way there and back is taken out."""
     before = time.time()
     theirs = ask(CLOCK)
     return (before + time.time()) / 2 - theirs

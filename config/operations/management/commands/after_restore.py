@@ -1,4 +1,4 @@
-"""`manage.py after_restore`: lets the workers go on after the database was restored, or a standby took its place."""
+"""`manage.py after_restore`: lets the workers go on after a restore, or after a standby took over."""
 
 from argparse import ArgumentParser
 from typing import Any

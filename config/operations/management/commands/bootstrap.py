@@ -1,4 +1,4 @@
-"""`manage.py bootstrap`: the first agency, its people and keys, and outside production a demo workspace."""
+"""`manage.py bootstrap`: makes the first agency, its people and keys, and outside production a demo workspace."""
 
 import json
 from argparse import ArgumentParser

@@ -1,4 +1,4 @@
-"""`manage.py erase_person EMAIL`: a person is erased from everywhere, at their request."""
+"""`manage.py erase_person EMAIL`: erases a person everywhere, at their request."""
 
 import shlex
 from argparse import ArgumentParser
@@ -54,7 +54,7 @@ class Command(BaseCommand):
         self._show(found, "would be rewritten" if dry_run else "rewritten")
 
     def _begin(self, email: str, replacement: str | None, *, dry_run: bool) -> tuple[User, Words]:
-        """End what is theirs, after which the row itself no longer says what to look for: the command's line does."""
+        """End what is theirs. After that the row no longer says what to look for; the printed command does."""
         user, heir = self._find(email), self._find(replacement) if replacement else None
         if user == heir:
             raise CommandError("Nobody can be replaced by themselves.")

@@ -1,4 +1,4 @@
-"""`manage.py reset_two_factor EMAIL`: the way back in for support staff who have lost app and recovery codes."""
+"""`manage.py reset_two_factor EMAIL`: lets support staff in again who have lost their app and recovery codes."""
 
 from argparse import ArgumentParser
 from typing import Any

@@ -1,4 +1,4 @@
-"""`manage.py rotate_encryption_keys`: every secret at rest under the first of FIELD_ENCRYPTION_KEYS."""
+"""`manage.py rotate_encryption_keys`: encrypts every secret at rest with the first of FIELD_ENCRYPTION_KEYS."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ class Command(BaseCommand):
             raise CommandError(f"Not every secret is under the first key: {', '.join(unfinished)}. Keep the old keys.")
 
     def _finish(self, column: Column) -> bool:
-        """Go over the column until a pass loses no race; say whether every secret is under the first key."""
+        """Repeat until a pass loses no race; return whether every secret is under the first key."""
         for _ in range(PASSES):
             done = reencrypt(column)
             self._show(column, done)

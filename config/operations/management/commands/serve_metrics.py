@@ -1,4 +1,4 @@
-"""`manage.py serve_metrics`: the exporter that Prometheus scrapes, one for the whole installation."""
+"""`manage.py serve_metrics`: the exporter that Prometheus scrapes. One serves the whole installation."""
 
 import signal
 import threading
