@@ -154,13 +154,13 @@ parts.add(
 
 
 def needs() -> dict[str, bool]:
-    """Return whether each thing is there without which nothing can be served."""
+    """Return for each thing that serving needs whether it is there."""
     database = write_test.passes()
     return {"database": database, "migrations": database and migrations_are_applied()}
 
 
 def degradations() -> dict[str, bool]:
-    """Return whether each part is well without which the web still serves; for metrics and for `/readyz`."""
+    """Return for each part that serving does not need whether it is well; for metrics and for `/readyz`."""
     return {part.name: _is_well(part) for part in parts}
 
 

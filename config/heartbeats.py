@@ -21,7 +21,7 @@ VARIABLE = "HEARTBEAT_DIRECTORY"
 
 
 class Pulse(NamedTuple):
-    """What a loop wrote last. `at` and `began_at` are by the host's monotonic clock.
+    """The last state that a loop wrote. `at` and `began_at` are by the host's monotonic clock.
 
     `loops` names the loops that a worker keeps running in its pool. `waits_for` names what a stopped loop waits for.
     """

@@ -154,7 +154,8 @@ PACK_LIBRARY = BASE_DIR / "packs" / "library"
 # PostgreSQL shows this name for each connection. It tells which process holds a lock or runs a long statement.
 _kind = process_name(sys.argv)
 PROCESS_NAME = env.text("PROCESS_NAME", _kind)
-# A statement may take 5 s in a web process and a minute elsewhere. No statement waits longer than 2 s for a lock.
+# A statement over Django's connections may take 5 s in a web process and a minute elsewhere, and waits for a lock for
+# at most 2 s.
 STATEMENT_TIMEOUT_MS = 5_000 if _kind == "web" else 60_000
 SESSION_OPTIONS = (
     f"-c statement_timeout={STATEMENT_TIMEOUT_MS} -c lock_timeout=2000 -c idle_in_transaction_session_timeout=10000"

@@ -81,7 +81,7 @@ class ReplyReader:
 class BoundedSMTP(smtplib.SMTP):
     """An SMTP client with bounded replies. Its connection is shut down from outside when its time is over.
 
-    Whatever a server answers, it raises at worst an `OSError`, as every failure of the library does.
+    Whatever a server answers, the client raises an `OSError` at worst, as the library does for every failure.
     """
 
     _ending: threading.Timer | None = None

@@ -1,1 +1,1 @@
-"""What both API surfaces share: errors, strict JSON, pages, limits, keys, idempotency and documents."""
+"""Code that both API surfaces share: errors, strict JSON, pages, limits, keys, idempotency and documents."""

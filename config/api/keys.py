@@ -16,7 +16,8 @@ DISPLAY_CHARACTERS = 12
 KEY_FORMAT = re.compile(r"(svc_(?:ag_)?)[0-9A-Za-z]{40}")
 MOST_NETWORKS = 20
 LONGEST_NETWORK = 43
-# SQL condition: a row called `key` has this `%(digest)s` and may be used now from `%(address)s`, NULL if not known.
+# The SQL condition that a row called `key` has the hash `%(digest)s` and may be used now from `%(address)s`. The
+# address is NULL if it is not known.
 IS_USABLE = """key.key_hash = %(digest)s AND key.revoked_at IS NULL
     AND (key.expires_at IS NULL OR key.expires_at > statement_timestamp())
     AND (cardinality(key.allowed_networks) = 0 OR %(address)s::inet <<= ANY (key.allowed_networks::cidr[]))"""

@@ -1,4 +1,4 @@
-"""What the product's tasks share."""
+"""Locks and loops that the product's tasks share."""
 
 import time
 from collections.abc import Callable, Iterator

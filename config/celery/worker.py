@@ -44,7 +44,7 @@ def begin_missing(consumer: Any, names: list[str]) -> None:
 
 
 def is_alive(consumer: Any, request: Any) -> bool:
-    """Return whether a task has a process of the pool or waits for one. Celery takes ten seconds to miss a dead one."""
+    """Return whether a task has a process of the pool or waits for one. Celery notices a dead one ten seconds late."""
     processes = consumer.pool.info.get("processes")
     return request.worker_pid is None or processes is None or request.worker_pid in processes
 

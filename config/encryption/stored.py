@@ -51,7 +51,7 @@ class Column:
 
 @dataclass
 class Pass:
-    """What became of a column's rows. `unreadable` names the first rows that could not be read."""
+    """The outcomes for a column's rows. `unreadable` names the first rows that could not be read."""
 
     counts: Counter[Outcome] = field(default_factory=Counter)
     unreadable: list[str] = field(default_factory=list)

@@ -41,7 +41,7 @@ Given = Mapping[str, str]
 
 
 class Danger(NamedTuple):
-    """A variable, a function that says whether its value is dangerous among all that were given, and the remedy."""
+    """A variable, a function that says whether its value is dangerous among all given values, and a sentence for it."""
 
     name: str
     is_in: Callable[[str, Given], bool]

@@ -16,7 +16,7 @@ class Limits(NamedTuple):
     answer_bytes: int = 64 * 1024  # head and body
     kept_head_bytes: int = 8 * 1024
     kept_body_bytes: int = 2 * 1024
-    # Do not write a request again if a kept connection lost it. Set it for requests that must not arrive twice.
+    # With this, a request that a kept connection lost is not written again: for requests that must not arrive twice.
     writes_once: bool = False
     idle_seconds: int = 118  # a connection idle for longer is not used again
 

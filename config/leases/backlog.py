@@ -1,4 +1,4 @@
-"""What a worker knows to be waiting in a table: which keys have rows, where to go on in each, and whose turn it is.
+"""A worker's view of the rows that wait in a table: which keys have rows, where to go on in each, and whose turn it is.
 
 The rows of a key (an endpoint's deliveries, a tenant's events) are ordered by `(position, id)`. `position` is the
 transaction that wrote the row. A key is known from the look that first saw one of its rows until none is left.
@@ -43,7 +43,7 @@ class Look(NamedTuple):
 
 
 class Backlog(ABC):
-    """What waits in a table. Subclasses look for new rows and for all rows, and say which keys are this worker's."""
+    """The waiting rows of a table. Subclasses look for new rows and for all rows, and say which keys are theirs."""
 
     def __init__(self) -> None:
         self.turns = Turns()

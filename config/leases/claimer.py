@@ -26,12 +26,13 @@ AWAKE_SECONDS = 5.0
 SOON_SECONDS = 3.0
 # If the loop has not ticked for this long, the leases are left to expire.
 LOOP_PATIENCE_SECONDS = 5.0
-# The claimer checks this often that the database is still the one to work with. While it is not, each sweep checks it.
+# The claimer checks this often that the database is still the one to work with. While it is unconfirmed, each sweep
+# checks it.
 DATABASE_SECONDS = 5.0
 
 
 class Capacity(Protocol):
-    """What the loop can take: `batch` rows at most. `busy` are the keys (endpoints, channels) with leased rows."""
+    """The loop's capacity: `batch` rows at most. `busy` are the keys (endpoints, channels) with leased rows."""
 
     @property
     def batch(self) -> int: ...
@@ -44,7 +45,7 @@ CapacityT = TypeVar("CapacityT", bound=Capacity)
 
 
 class Demand(Generic[CapacityT]):
-    """What the loop wants next. The claimer asks, the loop answers, and an answer is good for one claim."""
+    """The loop's demand for rows. The claimer asks, the loop answers, and an answer is good for one claim."""
 
     def __init__(self, *, nothing: CapacityT, wake: Callable[[], None]) -> None:
         self._nothing = self._capacity = nothing

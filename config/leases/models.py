@@ -1,4 +1,4 @@
-"""What the tables of all leased queues share."""
+"""Abstract models of the tables that every leased queue has."""
 
 from django.db import models
 

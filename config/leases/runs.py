@@ -56,8 +56,8 @@ START = -(2**62)
 class WorkerRuns:
     """The runs in a table of `WorkerRun` rows.
 
-    `presence` is the class of their advisory locks, one of `AdvisoryLock`. A queue has any length, so leases are freed
-    page by page.
+    `presence` is the class of their advisory locks, one of `AdvisoryLock`. A queue may have any length, so leases are
+    freed page by page.
     """
 
     def __init__(self, *, table: str, presence: int, free: FreeAPage) -> None:

@@ -1,1 +1,1 @@
-"""What operators run beside the system: the first agency, the demonstration, new encryption keys."""
+"""Commands that operators run beside the system: the first agency, the demonstration, new encryption keys."""

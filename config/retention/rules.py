@@ -17,8 +17,8 @@ from config.metrics import METRICS, Gauge
 BATCH = 5_000
 SECONDS = 5.0
 
-# It takes the oldest rows by their order, and deletes those whose time is over. So no run reads a whole table to find
-# that nothing is old enough. Locked rows stay for the next run.
+# The statement takes the oldest rows by their order, and deletes those whose time is over. So no run reads a whole
+# table to find that nothing is old enough. Locked rows stay for the next run.
 FORGET = """
 DELETE FROM {table} WHERE {key} = ANY (ARRAY (
     SELECT {key} FROM {table} WHERE {key} = ANY (ARRAY (

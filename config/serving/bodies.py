@@ -52,7 +52,7 @@ def _declared_length(headers: Headers) -> int | None:
 
 
 def is_large(headers: Headers, rule: BodyRule) -> bool:
-    """Return whether a body would be read and might not stay in memory. A body in chunks may have any size."""
+    """Return whether a body would be read and may be too large for memory. A body in chunks may have any size."""
     if rule.headers and not any(name in headers for name in rule.headers):
         return False
     length = _declared_length(headers)

@@ -143,7 +143,7 @@ class EventStreamHub:
     async def _catch_up(self, stream: EventStream, key: str) -> None:
         """Wait for the subscription, then send the entries published before it, or a `refetch` if they are not known.
 
-        Only with the subscription is nothing missed any more. What a page fetches before it may be out of date at once.
+        From the subscription on, nothing is missed. Content that a page fetches before it may be out of date at once.
         """
         confirmed = self._confirmed.setdefault(key, asyncio.Event())
         try:

@@ -118,14 +118,14 @@ class PageSessions(SessionMiddleware):
 
 
 class PageUsers(AuthenticationMiddleware):
-    """Users of pages; not for the API."""
+    """Adds users to requests for pages, and not to those for the API."""
 
     def __call__(self, request: HttpRequest) -> Any:
         return self.get_response(request) if is_api(request) else super().__call__(request)
 
 
 class PageMessages(MessageMiddleware):
-    """Messages of pages; not for the API."""
+    """Adds messages to requests for pages, and not to those for the API."""
 
     def __call__(self, request: HttpRequest) -> Any:
         return self.get_response(request) if is_api(request) else super().__call__(request)

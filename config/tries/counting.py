@@ -124,9 +124,9 @@ def died_of(kind: str, keys: Collection[object]) -> frozenset[str]:
 
 
 def next_rows(rows: "QuerySet[Row]", *, kind: str, most: int = 1, key: str = "pk") -> list[Row]:
-    """Return the first `most` rows whose work never died, or one row whose work did, which comes alone.
+    """Return the first `most` rows whose work never died. A row whose work died comes alone.
 
-    Rows whose process died come if there are no others, or after five minutes. Those with the fewest tries come first.
+    It comes if there are no others, or after five minutes. Among such rows, the one with the fewest tries comes first.
     """
     if not BegunWork.objects.filter(kind=kind).exists():
         return list(rows[:most])

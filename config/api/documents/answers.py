@@ -169,7 +169,7 @@ def either(one: str, other: str) -> str:
 
 
 def complete(path: str, method: str, operation: dict[str, Any], refusals: SurfaceRefusals) -> None:
-    """Add the shared answers and headers to an operation. Its own text for a status goes first."""
+    """Add the shared errors and headers to an operation. Its own declarations take precedence."""
     parameters = operation.get("parameters", [])
     place_links(path, operation)
     headers = COUNTED

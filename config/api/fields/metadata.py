@@ -48,7 +48,7 @@ class MetadataField(Field, serializers.DictField):
         return texts
 
     def to_representation(self, value: Any) -> Any:
-        """Return the texts. In a row of a statement they are a string of JSON."""
+        """Return the texts. A plain row from the database has them as a string of JSON."""
         return orjson.loads(value) if isinstance(value, str) else value
 
 

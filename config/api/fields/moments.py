@@ -7,8 +7,8 @@ from django.utils.dateparse import parse_datetime
 
 NO_TIME: Final = "must be an ISO 8601 time with an offset."
 OUT_OF_RANGE: Final = "is out of range."
-# Times keep this distance from the ends of the calendar. It is larger than any zone's offset, so a time is within the
-# calendar both in UTC and on any person's local clock.
+# Times keep this distance from the ends of the calendar. No zone's offset is larger, so a time is within the calendar
+# both in UTC and on any person's local clock.
 MARGIN: Final = timedelta(days=1)
 NO_MARGIN: Final = timedelta(0)
 EARLIEST: Final = datetime.min.replace(tzinfo=UTC)

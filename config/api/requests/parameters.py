@@ -46,7 +46,7 @@ class Parameters:
             raise Malformed("The query string has too many parameters.") from error
 
     def plain(self, name: str) -> str:
-        """Return a parameter as it was sent, or an empty string. In a number, any odd text then means the default."""
+        """Return a parameter as it was sent, or an empty string."""
         return self._values.get(name, "")
 
     def sent(self, name: str) -> bool:

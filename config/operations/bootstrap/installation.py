@@ -32,7 +32,10 @@ class Demo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Installation:
-    """What a bootstrap found or made. A secret is there only if this run made it. Production has no demo."""
+    """The result of a bootstrap: all that it found or made. A secret is there only if this run made it.
+
+    Production has no demo.
+    """
 
     agency: Agency
     agency_key: str | None

@@ -46,7 +46,7 @@ class SignIn:
 
 
 def example_address(role: str, agency_name: str) -> str:
-    """Return the address of a person whom a bootstrap makes to try the system. Each agency name has another one."""
+    """Return the address of a person whom a bootstrap makes to try the system. Each agency name has a different one."""
     key = name_key(agency_name)
     if key == name_key(DEFAULT_AGENCY):
         return f"{role}@example.com"

@@ -16,7 +16,7 @@ from config.redis import attempt
 NOTHING: Values = {}
 NEVER = float("inf")
 IS_ARCHIVING = "SELECT current_setting('archive_mode') <> 'off'"
-# If a server has never archived anything, its age counts from the last reset of its statistics.
+# If the server has never archived anything, the age counts from the last reset of its statistics.
 ARCHIVE_AGE = """
 SELECT extract(epoch FROM clock_timestamp() - coalesce(last_archived_time, stats_reset)) FROM pg_stat_archiver
 """

@@ -1,4 +1,4 @@
-"""Placeholders in sample bodies. You fill in ids and addresses, because those of the example are nobody's."""
+"""Placeholders in sample bodies. You fill in ids and addresses, because those of the example belong to nobody."""
 
 import re
 from collections.abc import Collection, Mapping
