@@ -45,7 +45,7 @@ LOCAL_HOSTS = set() if PRODUCTION else {"localhost", "127.0.0.1", "[::1]", "test
 HOSTS |= LOCAL_HOSTS
 # agency.pages.branding.host.KnownHosts answers 404 for every other host. Django's own check would answer 400.
 ALLOWED_HOSTS = ["*"]
-# Every process listens for changes of agencies' domains over a separate connection. Tests have only one process.
+# Every process listens for changes of agencies' domains over a separate connection. Tests, with one process, do not.
 DOMAIN_CHANGES_ARE_HEARD = ENVIRONMENT != "test"
 TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES")
 # The target of an agency's domain: a name for its CNAME record, and addresses for agencies that cannot set one.

@@ -82,7 +82,7 @@ class OwnedShards:
         if row is None:
             return frozenset()
         most, mine, taken = int(row[0]), set(row[1]), set(row[2])
-        # Shards that are closing already go first; in the others something may be leased.
+        # Shards that are already closing go first; in the others something may be leased.
         draw = SystemRandom().random
         order = sorted(mine, key=lambda number: (number not in self._closing, number in held_up, draw()))
         beyond = order[: max(0, len(mine) - most)]
