@@ -1,4 +1,4 @@
-"""Who makes a change: an API key, a person, a customer on a page of ours, our support, or the system itself."""
+"""Who makes a change: an API key, a person, a customer on a page of ours, support staff, or the system itself."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -8,10 +8,10 @@ ActorKind = Literal["agency_key", "workspace_key", "user", "customer", "staff", 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Actor:
-    """Goes into every activity entry. `id` is a public id or a user's number, never a secret.
+    """The actor in every activity entry. `id` is a public id or a user's number, never a secret.
 
-    `acting_for` names the customer whose dashboard somebody of the agency has opened: both stand in the log.
-    `of_workspace` says that a person acts as one of a workspace's own people, not as the agency's.
+    `acting_for` names the customer whose dashboard an agency's person has opened; the log shows both. `of_workspace`
+    says that a person acts as one of a workspace's people, not as one of the agency's.
     """
 
     kind: ActorKind

@@ -1,4 +1,4 @@
-"""What is sent to webhooks: each event is declared once, in the `hooks` of the app that fires it.
+"""The events that webhooks receive; each is declared once, in the `hooks` of the app that fires it.
 
 The catalogue of events, their labels in the console, samples, and the documents' webhooks follow from the declaration.
 """
@@ -20,10 +20,10 @@ def open_to_everybody(agency: Agency) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventType:
-    """An event: `serializer` writes the envelope's `data` from what is recorded.
+    """An event type; `serializer` writes the envelope's `data` from what is recorded.
 
-    `sample` changes parts of the serializer's own example, where that would not fit the event. `is_open_to` says which
-    agencies may subscribe. With `only_if_subscribed` nothing is written while nobody would get it.
+    `sample` changes the parts of the serializer's own example that would not fit the event. `is_open_to` says which
+    agencies may subscribe. With `only_if_subscribed` no event is written while it has no receiver.
     """
 
     name: str
@@ -36,7 +36,7 @@ class EventType:
     only_if_subscribed: bool = False
 
     def sample_data(self) -> dict[str, Any]:
-        """Give the `data` of a sample, about things that do not exist."""
+        """Return the `data` of a sample, about things that do not exist."""
         return _changed(self.serializer.example(), self.sample)
 
 
@@ -51,7 +51,7 @@ def _changed(example: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str
 
 
 def event_type(name: str) -> EventType:
-    """Give a declared event type. Raises `LookupError`."""
+    """Return a declared event type. Raises `LookupError`."""
     found = event_types.get(name)
     if found is None:
         raise LookupError(f"No event type {name} is declared.")
@@ -59,18 +59,18 @@ def event_type(name: str) -> EventType:
 
 
 def declared_events(audience: Audience) -> list[EventType]:
-    """Give every event of an audience, in the order in which people read them."""
+    """Return the event types of an audience, in the order in which people read them."""
     return [declared for declared in event_types if declared.audience == audience]
 
 
 def event_labels(audience: Audience = Audience.AGENCY) -> dict[str, str]:
-    """Give the label of every event of an audience by its name."""
+    """Return the label of every event of an audience by its name."""
     return {declared.name: declared.label for declared in declared_events(audience)}
 
 
 def event_catalogue(agency: Agency) -> dict[str, str]:
-    """Give the labels of the events that an agency may subscribe to, by their names."""
-    is_open = cache(lambda rule: rule(agency))  # several events share a rule, which may ask the database
+    """Return the labels of the events that an agency may subscribe to, by their names."""
+    is_open = cache(lambda rule: rule(agency))  # several events share a rule, which may query the database
     return {
         declared.name: declared.label for declared in declared_events(Audience.AGENCY) if is_open(declared.is_open_to)
     }

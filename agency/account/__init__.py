@@ -1,1 +1,1 @@
-"""Accounts: signing in and out, setting a password, one's own name."""
+"""Account pages: signing in and out, invitations, passwords, profile, two-factor and sessions."""

@@ -1,4 +1,4 @@
-"""The forms of people on their way in, and about themselves."""
+"""Forms for signing in and for a person's own account."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ class NameForm(forms.Form):
 
 
 class ProfileForm(NameForm):
-    """What is a person's own wherever they sign in."""
+    """A person's name, language and time zone, which apply wherever they sign in."""
 
     language = forms.ChoiceField(
         label=_("Language"), required=False, choices=[("", _("That of your agency or browser")), *settings.LANGUAGES]
@@ -38,7 +38,7 @@ class ProfileForm(NameForm):
         super().__init__(*args, **options)
         names = sorted(name for name in known_zones() if "/" in name or name == "UTC")
         choices = [("", _("That of your browser")), *((name, name) for name in names)]
-        self.fields["time_zone"].choices = choices  # type: ignore[attr-defined]  # of a ChoiceField
+        self.fields["time_zone"].choices = choices  # type: ignore[attr-defined]  # the field is a ChoiceField
 
 
 class ResetForm(forms.Form):
@@ -79,7 +79,7 @@ class RecoveryCodeForm(CodeForm):
 
 
 class PasswordForm(forms.Form):
-    """Asks a person who has signed in for their password once more."""
+    """Asks a signed-in person for their password once more."""
 
     password = forms.CharField(
         label=_("Your password"),
@@ -109,7 +109,7 @@ class PasswordAndCodeForm(PasswordForm):
 
 
 class ErrorsBesideRules:
-    """Says what is wrong with a password at the field that shows the rules, not at its repetition."""
+    """Shows a password's errors beside the field with the rules, not beside its repetition."""
 
     def validate_password_for_user(self, user: Any, password_field_name: str = "") -> None:
         untyped: Any = super()

@@ -1,4 +1,4 @@
-"""Answering invitations: by the link in the e-mail, or signed in, on the page of what one belongs to."""
+"""Pages for answering invitations: from the link in the e-mail, or signed in, on the page of invitations."""
 
 from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
@@ -53,7 +53,7 @@ ANSWERS = {"accept": accept_invitation, "decline": decline_invitation}
 
 
 class FirstPasswordForm(_SetPasswordForm):
-    """What somebody new says about themselves."""
+    """Asks a new person for their name and first password."""
 
     name = NameField(label=gettext_lazy("Your name"))
     field_order = ["name", "new_password1", "new_password2"]
@@ -62,7 +62,10 @@ class FirstPasswordForm(_SetPasswordForm):
 @never_cache
 @require_safe
 def open_link(request: HttpRequest, token: str) -> HttpResponse:
-    """Keep which invitation the link names in the session, and its token out of the address. Answers nothing."""
+    """Remember the link's invitation in the session and redirect, so that the token leaves the address.
+
+    The invitation stays unanswered.
+    """
     invitation = invitation_of_link(token)
     if invitation is None or host_agency_id(request) not in (None, invitation.agency_id):
         return _ended(request)
@@ -78,7 +81,7 @@ def _ended(request: HttpRequest) -> HttpResponse:
 
 @method_decorator([never_cache, sensitive_post_parameters()], name="dispatch")
 class AnswerLink(View):
-    """Leads people who have an account to their invitations; others choose a password and are let in."""
+    """Leads people who have a password to their invitations; others choose a password and join."""
 
     http_method_names = ["get", "head", "post"]
     invitation: Invitation
@@ -138,7 +141,7 @@ class AnswerLink(View):
 
 
 def _named_in(request: HttpRequest) -> Invitation | None:
-    """Give the invitation whose link this browser has opened, while it can be answered."""
+    """Return the invitation whose link this browser has opened, while it can be answered."""
     uuid = parse_uuid(request.session.get(SESSION_KEY, ""))
     if uuid is None:
         return None
@@ -147,7 +150,7 @@ def _named_in(request: HttpRequest) -> Invitation | None:
 
 
 class Invitations(SignedInView):
-    """What a person is invited to, and what they belong to and may leave."""
+    """A person's open invitations, and the memberships that they may leave."""
 
     landing_page = INVITATIONS
 
@@ -166,7 +169,7 @@ class Invitations(SignedInView):
 
 
 def invitations_to(user: User, agency_id: int | None) -> Any:
-    """Give what is waiting for this person's answer, the newest first; with `agency_id` what that agency has sent."""
+    """Return a person's open invitations, newest first; with `agency_id` only that agency's."""
     waiting = Invitation.objects.filter(email=user.email, status=Invitation.Status.OPEN)
     if agency_id is not None:
         waiting = waiting.filter(agency=agency_id)
@@ -174,7 +177,7 @@ def invitations_to(user: User, agency_id: int | None) -> Any:
 
 
 class AnswerInvitation(SignedInView):
-    """Accepts or declines; joining something moves nobody's landing page."""
+    """Accepts or declines an invitation; accepting leaves the person's landing page unchanged."""
 
     landing_page = INVITATIONS
 
@@ -193,7 +196,7 @@ class AnswerInvitation(SignedInView):
 
 
 class LeaveTeam(SignedInView):
-    """Leaving an agency's team: everybody may, but its last owner."""
+    """Removes a person from an agency's team at their own wish; its last owner cannot leave."""
 
     landing_page = nav = INVITATIONS
 

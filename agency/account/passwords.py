@@ -1,4 +1,4 @@
-"""Asking for a link to set a password, and setting one with it."""
+"""Pages to ask for a password link, and to set a password with it."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ from agency.services.people.passwords import LinkUsed, ask_for_password_reset, s
 
 @method_decorator(never_cache, name="dispatch")
 class PasswordReset(View):
-    """Answers the same for every address; nobody has an account sent more than three e-mails in 15 minutes."""
+    """Answers every address alike; one requester can send an account at most three e-mails in 15 minutes."""
 
     http_method_names = ["get", "head", "post"]
 
@@ -55,10 +55,10 @@ class PasswordReset(View):
 
 @method_decorator([never_cache, sensitive_post_parameters()], name="dispatch")
 class SetPassword(PasswordResetConfirmView):
-    """Keeps the link's token in the session and out of the address; only setting the password uses it up.
+    """Moves the link's token from the address to the session; only setting the password uses the token up.
 
-    The person who has set it is signed in: the link has shown that the address is theirs. On an agency's host it is for
-    people who belong to that agency and to no other; a link of a time when they did is none there any more.
+    The person is then signed in, as the link has proved that the e-mail address is theirs. On an agency's host the link
+    works only for people who belong to that agency and no other; if they no longer do, an older link is refused there.
     """
 
     template_name = "account/set_password.html"

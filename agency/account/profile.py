@@ -1,4 +1,4 @@
-"""What people change about themselves once they have signed in: their name and their password."""
+"""Pages on which signed-in people change their profile and their password."""
 
 from typing import Any, ClassVar, cast
 
@@ -28,7 +28,7 @@ from config.errors import DomainError
 
 @method_decorator(sensitive_post_parameters(), name="dispatch")
 class OwnPage(SignedInView):
-    """A form about the person who has signed in."""
+    """A page with a form about the signed-in person."""
 
     landing_page = "account:profile"
     template_name: ClassVar[str]
@@ -54,11 +54,11 @@ class OwnPage(SignedInView):
         return self.show(form, status=422)
 
     def wait(self) -> int:
-        """Count a try where tries are limited; give how many seconds to wait when it was one too many, else 0."""
+        """Count an attempt where attempts are limited; return the seconds to wait if it is over the limit, else 0."""
         return 0
 
     def context(self) -> dict[str, Any]:
-        """Give what else the page shows."""
+        """Return what the page shows besides the form."""
         return {}
 
     def _refuse_for(self, seconds: int) -> HttpResponse:
@@ -71,11 +71,11 @@ class OwnPage(SignedInView):
         return response
 
     def make_form(self, data: Any = None) -> Any:
-        """Make the page's form, bound to what was sent if there is anything. Every page has its own."""
+        """Make the page's form, bound to `data` if it is given. Each page overrides this."""
         raise NotImplementedError
 
     def save(self, form: Any) -> HttpResponse:
-        """Do what the valid form asks for, and answer. Every page has its own."""
+        """Do what the valid form asks for, and return the response. Each page overrides this."""
         raise NotImplementedError
 
     def show(self, form: forms.BaseForm, *, status: int = 200) -> HttpResponse:
@@ -106,7 +106,7 @@ class Profile(OwnPage):
 
 
 class ChangePassword(OwnPage):
-    """Asks for the old password, a bounded number of times; every other session of the person ends."""
+    """Asks for the old password, with a limit on attempts; all other sessions of the person end."""
 
     template_name = "account/change_password.html"
 

@@ -1,4 +1,4 @@
-"""How safe a person's account is: two-factor, and the browsers in which they are signed in."""
+"""A person's account security: two-factor, and the browsers in which they are signed in."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -28,7 +28,7 @@ MOST_SHOWN = 50
 
 @dataclass(frozen=True, slots=True)
 class ShownSession:
-    """A session as its person sees it; `id` names it without giving its key away."""
+    """A session as its owner sees it; `id` identifies it without revealing its key."""
 
     id: str
     browser: str
@@ -56,7 +56,7 @@ class Security(SignedInView):
 
 
 class EndSession(SignedInView):
-    """Signs out of one browser: at once, whatever it is doing."""
+    """Signs the person out of one browser at once."""
 
     landing_page = form_page = nav = SECURITY
 
@@ -83,13 +83,13 @@ class EndOtherSessions(SignedInView):
 
 
 def _sessions_of(user: User) -> list[UserSession]:
-    """Give a person's live sessions, the one that was used last first, at most fifty."""
+    """Return a person's live sessions, the most recently used first, at most fifty."""
     live = UserSession.objects.filter(user=user, expire_date__gt=timezone.now()).select_related("agency")
     return list(live.order_by("-last_seen_at")[:MOST_SHOWN])
 
 
 def _shown(request: HttpRequest, user: User) -> list[ShownSession]:
-    """Give what the page shows, this browser's own first."""
+    """Return the sessions that the page shows, this browser's first."""
     shown = [
         ShownSession(
             id=_id(row),
@@ -106,7 +106,7 @@ def _shown(request: HttpRequest, user: User) -> list[ShownSession]:
 
 
 def _place(request: HttpRequest, row: UserSession) -> str:
-    """Name the agency on whose host it began; on an agency's own host no other is named."""
+    """Name the agency on whose host the session began; on an agency's own host, name no other agency."""
     here = host_agency_id(request)
     if here is not None and row.agency_id != here:
         return _("Another address")

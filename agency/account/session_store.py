@@ -1,6 +1,6 @@
-"""The session engine: Django's own, whose rows also say whose session it is and where it began.
+"""The session engine: Django's database sessions, whose rows also name the person and where they signed in.
 
-What is known of the sign-in stands in the session's data under `SIGN_IN`, and so outlives every change of its key.
+The session's data keep these facts under `SIGN_IN`, so that they survive every change of the session's key.
 """
 
 from datetime import datetime, timedelta
@@ -18,7 +18,10 @@ SEEN_EVERY = timedelta(minutes=5)
 
 
 class SignInFacts(TypedDict):
-    """Where somebody signed in: when (ISO 8601), from which address, with what, on which agency's host."""
+    """Where a person signed in:
+
+    when (ISO 8601), from which network address, with which browser, on which agency's host.
+    """
 
     at: str
     address: str
@@ -27,14 +30,14 @@ class SignInFacts(TypedDict):
 
 
 class SessionStore(DatabaseSessionStore):
-    """Notes that a session is in use at most once in five minutes, while reading it."""
+    """Stamps a session's last use while reading it, at most once in five minutes."""
 
     @classmethod
     def get_model_class(cls) -> type[UserSession]:
         return UserSession
 
     def load(self) -> dict[str, Any]:
-        row: UserSession | None = self._get_session_from_db()  # type: ignore[attr-defined]  # the stubs leave it out
+        row: UserSession | None = self._get_session_from_db()  # type: ignore[attr-defined]  # missing in the stubs
         if row is None:
             return {}
         if row.user_id and row.last_seen_at < timezone.now() - SEEN_EVERY:
@@ -43,7 +46,7 @@ class SessionStore(DatabaseSessionStore):
         return self.decode(row.session_data)
 
     def create_model_instance(self, data: dict[str, Any]) -> UserSession:
-        """Give the row, with what the data say of who signed in."""
+        """Return the row, filled with the person and the sign-in that the data name."""
         row = cast(UserSession, super().create_model_instance(data))
         if SESSION_KEY in data:
             row.user_id = int(data[SESSION_KEY])

@@ -1,4 +1,4 @@
-"""Setting two-factor up, making new recovery codes, switching it off: each asks for the password once more."""
+"""Pages to set up two-factor, make new recovery codes and switch it off; each asks for the password once more."""
 
 from typing import Any, ClassVar
 
@@ -33,12 +33,13 @@ from agency.services.people.two_factor import (
 from config.db import database_now
 
 SECURITY = "account:security"
-# In the session: which key is being set up in this browser, so that no other one is shown it, and where to go then.
+# Session keys: the two-factor key that this browser is setting up, which no other browser is shown, and the page to
+# open afterwards.
 SET_UP, THEN = "two_factor_set_up", "two_factor_then"
 
 
 class BeginTwoFactor(OwnPage):
-    """Asks for the password, unless that was just shown, then makes a key."""
+    """Asks for the password, unless it was just shown, then makes a key."""
 
     template_name = "account/security/begin.html"
     landing_page = nav = SECURITY
@@ -66,14 +67,14 @@ class BeginTwoFactor(OwnPage):
 
 
 class SetUpTwoFactor(OwnPage):
-    """Shows the key as a picture and as text until a first code has come back, then the recovery codes, once."""
+    """Shows the key as a QR code and as text until a first code is right, then the recovery codes, once."""
 
     template_name = "account/security/set_up.html"
     landing_page = nav = SECURITY
     begun: TwoFactor
 
     def prepare_page(self) -> None:
-        """Find the key that this browser has begun to set up. Raises `TwoFactorIsOn`, `SetUpIsOver`."""
+        """Find the key that this browser is setting up. Raises `TwoFactorIsOn`, `SetUpIsOver`."""
         begun = begun_two_factor_of(self.user, now=database_now())
         if begun is None and has_two_factor(self.user):
             raise TwoFactorIsOn
@@ -120,7 +121,7 @@ class SetUpTwoFactor(OwnPage):
 
 
 class PasswordAndCodePage(OwnPage):
-    """Does something for who shows password and code; without two-factor there is nothing to do."""
+    """A page that acts once a person has shown password and code; without two-factor it leads away."""
 
     landing_page = nav = SECURITY
     template_name = "account/security/confirm.html"
@@ -178,13 +179,13 @@ class SwitchTwoFactorOff(PasswordAndCodePage):
 
 
 def show_codes(request: HttpRequest, codes: list[str], *, then: str) -> HttpResponse:
-    """Show recovery codes in the answer itself: no page can show them a second time."""
+    """Show recovery codes in the response itself, as no page can show them a second time."""
     context = {"codes": codes, "file": "\r\n".join(codes), "then": then or reverse(SECURITY)}
     return render(request, "account/security/recovery_codes.html", context)
 
 
 def issuer_of(request: HttpRequest) -> str:
-    """Give whose account the person's app says this is: the agency's on its host, else a neutral name."""
+    """Return the issuer that the person's app shows: the agency on its own host, else a neutral name."""
     agency = host_agency(request)
     name = agency.name if agency else settings.TWO_FACTOR_ISSUER
     return name.replace(":", " ")

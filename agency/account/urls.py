@@ -1,4 +1,4 @@
-"""Pages of people on their way in, and about themselves, below `/account/`."""
+"""URLs below `/account/`: signing in, and a person's own account."""
 
 from django.urls import path
 from django.views.generic import TemplateView

@@ -1,7 +1,7 @@
-"""What a browser calls itself, in a few words that its user knows it by."""
+"""Short descriptions of browsers, which their users recognise."""
 
 UNKNOWN = "Unknown browser"
-# The first that is found counts: most browsers also claim to be the ones below them.
+# The first match counts, as most browsers also claim to be those further down.
 BROWSERS = (
     ("Edg", "Edge"),
     ("OPR/", "Opera"),
@@ -24,7 +24,7 @@ SYSTEMS = (
 
 
 def describe_browser(user_agent: str) -> str:
-    """Give browser and system, such as `Firefox on Windows`; nothing that was sent is repeated."""
+    """Return browser and system, such as `Firefox on Windows`; no text of the request is repeated."""
     browser = next((name for mark, name in BROWSERS if mark in user_agent), "")
     system = next((name for mark, name in SYSTEMS if mark in user_agent), "")
     return " on ".join(part for part in (browser, system) if part) or UNKNOWN

@@ -1,4 +1,4 @@
-"""Agencies: created, renamed, limited, suspended and restored."""
+"""Admin of agencies: create, rename, limit, suspend and restore them."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -110,7 +110,7 @@ class AgencyAdmin(ChangingAdmin):
         ]
 
     def find_view(self, request: HttpRequest) -> HttpResponse:
-        """Find among all agencies; each source shows what it finds to people who may see it in its list."""
+        """Find among all agencies; people see the results of a source only if they may view its list."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         return find_page(request)

@@ -1,4 +1,4 @@
-"""What every page of the support admin shares: bounded lists, exact searches, changes through services only."""
+"""What all support admin pages share: bounded lists, exact searches, changes through services only."""
 
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 from uuid import UUID
@@ -37,7 +37,7 @@ TEXT = {"class": "vTextField"}
 
 
 class NamedForm(RowForm):
-    """A form with a `name` that ends in e-mails, or an address (`email`) that they go to."""
+    """A form with a `name` that appears in e-mails, or an address (`email`) that receives them."""
 
     def clean_email(self) -> str:
         address = str(self.cleaned_data["email"]).lower()
@@ -53,7 +53,7 @@ class NamedForm(RowForm):
 
 
 class TypedNameForm(forms.Form):
-    """Asks for the name of what is at stake, so that nothing dangerous happens by a slip, or to something else."""
+    """Asks for the object's name, so that a dangerous change happens neither by a slip nor to another object."""
 
     typed_name = forms.CharField(max_length=500, widget=forms.TextInput(attrs={**TEXT, "autocomplete": "off"}))
 
@@ -69,7 +69,7 @@ class TypedNameForm(forms.Form):
 
 
 class BoundedPaginator(_Paginator):
-    """Counts no further than the list goes, so that a list of millions costs what a short one does."""
+    """Counts no further than the list goes, so that a list of millions costs no more than a short list."""
 
     @cached_property
     def count(self) -> int:
@@ -78,10 +78,10 @@ class BoundedPaginator(_Paginator):
 
 
 class DeclaredLookups(_ModelAdmin):
-    """A list whose address may name its declared filters, and `linked_by`, and no other column.
+    """A list whose address may contain only its declared filters and `linked_by`.
 
-    Django itself lets an address name any column of the table, as `?password__startswith=…`: a secret could be read
-    letter by letter from what the list then shows.
+    Django itself accepts any column of the table, such as `?password__startswith=…`. Somebody could read a secret
+    letter by letter from the rows that the list then shows.
     """
 
     linked_by: ClassVar[tuple[str, ...]] = ("agency__id__exact", "workspace_id__exact")
@@ -92,7 +92,7 @@ class DeclaredLookups(_ModelAdmin):
 
 
 def parameters_of(declared: Any) -> set[str]:
-    """Give what one entry of `list_filter` reads from an address: a class its own parameter, a column its look-ups."""
+    """Return the parameters that an entry of `list_filter` reads: those of its class, or the column's lookups."""
     if isinstance(declared, type) and issubclass(declared, admin.SimpleListFilter):
         return {str(declared.parameter_name)}
     column = declared[0] if isinstance(declared, list | tuple) else declared
@@ -100,7 +100,7 @@ def parameters_of(declared: Any) -> set[str]:
 
 
 class SupportAdmin(DeclaredLookups):
-    """Newest first, in the order of the primary key; what is found is found by an index."""
+    """Lists the newest rows first by primary key; searches use an index."""
 
     ordering = ("-pk",)
     paginator = BoundedPaginator
@@ -112,7 +112,7 @@ class SupportAdmin(DeclaredLookups):
     search_help_text = "A uuid."
 
     def search(self, queryset: "QuerySet[Any]", term: str) -> "QuerySet[Any]":
-        """Keep what the term names, in a statement that an index answers."""
+        """Return the rows that the term names, by a query that an index answers."""
         return by_uuid(queryset, term)
 
     def get_search_results(
@@ -129,7 +129,7 @@ class SupportAdmin(DeclaredLookups):
 
 
 class RecordAdmin(SupportAdmin):
-    """Rows that support may read and nobody may change."""
+    """Rows that support may read but not change."""
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
@@ -139,7 +139,7 @@ class RecordAdmin(SupportAdmin):
 
 
 class ChangingAdmin(SupportAdmin):
-    """Rows that support may change; a refused change is shown on the page it came from."""
+    """Rows that support may change; the page with the form shows why a change was refused."""
 
     def changeform_view(
         self,
@@ -154,13 +154,13 @@ class ChangingAdmin(SupportAdmin):
             return self.refuse(request, refusal.message)
 
     def name_to_type(self, obj: Any) -> str:
-        """Give what has to be typed before the row goes."""
+        """Return the text that must be typed before the row is deleted."""
         return str(obj)
 
     def delete_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Ask for the name, then let the service remove it: Django asks for a click alone."""
+        """Ask for the name, then let the service remove the row; Django itself asks only for a click."""
         found = self.get_object(request, unquote(object_id))
         form = TypedNameForm(self.name_to_type(found), request.POST or None)
         is_allowed = found is not None and self.has_delete_permission(request, found)
@@ -176,7 +176,7 @@ class ChangingAdmin(SupportAdmin):
         return redirect(request.get_full_path())
 
     def done(self, request: HttpRequest, obj: Any, message: str) -> HttpResponse:
-        """Log what was done on a page of our own, as Django logs its own, and lead back with the list's filters."""
+        """Log a change made on a page of our own, as Django logs its own, and lead back with the list's filters."""
         self.log_change(request, obj, message)
         self.message_user(request, message)
         return self.back_to(request, obj)
@@ -193,11 +193,11 @@ def by_uuid(queryset: "QuerySet[Any]", term: str) -> "QuerySet[Any]":
 
 
 def staff_actor(request: HttpRequest) -> Actor:
-    """Give the signed-in person of our support as the actor of a change."""
+    """Return the signed-in support person as the actor of a change."""
     return user_actor(request, request.user, kind="staff")
 
 
 def copy_fields(source: Model, target: Model) -> None:
-    """Make the admin's own instance the row that a service has written."""
+    """Copy the row that a service has written onto the admin's own instance."""
     for field in target._meta.concrete_fields:
         setattr(target, field.attname, getattr(source, field.attname))

@@ -1,4 +1,4 @@
-"""Agencies' domains: support sees what the DNS says, and removes one that should not be answered."""
+"""Admin of agencies' domains: support sees what the DNS says, and removes domains that must not be served."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Events as they were recorded."""
+"""Admin of recorded events."""
 
 import json
 from datetime import UTC, date, datetime, time, timedelta
@@ -28,7 +28,7 @@ class EventStatusFilter(admin.SimpleListFilter):
 
 class EventDayFilter(DayFilter):
     def of_day(self, queryset: Any, day: date) -> Any:
-        """Keep a day's events: their numbers rise with time, give or take how long their transactions took."""
+        """Return a day's events by a range of ids, which rise with time to within a minute of transaction time."""
         start = datetime.combine(day, time(), UTC)
         ends = (start - timedelta(minutes=1), start + timedelta(days=1, minutes=1))
         first, end = (

@@ -1,4 +1,4 @@
-"""Filters of the support admin's lists of records that may be millions: each leads over an index."""
+"""Filters for the support admin's lists of records, which may hold millions; each filter uses an index."""
 
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ LARGEST_ID = 2**63 - 1
 
 
 class AgencyFilter(admin.SimpleListFilter):
-    """One agency's; the list offers the first hundred by name, and an agency's own page leads to any."""
+    """Filters by agency: the list offers the first hundred by name, and an agency's own page links to it with any."""
 
     title = "agency"
     parameter_name = "agency__id__exact"
@@ -36,7 +36,7 @@ class AgencyFilter(admin.SimpleListFilter):
         return [(str(agency.pk), agency.name) for agency in offered]
 
     def queryset(self, request: HttpRequest, queryset: "QuerySet[Any]") -> "QuerySet[Any]":
-        """Keep the agency's, as a range: an equation would let the planner walk past everybody else's newer rows."""
+        """Filter by a range; with an equality the planner could walk through all newer rows of other agencies."""
         if self.value() is None:
             return queryset
         number = self._number()
@@ -48,7 +48,7 @@ class AgencyFilter(admin.SimpleListFilter):
 
 
 class DayFilter(admin.SimpleListFilter):
-    """One day in UTC."""
+    """Filters by one day in UTC."""
 
     title = "day (UTC)"
     parameter_name = "day"
@@ -66,12 +66,12 @@ class DayFilter(admin.SimpleListFilter):
         return self.of_day(queryset, date.fromisoformat(self.value() or ""))
 
     def of_day(self, queryset: "QuerySet[Any]", day: date) -> "QuerySet[Any]":
-        """Keep what was made on a day. Each list has its own."""
+        """Return the rows of a day. Each list overrides this."""
         raise NotImplementedError
 
 
 class FilteredRecordAdmin(RecordAdmin):
-    """Records with an agency, whose order follows the index that leads to one agency's."""
+    """Records with an agency; filtered by an agency, they are ordered as its index is."""
 
     def get_ordering(self, request: HttpRequest) -> tuple[str, ...]:
         return ("agency_id", "-pk") if AgencyFilter.parameter_name in request.GET else ("-pk",)

@@ -1,4 +1,4 @@
-"""Invitations to agencies' teams: support sends the first owner's, and withdraws what nobody has answered."""
+"""Admin of team invitations: support sends the first owner's invitation, and withdraws unanswered invitations."""
 
 from typing import Any
 
@@ -62,9 +62,9 @@ class InvitationAdmin(ChangingAdmin):
         return str(obj.email) if obj else ""
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """Nothing goes with it: the row stays, and so do its e-mails."""
+        """List the row alone: a withdrawn invitation stays in the table, and so do its e-mails."""
         return [str(one) for one in objs], {}, set(), []
 
     def delete_model(self, request: HttpRequest, obj: Invitation) -> None:
-        """Withdraw; the row stays."""
+        """Withdraw the invitation; the row stays."""
         withdraw_invitation(invitation=obj, now=timezone.now(), by=staff_actor(request))

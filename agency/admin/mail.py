@@ -1,4 +1,4 @@
-"""E-mails and how agencies send them, as support sees them; it alone says what an agency's own server may carry."""
+"""Admin of e-mails and agencies' mail settings; only support sets what an agency's own server may carry."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The people of agencies' consoles: given another role, removed. New people are invited (`invitations`)."""
+"""Admin of agencies' members: change a role, remove a member. New people are invited (`invitations`)."""
 
 from typing import Any
 

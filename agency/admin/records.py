@@ -1,4 +1,4 @@
-"""Records that support reads and nobody changes: plans and add-ons, keys, the activity log."""
+"""Admin of records that support may only read: plans and add-ons, keys, the activity log, begun work."""
 
 from typing import Any
 
@@ -84,7 +84,7 @@ class ActivityAdmin(RecordAdmin):
 
 @admin.register(BegunWork)
 class BegunWorkAdmin(RecordAdmin):
-    """Work that is under way, that died, or that was set aside because it killed its process again and again."""
+    """Work that is under way, that died, or that was set aside as it killed its process again and again."""
 
     list_display = ("kind", "key", "tries", "begun_at", "set_aside_at")
     fields = list_display

@@ -1,4 +1,4 @@
-"""Fleet-wide switches: all of them, on or off, each change with its reason."""
+"""Admin of the fleet-wide switches; each change needs a reason."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from agency.services import set_switch
 
 
 class SwitchForm(RowForm):
-    """The reason is asked for anew at each change."""
+    """Asks for a new reason at each change."""
 
     class Meta:
         model = Switch
@@ -32,7 +32,7 @@ class SwitchAdmin(ChangingAdmin):
     fields = ("enabled", "reason")
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Switch | None:
-        """Give the switch, one that nobody has touched yet included."""
+        """Return the switch; a switch without a row yet is on."""
         if object_id not in Switch.Name.values:
             return None
         return Switch.objects.filter(pk=object_id).first() or Switch(name=object_id)

@@ -1,4 +1,4 @@
-"""People: who they are, whether they may sign in, and who of them is our support."""
+"""Admin of people: their names, whether they may sign in, and which of them are support staff."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ admin.site.unregister(Group)
 
 @admin.register(Group)
 class SupportGroupAdmin(DeclaredLookups, GroupAdmin):
-    """Groups of rights, as Django's own admin has them."""
+    """Groups of rights, as in Django's own admin."""
 
 
 RIGHTS = ("is_staff", "is_superuser", "groups")
@@ -44,7 +44,7 @@ class NewUserForm(NamedForm):
 
 @admin.register(User)
 class UserAdmin(ChangingAdmin):
-    """Only superusers give rights, invite colleagues and touch the accounts of support staff."""
+    """Only superusers grant rights, invite colleagues and change the accounts of support staff."""
 
     form = PersonForm
     list_display = ("email", "name", "is_active", "is_staff", "last_login")
@@ -100,7 +100,7 @@ class UserAdmin(ChangingAdmin):
         return user
 
     def two_factor_view(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """Take two-factor from somebody who has lost it, once their address has been typed."""
+        """Reset the two-factor of a person who has lost it, once their address has been typed."""
         user = self._changeable(request, pk)
         form = TypedNameForm(user.email, request.POST or None)
         if form.is_valid():

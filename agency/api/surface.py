@@ -1,4 +1,4 @@
-"""The agency surface: every view below `/api/agency/v1` stands on this class."""
+"""The agency surface: the base class of every view below `/api/agency/v1`."""
 
 from django.conf import settings
 from rest_framework.viewsets import ViewSetMixin

@@ -1,4 +1,4 @@
-"""Paths of the agency surface that the agency itself answers."""
+"""The agency app's own paths on the agency surface."""
 
 from agency.api import views
 from config.api.routers import routes_of

@@ -1,1 +1,1 @@
-"""The agency's console: pages for its staff. Higher apps add their own pages to it."""
+"""The agency's console: pages for its staff, to which higher apps add their own."""

@@ -1,4 +1,4 @@
-"""Which pages of the console a role may open, as the pages themselves say it."""
+"""Which pages of the console a role may open, read from the views themselves."""
 
 from functools import lru_cache
 
@@ -9,7 +9,7 @@ from agency.models import Member
 
 
 def may_open(url_name: str, role: str, args: tuple[object, ...] = ()) -> bool:
-    """Say whether somebody with this role sees a page; `args` are any that its address takes."""
+    """Return whether people with this role may open a page; `args` are the arguments of its address."""
     return role in _roles_that_open(url_name) if not args else role in _roles_of(reverse(url_name, args=args))
 
 

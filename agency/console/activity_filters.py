@@ -1,4 +1,4 @@
-"""What narrows the agency's activity log: the same for the page and for its file."""
+"""The filters of the agency's activity log, for its page and for its export."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -26,5 +26,5 @@ FILTERS: Final = filters_by(DOORS)
 
 
 def entries_of(agency: Agency, asked: Mapping[str, str]) -> "QuerySet[ActivityEntry]":
-    """Keep an agency's entries that all filters keep."""
+    """Return an agency's entries that match all filters."""
     return narrowed(ActivityEntry.objects.filter(agency=agency), asked, DOORS)

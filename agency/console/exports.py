@@ -1,4 +1,4 @@
-"""The activity log as a file."""
+"""The activity log as an export."""
 
 from typing import Any, Final
 
@@ -51,7 +51,7 @@ def _read(selection: Selection, cursor: Any, size: int) -> Rows:
 
 
 def _write_changes(row: dict[str, Any]) -> None:
-    """Say in two columns what each field was and is, in the words of the page."""
+    """Write each field's values before and after into two columns, with the labels of the page."""
     shown = changes_under(row["action"], row.pop("changes"))
     row["before"] = "; ".join(f"{one.label}: {one.before}" for one in shown if one.has_values)
     row["after"] = "; ".join(f"{one.label}: {one.after if one.has_values else _('changed')}" for one in shown)

@@ -1,4 +1,4 @@
-"""The console's own forms."""
+"""The console's forms."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -62,7 +62,7 @@ class PictureForm(forms.Form):
 
 
 class DomainForm(forms.Form):
-    """Takes an address as it is copied from a browser, too."""
+    """Takes a host, also as an address copied from a browser."""
 
     host = LineField(
         label=_("Domain"),
@@ -84,7 +84,7 @@ class DomainForm(forms.Form):
 
 
 class CatalogueForm(forms.Form):
-    """A plan or an add-on with its limits, each a whole number or empty for no limit."""
+    """A plan or an add-on with its limits; each limit is a whole number, or empty for no limit."""
 
     name = NameField()
     description = MultilineField(
@@ -105,7 +105,7 @@ class CatalogueForm(forms.Form):
         return [self["name"], self["description"]]
 
     def changes(self) -> CatalogueChanges:
-        """Give name, description and limits as the services take them."""
+        """Return name, description and limits as the services take them."""
         given = self.cleaned_data
         values = {name: given[field_name(name)] for name in limits.NAMES}
         return {"name": given["name"], "description": given["description"], "limits": limits.build(values)}
@@ -116,7 +116,7 @@ def field_name(limit: str) -> str:
 
 
 def catalogue_values(item: Plan | Addon) -> dict[str, Any]:
-    """Give what a form about this item begins with."""
+    """Return the initial values of a form about this item."""
     return {"name": item.name, "description": item.description, **limit_values(item.limits)}
 
 
@@ -158,7 +158,7 @@ class InvitationForm(RoleForm):
 
 
 class TwoFactorForm(forms.Form):
-    """The roles that must use two-factor; none of them when nobody must."""
+    """The roles that must use two-factor; empty if no role must."""
 
     roles = forms.MultipleChoiceField(
         label=_("Two-factor is required for"),
@@ -182,7 +182,7 @@ def _link(label: Any, help_text: Any) -> LineField:
 
 
 class SignUpForm(forms.Form):
-    """Whether customers come by themselves. The addresses are judged by the service."""
+    """The settings for customers who sign up by themselves. The service checks the addresses."""
 
     is_on = forms.BooleanField(
         label=_("Customers can sign up"),

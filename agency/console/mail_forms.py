@@ -1,4 +1,4 @@
-"""The forms of Configuration → E-mail."""
+"""Forms of Configuration → E-mail."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ class SenderForm(forms.Form):
 
 
 class ServerForm(forms.Form):
-    """A password is taken and never shown; left empty, the one there is stays."""
+    """The mail server; its password is never shown, and an empty field keeps it."""
 
     host = LineField(
         label=_("Server"), max_length=253, widget=forms.TextInput(attrs={**PLAIN, "placeholder": "smtp.example.com"})

@@ -1,4 +1,4 @@
-"""Who uses the console: a person, the agency chosen among theirs, and the role there, read on every request."""
+"""The person who uses the console, the agency chosen among theirs, and their role, read on every request."""
 
 from dataclasses import dataclass
 
@@ -27,14 +27,14 @@ class CurrentMembership:
 
 
 def memberships_of(user: User, agency_id: int | None) -> list[Member]:
-    """Give a person's memberships, with their agencies and by their names; with `agency_id` the one in that agency."""
+    """Return a person's memberships with their agencies, ordered by name; with `agency_id` only the one there."""
     return list(Member.objects.of_person(user, agency_id).select_related("agency").order_by("agency__name_key", "id"))
 
 
 def current_membership(request: HttpRequest, user: User, memberships: list[Member]) -> CurrentMembership | None:
-    """Find the membership that the session names, else the one chosen last, else the oldest.
+    """Return the membership that the session names, else the one chosen last, else the oldest.
 
-    None for a person who is no member of the agency that the session names.
+    None if the person is no member of the agency that the session names.
     """
     chosen = request.session.get(CHOSEN)
     if chosen is None and memberships:

@@ -1,4 +1,4 @@
-"""The console's own pages, below `/console/` and in the namespace `console`, which higher apps add theirs to."""
+"""The console's own URLs, below `/console/` in the namespace `console`, to which higher apps add theirs."""
 
 from typing import Any
 

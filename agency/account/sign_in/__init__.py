@@ -1,1 +1,1 @@
-"""Signing in: the password, the code, limits on attempts, and where somebody arrives."""
+"""Signing in: the password, the code, limits on attempts, and the landing page."""

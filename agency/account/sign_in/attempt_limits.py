@@ -1,4 +1,4 @@
-"""Limits on attempts to sign in and on asking for e-mails; with Redis away nothing is limited."""
+"""Limits on sign-in attempts and requests for e-mails, counted in Redis; while Redis is away they do not apply."""
 
 import hashlib
 from dataclasses import dataclass
@@ -19,17 +19,17 @@ WINDOW_SECONDS = 15 * 60
 
 @dataclass(frozen=True, slots=True)
 class AttemptLimit:
-    """At most `size` attempts in fifteen minutes for each address or account."""
+    """At most `size` attempts in fifteen minutes for one network address or account."""
 
     name: str
     size: int
 
     def key(self, whose: str) -> str:
-        """Give the counter's name; an account is only there as a digest."""
+        """Return the counter's name, which holds an account only as a digest."""
         return f"limit:{self.name}:{whose}"
 
     def count(self, whose: str) -> int:
-        """Count one attempt; give how many seconds to wait when it was one too many, else 0."""
+        """Count one attempt; return the seconds to wait if it is over the limit, else 0."""
         arguments = (1, self.key(whose), self.size, WINDOW_SECONDS * 1000)
         try:
             _, milliseconds = cast("list[int]", attempt(lambda redis: redis.eval(SCRIPT, *arguments)))
@@ -38,16 +38,16 @@ class AttemptLimit:
         return -(-milliseconds // 1000)
 
     def reset(self, whose: str) -> None:
-        """Give the account its attempts back: it has shown that it is the right person."""
+        """Reset the count of an account whose person has proved who they are."""
         try:
             attempt(lambda redis: redis.delete(self.key(whose)))
         except RedisAway:
             return
 
 
-# Guesses at one account are counted for the place from which they come, and more loosely for all together: nobody shuts
-# an account out from one place, and no number of places guesses for long. A browser that the account has signed in with
-# before has a limit of its own instead, which nobody else can use up.
+# Attempts on one account have a tight limit for each network address and a looser limit over all addresses. One address
+# cannot lock the account out, and many addresses together cannot guess for long. A browser that has signed in to the
+# account before has its own limit instead, which nobody else can use up.
 SIGN_INS_FROM_ADDRESS = AttemptLimit("sign-in-from", 100)
 SIGN_INS_TO_ACCOUNT_FROM_ADDRESS = AttemptLimit("sign-in-to-from", 10)
 SIGN_INS_TO_ACCOUNT = AttemptLimit("sign-in-to", 100)
@@ -76,9 +76,9 @@ def account_digest(email: str) -> str:
 
 
 def sign_in_wait(request: HttpRequest, email: str) -> int:
-    """Count an attempt to sign in; give how many seconds to wait when it was one too many, else 0.
+    """Count a sign-in attempt; return the seconds to wait if it is over a limit, else 0.
 
-    What is refused by a tighter limit does not count against a looser one.
+    An attempt that a tighter limit refuses does not count against a looser limit.
     """
     account, address = account_digest(email), address_bucket(request)
     known = browser_id(request, account)
@@ -92,7 +92,7 @@ def sign_in_wait(request: HttpRequest, email: str) -> int:
 
 
 def allow_sign_ins(request: HttpRequest, email: str) -> None:
-    """Give a person their attempts back who has shown the password, or the link in an e-mail."""
+    """Reset the attempts of a person who has shown the password, or the link in an e-mail."""
     account = account_digest(email)
     SIGN_INS_TO_ACCOUNT_FROM_ADDRESS.reset(f"{account}:{address_bucket(request)}")
     known = browser_id(request, account)
@@ -101,10 +101,10 @@ def allow_sign_ins(request: HttpRequest, email: str) -> None:
 
 
 def code_wait(request: HttpRequest, user: User, *, now: datetime) -> int:
-    """Count a try at a person's code; give how many seconds to wait when it was one too many, else 0.
+    """Count an attempt at a person's code; return the seconds to wait if it is over a limit, else 0.
 
-    All tries are counted for the account as well, in the database, which holds while Redis is away: strangers have half
-    of them, and the browsers in which the account was before what is left.
+    The database counts all attempts on the account as well, also while Redis is away. Unknown browsers may use half of
+    them. Browsers that the account has signed in with may use the rest.
     """
     account = account_digest(user.email)
     known = browser_id(request, account)
@@ -115,7 +115,7 @@ def code_wait(request: HttpRequest, user: User, *, now: datetime) -> int:
 
 
 def allow_codes(request: HttpRequest, user: User) -> None:
-    """Give a person their tries back who has shown a right code."""
+    """Reset the attempts of a person who has shown a right code."""
     account = account_digest(user.email)
     CODES_TO_ACCOUNT_FROM_ADDRESS.reset(f"{account}:{address_bucket(request)}")
     known = browser_id(request, account)
@@ -124,7 +124,7 @@ def allow_codes(request: HttpRequest, user: User) -> None:
 
 
 def may_be_sent_a_link(request: HttpRequest, email: str) -> bool:
-    """Count a request for a link to set a password; False when the account has been asked for enough of them."""
+    """Count a request for a password link; return False if there were too many for the account."""
     account, address = account_digest(email), address_bucket(request)
     known = browser_id(request, account)
     if known:
@@ -134,7 +134,7 @@ def may_be_sent_a_link(request: HttpRequest, email: str) -> bool:
 
 
 def may_be_sent_a_confirmation(request: HttpRequest, email: str) -> bool:
-    """Count a sign-up with this address; False when enough e-mails have been asked for it."""
+    """Count a sign-up with this e-mail address; return False if there were too many."""
     account, address = account_digest(email), address_bucket(request)
     tight = SIGN_UPS_OF_ACCOUNT_FROM_ADDRESS.count(f"{account}:{address}")
     return not (tight or SIGN_UPS_OF_ACCOUNT.count(account))

@@ -1,4 +1,4 @@
-"""The step between password and session: the code of the person's app, or one of their recovery codes."""
+"""The sign-in step after the password: a code from the person's app, or a recovery code."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ from config.db import database_now
 
 @method_decorator([never_cache, sensitive_post_parameters("code")], name="dispatch")
 class SignInCode(View):
-    """Wrong and used codes are answered alike; after too many tries a person is told how long to wait."""
+    """Asks for the code. Wrong and used codes get the same answer; too many attempts are told how long to wait."""
 
     http_method_names = ["get", "head", "post"]
     form_class: type[CodeForm] = CodeForm

@@ -1,6 +1,6 @@
-"""Browsers in which an account has signed in before: other people's wrong guesses do not shut them out.
+"""Browsers that have signed in to an account before, which other people's wrong guesses must not lock out.
 
-A signed cookie names, for a few accounts, an id that has a limit of its own. It opens nothing.
+A signed cookie holds a random id for each of a few accounts. The id has its own attempt limit and grants no access.
 """
 
 import secrets
@@ -11,20 +11,20 @@ from django.core import signing
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.crypto import salted_hmac
 
-# The longest that browsers keep a cookie.
+# Browsers keep no cookie longer than this.
 KEPT = timedelta(days=400)
 MOST_ACCOUNTS = 5
 SALT = "agency.account.sign_in.known_browsers"
 
 
 def browser_id(request: HttpRequest, account: str) -> str | None:
-    """Give the id under which this browser is known for an account (its digest); None for a stranger's."""
+    """Return the id under which this browser is known for an account (given as its digest), or None."""
     known = _accounts(request)
     return next((known[mark] for mark in _marks(account) if mark in known), None)
 
 
 def remember_browser(request: HttpRequest, response: HttpResponseBase, account: str) -> None:
-    """Make this browser known for an account that has shown its password, or the link in its e-mail."""
+    """Remember this browser for an account that has just signed in with it."""
     known = _accounts(request)
     marks = _marks(account)
     found = [known.pop(mark) for mark in marks if mark in known]
@@ -41,9 +41,9 @@ def remember_browser(request: HttpRequest, response: HttpResponseBase, account: 
 
 
 def _marks(account: str) -> list[str]:
-    """Name an account in a cookie. Nobody who reads the cookie can guess the address from it.
+    """Return the names of an account in the cookie, from which a reader cannot guess the e-mail address.
 
-    The first name is made with the present `SECRET_KEY`, the others with earlier ones.
+    The first name is made with the present `SECRET_KEY`, the others with earlier keys.
     """
     keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
     return [salted_hmac(SALT, account, secret=key).hexdigest()[:24] for key in keys]

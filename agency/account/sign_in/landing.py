@@ -1,4 +1,4 @@
-"""Where somebody arrives who asked for no page in particular: where they last chose to be, while it is open to them."""
+"""The landing page of people who asked for no page: the place that they last chose, while it is open to them."""
 
 from django.urls import reverse
 
@@ -8,13 +8,13 @@ from agency.services.people.users import remember_landing
 
 
 def landing_page_of(user: User, agency_id: int | None) -> str:
-    """Give the page, with `agency_id` one of that agency's; who belongs nowhere arrives where invitations wait."""
+    """Return the landing page, with `agency_id` among that agency's; without any, the page of invitations."""
     place = _landing_of(user, agency_id)
     return reverse(place.url_name) if place else reverse("account:invitations")
 
 
 def keep_landing(user: User) -> None:
-    """Fix where somebody arrives who has never chosen: joining something more does not move them there."""
+    """Fix the landing page of a person who has chosen none, so that a new membership does not change it."""
     place = None if user.landing else _landing_of(user, None)
     if place:
         remember_landing(user=user, landing=place.name)

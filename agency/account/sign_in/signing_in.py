@@ -1,4 +1,4 @@
-"""The one way to sign somebody in: whatever they have shown first, a code is asked for where they use two-factor."""
+"""The only way to sign somebody in: a person who uses two-factor must show a code, whatever they have shown before."""
 
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
@@ -27,7 +27,7 @@ from config.db import database_now
 
 PENDING = "pending_sign_in"
 PENDING_LASTS = timedelta(minutes=5)
-# In the session: its person has signed in on the support admin's own page.
+# Session key: the person has signed in on the support admin's own page.
 SIGNED_IN_TO_SUPPORT = "signed_in_to_support"
 PASSWORD_SHOWN_AT = "password_shown_at"  # noqa: S105 - a name in the session
 RECENT = timedelta(minutes=10)
@@ -35,9 +35,9 @@ RECENT = timedelta(minutes=10)
 
 @dataclass(frozen=True, slots=True)
 class PendingSignIn:
-    """Somebody who has shown their password, and not their code: signed in nowhere.
+    """A person who has shown their password but not yet their code, and is not signed in.
 
-    Worth nothing after five minutes, on another agency's host, or once the password has changed.
+    It is valid for five minutes, on the same agency's host, and until the password changes.
     """
 
     user: int
@@ -49,14 +49,14 @@ class PendingSignIn:
 
 
 def sign_in(request: HttpRequest, user: User, *, to: str = "", is_to_support: bool = False) -> HttpResponse:
-    """Sign in a person who has just shown, or set, their password; give the answer to send.
+    """Sign in a person who has just shown or set their password; return the response.
 
-    It leads to the page `to` (empty: to where they arrive), or to the page that asks for their code: until then
-    `request.user` is nobody.
+    It leads to the page `to` (empty: the landing page), or to the page that asks for the code. Until the code is shown,
+    `request.user` is anonymous.
     """
     if not has_two_factor(user):
         response = complete_sign_in(request, user, to=to, is_to_support=is_to_support, has_shown_code=False)
-        request.session.save()  # from now on, switching two-factor on ends this session too
+        request.session.save()  # from here on, switching two-factor on ends this session too
         if not has_two_factor(user):
             return response
     if SESSION_KEY in request.session:
@@ -75,7 +75,7 @@ def sign_in(request: HttpRequest, user: User, *, to: str = "", is_to_support: bo
 
 
 def pending_sign_in(request: HttpRequest, *, now: datetime) -> tuple[User, PendingSignIn] | None:
-    """Give who has to show a code in this browser, while what they have shown before is good."""
+    """Return the person who must show a code in this browser, with their pending sign-in, while that is valid."""
     stored = request.session.get(PENDING)
     if stored is None:
         return None
@@ -89,7 +89,7 @@ def pending_sign_in(request: HttpRequest, *, now: datetime) -> tuple[User, Pendi
 
 
 def _is_password_of(user: User, shown: str) -> bool:
-    """Say whether the password that was shown is still the person's; an earlier `SECRET_KEY` may have marked it."""
+    """Return whether the shown password is still the person's; its hash may come from an earlier `SECRET_KEY`."""
     marks = [user.get_session_auth_hash(), *user.get_session_auth_fallback_hash()]
     return any(constant_time_compare(shown, mark) for mark in marks)
 
@@ -97,7 +97,7 @@ def _is_password_of(user: User, shown: str) -> bool:
 def complete_sign_in(
     request: HttpRequest, user: User, *, to: str, is_to_support: bool, has_shown_code: bool
 ) -> HttpResponse:
-    """Sign in a person who has shown all that is asked of them. Only `sign_in` and the page for codes call this."""
+    """Sign in a person who has shown everything that is required. Only `sign_in` and the code page call this."""
     account = account_digest(user.email)
     is_new_place = user.last_login is not None and browser_id(request, account) is None
     was_signed_in = SESSION_KEY in request.session
@@ -120,7 +120,7 @@ def complete_sign_in(
 
 
 def remember_password_shown(request: HttpRequest) -> None:
-    """Keep that this person has just shown their password: for ten minutes it is not asked for again."""
+    """Record that the person has just shown their password, so that pages do not ask for it for ten minutes."""
     request.session[PASSWORD_SHOWN_AT] = timezone.now().isoformat()
 
 
@@ -130,7 +130,7 @@ def has_shown_password(request: HttpRequest) -> bool:
 
 
 def local_path(asked: str) -> str:
-    """Give an address if it is one of ours, else nothing."""
+    """Return the address if it is a local path, else an empty string."""
     is_ours = asked.startswith("/") and url_has_allowed_host_and_scheme(asked, allowed_hosts=None)
     return asked if is_ours else ""
 

@@ -1,4 +1,4 @@
-"""Signing in and out."""
+"""Pages to sign in and out."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ from agency.pages.forms.kept_data import PARAMETER, SIGNED_OUT
 
 
 def local_page(request: HttpRequest, user: User) -> str:
-    """Give the page asked for in `next` if it is one of ours, else this person's landing page."""
+    """Return the page that `next` names if it is local, else this person's landing page."""
     return asked_page(request) or landing_page_of(user, host_agency_id(request))
 
 
@@ -35,7 +35,7 @@ def asked_page(request: HttpRequest) -> str:
 
 @method_decorator([never_cache, sensitive_post_parameters("password")], name="dispatch")
 class SignIn(View):
-    """Known and unknown addresses, wrong passwords and closed accounts are answered alike."""
+    """Gives unknown addresses, wrong passwords and closed accounts the same answer."""
 
     http_method_names = ["get", "head", "post"]
 
@@ -81,14 +81,14 @@ class SignIn(View):
 
 
 def mention_invitations(request: HttpRequest, user: User, *, to: str) -> None:
-    """Say that something waits for an answer; it moves nobody from where they were going."""
+    """Mention open invitations in a message; the person still arrives where they were going."""
     if to != reverse(INVITATIONS) and invitations_to(user, host_agency_id(request)).exists():
         messages.info(request, _("An invitation waits for your answer: see “Your account”."))
 
 
 @never_cache
 def sign_out(request: HttpRequest) -> HttpResponse:
-    """End the session on the server. Opened as a page, it ends nothing."""
+    """End the session on the server; a GET only leads to the sign-in page."""
     if request.method != "POST":
         return redirect(settings.LOGIN_URL)
     logout(request)

@@ -1,4 +1,4 @@
-"""What support sees of one agency on one page, and finds among all of them on another."""
+"""Support's overview of one agency, and its search over all agencies."""
 
 from agency.admin.overview.views import find_page, overview_page
 

@@ -1,4 +1,4 @@
-"""What the agency app itself lets support find among all agencies."""
+"""The agency app's sources for support's search over all agencies."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -32,7 +32,7 @@ def found_hosts(query: str, most: int) -> Iterator[SupportRow]:
 
 
 def found_members(query: str, most: int) -> Iterator[SupportRow]:
-    """Those who begin so are looked up first, by the index of addresses; then what they are members of."""
+    """Look up users by the index of e-mail addresses first, then their memberships."""
     people = list(User.objects.filter(email__startswith=query.lower()).values_list("pk", flat=True)[:most])
     rows = Member.objects.filter(user__in=people).select_related("user", "agency")
     for member in rows.order_by("user__email", "id")[:most]:
@@ -50,7 +50,7 @@ def found_keys(query: str, most: int) -> Iterator[SupportRow]:
 
 
 def found_events(query: str, most: int) -> Iterator[SupportRow]:
-    """An event's id is that of its envelope, which receivers have in their logs."""
+    """Find an event by its id, which its envelope carries and receivers have in their logs."""
     uuid = parse_uuid(query)
     for event in Event.objects.filter(uuid=uuid).select_related("agency")[:most] if uuid else ():
         url = reverse("admin:agency_event_change", args=[event.pk])

@@ -1,4 +1,4 @@
-"""What the agency app itself shows support of one agency."""
+"""The agency app's panels on support's overview of an agency."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -28,7 +28,7 @@ WHEN: Final = "%Y-%m-%d %H:%M UTC"
 
 
 def health(agency: Agency, most: int) -> Iterator[SupportRow]:
-    """What the agency's own staff is asked to look at, and why it is suspended."""
+    """What the agency's own staff is asked to look at, and the reason for a suspension."""
     if not agency.is_active:
         yield SupportRow(title="The agency is suspended.", detail=agency.suspension_reason, is_problem=True)
     for source in in_order(concern_sources):
@@ -45,7 +45,7 @@ def limits(agency: Agency, most: int) -> Iterator[SupportRow]:
 
 
 def switches(agency: Agency, most: int) -> Iterator[SupportRow]:
-    """The fleet's: a missing row means on."""
+    """The installation's switches; a missing row means on."""
     rows = {switch.name: switch for switch in Switch.objects.all()[:most]}
     for name, label in Switch.Name.choices:
         switch = rows.get(name)
@@ -56,7 +56,7 @@ def switches(agency: Agency, most: int) -> Iterator[SupportRow]:
 
 
 def members(agency: Agency, most: int) -> Iterator[SupportRow]:
-    """The team with roles, and who of it signs in with two-factor."""
+    """The team with roles, and whether each member uses two-factor."""
     confirmed = TwoFactor.objects.filter(user=OuterRef("user"), confirmed_at__isnull=False)
     team = Member.objects.filter(agency=agency).select_related("user").annotate(has_two_factor=Exists(confirmed))
     for member in team.order_by("id")[:most]:
@@ -93,7 +93,7 @@ def keys(agency: Agency, most: int) -> Iterator[SupportRow]:
 
 
 def failed_mails(agency: Agency, most: int) -> Iterator[SupportRow]:
-    """E-mails whose last attempt failed and that have not left since."""
+    """E-mails whose last attempt failed and that have not been sent since."""
     failed = Mail.objects.filter(agency=agency, sent_at=None, failed_at__isnull=False).order_by("-failed_at")
     for mail in failed.defer("context")[:most]:
         yield SupportRow(
@@ -105,7 +105,7 @@ def failed_mails(agency: Agency, most: int) -> Iterator[SupportRow]:
 
 
 def jobs(agency: Agency, most: int) -> Iterator[SupportRow]:
-    """The newest bulk changes and exports: which go on, and which ended before they were done."""
+    """The newest bulk changes and exports: how long the active ones have run, and why others stopped."""
     for kind, rows in (("Bulk change", BulkOperation.objects), ("Export", Export.objects)):
         yield from _jobs(kind, rows.filter(agency=agency).order_by("-id")[: most // 2])
 

@@ -1,4 +1,4 @@
-"""An agency's overview, and the search over all agencies: of both, each sees what their rights show them elsewhere."""
+"""Support's overview of an agency and search over all; people see there only what they may view elsewhere."""
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
@@ -27,7 +27,7 @@ Declared = TypeVar("Declared", SupportPanel, SupportFindSource)
 
 
 def overview_page(request: HttpRequest, agency: Agency) -> HttpResponse:
-    """Show an agency: what is wrong, who is there, what it may use, and what happened last."""
+    """Show an agency: its problems, its people, its limits, and what happened last."""
 
     def rows(panel: SupportPanel) -> Iterable[SupportRow]:
         return panel.rows(agency, MOST_ROWS + 1)
@@ -42,7 +42,7 @@ def overview_page(request: HttpRequest, agency: Agency) -> HttpResponse:
 
 
 def find_page(request: HttpRequest) -> HttpResponse:
-    """Find what a name, a host, an address, a key's prefix or an id names, among all agencies."""
+    """Find rows of all agencies by a name, a host, an e-mail address, a key's prefix or an id."""
     query = read_query(request.GET.get("q", ""))
 
     def rows(source: SupportFindSource) -> Iterable[SupportRow]:

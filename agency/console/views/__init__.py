@@ -1,1 +1,1 @@
-"""The console's pages, by what they are about."""
+"""The console's pages, by subject."""

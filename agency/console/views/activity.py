@@ -11,7 +11,7 @@ from agency.pages.tables import Column, ListPage, Table
 
 
 class Activity(ListPage, ConsoleView):
-    """Everything that was changed, newest first; narrowed by action, door, person, object and days."""
+    """All changes, newest first, filtered by action, kind of actor, person, object and days."""
 
     nav = "console:activity"
     table = Table(

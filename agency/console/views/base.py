@@ -1,4 +1,4 @@
-"""The base of every console page: who may come in, what their role allows, how a refusal reads."""
+"""The base of every console page: who may open it, what their role allows, how a refusal is shown."""
 
 from typing import Any, ClassVar, cast
 from uuid import UUID
@@ -29,12 +29,12 @@ OWNERS = frozenset({Member.Role.OWNER})
 
 
 def crumb(label: StrOrPromise, url_name: str, *args: object) -> tuple[StrOrPromise, str]:
-    """Give one step of the way back to where a page was reached from."""
+    """Return one breadcrumb: its label and its address."""
     return label, reverse(url_name, args=args)
 
 
 class ConsoleView(SignedInView):
-    """A page of the console. POST is for `writers` alone; with `writers_only` so is looking at it."""
+    """A page of the console. Only `writers` may POST; with `writers_only` only they may open it."""
 
     landing_page = "console:home"
     writers: ClassVar[frozenset[str]] = CHANGERS
@@ -43,7 +43,7 @@ class ConsoleView(SignedInView):
     membership: CurrentMembership
 
     def check_access(self, request: HttpRequest) -> HttpResponse | None:
-        """Find the person's membership; an answer means that they do not see the page."""
+        """Find the person's membership; a response means that they may not see the page."""
         refusal = super().check_access(request)
         if refusal:
             return refusal
@@ -84,7 +84,7 @@ class ConsoleView(SignedInView):
 
     @property
     def area_notification_kinds(self) -> list[NotificationKind]:
-        """What somebody with this role is told of."""
+        """The kinds of notifications that this person's role receives."""
         return kinds_for(Audience.AGENCY, self.membership.member.role)
 
     def page(self, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
@@ -105,7 +105,7 @@ class ConsoleView(SignedInView):
 
 
 class FormPage(FormView[FormOf], ConsoleView):
-    """A page of the console that is a form."""
+    """A console page that is a form."""
 
     template_name: ClassVar[str] = "pages/console/form.html"
     writers_only: ClassVar[bool] = True

@@ -1,4 +1,4 @@
-"""Plans and add-ons: the same pages for both."""
+"""Pages of plans and add-ons, the same for both."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -31,7 +31,7 @@ from config.errors import NotFound
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Catalogue:
-    """The plans or the add-ons of an agency, with the texts and the names of their pages."""
+    """The plans or the add-ons: their model, and the texts and URL names of their pages."""
 
     model: type[Plan] | type[Addon]
     missing: type[NotFound]
@@ -48,7 +48,7 @@ class Catalogue:
 
     @property
     def has_default(self) -> bool:
-        """Whether one of them may be what is taken where none is named."""
+        """Whether an item can be the default, which applies where no item is named."""
         return self.model is Plan
 
     @property
@@ -72,7 +72,7 @@ class Catalogue:
         return f"console:{self.name}-archive"
 
     def find(self, agency: Agency, uuid: UUID | None, *, live: bool = False) -> Plan | Addon:
-        """Find an item of the agency, with `live` only one that may be changed."""
+        """Return an item of the agency, with `live` only one that may be changed. Raises `missing`."""
         items: Any = self.model._default_manager.filter(agency=agency)
         found: Plan | Addon | None = with_id(items.filter(archived_at=None) if live else items, uuid)
         if found is None:
@@ -115,7 +115,7 @@ ADDONS = Catalogue(
 
 
 def limit_rows(held: limits.Limits) -> list[tuple[StrOrPromise, int | None]]:
-    """Give each limit's label and its number, None for no limit."""
+    """Return each limit's label and number; None means no limit."""
     return [(label, limits.value(held, name)) for name, label in limits.LABELS.items()]
 
 
@@ -130,7 +130,7 @@ ARCHIVED = Column(name="when", label=gettext_lazy("Archived"), order=("archived_
 
 
 class CatalogueList(ListPage, ConsoleView):
-    """Those that can be chosen, or those that have been archived."""
+    """The items that can be chosen, or the archived items."""
 
     catalogue: ClassVar[Catalogue] = PLANS
 
@@ -220,7 +220,7 @@ class CatalogueArchive(FormPage[Confirmation]):
 
 
 class DefaultPlan(ConsoleView):
-    """Lets new sub-accounts take this plan where none is named, or no longer."""
+    """Makes a plan the default of new sub-accounts, or removes it as the default."""
 
     nav = PLANS.list_url
 

@@ -1,4 +1,4 @@
-"""The page that shows every part of the consoles' design, for people who work on them."""
+"""A page that shows every part of the consoles' design, for the people who work on it."""
 
 import re
 from pathlib import Path
@@ -24,7 +24,7 @@ CHOICES: Final = (("one", _("The first")), ("other", _("The other")))
 
 
 class SampleForm(forms.Form):
-    """Each kind of field once."""
+    """A sample of each kind of field."""
 
     name = NameField(help_text=_("What a field is for stands above it."))
     text = MultilineField(label=_("Text"), required=False, widget=forms.Textarea(attrs={"rows": 2}))
@@ -34,7 +34,7 @@ class SampleForm(forms.Form):
 
 
 def tokens() -> dict[str, dict[str, str]]:
-    """Give the design's tokens by kind, as the stylesheet declares them first."""
+    """Return the design's tokens by kind, each with the first value that the stylesheet declares."""
     css = (Path(STYLES) / "tokens.css").read_text()
     found: dict[str, str] = {}
     for name, value in TOKEN.findall(css):
@@ -49,7 +49,7 @@ def tokens() -> dict[str, dict[str, str]]:
 
 
 class DesignPage(ListPage, ConsoleView):
-    """Tokens and components as they are, so that a new page is put together from what there is."""
+    """Shows the tokens and components that exist, so that new pages are made from them."""
 
     nav = "console:design"
     table = Table(

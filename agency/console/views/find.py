@@ -1,4 +1,4 @@
-"""Finding sub-accounts, pages and whatever else somebody names: as they type, or on a page of results."""
+"""Search for sub-accounts, pages and other things: suggestions while a person types, or a page of results."""
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
@@ -20,7 +20,7 @@ MOST_SHOWN: Final = 50
 
 
 class FindPage(ConsoleView):
-    """All that was found; the form on it needs no script."""
+    """All results on a page; its form needs no script."""
 
     nav = "console:find"
     most = MOST_SHOWN
@@ -30,7 +30,7 @@ class FindPage(ConsoleView):
         return self.page("agency/find/page.html", query=query, groups=groups)
 
     def found(self) -> tuple[str, list[FoundGroup]]:
-        """Give what was asked for and what was found: things of the agency, then pages and actions."""
+        """Return the query and the results: the agency's things, then actions and pages."""
         query = read_query(self.request.GET.get("q", ""))
         groups = find(self.agency, query, most=self.most)
         own = [
@@ -40,7 +40,7 @@ class FindPage(ConsoleView):
         return query, [*groups, *(one for one in own if one.items)]
 
     def _with_found(self, groups: Sequence[FoundGroup]) -> Iterator[Found]:
-        """Give what can be done with the only one of its kind that was found, as far as the person may."""
+        """Yield the actions on a thing that is the only result of its kind, as far as the person may do them."""
         role = self.membership.member.role
         for item in (group.items[0] for group in groups if len(group.items) == 1):
             for action in item.actions:
@@ -63,7 +63,7 @@ class FindPage(ConsoleView):
 
 
 class FindSuggestions(FindPage):
-    """The first few of each kind as options of a list, for the palette that asks as somebody types."""
+    """The first results of each kind as options of a list, for the palette that searches as a person types."""
 
     most = MOST_SUGGESTED
 
@@ -74,6 +74,6 @@ class FindSuggestions(FindPage):
 
 
 def matches_query(label: str, query: str) -> bool:
-    """Say whether each word of the query begins a word of the label; no query at all fits every label."""
+    """Return whether each word of the query begins a word of the label; an empty query matches every label."""
     words = name_key(label).replace("-", " ").split()
     return all(any(word.startswith(part) for word in words) for part in name_key(query).replace("-", " ").split())

@@ -1,4 +1,4 @@
-"""The console's first page, and switching between agencies."""
+"""The console's home page, and switching between agencies."""
 
 from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
@@ -20,12 +20,12 @@ from agency.pages.registry import Concern, Figure, FirstStep, concern_sources, f
 from agency.services.people.users import remember_landing
 
 LATEST = 6
-# What belongs together is one line, so more than are shown are looked at.
+# Entries that belong together share a line, so the page reads more entries than it shows lines.
 LOOKED_AT = 60
 
 
 class Home(ConsoleView):
-    """What needs attention, a few true numbers with their course, what to do first, and what happened last."""
+    """What needs attention, figures and charts, the first steps, and the latest changes."""
 
     nav = "console:home"
 
@@ -46,7 +46,7 @@ class Home(ConsoleView):
 
 @never_cache
 def switch_agency(request: HttpRequest) -> HttpResponse:
-    """Switch to another of the person's agencies; the session keeps the choice. Opened as a page, it leads home."""
+    """Switch to another of the person's agencies, which the session remembers; a GET only leads home."""
     if not request.user.is_authenticated:
         return redirect_to_login(reverse("console:home"))
     if request.method != "POST":
@@ -73,7 +73,10 @@ def figures_of(agency: Agency) -> list[Figure]:
 
 
 def steps_of(agency: Agency) -> list[tuple[FirstStep, bool]]:
-    """Give the first steps with whether each is done; nothing once all of them are."""
+    """Return the first steps, each with whether it is done; an empty list once all are done.
+
+    Steps may answer with an expression; one query evaluates all of these.
+    """
     declared = in_order(first_steps)
     answers = [step.is_done(agency) for step in declared]
     asked = [ExpressionWrapper(one, BooleanField()) for one in answers if not isinstance(one, bool)]

@@ -1,4 +1,4 @@
-"""What the agency's staff are told of."""
+"""The notifications of the agency's staff."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ LIST = "console:notifications"
 
 
 class ConsoleNotificationPage(ConsoleView):
-    """Everybody has their own."""
+    """A page about a person's own notifications."""
 
     nav = LIST
 

@@ -1,4 +1,4 @@
-"""The views of the console's lists that people keep for themselves: all who may look may keep them."""
+"""Saved views of the console's lists; everybody who may open a list may save its views."""
 
 from agency.console.views.base import ConsoleView
 from agency.models import Member

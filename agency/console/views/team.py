@@ -1,4 +1,4 @@
-"""The agency's team, which its owners manage."""
+"""Pages of the agency's team, which its owners manage."""
 
 from typing import Any
 from uuid import UUID
@@ -59,7 +59,7 @@ class Team(ListPage, ConsoleView):
 
 
 def invitations_of(agency: Agency) -> "QuerySet[Invitation]":
-    """Give the invitations to this agency's team that nobody has answered, expired ones too."""
+    """Return the unanswered invitations to this agency's team, including expired ones."""
     return Invitation.objects.filter(agency=agency, workspace_uuid=None, status=Invitation.Status.OPEN)
 
 
@@ -83,7 +83,7 @@ class Invite(FormPage[InvitationForm]):
 
 
 class TwoFactorRequirement(FormPage[TwoFactorForm]):
-    """Which roles must use two-factor."""
+    """Sets which roles must use two-factor."""
 
     nav = TEAM
     writers = OWNERS
@@ -102,7 +102,7 @@ class TwoFactorRequirement(FormPage[TwoFactorForm]):
 
 
 class OneInvitation(ConsoleView):
-    """What is done with an invitation to the team that nobody has answered."""
+    """An action on an unanswered invitation to the team."""
 
     nav = TEAM
     writers = OWNERS

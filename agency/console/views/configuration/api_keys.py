@@ -35,7 +35,7 @@ def live_keys(agency: Agency) -> "QuerySet[AgencyKey]":
 
 
 def live_key(agency: Agency, uuid: Any) -> AgencyKey:
-    """Give the live key that an address names. Raises `KeyNotFound`."""
+    """Return the agency's live key with this id. Raises `KeyNotFound`."""
     found = with_id(live_keys(agency), uuid)
     if found is None:
         raise KeyNotFound
@@ -43,7 +43,7 @@ def live_key(agency: Agency, uuid: Any) -> AgencyKey:
 
 
 class KeyList(ListPage, ConsoleView):
-    """Live keys first; those that work no longer stay in the list."""
+    """Lists live keys first, then the keys that no longer work."""
 
     nav = KEYS
     table = KEY_TABLE
@@ -55,7 +55,7 @@ class KeyList(ListPage, ConsoleView):
 
 
 class KeyNew(FormPage[KeyForm]):
-    """Creates a key and shows it in the answer itself: no page can show it a second time."""
+    """Creates a key and shows it in the response itself, as no page can show it a second time."""
 
     nav = KEYS
     creates = True
@@ -83,7 +83,7 @@ class KeyNew(FormPage[KeyForm]):
 
 
 class KeyRoll(FormPage[RollForm]):
-    """Replaces a key and shows the new one in the answer itself."""
+    """Replaces a key and shows the new one in the response itself."""
 
     nav = KEYS
     creates = True

@@ -1,4 +1,4 @@
-"""Configuration → Brand: the looks that an agency's customers see."""
+"""Configuration → Brand: the language, colour and pictures that an agency's customers see."""
 
 from typing import Any, ClassVar, Final
 
@@ -48,7 +48,7 @@ def address_of(kind: PictureKind) -> str:
 
 
 class BrandPage(ConsoleView):
-    """Everything in one place; colours are chosen by a click and pictures by choosing a file."""
+    """Shows the whole brand; a click chooses a colour, and choosing a file uploads a picture."""
 
     nav = NAV
 
@@ -78,7 +78,7 @@ class BrandPage(ConsoleView):
 
 
 class Language(FormPage[LanguageForm]):
-    """The language of the agency's own pages and its customers'."""
+    """The language of the agency's pages and of its customers' pages."""
 
     nav = NAV
 
@@ -109,7 +109,7 @@ class Colour(FormPage[ColourForm]):
 
 
 class PictureUpload(FormPage[PictureForm]):
-    """One of the pictures, replaced."""
+    """Replaces one of the pictures."""
 
     nav = NAV
     kind: ClassVar[PictureKind] = "logo"

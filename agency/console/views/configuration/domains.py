@@ -1,4 +1,4 @@
-"""Configuration → Domains: the agency's own hosts, what to set in the DNS, and what the last check found there."""
+"""Configuration → Domains: the agency's hosts, their records in the DNS, and what the last check found there."""
 
 from typing import Any
 from uuid import UUID
@@ -35,7 +35,7 @@ from config.errors import Conflict
 TITLE = gettext_lazy("Domains")
 NAV = "console:domains"
 DOMAIN = "console:domain"
-# A look-up may take some seconds: they must not take all of a web process's threads.
+# A look-up may take some seconds. The limit keeps look-ups from occupying all threads of a web process.
 LOOK_UPS = ConcurrencyLimit(2)
 
 
@@ -44,7 +44,7 @@ class ManyAreChecked(Conflict):
 
 
 class Domains(ListPage, ConsoleView):
-    """All of them on one page: an agency has a few. The primary one comes first unless they are sorted."""
+    """Lists all domains on one page, as an agency has a few; unless sorted, the primary one comes first."""
 
     nav = NAV
     table = Table(
@@ -81,7 +81,7 @@ class DomainNew(FormPage[DomainForm]):
 
 
 class OneDomain(ConsoleView):
-    """A page, or a button, about one domain."""
+    """A page or a button about one domain."""
 
     nav = NAV
     form_page = DOMAIN
@@ -106,7 +106,7 @@ class DomainPage(OneDomain):
 
 
 class DomainCheck(OneDomain):
-    """Asks the DNS at once."""
+    """Checks the domain in the DNS at once."""
 
     def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         domain = self.find_domain(uuid)

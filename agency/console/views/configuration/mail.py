@@ -1,4 +1,4 @@
-"""Configuration → E-mail: who e-mails to customers are from, by whose server they go, and which did not arrive."""
+"""Configuration → E-mail: the sender of e-mails to customers, the server that sends them, and failed e-mails."""
 
 from typing import Any
 
@@ -32,13 +32,13 @@ FAILURES_SHOWN = 30
 
 
 def failed_mails(agency: Agency) -> list[Mail]:
-    """Give the latest e-mails that have not left: given up, or to be tried again."""
+    """Return the latest failed e-mails: given up, or waiting for another attempt."""
     failed = Mail.objects.filter(agency=agency, sent_at=None, failed_at__isnull=False, kind__in=OF_AGENCIES)
     return list(failed.order_by("-failed_at")[:FAILURES_SHOWN])
 
 
 def steps_of(report: dict[str, Any]) -> list[tuple[Any, bool]]:
-    """Give the steps of the last test in words, and whether each went well: only the last can have failed."""
+    """Return the steps of the last test in words, and whether each succeeded; only the last can have failed."""
     steps = [name for name in report.get("steps", []) if name in STEPS]
     failed = report.get("failure_step") or ("" if not report.get("failure") else steps[-1] if steps else "")
     return [(STEPS[name], name != failed) for name in steps]
@@ -123,7 +123,7 @@ class MailServerRemove(FormPage[Confirmation]):
 
 
 class MailTest(ConsoleView):
-    """Has a test e-mail sent to the person who asks for it; the page then says how each step went."""
+    """Requests a test e-mail to the signed-in person; the page then shows how each step went."""
 
     nav = form_page = NAV
 
@@ -134,7 +134,7 @@ class MailTest(ConsoleView):
 
 
 class MailAgain(ConsoleView):
-    """Queues an e-mail again that was given up."""
+    """Queues a given-up e-mail again."""
 
     nav = form_page = NAV
     creates = True

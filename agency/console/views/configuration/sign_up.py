@@ -1,4 +1,4 @@
-"""Configuration → Sign-up: whether customers come by themselves, with which plan, and what they agree to."""
+"""Configuration → Sign-up: whether customers sign up by themselves, with which plan, and what they agree to."""
 
 from typing import Any
 

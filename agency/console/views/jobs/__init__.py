@@ -1,1 +1,1 @@
-"""Pages of what goes on in the background: bulk operations and exports."""
+"""Pages of background jobs: bulk operations and exports."""

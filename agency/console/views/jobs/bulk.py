@@ -1,4 +1,4 @@
-"""Changing many things at once: what was chosen is shown and counted, then done as a job that has its own page."""
+"""Bulk changes: a page shows and counts the selection, then a job with its own page makes the changes."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -43,9 +43,9 @@ BADGES: Final = {"completed": "good", "stopped": "bad", "succeeded": "good", "fa
 
 
 class BulkOperationNew(FormPage[Any]):
-    """Says how many were chosen, shows some of them, asks for what the action needs; the address has the choice.
+    """Shows how many things were chosen and some of them, and asks for what the action needs.
 
-    What is made after the page was shown is not among those that match.
+    The address holds the selection. Things made after the page was shown do not belong to it.
     """
 
     nav = LIST
@@ -73,7 +73,7 @@ class BulkOperationNew(FormPage[Any]):
             self.problem = in_page_language(refusal.message)
 
     def _shown_at(self) -> datetime:
-        """Give when the page was shown on which somebody confirms."""
+        """Return when the page was shown that the person confirms; now if the form does not say so believably."""
         now = timezone.now()
         try:
             sent = parse_datetime(self.request.POST.get("until", ""))
@@ -126,7 +126,7 @@ class BulkOperationNew(FormPage[Any]):
 
 
 class BulkOperations(ListPage, ConsoleView):
-    """All of them, the newest first."""
+    """All bulk operations, newest first."""
 
     nav = LIST
     table = BULK_OPERATIONS
@@ -139,7 +139,7 @@ class BulkOperations(ListPage, ConsoleView):
 
 
 class OneBulkOperation(ConsoleView):
-    """A page about one operation of the agency."""
+    """A page about one bulk operation of the agency."""
 
     nav = LIST
     operation: BulkOperation
@@ -152,7 +152,7 @@ class OneBulkOperation(ConsoleView):
 
 
 class BulkOperationPage(OneBulkOperation):
-    """How far it is and what became of each thing; looks again by itself until it has ended."""
+    """Shows the progress and each item's result; the page refreshes itself until the operation has ended."""
 
     def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         self.find(uuid)
@@ -173,7 +173,7 @@ class BulkOperationPage(OneBulkOperation):
         )
 
     def _number(self, state: str) -> int:
-        """Give how many items have a state, by the operation's own counts."""
+        """Return the number of items in a state, from the operation's own counts."""
         operation = self.operation
         if not state:
             return operation.total

@@ -1,4 +1,4 @@
-"""Lists as files: asked for, written as a job, fetched."""
+"""Lists as files: requested on a page, written by a job, downloaded."""
 
 from typing import Any, Final
 from uuid import UUID
@@ -33,7 +33,7 @@ CONTENT_TYPES: Final = {"csv": "text/csv; charset=utf-8", "jsonl": "application/
 
 
 class ExportForm(forms.Form):
-    """Which list, with which filters of its address, as what."""
+    """The list to export, the filters from its address, and the file's format."""
 
     kind = forms.ChoiceField(label=gettext_lazy("List"))
     format = forms.ChoiceField(label=gettext_lazy("Format"), choices=Export.Format.choices, widget=forms.RadioSelect)
@@ -47,7 +47,7 @@ class ExportForm(forms.Form):
 
 
 class ExportNew(FormPage[ExportForm]):
-    """The list and its filters come with the link from the list's own page."""
+    """Asks for an export; the link from the list's own page names the list and its filters."""
 
     nav = LIST
     creates = True
@@ -81,7 +81,7 @@ class ExportNew(FormPage[ExportForm]):
 
 
 class Exports(ListPage, ConsoleView):
-    """All that are kept, the newest first, for people who may fetch them."""
+    """All kept exports, newest first, for people who may download them."""
 
     nav = LIST
     writers_only = True
@@ -109,7 +109,7 @@ class OneExport(ConsoleView):
 
 
 class ExportPage(OneExport):
-    """How far it is; looks again by itself until it has ended."""
+    """Shows the progress; the page refreshes itself until the export has ended."""
 
     def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         self.find(uuid)
@@ -127,7 +127,7 @@ class ExportPage(OneExport):
 
 class ExportCancel(OneExport):
     form_page = ONE
-    writers_only = False  # a mere look leads to the page with the button
+    writers_only = False  # a GET only leads to the page with the button
 
     def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         self.find(uuid)
@@ -137,7 +137,7 @@ class ExportCancel(OneExport):
 
 
 class ExportFile(OneExport):
-    """The file, sent while it is read; the activity log says who has fetched it."""
+    """Streams the file; the activity log records who downloaded it."""
 
     def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponseBase:
         self.find(uuid)

@@ -1,4 +1,4 @@
-"""The lists of exports and of bulk changes as tables: the newest first, narrowed by what they are and their state."""
+"""The tables of exports and bulk changes: newest first, filtered by kind and state."""
 
 from typing import Any, Final
 
@@ -39,6 +39,6 @@ BULK_OPERATIONS: Final = Table(
 
 
 def narrowed(rows: "QuerySet[Any]", state: TableState) -> "QuerySet[Any]":
-    """Keep what all filters keep; a value that is none of a filter's choices is not filtered by."""
+    """Return the rows that match all filters; a value that a filter does not offer is ignored."""
     asked = {one.filter.name: one.value for one in state.filters if one.value in dict(one.choices)}
     return rows.filter(**asked)
