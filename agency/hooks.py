@@ -1,4 +1,4 @@
-"""What the agency app adds to the console: menu, figures, first steps and labels of the activity log."""
+"""All that the agency app registers: menu, first steps, activity labels, notifications, retention, support panels."""
 
 from collections.abc import Iterable
 
@@ -60,7 +60,7 @@ from config.retention.rules import retention_rules
 parts.add(Degradation("mail", mail_keeps_up))
 
 body_rules.add(BodyRule("/console/", signed_in=True), BodyRule("/admin/", signed_in=True))
-# A picture may have 1 MiB; the page says so itself of one as cameras make them.
+# A picture may have 1 MiB. The larger bound lets the page itself refuse larger pictures, such as those of cameras.
 body_rules.add(
     *(
         BodyRule(f"/console/configuration/brand/{picture}", most_bytes=16 * MIB, signed_in=True)
@@ -238,7 +238,7 @@ def _domain_concerns(agency: Agency) -> Iterable[Concern]:
 
 
 def concerns(agency: Agency) -> Iterable[Concern]:
-    """A domain whose record is gone, an open invitation, and the agency's own limit when nine tenths of it are used."""
+    """Domains whose record is gone, open invitations, and the sub-account limit once nine tenths of it are used."""
     yield from _domain_concerns(agency)
     waiting = Invitation.objects.filter(agency=agency, status=Invitation.Status.OPEN, workspace_uuid=None)
     emails = list(waiting.order_by("id").values_list("email", flat=True)[: MOST_NAMED + 1])
@@ -260,7 +260,7 @@ def concerns(agency: Agency) -> Iterable[Concern]:
 
 
 def mail_concerns(agency: Agency) -> Iterable[Concern]:
-    """An own mail server that fails, or that nobody has tested yet."""
+    """An agency's own mail server that fails, or that has not passed a test yet."""
     settings = mail_settings_of(agency)
     if settings.has_server and settings.failures >= FAILURES_BEFORE_REST:
         why = settings.get_failure_display()

@@ -26,7 +26,7 @@ LABELS = {
     "channels.livechat": _("live chat channels"),
     "channels.gbp": _("Google Business Profile channels"),
 }
-# Where a limit is one.
+# The labels where a limit is 1.
 LABELS_OF_ONE = {
     "contacts": _("contact"),
     "team_members": _("team member"),
@@ -45,14 +45,14 @@ LARGEST = 2**31 - 1
 
 
 def value(limits: Mapping[str, Any], name: str) -> int | None:
-    """Give one limit by its dotted name, such as `channels.whatsapp`; None means no limit."""
+    """Return one limit by its dotted name, such as `channels.whatsapp`; None means no limit."""
     if name.startswith("channels."):
         return limits["channels"][name.removeprefix("channels.")]  # type: ignore[no-any-return]  # JSON from the row
     return limits[name]  # type: ignore[no-any-return]  # JSON from the row
 
 
 def build(values: Mapping[str, int | None], *, missing: int | None = None) -> Limits:
-    """Build the nested form from dotted names."""
+    """Build the nested form from dotted names; a name that is not given gets `missing`."""
     return {
         **{name: values.get(name, missing) for name in COUNTS},
         "channels": {kind: values.get(f"channels.{kind}", missing) for kind in CHANNEL_TYPES},
@@ -64,12 +64,12 @@ def unlimited() -> Limits:
 
 
 def nothing() -> Limits:
-    """What an add-on adds when it says nothing."""
+    """The limits of an add-on that adds nothing."""
     return build({}, missing=0)
 
 
 def total(parts: Iterable[Mapping[str, Any]]) -> Limits:
-    """Add limits up; no limit and anything is no limit."""
+    """Add limits up; if one part has no limit, the sum has none."""
     parts = list(parts)
     sums: dict[str, int | None] = {}
     for name in NAMES:
@@ -79,11 +79,11 @@ def total(parts: Iterable[Mapping[str, Any]]) -> Limits:
 
 
 def changed(held: Mapping[str, Any], changes: Mapping[str, Any]) -> Limits:
-    """Give limits with these changes, in which any name may be missing."""
+    """Return the limits with these changes, in which any name may be missing."""
     channels = {**held["channels"], **changes.get("channels", {})}
     return in_order({**held, **changes, "channels": channels})
 
 
 def in_order(limits: Mapping[str, Any]) -> Limits:
-    """Give limits with their names in the documented order, which the database does not keep."""
+    """Return the limits with their names in the documented order, which the database does not keep."""
     return build({name: value(limits, name) for name in NAMES})

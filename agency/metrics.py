@@ -1,4 +1,4 @@
-"""What is measured of e-mail. Rows are counted up to ten thousand."""
+"""Metrics of e-mails and of jobs; rows are counted up to ten thousand."""
 
 from django.db.models.functions import Now
 

@@ -1,4 +1,4 @@
-"""What people are told of: each kind is declared once, in the `hooks` of the app that fires it.
+"""Kinds of notifications: each is declared once, in the `hooks` of the app that fires it.
 
 The list, its filters, the preferences and the e-mails follow from the declaration.
 """
@@ -47,7 +47,7 @@ class NotificationKind:
     has_own_mail: bool = False
 
     def sentence(self, data: Mapping[str, Any]) -> str:
-        """Say what happened, in the language that is active."""
+        """Return what happened as a sentence, in the active language."""
         return str(self.text) % self.words(data)
 
     def address(self, object_id: str) -> str:
@@ -55,7 +55,7 @@ class NotificationKind:
 
     @property
     def ways(self) -> tuple[Way, ...]:
-        """The ways that may be chosen."""
+        """The delivery methods that may be chosen."""
         return (Way.OFF, Way.CONSOLE) if self.has_own_mail else tuple(Way)
 
     def usual_way(self, role: str) -> Way:
@@ -66,7 +66,7 @@ notification_kinds = Registry[NotificationKind]("kinds of notifications")
 
 
 def notification_kind(name: str) -> NotificationKind:
-    """Give a declared kind. Raises `LookupError`."""
+    """Return a declared kind. Raises `LookupError`."""
     found = notification_kinds.get(name)
     if found is None:
         raise LookupError(f"No kind of notifications {name} is declared.")
@@ -74,13 +74,13 @@ def notification_kind(name: str) -> NotificationKind:
 
 
 def kinds_for(audience: Audience, role: str = "") -> list[NotificationKind]:
-    """Give what somebody with this role at an agency, or anybody of a workspace, is told of."""
+    """Return the kinds that a role at an agency, or all people of a workspace, are notified of."""
     of_audience = (kind for kind in notification_kinds if kind.audience == audience)
     return [kind for kind in of_audience if audience == Audience.WORKSPACE or role in kind.roles]
 
 
 def sentence_of(kind: str, data: Mapping[str, Any]) -> str:
-    """Say what a row is about, also where its kind is no longer declared."""
+    """Return a notification's sentence, also if its kind is no longer declared."""
     found = notification_kinds.get(kind)
     return found.sentence(data) if found else _("Something happened.")
 

@@ -1,4 +1,4 @@
-"""The tenant and what it owns before it has a single sub-account."""
+"""Models of the tenant: agencies, their people, and what they own apart from their sub-accounts."""
 
 from agency.models.activity import ActivityEntry
 from agency.models.agencies import Agency, Member

@@ -1,7 +1,7 @@
-"""Who changed what, and when: rows that are only ever added.
+"""The activity log: who changed what, and when. Rows are only added.
 
-A trigger refuses anything else but two things: that rows go when their time is over (`services.retention`), and that
-a person is erased from them (`manage.py erase_person`).
+A trigger refuses all other changes but two: deleting rows whose time is over (`services.retention`), and erasing a
+person from rows (`manage.py erase_person`).
 """
 
 from typing import Final
@@ -14,20 +14,20 @@ from django.utils import timezone
 
 from agency.models.agencies import Agency
 
-# Most entries of an agency are of no workspace: they stand in no index of a workspace's filters.
+# Most of an agency's entries belong to no workspace; the indexes of a workspace's filters leave them out.
 OF_A_WORKSPACE: Final = Q(workspace_uuid__isnull=False)
-# What others than a workspace's own people and keys have done there; few entries among many.
+# Changes in a workspace that its own people and keys did not make; few entries among many.
 BY_THE_AGENCY: Final = Q(of_workspace=False, actor_kind__in=("user", "agency_key", "staff"))
 # Characters of the JSON: the most fields and values that are recorded, with room for escapes and an erasure's marks.
 LARGEST_CHANGES = 100_000
 
 
 class ActivityEntry(models.Model):
-    """One change, written in its transaction. `agency` is empty for fleet-wide changes.
+    """One change, written in the change's transaction. `agency` is empty for fleet-wide changes.
 
-    `acting_for` names the customer as whom somebody of the agency has made it; `of_workspace` says that it was one of
-    the workspace's own people, as they were then. `changes` is `{field: [before, after]}`, and `null` for
-    a field of which no value is kept (`services.activity.fields`).
+    `acting_for` names the customer as whom an agency's person acted. `of_workspace` says that the actor was one of the
+    workspace's own people at that time. `changes` is `{field: [before, after]}`, with `null` for a field whose values
+    are not kept (`services.activity.fields`).
     """
 
     agency = models.ForeignKey(Agency, null=True, on_delete=models.PROTECT, db_index=False, related_name="activity")

@@ -14,10 +14,10 @@ from agency.models.people.users import User
 
 
 class Agency(models.Model):
-    """The tenant. `sub_account_count` is kept by a database trigger and is never written from here.
+    """The tenant. A database trigger keeps `sub_account_count`; the code never writes it.
 
-    `language` is that of its pages and e-mails; empty is that of each reader's browser.
-    `two_factor_roles` are the roles of its console that must use two-factor.
+    `language` is the language of its pages and e-mails; empty means that of each reader's browser. `two_factor_roles`
+    are the console roles that must use two-factor.
     """
 
     class Status(models.TextChoices):
@@ -64,7 +64,7 @@ class Agency(models.Model):
 
 class MemberQuerySet(models.QuerySet["Member"]):
     def of_person(self, user: User, agency_id: int | None) -> Self:
-        """Keep a person's; with `agency_id`, as on that agency's host, the one in that agency."""
+        """Return a person's memberships; with `agency_id`, as on that agency's host, only the one there."""
         own = self.filter(user=user)
         return own if agency_id is None else own.filter(agency=agency_id)
 

@@ -1,4 +1,4 @@
-"""One change of many things at once: a row for each of them says what became of it."""
+"""Bulk operations: one change of many things, with a row for the result of each."""
 
 from typing import ClassVar
 
@@ -13,11 +13,11 @@ LONGEST_ERROR = 500
 
 
 class BulkOperation(Job):
-    """Does the action `kind` on each thing that was picked, or on all that the list's filter keeps.
+    """Runs the action `kind` on each thing that was picked, or on all that match the list's filters.
 
-    `picked` has the public ids of those that were picked; null stands for all that match. `parameters` are the
-    action's own, such as the plan. While it waits its items are made, chunk by chunk from `cursor` on; none is made of
-    what is newer than the operation. Each count is changed in the transaction that changes an item.
+    `picked` holds the public ids of the picked things; null means all that match. `parameters` belong to the action,
+    such as the plan. While the operation waits, its items are made in chunks, from `cursor` on; things newer than the
+    operation get no item. Each count changes in the transaction that changes an item.
     """
 
     picked = ArrayField(models.UUIDField(), null=True)
@@ -48,7 +48,7 @@ class BulkOperation(Job):
 
     @property
     def done(self) -> int:
-        """How many of its things have had their turn."""
+        """How many items are finished: succeeded, unchanged or failed."""
         return self.succeeded + self.unchanged + self.failed
 
     @property
@@ -61,7 +61,7 @@ class BulkOperation(Job):
 
 
 class BulkOperationItem(models.Model):
-    """One thing, by its row's id, with what became of it; `error` is a sentence where it could not be done."""
+    """One thing, by its row's id, with its result; `error` is a sentence that says why the action failed."""
 
     class State(models.TextChoices):
         PENDING = "pending", _("Not done yet")

@@ -1,4 +1,4 @@
-"""The outbox: facts written in the transaction of the change that made them true."""
+"""The outbox: events, written in the transaction of the change that they report."""
 
 import uuid
 
@@ -10,19 +10,20 @@ from django.db.models.lookups import IsNull
 from agency.models.agencies import Agency
 from config.db import CurrentTransaction
 
-# The place of an event that is not fanned out yet, none of another. As an expression it has an index to itself: by
-# statistics of a time when nothing was left to fan out, all indexes of such events seem the same, and empty.
+# The position of an event that is not fanned out yet; null for all others. As an expression it has an index to itself.
+# Statistics from a time when nothing was left to fan out would make all indexes of such events look equally empty.
 NEW_AT = Case(When(fanned_out_at=None, then=F("position")))
 
 
 class Event(models.Model):
-    """`body` is the envelope exactly as every receiver gets it; `fanned_out_at` is empty until all deliveries exist.
+    """An event for webhooks. `body` is the envelope exactly as every receiver gets it.
 
-    `fanned_out_to` is the last endpoint that has its delivery, where there are too many for one batch. `position` is
-    the transaction that recorded it, by which new ones are found.
+    `fanned_out_at` is empty until all deliveries exist. If there are too many for one batch, `fanned_out_to` is the
+    last endpoint that has its delivery. `position` is the transaction that recorded the event, by which new events are
+    found.
 
-    `workspace_id` is set where the event is for a workspace and not for its agency; `workspace_uuid` says which
-    workspace it is for, or which of the agency's it is about.
+    `workspace_id` is set if the event is for a workspace and not for its agency. `workspace_uuid` is the workspace that
+    the event is for, or the agency's workspace that it is about.
     """
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)

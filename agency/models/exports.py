@@ -1,4 +1,4 @@
-"""A list as a file: written piece by piece, kept for some days, fetched by the agency's staff."""
+"""Exports: lists as files, written in parts, kept for some days, downloaded by the agency's staff."""
 
 from django.db import models
 from django.db.models import Q
@@ -8,10 +8,10 @@ from agency.models.jobs import ACTIVE, Job
 
 
 class Export(Job):
-    """Writes what the list `kind` shows with these filters, the newest first, from `cursor` on.
+    """Writes the rows that the list `kind` shows with these filters, newest first, from `cursor` on.
 
-    With `is_cut` there was more than one file may hold. `total` is how many rows there were when it began; null where
-    nobody has counted them.
+    `is_cut` means that there were more rows than a file may hold. `total` is the number of rows when the export began;
+    null if it was not counted.
     """
 
     class Format(models.TextChoices):
@@ -42,12 +42,12 @@ class Export(Job):
 
     @property
     def percent(self) -> int | None:
-        """How far it is; None where nobody knows how much there is."""
+        """How much is written, in percent; None if the total is unknown."""
         return None if self.total is None else min(100, 100 * self.rows // max(1, self.total))
 
 
 class ExportPart(models.Model):
-    """Some lines of a file, in the order of their numbers."""
+    """Some lines of a file; the parts are in the order of their numbers."""
 
     export = models.ForeignKey(Export, on_delete=models.CASCADE, db_index=False, related_name="parts")
     number = models.IntegerField()

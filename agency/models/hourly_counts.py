@@ -1,4 +1,4 @@
-"""How much of what happened at an agency in an hour, counted once the hour is over."""
+"""How often something happened at an agency in an hour, counted once the hour is over."""
 
 from django.db import models
 
@@ -6,7 +6,7 @@ from agency.models.agencies import Agency
 
 
 class HourlyCount(models.Model):
-    """`name` is that of a counter (`agency.services.hourly_counts`); what did not happen has no row."""
+    """The number of a counter `name` (`agency.services.hourly_counts`) in an hour; zero has no row."""
 
     agency = models.ForeignKey(Agency, on_delete=models.CASCADE, db_index=False, related_name="hourly_counts")
     name = models.CharField(max_length=40)
@@ -27,8 +27,9 @@ class HourlyCount(models.Model):
 class CounterState(models.Model):
     """How far a counter has come: hours before `counted_until` are counted.
 
-    `position` is the counted table's newest id when that was written, `previous_position` the one of the time before:
-    at least an hour older, so whatever has been written in the next hours to be counted comes after it.
+    `position` is the counted table's newest id when the row was last written, `previous_position` its newest id at the
+    write before. At least an hour lies between the two, so the rows of the hours that are counted next have larger ids
+    than `previous_position`.
     """
 
     name = models.CharField(max_length=40, primary_key=True)

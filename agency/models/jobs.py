@@ -1,4 +1,4 @@
-"""Work that a person has asked for and that goes on without them, and what every such job knows."""
+"""Jobs: work that a person has asked for and that runs in the background; the fields that all jobs share."""
 
 import uuid
 from typing import Any
@@ -15,10 +15,10 @@ ACTIVE = ("waiting", "running")
 
 
 class Job(models.Model):
-    """Asked for in the console by `created_by`, for their agency alone.
+    """A job that `created_by` asked for in the console, for their agency alone.
 
-    `query` has the filters of the list, as they stood in its address. `cursor` is where reading the list has come to.
-    `stopped_because` is a sentence; `address` and `request_id` are those of the request that asked for it.
+    `query` holds the list's filters, as they stood in its address. `cursor` is how far the list has been read.
+    `stopped_because` is a sentence. `address` and `request_id` are those of the request that asked for the job.
     """
 
     class State(models.TextChoices):
@@ -46,12 +46,12 @@ class Job(models.Model):
 
     @property
     def is_active(self) -> bool:
-        """Whether it goes on."""
+        """Whether the job has not ended yet."""
         return self.state in ACTIVE
 
     @property
     def actor(self) -> Actor:
-        """The person who asked for it, as the request said it."""
+        """The person who asked for the job, with the address and the id of their request."""
         user = self.created_by
         return Actor(
             kind="user",
@@ -63,5 +63,5 @@ class Job(models.Model):
 
     @staticmethod
     def asked_by(by: Actor) -> dict[str, Any]:
-        """Give the columns that say who asks."""
+        """Return the columns that record who asks."""
         return {"created_by_id": int(by.id), "address": by.address, "request_id": by.request_id}

@@ -1,4 +1,4 @@
-"""API keys of an agency, and what a key of any tenant is: only a digest is kept."""
+"""API keys of an agency, and the base of all tenants' keys; only a digest of a key is kept."""
 
 import uuid
 from typing import Any, ClassVar, Self
@@ -17,15 +17,15 @@ EXPIRES = Q(revoked_at=None, expires_at__isnull=False, replaced_by=None)
 
 class KeyQuerySet(models.QuerySet[Any]):
     def live(self) -> Self:
-        """Keep the keys that are neither revoked nor, by the database's clock, expired."""
+        """Return the keys that are neither revoked nor, by the database's clock, expired."""
         return self.filter(Q(expires_at=None) | Q(expires_at__gt=Now()), revoked_at=None)
 
 
 class APIKey(models.Model):
-    """A key by which programs call; `key_hash` is its SHA-256 (32 bytes), `prefix` its first 12 characters.
+    """A key with which programs call; `key_hash` is its SHA-256 (32 bytes), `prefix` its first 12 characters.
 
-    It works from `allowed_networks`, or from anywhere if there are none, until `expires_at` if there is such a time.
-    A key that was rolled is `replaced_by` the one that took its place.
+    It works from `allowed_networks`, or from anywhere if that is empty, until `expires_at` if that is set. A rolled key
+    is `replaced_by` its successor.
     """
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -60,7 +60,7 @@ class APIKey(models.Model):
 
     @property
     def state(self) -> str:
-        """Say in one word, for support, whether the key works."""
+        """Whether the key works, in one word for support."""
         if self.revoked_at:
             return "revoked"
         return "expired" if self.is_expired else "live"

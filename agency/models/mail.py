@@ -1,4 +1,4 @@
-"""E-mails to be sent: rows written with the change that causes them, sent by a worker."""
+"""E-mails as rows: written with the change that causes them, sent by a worker."""
 
 from django.conf import settings
 from django.db import models
@@ -24,11 +24,11 @@ STEPS = {
 
 
 class Mail(models.Model):
-    """One e-mail; its text, and any link in it, is made at the moment of sending and never stored.
+    """One e-mail; its text and any link in it are made when it is sent, and never stored.
 
-    `user` is empty for an address that may be nobody's yet, `agency` for what no agency has caused. `failure` and what
-    belongs to it are those of the last attempt that failed. `link_host` is the agency's host that the link of one that
-    was sent is on, empty for the installation's.
+    `user` is empty for an address that may belong to nobody yet, `agency` if no agency caused the e-mail. `failure` and
+    the fields that go with it describe the last failed attempt. `link_host` is the agency's host in the link of a sent
+    e-mail, empty for the installation's host.
     """
 
     class Kind(models.TextChoices):
@@ -49,7 +49,7 @@ class Mail(models.Model):
         TEST = "test"
 
     class Failure(models.TextChoices):
-        """Why an e-mail did not leave, or was not taken."""
+        """Why an e-mail was not sent, or was not accepted."""
 
         NAME = "name", _("The name of the server could not be looked up.")
         BLOCKED = "blocked", _("The server's address may not be reached from here.")
@@ -119,9 +119,9 @@ class Mail(models.Model):
 
 
 class PasswordResetRequest(models.Model):
-    """An address that somebody asked a link to set a password for, until it is looked up whose it is, if anybody's.
+    """An address for which somebody asked for a password link, until a worker has looked up whose it is, if anybody's.
 
-    So what the page does is the same for every address. `agency` is the one on whose host it was asked.
+    The page therefore does the same for every address. `agency` is the one on whose host the link was asked for.
     """
 
     email = models.EmailField(max_length=254)

@@ -1,4 +1,4 @@
-"""What people are told of: what happened, who is told, and how each person wants to be told."""
+"""Notifications: what happened, who is notified, and how each person wants to be notified."""
 
 from django.conf import settings
 from django.db import models
@@ -10,11 +10,11 @@ from agency.tenants import Audience, Tenant
 
 
 class NotificationEvent(models.Model):
-    """Something that people of an agency or of one of its workspaces are to be told of, once.
+    """Something of which people of an agency or of one of its workspaces are notified once.
 
-    `key` says what it is about: as long as an event of a kind is open, there is no second one with its key. One that
-    `lasts` stays open until its state has ended. `only_user` is set where one person alone is told. `object_id` goes
-    into the address of its page. The people up to the number `told_until` have their row already.
+    `key` says what the event is about: while an event of a kind is open, no second event has its key. An event that
+    `lasts` stays open until its state has ended. With `only_user` only that person is notified. `object_id` goes into
+    the address of the event's page. People with ids up to `told_until` have their notification already.
     """
 
     agency = models.ForeignKey(Agency, on_delete=models.CASCADE, db_index=False, related_name="+")
@@ -65,7 +65,7 @@ class NotificationEvent(models.Model):
 
 
 class Way(models.TextChoices):
-    """How a person is told of one kind."""
+    """How a person receives notifications of one kind."""
 
     OFF = "off", _("Not at all")
     CONSOLE = "console", _("Here")
@@ -74,9 +74,9 @@ class Way(models.TextChoices):
 
 
 class Notification(models.Model):
-    """What one person is told of; `area` is the agency's or the workspace's id.
+    """The notification of one person; `area` is the id of the agency or workspace.
 
-    With `mail_due_at` an e-mail is still to be queued: at once or in the day's digest, as `way` says.
+    While `mail_due_at` is set, an e-mail must still be queued: at once or in the daily digest, as `way` says.
     """
 
     user = models.ForeignKey(
@@ -122,7 +122,7 @@ class Notification(models.Model):
 
 
 class NotificationPreference(models.Model):
-    """How a person is told of one kind at one agency or workspace (`area`, its id); a missing row: as is usual."""
+    """How a person receives one kind at one agency or workspace (`area`, its id); without a row, the kind's default."""
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, db_index=False, related_name="notification_preferences"
@@ -145,7 +145,7 @@ class NotificationPreference(models.Model):
 
 
 class StateCheckPosition(models.Model):
-    """How far a check of lasting states that goes through a large table in turns has come."""
+    """How far a check of lasting states has come that goes through a large table in parts."""
 
     name = models.CharField(max_length=60, primary_key=True)
     position = models.BigIntegerField(default=0)

@@ -10,7 +10,10 @@ from agency.models.agencies import Agency
 
 
 class CatalogueItem(models.Model):
-    """`limits` has the form that `agency.limits` describes; archived items can no longer be assigned."""
+    """A plan or an add-on; `limits` has the form that `agency.limits` describes.
+
+    Archived items can no longer be assigned.
+    """
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     name = models.CharField(max_length=120)
@@ -28,7 +31,7 @@ class CatalogueItem(models.Model):
 
 
 class Plan(CatalogueItem):
-    """A base plan; a sub-account has one or none. New ones take the default plan where none is named."""
+    """A base plan; a sub-account has one or none. New sub-accounts get the default plan if none is named."""
 
     agency = models.ForeignKey(Agency, on_delete=models.PROTECT, related_name="plans")
     is_default = models.BooleanField(default=False, db_default=False, editable=False)
@@ -48,7 +51,7 @@ class Plan(CatalogueItem):
 
 
 class Addon(CatalogueItem):
-    """An add-on; a sub-account may hold any number, each once."""
+    """An add-on; a sub-account may hold any number of add-ons, each once."""
 
     agency = models.ForeignKey(Agency, on_delete=models.PROTECT, related_name="addons")
 

@@ -1,4 +1,4 @@
-"""Views of lists that people keep: their filters, order and size under a name."""
+"""Saved views of lists: filters, order and size under a name."""
 
 import uuid
 
@@ -11,7 +11,7 @@ from config.db import LONGEST_NAME_KEY
 
 
 class SavedView(models.Model):
-    """One person's own, at one list (`page`, the name of its address) of one agency or workspace (`area`, its id).
+    """A person's view of one list (`page`, its URL name) of one agency or workspace (`area`, its id).
 
     `query` is the list's query string, as the page writes it.
     """

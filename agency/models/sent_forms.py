@@ -1,4 +1,4 @@
-"""Forms that make something and were sent: what keeps a second submit from making it twice."""
+"""Sent forms that create something; they keep a second submit from creating it twice."""
 
 from django.conf import settings
 from django.db import models
@@ -6,9 +6,9 @@ from django.utils import timezone
 
 
 class SentForm(models.Model):
-    """Written in the transaction of what the form makes; `landing` is the address that its sender was led to.
+    """A sent form, written in the transaction of what it creates; its sender was led to the address `landing`.
 
-    The unique nonce is the rule: a second submit waits for the first, then finds where that one went.
+    The nonce is unique for each user. A second submit waits for the first, then is led to the same address.
     """
 
     nonce = models.CharField(max_length=32)

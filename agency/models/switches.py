@@ -1,11 +1,11 @@
-"""Fleet-wide switches that our support throws; each surface reads its own on every request."""
+"""Fleet-wide switches, which support sets; each surface reads its own on every request."""
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 
 class Switch(models.Model):
-    """A missing row means on."""
+    """One switch; a missing row means on."""
 
     class Name(models.TextChoices):
         AGENCY_API = "agency_api", _("Reseller API")

@@ -1,1 +1,1 @@
-"""What console, dashboard and public pages share: lists, menus, forms, the activity log's texts, error pages."""
+"""What console, dashboard and public pages share: lists, menus, forms, texts of the activity log, error pages."""

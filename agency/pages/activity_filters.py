@@ -1,4 +1,4 @@
-"""What narrows a list of activity, in the console, in its file and in the dashboard."""
+"""Filters of lists of activity, in the console, in its export and in the dashboard."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,22 +18,22 @@ from config.api.requests.parameters import is_storable
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """A way by which somebody comes to change something, and the entries of those who have."""
+    """A kind of access by which people and programs make changes, with the condition for its entries."""
 
     name: str
     label: StrOrPromise
     entries: Q
 
 
-# More than the clocks of an installation's machines are ever apart.
+# More than the clocks of an installation's machines ever differ.
 SKEW: Final = timedelta(hours=1)
 _FIELDS: Final = {"action": "action", "person": "actor_label", "object": "target_id"}
 
 
 def filters_by(doors: Sequence[Door]) -> tuple[Filter, ...]:
-    """Give the filters of a list of activity; the actions to choose from are given when the list is read.
+    """Return the filters of a list of activity; the actions to choose from are given when the list is read.
 
-    Days are those of UTC, so that an address shows the same to everybody and a file holds what its page showed.
+    Days are in UTC, so that an address shows everybody the same, and an export holds what its page showed.
     """
     return (
         Filter(name="action", label=_("Action"), is_choice=True),
@@ -48,7 +48,7 @@ def filters_by(doors: Sequence[Door]) -> tuple[Filter, ...]:
 def narrowed(
     entries: "QuerySet[ActivityEntry]", asked: Mapping[str, str], doors: Sequence[Door]
 ) -> "QuerySet[ActivityEntry]":
-    """Keep the entries that all filters keep; what no entry can have keeps none."""
+    """Return the entries that match all filters; a value that no entry can have matches none."""
     wanted: dict[str, Any] = {field: asked[name] for name, field in _FIELDS.items() if asked.get(name)}
     door = {one.name: one.entries for one in doors}.get(asked["door"]) if asked.get("door") else Q()
     if door is None or not all(is_storable(value) for value in wanted.values()):
@@ -60,10 +60,10 @@ def narrowed(
 
 
 def _days(entries: "QuerySet[ActivityEntry]", asked: Mapping[str, str]) -> dict[str, Any]:
-    """Give the bounds of the time; both days are part of it. Raises `ValueError` or `OverflowError` for no day.
+    """Return the bounds of time and id, both days included. Raises `ValueError` or `OverflowError` for an invalid day.
 
-    Entries are numbered as time goes by. The ids between which the days lie are looked up by the index of times: the
-    list, which is in the order of ids, would otherwise be read from its newest entry down to the days.
+    Ids rise with time. The index of times gives the ids between which the days lie. Without them the list, which is
+    ordered by id, would be read from its newest entry down to those days.
     """
     bounds: dict[str, Any] = {}
     if first := asked.get("from"):

@@ -1,4 +1,4 @@
-"""What the pages of API keys share, be they the agency's or a workspace's."""
+"""What the pages of agencies' and workspaces' API keys share."""
 
 from datetime import UTC, datetime, time, timedelta
 from typing import Any
@@ -17,7 +17,7 @@ from agency.pages.tables import Column, Table
 from agency.services.keys import LONGEST_LIFE, KeyLimits
 from config.api.keys import LONGEST_NETWORK, MOST_NETWORKS, read_network
 
-# Its form was sent a second time.
+# The answer to a form that is sent a second time.
 KEY_SHOWN_ALREADY = gettext_lazy(
     "This form was used already: its key is shown only once. If you did not keep it, revoke it and create another."
 )
@@ -44,7 +44,7 @@ OVERLAPS = (
 
 
 class KeyLimitsForm(forms.Form):
-    """Until when a key works, and from where."""
+    """The last day of a key, and the networks from which it works."""
 
     expires_at = forms.DateField(
         label=gettext_lazy("Last day"),
@@ -67,7 +67,7 @@ class KeyLimitsForm(forms.Form):
         day = self.cleaned_data["expires_at"]
         if day is None:
             return None
-        # No key reaches that far, and the day after the last one of the calendar cannot be told.
+        # No key lasts that long, and the day after the calendar's last day does not exist.
         if day > (timezone.now() + LONGEST_LIFE).date():
             raise ValidationError(_("An API key expires in the future, at most ten years ahead."))
         return datetime.combine(day, time(), UTC) + timedelta(days=1)
@@ -84,13 +84,13 @@ class KeyLimitsForm(forms.Form):
         return [network for _text, network in networks if network]
 
     def limits(self) -> KeyLimits:
-        """Give the values as the services take them."""
+        """Return the values as the services take them."""
         given = self.cleaned_data
         return {"expires_at": given["expires_at"], "allowed_networks": given["allowed_networks"]}
 
 
 class RollForm(forms.Form):
-    """What becomes of the old key."""
+    """How long the old key still works."""
 
     overlap = forms.TypedChoiceField(
         label=gettext_lazy("The old key"), choices=OVERLAPS, coerce=int, initial=0, widget=forms.RadioSelect
@@ -102,7 +102,7 @@ class RollForm(forms.Form):
 
 
 def roll_form(*, name: str, prefix: str) -> dict[str, Any]:
-    """Give what the form says that asks before a key is rolled."""
+    """Return the texts of the form that asks before a key is rolled."""
     return {
         "heading": _("Roll %(name)s?") % {"name": name},
         "text": _("You get a new key that may do the same. The key %(prefix)s… ends as you choose here.")
@@ -112,12 +112,12 @@ def roll_form(*, name: str, prefix: str) -> dict[str, Any]:
 
 
 def live_keys_first(keys: "QuerySet[Any]") -> "QuerySet[Any]":
-    """Give keys as their list begins: those that work no longer last, the newest of both first."""
+    """Order keys for their list: live keys before ended keys, the newest first in both."""
     return keys.order_by(IS_OVER, F("revoked_at").desc(nulls_first=True), "-created_at", "-id")
 
 
 def revocation_form(*, name: str, prefix: str, warning: str) -> dict[str, Any]:
-    """Give what the form says that asks before a key is revoked."""
+    """Return the texts of the form that asks before a key is revoked."""
     return {
         "heading": _("Revoke %(name)s?") % {"name": name},
         "text": _("Every call with the key %(prefix)s… is refused from that moment on. This cannot be undone.")

@@ -1,1 +1,1 @@
-"""How an agency is met in its own name: its look, its hosts, the sender of its e-mails."""
+"""How an agency appears under its own name: its brand, its hosts, the sender of its e-mails."""

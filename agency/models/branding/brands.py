@@ -1,4 +1,4 @@
-"""How an agency looks to its customers, beside its name."""
+"""How an agency looks to its customers, apart from its name."""
 
 from typing import Final, Literal, NamedTuple
 
@@ -8,13 +8,13 @@ from django.db.models import Q
 from agency.models.agencies import Agency
 
 PictureKind = Literal["logo", "dark_logo", "favicon"]
-# The columns of the pictures' bytes, which no page needs: `.defer(*BYTES)`, or that of a related brand.
+# The columns with the pictures' bytes, which no page needs: `.defer(*BYTES)`, or `BYTES_OF_AGENCY` from an agency.
 BYTES: Final[tuple[PictureKind, ...]] = ("logo", "dark_logo", "favicon")
 BYTES_OF_AGENCY: Final = tuple(f"brand__{kind}" for kind in BYTES)
 
 
 class Picture(NamedTuple):
-    """A PNG of our own making as pages name it: by its SHA-256, with its size in pixels."""
+    """A PNG that we have made, as pages name it: by its SHA-256, with its size in pixels."""
 
     digest: str
     width: int
@@ -22,7 +22,7 @@ class Picture(NamedTuple):
 
 
 def _whole(kind: PictureKind) -> models.CheckConstraint:
-    """A picture is there with its digest and size, or nothing of it is."""
+    """A picture is stored with its digest and its size, or not at all."""
     digest, width, height = f"{kind}_digest", f"{kind}_width", f"{kind}_height"
     none = Q(**{kind: None, digest: "", width: None, height: None})
     whole = Q(
@@ -37,10 +37,10 @@ def _by_digest(kind: PictureKind) -> models.Index:
 
 
 class Brand(models.Model):
-    """A missing row means the product's own look.
+    """An agency's colour and pictures; a missing row means the product's own look.
 
-    `accent` is a colour such as #1f6feb, or empty. Pictures are PNGs of our own making, named by their SHA-256:
-    `dark_logo` is shown on dark grounds, `favicon` is a square, made from the logo unless the agency has its own.
+    `accent` is a colour such as #1f6feb, or empty. Pictures are PNGs that we have made, named by their SHA-256.
+    `dark_logo` is for dark backgrounds. `favicon` is a square, made from the logo unless the agency has its own.
     """
 
     agency = models.OneToOneField(Agency, on_delete=models.PROTECT, related_name="brand", primary_key=True)
@@ -86,6 +86,6 @@ class Brand(models.Model):
         return self.accent.removeprefix("#")
 
     def picture(self, kind: PictureKind) -> Picture | None:
-        """Give a picture's name and size, if there is one."""
+        """Return a picture's digest and size, or None if there is no such picture."""
         digest, width, height = (getattr(self, f"{kind}_{part}") for part in ("digest", "width", "height"))
         return Picture(digest, width, height) if digest else None

@@ -1,4 +1,4 @@
-"""An agency's own hosts: where its customers meet it in its own name."""
+"""An agency's own hosts, where its customers see its name."""
 
 import uuid
 from datetime import datetime, timedelta
@@ -13,11 +13,12 @@ from django.utils.translation import gettext_lazy as _
 from agency.models.agencies import Agency
 from config.db import Moment
 
-# A name in ASCII (IDNA) and lower case, of two or more labels; one that ends in a number could be an address.
+# A host name in ASCII (IDNA) and lower case, with at least two labels. The last label begins with a letter, as the name
+# could otherwise be an IP address.
 HOST_PATTERN = r"^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?$"
 LONGEST_HOST = 253
 VERIFICATION_LABEL = "_svc-verify"
-# A verified domain whose record is gone is served for so long: time to notice, and to mend it.
+# A verified domain whose record is gone is served for so long, so that the agency can notice and restore the record.
 GRACE = timedelta(days=14)
 
 
@@ -33,11 +34,11 @@ class DomainQuerySet(models.QuerySet["Domain"]):
 
 
 class Domain(models.Model):
-    """Anybody may claim a host; who shows the `token` in the DNS has it, and it is verified for one agency alone.
+    """A host that an agency claims. Any agency may claim it; the `token` in the DNS verifies it, for one agency only.
 
-    `finding` is what the last check saw, with the texts and addresses themselves; `points_here` says whether one of
-    these is the installation's, None when nobody could tell. `failing_since` is set while a verified one's record is
-    gone.
+    `finding` is what the last check saw, `found_texts` and `found_addresses` are the records themselves. `points_here`
+    says whether one of the addresses is the installation's, None if that is unknown. `failing_since` is set while the
+    record of a verified domain is gone.
     """
 
     class State(models.TextChoices):
@@ -99,10 +100,10 @@ class Domain(models.Model):
 
     @property
     def verification_name(self) -> str:
-        """Where the token has to stand as a TXT record."""
+        """The name of the TXT record that must hold the token."""
         return f"{VERIFICATION_LABEL}.{self.host}"
 
     @property
     def served_until(self) -> datetime | None:
-        """When a verified one whose record is gone is no longer served; None while all is well."""
+        """When a verified domain whose record is gone stops being served; None while the record is there."""
         return self.failing_since + GRACE if self.failing_since else None

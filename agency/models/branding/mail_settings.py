@@ -12,12 +12,12 @@ from config.encryption import EncryptedTextField
 
 
 class MailSettings(models.Model):
-    """A missing row means: in the agency's name, by the installation's server.
+    """An agency's sender and mail server; a missing row means the agency's name and the installation's server.
 
-    The agency's own server is used from the moment when it took a test e-mail as it is set now (`verified_at`), and our
-    support lets it (`carries_account_links`): people who run a server may read the links that make accounts. After
-    several failures in a row it rests, and the installation's server stands in until `resting_until`. `failure` and
-    what belongs to it are the last ones.
+    The agency's own server is used once it has accepted a test e-mail with the present settings (`verified_at`) and
+    support allows it (`carries_account_links`), as people who run a server may read the links that make accounts. After
+    several failures in a row the server rests, and the installation's server stands in until `resting_until`. `failure`
+    and the fields that go with it describe the last failure.
     """
 
     class Security(models.TextChoices):
@@ -74,7 +74,10 @@ class MailSettings(models.Model):
         return bool(self.host)
 
     def is_used(self, now: datetime) -> bool:
-        """Say whether e-mails go by the agency's own server: it is trusted, took a test, and does not rest."""
+        """Return whether e-mails go by the agency's own server:
+
+        support allows it, it passed a test, and it does not rest.
+        """
         return self.carries_account_links and self.verified_at is not None and not self.is_resting(now)
 
     def is_resting(self, now: datetime) -> bool:

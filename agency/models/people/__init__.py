@@ -1,1 +1,1 @@
-"""People who sign in or are about to, and what shows that it is them."""
+"""Models of people: users, invitations, sign-ups, sessions and two-factor."""

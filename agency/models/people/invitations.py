@@ -1,4 +1,4 @@
-"""An address that was asked to join: its person is and sees nothing until they accept."""
+"""Invitations, each to an e-mail address; its person belongs nowhere and sees nothing until they accept."""
 
 import uuid
 from datetime import datetime
@@ -11,13 +11,13 @@ from django.utils.translation import gettext_lazy as _
 
 from agency.models.agencies import Agency, Member
 
-# The role of somebody who is invited to work in a workspace; who is asked to own it has none.
+# The role of a person who is invited to work in a workspace. An invitation to own a workspace has no role.
 WORKSPACE_MEMBER = "member"
 
 
 class InvitationQuerySet(models.QuerySet["Invitation"]):
     def waiting(self) -> Self:
-        """Keep those that nobody has answered or withdrawn; some of them may have expired."""
+        """Return the invitations that are neither answered nor withdrawn, including expired ones."""
         return self.filter(status=Invitation.Status.OPEN)
 
     def answerable(self, now: datetime) -> Self:
@@ -27,18 +27,18 @@ class InvitationQuerySet(models.QuerySet["Invitation"]):
         return self.filter(agency=agency, workspace_uuid=None)
 
     def to_own(self, workspace_uuid: uuid.UUID) -> Self:
-        """Keep the questions whether somebody wants to own a workspace."""
+        """Return the invitations to own a workspace."""
         return self.filter(workspace_uuid=workspace_uuid, role="")
 
     def to_work_in(self, workspace_uuid: uuid.UUID) -> Self:
-        """Keep the invitations to the people of a workspace."""
+        """Return the invitations to work in a workspace."""
         return self.filter(workspace_uuid=workspace_uuid, role=WORKSPACE_MEMBER)
 
 
 class Invitation(models.Model):
-    """To an agency's team with a `role`, to work in the workspace `workspace_uuid` as a member, or to own it: no role.
+    """An invitation to an agency's team with a `role`, to work in a workspace as a member, or to own it without a role.
 
-    `email` is what was written; whether somebody has an account with it is nobody's business before they accept.
+    `email` is what was written; whether it has an account stays unknown to the inviter until its person accepts.
     """
 
     class Status(models.TextChoices):

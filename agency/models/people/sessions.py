@@ -1,4 +1,4 @@
-"""Sessions of people's browsers: the rows that hold them, by the person who has signed in."""
+"""Browser sessions, with the person who has signed in."""
 
 from importlib import import_module
 from typing import Any
@@ -13,10 +13,10 @@ from agency.models.agencies import Agency
 
 
 class UserSession(AbstractBaseSession):
-    """The session of one browser; deleting the row ends it at once, even for those who hold its cookie.
+    """The session of one browser; deleting the row ends it at once, even for holders of its cookie.
 
-    Without `user` nobody has signed in. `agency` is that of the host on which they did; `address` and `browser` (in
-    words) are of that moment. The row is written by `agency.account.session_store`.
+    Without `user` nobody has signed in. `agency` is the one on whose host the person signed in; `address` and `browser`
+    (in words) are from that moment. `agency.account.session_store` writes the row.
     """
 
     user = models.ForeignKey(
@@ -35,7 +35,7 @@ class UserSession(AbstractBaseSession):
 
     @classmethod
     def get_session_store_class(cls) -> Any:
-        """Give what reads `session_data`."""
+        """Return the class that reads `session_data`."""
         return import_module(settings.SESSION_ENGINE).SessionStore
 
     def __str__(self) -> str:

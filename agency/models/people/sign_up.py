@@ -1,4 +1,4 @@
-"""Sign-up: what an agency has set for it, and what people have written whose address is still to be confirmed."""
+"""Sign-up: an agency's settings for it, and sign-ups whose e-mail address is not confirmed yet."""
 
 import uuid
 from typing import ClassVar, Self
@@ -14,15 +14,15 @@ LONGEST_LINK = 500
 
 class SignUpSettingsQuerySet(models.QuerySet["SignUpSettings"]):
     def taking_plans(self) -> Self:
-        """Keep those by which somebody may get a new workspace, with the default plan."""
+        """Return the settings under which people can get a new workspace, with the default plan."""
         return self.filter(Q(is_on=True) | Q(allows_further_workspaces=True))
 
 
 class SignUpSettings(models.Model):
-    """A missing row means that nobody signs up and nobody adds a workspace.
+    """An agency's settings for sign-up; a missing row means that people cannot sign up or add a workspace.
 
-    New workspaces take the agency's default plan: without one neither can be switched on, and it cannot go while one is
-    (triggers of migration 0015).
+    New workspaces take the agency's default plan. Without a default plan neither switch can be on, and while a switch
+    is on the default plan must stay (triggers of migration 0002).
     """
 
     agency = models.OneToOneField(Agency, on_delete=models.PROTECT, related_name="sign_up", primary_key=True)
@@ -31,7 +31,6 @@ class SignUpSettings(models.Model):
     terms_url = models.CharField(max_length=LONGEST_LINK, blank=True)
     privacy_url = models.CharField(max_length=LONGEST_LINK, blank=True)
 
-    # As Django documents it.
     objects: ClassVar[SignUpSettingsQuerySet] = SignUpSettingsQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
 
     class Meta:
@@ -54,11 +53,11 @@ class SignUpSettings(models.Model):
 
 
 class PendingSignUp(models.Model):
-    """What somebody wrote on an agency's sign-up page. Person and workspace are made when the link is used, once.
+    """What a person wrote on an agency's sign-up page. Person and workspace are made when the link is used, once.
 
-    Until the mail worker has looked its address up (`is_looked_up`) nothing is known of it: the row of somebody who has
-    an account goes then. `password` is a hash, and forgotten with the use. `terms_url` and `privacy_url` are what was
-    agreed to.
+    Until the mail worker has looked the address up (`is_looked_up`), it is unknown whether it has an account; if it
+    has, the worker removes the row. `password` is a hash, and is erased when the link is used. `terms_url` and
+    `privacy_url` are the documents that the person agreed to.
     """
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)

@@ -1,4 +1,4 @@
-"""A person's second factor: the key of their authenticator app, and the codes that stand in for it."""
+"""A person's second factor: the key of their authenticator app, and the recovery codes that stand in for it."""
 
 from django.conf import settings
 from django.db import models
@@ -8,10 +8,10 @@ from config.encryption import EncryptedTextField
 
 
 class TwoFactor(models.Model):
-    """The key of an authenticator app (RFC 6238); in force from `confirmed_at`, when a first code was shown.
+    """The key of an authenticator app (RFC 6238); in force from `confirmed_at`, when a first code was right.
 
-    `last_used_step` is the time step of the last code that was accepted: no code of that step or of an earlier one is
-    accepted again. `attempts` were made since `attempts_since` without a right code among them.
+    `last_used_step` is the time step of the last accepted code; codes of that step or an earlier step are refused.
+    `attempts` counts the attempts since `attempts_since` without a right code.
     """
 
     user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="two_factor")
@@ -27,7 +27,7 @@ class TwoFactor(models.Model):
 
 
 class RecoveryCode(models.Model):
-    """One of the codes that let a person in without their app, each once; only its SHA-256 is kept."""
+    """A recovery code, which lets a person in once without their app; only its SHA-256 is kept."""
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, db_index=False, related_name="recovery_codes"

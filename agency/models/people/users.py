@@ -1,4 +1,4 @@
-"""People who sign in: agency staff, owners of sub-accounts, our own support."""
+"""People who sign in: agency staff, owners of sub-accounts, support staff."""
 
 from typing import Any, ClassVar
 
@@ -26,10 +26,10 @@ class UserManager(BaseUserManager["User"]):
 
 
 class User(AbstractBaseUser, PermissionsMixin):
-    """One person with one e-mail address, whatever number of agencies and sub-accounts they belong to.
+    """One person with one e-mail address, who may belong to any number of agencies and sub-accounts.
 
-    An empty `language` or `time_zone` is that of their browser; `time_zone` is a name of IANA.
-    `landing`, `chosen_agency` and `chosen_workspace` are what they chose last, and no one else ever sets them.
+    An empty `language` or `time_zone` means that of their browser; `time_zone` is an IANA name. `landing`,
+    `chosen_agency` and `chosen_workspace` are the person's last choices, which only the person sets.
     """
 
     email = models.EmailField(unique=True)

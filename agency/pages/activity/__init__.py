@@ -1,4 +1,4 @@
-"""How the activity log reads: labels of actions, links to what was changed, details as text."""
+"""The texts of the activity log: labels of actions, links to what was changed, details."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -10,12 +10,12 @@ from django.utils.translation import gettext as _
 from agency.models import ActivityEntry
 from agency.pages.registry import StrOrPromise, activity_actions, activity_targets
 
-# Of several things that one line is about.
+# How many targets a line names.
 MOST_NAMED = 2
 
 
 def labelled(actions: Iterable[str]) -> list[tuple[str, StrOrPromise]]:
-    """Give actions that the log can be filtered by, in the order of their labels."""
+    """Return the actions that the log can be filtered by, ordered by label."""
     return sorted(((action, action_label(action)) for action in actions), key=lambda pair: str(pair[1]))
 
 
@@ -29,20 +29,20 @@ def action_label(action: str) -> StrOrPromise:
 
 
 def actor_of(entry: ActivityEntry) -> str:
-    """Name who has done it, and the customer as whom somebody of the agency has."""
+    """Name the actor, and the customer as whom an agency's person acted."""
     if not entry.acting_for:
         return entry.actor_label
     return _("%(person)s as %(customer)s") % {"person": entry.actor_label, "customer": entry.acting_for}
 
 
 def target_url(entry: ActivityEntry) -> str:
-    """Give the address of what the entry is about; empty where it has no page."""
+    """Return the address of the page of what was changed; empty if it has no page."""
     target = activity_targets.get(entry.target_kind)
     return reverse(target.url_name, args=[entry.target_id]) if target else ""
 
 
 def details_of(entry: ActivityEntry) -> Iterator[tuple[str, str]]:
-    """Give what the entry says beside its action and its changes, as pairs of a name and a text."""
+    """Yield what the entry says besides its action and its changes, as pairs of a name and a text."""
     details: dict[str, Any] = entry.details
     if details.keys() == {"from", "to"}:
         yield _("change"), _as_text(details)
@@ -87,11 +87,11 @@ class EntryGroup:
 
     @property
     def times(self) -> int:
-        """How often it was done to the one thing; of several it is not said."""
+        """How often the action was done to the only target; 1 if there are several."""
         return self.number if len(self.targets) == 1 else 1
 
     def takes(self, entry: ActivityEntry) -> bool:
-        """Say whether an entry belongs here: the next one, of the same action, and of the same target or person."""
+        """Return whether the next entry belongs to this group: the same action, and the same target or person."""
         if entry.action != self.newest.action:
             return False
         return entry.target_id in self.targets or actor_of(entry) == actor_of(self.newest)
@@ -103,7 +103,7 @@ class EntryGroup:
 
 
 def grouped(entries: Iterable[ActivityEntry]) -> list[EntryGroup]:
-    """Make one line of entries, the newest first, that stand in a row and belong together."""
+    """Group consecutive entries, newest first, that belong together."""
     groups: list[EntryGroup] = []
     for entry in entries:
         if groups and groups[-1].takes(entry):

@@ -1,4 +1,4 @@
-"""What an entry of the activity log changed, before and after, as people read it."""
+"""What an entry of the activity log changed, before and after, as readable text."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -28,17 +28,17 @@ class ShownChange:
 
 
 def changes_of(entry: ActivityEntry) -> list[ShownChange]:
-    """Give all that an entry changed, in the order in which the fields are declared."""
+    """Return all changes of an entry, in the order in which the fields are declared."""
     return changes_under(entry.action, entry.changes)
 
 
 def changes_for_customers(entry: ActivityEntry) -> list[ShownChange]:
-    """Give what the workspace's own people may read of it: nothing that is its agency's alone."""
+    """Return the changes that the workspace's own people may read, without the fields for the agency alone."""
     return changes_under(entry.action, entry.changes, for_customers=True)
 
 
 def changes_under(action: str, changes: dict[str, Any], *, for_customers: bool = False) -> list[ShownChange]:
-    """Give what was written down under an action; a field that is no longer declared is shown by its name."""
+    """Return the changes recorded under an action; a field that is no longer declared is shown by its name."""
     return list(_shown(action, changes, for_customers)) if changes else []
 
 

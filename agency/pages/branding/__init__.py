@@ -1,1 +1,1 @@
-"""Under whose name a page is shown: the hosts that are answered for, their look, how a domain stands."""
+"""The name under which a page is shown: the hosts that are served, their theme, and the states of domains."""

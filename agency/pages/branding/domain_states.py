@@ -1,4 +1,4 @@
-"""How a domain stands, in words, and the records that it needs in the DNS."""
+"""The state of a domain in words, and the DNS records that it needs."""
 
 from dataclasses import dataclass
 from ipaddress import ip_address
@@ -25,7 +25,7 @@ PENDING: dict[str, StrOrPromise] = {
 
 @dataclass(frozen=True, slots=True)
 class DomainState:
-    """A badge (`tone` is that of its colour), and a sentence."""
+    """A badge, whose colour is `tone`, and a sentence."""
 
     label: StrOrPromise
     tone: str
@@ -34,7 +34,7 @@ class DomainState:
 
 @dataclass(frozen=True, slots=True)
 class DnsRecord:
-    """A line to enter where the domain's DNS is kept; `found` is what stands there now."""
+    """A record to enter in the domain's DNS; `found` is what the last check saw there."""
 
     kind: str
     name: str
@@ -44,7 +44,7 @@ class DnsRecord:
 
 
 def state_of(domain: Domain) -> DomainState:
-    """Say how a domain stands, and what to do about it."""
+    """Return a domain's state, and what to do about it."""
     if not domain.is_verified:
         return DomainState(_("Not verified"), "", PENDING.get(domain.finding, PENDING[Finding.NOT_CHECKED]))
     if domain.served_until:
@@ -58,7 +58,7 @@ def state_of(domain: Domain) -> DomainState:
 
 
 def dns_records(domain: Domain) -> list[DnsRecord]:
-    """Give the record that proves whose the domain is, and those that lead it here, of which one kind is enough."""
+    """Return the record that proves ownership, and the records that lead the host here, of which one kind is enough."""
     has_token = domain.token in domain.found_texts if domain.checked_at else None
     found = tuple(domain.found_addresses)
     return [
