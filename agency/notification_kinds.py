@@ -27,12 +27,12 @@ def as_written(data: Mapping[str, Any]) -> Mapping[str, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotificationKind:
-    """Something that the people of an agency or a workspace are told of; `text` is a sentence with the event's data.
+    """A kind of notifications for people of an agency or a workspace; `text` is a sentence with the event's data.
 
-    `url_name` is the page where it is put right, whose address has the event's object if it `names_object`. `roles` are
-    those of an agency's staff who are told. `usual` is the way of those who chose none; viewers get no e-mail unless
-    they ask. `words` puts into the reader's language what the data only names. What `has_own_mail` is never sent by
-    another.
+    `url_name` is the page where the problem is solved; with `names_object` its address has the event's object. `roles`
+    are the agency roles that are notified. `usual` is the delivery method of people who chose none; viewers get e-mails
+    only if they choose them. `words` puts values that the data only names into the reader's language. With
+    `has_own_mail` the event has its own e-mail, and its notification is never e-mailed.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Limits what a request waits for outside: something slow must not take all of a web process's threads."""
+"""Limits on slow outside work, which must not occupy all threads of a web process."""
 
 import threading
 from collections.abc import Iterator
@@ -6,14 +6,14 @@ from contextlib import contextmanager
 
 
 class ConcurrencyLimit:
-    """At most so many at once in this process; nobody waits in line."""
+    """A limit of concurrent holders in this process; nobody waits for a slot."""
 
     def __init__(self, most: int) -> None:
         self._free = threading.BoundedSemaphore(most)
 
     @contextmanager
     def slot(self) -> Iterator[bool]:
-        """Say whether a slot was free; it is given back at the end."""
+        """Yield whether a slot was free; it is given back at the end."""
         is_free = self._free.acquire(blocking=False)
         try:
             yield is_free

@@ -1,4 +1,4 @@
-"""What people see when something is wrong: a page with the request's id; below `/api/` the API's own errors."""
+"""Error pages with the request's id; below `/api/` the API's own errors."""
 
 import logging
 import sys
@@ -38,7 +38,7 @@ def is_api(request: HttpRequest) -> bool:
 
 
 def error_page(request: HttpRequest, status: int) -> HttpResponse:
-    """Say what is wrong, in the look of the host; where the fault is ours, nobody is asked for that look."""
+    """Render an error page in the host's theme; for a fault of ours, in a theme that needs no query."""
     title, advice = MESSAGES[status]
     look = look_of(request) if status < FAULTS else remembered_look(request)
     context = {"title": title, "advice": advice, "status": status, "request_id": request_id.get(), "look": look}
@@ -46,7 +46,7 @@ def error_page(request: HttpRequest, status: int) -> HttpResponse:
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Answer what no view may see (too many fields, a look-up that is not declared), with one line and no trace."""
+    """Answer a request that no view may see (too many fields, an undeclared look-up); log one line and no trace."""
     logger.warning("request refused", extra={"reason": type(exception).__name__})
     return answer_exception(exception, {}) if is_api(request) else error_page(request, 400)
 
@@ -60,7 +60,7 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Answer a fault that no view has; Django calls this where it has caught it."""
+    """Answer an exception that no view has handled; Django calls this where it has caught it."""
     fault = sys.exception()
     if fault is not None and (is_unavailable(fault) or is_race_lost(fault)):
         return _unavailable(request, fault)
@@ -73,12 +73,12 @@ def _unavailable(request: HttpRequest, fault: BaseException) -> HttpResponse:
     log_fault(fault, logging.WARNING)
     answer = error_page(request, 503)
     answer.headers["Retry-After"] = str(RETRY_AFTER_SECONDS)
-    answer.__dict__["_has_been_logged"] = True  # one line is enough, and its trace would quote rows
+    answer.__dict__["_has_been_logged"] = True  # one line is enough, and a trace would quote rows
     return answer
 
 
 def comes_from_here(request: HttpRequest) -> bool:
-    """Say whether a browser vouches for it that a page of ours sent this."""
+    """Return whether the browser's headers say that a page of ours sent this."""
     site = request.headers.get("Sec-Fetch-Site")
     if site is not None:
         return site == "same-origin"
@@ -86,10 +86,10 @@ def comes_from_here(request: HttpRequest) -> bool:
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """Answer a form without the browser's own token; one of ours, from before a new sign-in, is shown again.
+    """Answer a form without a valid CSRF token; a form of ours from before a new sign-in is shown again.
 
-    It must come from a page of ours, or another site could have what it likes kept. For whom it was shown its nonce
-    says. Nothing is done with it.
+    The form must come from a page of ours, as another site could otherwise have anything kept. The form's nonce says
+    for whom it was shown. The form itself does nothing.
     """
     view: Any = getattr(request.resolver_match and request.resolver_match.func, "view_class", None)
     if not hasattr(view, "address_of_form") or not comes_from_here(request):

@@ -1,4 +1,4 @@
-"""Finding things of an agency by what somebody types: each app declares in its `hooks.py` what of it can be found."""
+"""Search for an agency's things by typed text: each app declares in its `hooks.py` what can be found."""
 
 import re
 import unicodedata
@@ -12,7 +12,7 @@ from agency.pages.registry import StrOrPromise
 from config.hooks import Registry
 
 LONGEST_QUERY: Final = 200
-# One letter is in nearly every name: no index answers it.
+# One letter is in nearly every name, so no index can answer it.
 SHORTEST_QUERY: Final = 2
 FEWEST_DIGITS: Final = 5
 LIKE_A_PHONE_NUMBER = re.compile(r"[\d\s()+./-]+")
@@ -29,9 +29,9 @@ class FoundAction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """Something that was found: its name, what tells it from others of that name, its page, and what it is for.
+    """A search result: its name, a detail that tells it from others of that name, and its page.
 
-    Its `actions` are offered where it is the only one of its kind that was found.
+    Its `actions` are offered if it is the only result of its kind.
     """
 
     title: StrOrPromise
@@ -42,7 +42,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FindSource:
-    """What of one app can be found: `find` takes a query and how many are wanted, and asks indexes alone."""
+    """What can be found of one app: `find` takes a query and the number of wanted results, and uses indexes alone."""
 
     name: str
     label: StrOrPromise
@@ -52,7 +52,7 @@ class FindSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundGroup:
-    """What one source has found; with `is_more` not all of it."""
+    """The results of one source; with `is_more` there are more."""
 
     label: StrOrPromise
     items: list[Found]
@@ -61,7 +61,7 @@ class FoundGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsoleAction:
-    """Something that can be begun on a page of its own, which `url_name` names without arguments."""
+    """Something that can be begun on its own page, which `url_name` names without arguments."""
 
     url_name: str
     label: StrOrPromise
@@ -77,19 +77,19 @@ console_actions = Registry[ConsoleAction]("actions of the console")
 
 
 def read_query(text: str) -> str:
-    """Give what somebody looks for: without characters that no text has, its blanks as one each."""
+    """Return the query without control and surrogate characters, and with single blanks."""
     kept = "".join(" " if unicodedata.category(one) in {"Cc", "Cs"} else one for one in text[:LONGEST_QUERY])
     return " ".join(kept.split())
 
 
 def digits_of_phone(query: str) -> str:
-    """Give the digits of what may be a part of a phone number, without zeros that stand for a country or a city."""
+    """Return the digits of a possible part of a phone number, without the zeros that stand for a country or a city."""
     digits = "".join(re.findall(r"[0-9]", query)).lstrip("0")
     return digits if LIKE_A_PHONE_NUMBER.fullmatch(query) and len(digits) >= FEWEST_DIGITS else ""
 
 
 def find(agency: Agency, query: str, *, most: int) -> list[FoundGroup]:
-    """Find what of an agency's a query names, at most so many of each kind."""
+    """Find the agency's things that match a query, at most `most` of each kind."""
     if len(query) < SHORTEST_QUERY:
         return []
     sources = sorted(find_sources, key=lambda source: source.order)

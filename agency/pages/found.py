@@ -1,4 +1,4 @@
-"""What the console's search shows of an agency's own: plans and add-ons, its team. There are few of each."""
+"""The agency app's results in the console's search: plans and add-ons, and the team. There are few of each."""
 
 from collections.abc import Iterator
 

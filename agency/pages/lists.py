@@ -13,7 +13,7 @@ from config.api.responses.pagination import read_number
 Row = TypeVar("Row", bound=Model)
 PAGE_SIZE = 25
 SIZES: Final = (PAGE_SIZE, 50, 100)
-# Further rows are not counted, and a list that has more leads no further: it is to be narrowed or sorted.
+# Further rows are not counted, and the list's pages end there; people must filter or sort the list to see others.
 MOST_COUNTED: Final = 10_000
 LARGEST_ID = 2**63 - 1
 
@@ -58,12 +58,12 @@ class Pages:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """How many rows a page may have, where there are more than on the shortest."""
+        """The page sizes to choose from, if there are more rows than on the shortest page."""
         return SIZES if self.size in SIZES and self.total > PAGE_SIZE else ()
 
 
 def read_size(request: HttpRequest) -> int:
-    """Give how many rows the address asks for; an odd number is the usual one."""
+    """Return how many rows the address asks for; another number means the usual size."""
     asked = read_number(request.GET.get("size", ""), usual=PAGE_SIZE, highest=SIZES[-1])
     return asked if asked in SIZES else PAGE_SIZE
 
@@ -74,19 +74,19 @@ def read_pages(request: HttpRequest, total: int, is_capped: bool = False) -> Pag
 
 
 def count_capped(rows: "QuerySet[Any]") -> tuple[int, bool]:
-    """Count rows up to 10,000, and say whether there are more."""
+    """Count rows up to 10,000; return the number, and whether there are more."""
     found = rows.order_by().values("pk")[: MOST_COUNTED + 1].count()
     return min(found, MOST_COUNTED), found > MOST_COUNTED
 
 
 def paged(request: HttpRequest, rows: "QuerySet[Row]") -> tuple[list[Row], Pages]:
-    """Count the rows, as far as that stays cheap, and fetch the page asked for."""
+    """Count the rows as far as that is cheap, and fetch the requested page."""
     pages = read_pages(request, *count_capped(rows))
     return list(rows[pages.offset : pages.offset + pages.size]), pages
 
 
 def with_id(rows: "QuerySet[Row]", uuid: UUID | None) -> Row | None:
-    """Find the row with this public id; a malformed one (None) is nobody's."""
+    """Return the row with this public id; a malformed id (None) matches no row."""
     return rows.filter(uuid=uuid).first() if uuid else None
 
 
@@ -101,12 +101,12 @@ class KeysetPage(Generic[Row]):
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """How many rows a page may have, where there are more than on this one, or it is not of the usual size."""
+        """The page sizes to choose from, if there are further rows or the page is not of the usual size."""
         return SIZES if self.older or self.newer or self.size != PAGE_SIZE else ()
 
 
 def keyset_page(request: HttpRequest, rows: "QuerySet[Row]") -> KeysetPage[Row]:
-    """Fetch rows before the id `before`, or after the id `after`: never counts and never skips."""
+    """Fetch rows before the id `before` or after the id `after`, without counting or skipping rows."""
     after, size = _id(request, "after"), read_size(request)
     if after is not None:
         found = list(rows.filter(pk__gt=after).order_by("pk")[: size + 1])

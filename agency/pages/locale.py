@@ -1,4 +1,4 @@
-"""In which language and by which clock a page is shown: what the person chose, else the agency, else the browser."""
+"""The language and time zone of a page: the person's choice, else the agency's, else the browser's."""
 
 from typing import Any, Final
 from zoneinfo import ZoneInfo
@@ -18,15 +18,15 @@ from config.api.fields.texts import known_zones
 from config.serving.middleware import Next, is_api
 
 COOKIE_SECONDS: Final = 365 * 24 * 3600
-# Our support's own pages are in English, and nobody reads these.
+# Support's own pages are in English, and nobody reads the others.
 WITHOUT_LANGUAGE: Final = ("/admin", "/internal", "/healthz", "/readyz")
 
 
 class PageLocale:
-    """Shows each page in the language and time zone of its reader; it asks the database for neither of them.
+    """Shows each page in its reader's language and time zone, without a query.
 
-    What a person chose comes along in cookies, which are set when they choose and when they sign in. A page that finds
-    out later whose it is calls `prefer_language_of`.
+    Cookies hold a person's choices; they are set when the person chooses and when they sign in. A page that finds out
+    later whose it is calls `prefer_language_of`.
     """
 
     def __init__(self, get_response: Next) -> None:
@@ -48,23 +48,23 @@ class PageLocale:
 
 
 def remember_locale(request: HttpRequest, user: User) -> None:
-    """Have the answer set the cookies that hold what this person chose."""
+    """Have the response set the cookies with this person's choices."""
     request._locale_of = user  # type: ignore[attr-defined]  # ours alone
 
 
 def prefer_language_of(request: HttpRequest, agency: Agency) -> None:
-    """Go on in this agency's language, unless it has none or the person chose one."""
+    """Switch to this agency's language, unless it has none or the person chose one."""
     if agency.language and not chosen_language(request):
         translation.activate(agency.language)
 
 
 def in_page_language(sentence: str) -> str:
-    """Give a refusal's sentence, which services write in English, as the page says it."""
+    """Translate a refusal's sentence, which services write in English, into the page's language."""
     return gettext(sentence) if sentence else ""
 
 
 def chosen_language(request: HttpRequest) -> str:
-    """Give the language that the person chose; empty where they chose none."""
+    """Return the language that the person chose; empty if they chose none."""
     name = request.COOKIES.get(settings.LANGUAGE_COOKIE_NAME, "")
     return name if name in dict(settings.LANGUAGES) else ""
 

@@ -1,4 +1,4 @@
-"""Menus as they are written: once for a page, which shows each twice, at its side and folded at its top."""
+"""Rendered menus: each page renders its menu once, and shows it twice, at its side and folded at its top."""
 
 from functools import lru_cache
 
@@ -10,11 +10,11 @@ from config.hooks import Registry
 
 
 def written_menu(template: str, entries: Registry[MenuEntry], nav: str) -> str:
-    """Write a menu, with the entry `nav` as the current one."""
+    """Render a menu with the entry `nav` as the current one."""
     return menu_in_language(template, entries, nav, get_language())
 
 
 @lru_cache(maxsize=1024)
 def menu_in_language(template: str, entries: Registry[MenuEntry], nav: str, language: str | None) -> str:
-    """Write a menu once in each language of a process: its entries are all there since the apps were loaded."""
+    """Render a menu once for each language and process, as all its entries are there once the apps are loaded."""
     return render_to_string(template, {"menu": in_sections(entries), "nav": nav})

@@ -1,4 +1,4 @@
-"""What people are told of, in the console and in the dashboard alike: the list, what is read, how they are told."""
+"""Pages of notifications for console and dashboard: the list, marking as read, and preferences."""
 
 from collections.abc import Callable, Collection
 from typing import Any
@@ -32,7 +32,7 @@ TITLE = gettext_lazy("Notifications")
 
 
 def unread_counter(user: User, area: UUID, kinds: Collection[NotificationKind]) -> Callable[[], int]:
-    """Give what counts the unread for the bell, where a page shows it: nothing is asked for one that does not."""
+    """Return the function that counts unread notifications, so that only pages that show the number make the query."""
     return lambda: count_unread(user, area, [kind.name for kind in kinds])
 
 
@@ -41,17 +41,17 @@ class NotificationPage(SignedInView):
 
     @property
     def notification_kinds(self) -> list[NotificationKind]:
-        """The kinds that the person may be told of. Each area has its own."""
+        """The kinds of which the person may be notified. Each area overrides this."""
         raise NotImplementedError
 
     @property
     def notification_role(self) -> str:
-        """Who the person is, for what is usual. Each area has its own."""
+        """The person's role, by which the defaults differ. Each area overrides this."""
         raise NotImplementedError
 
 
 class NotificationListPage(ListPage, NotificationPage):
-    """All of a person's own that are kept, the newest first."""
+    """All kept notifications of a person, newest first."""
 
     table = Table(
         caption=gettext_lazy("Notifications, the newest first"),
@@ -89,7 +89,7 @@ def _newest_unread(page: KeysetPage[Notification]) -> int | None:
 
 
 class NotificationsReadPage(NotificationPage):
-    """Marks one as read (`notification`, its number), or all that the list showed and what is older (`until`)."""
+    """Marks one notification as read (`notification`, its id), or all that the list showed and older ones (`until`)."""
 
     def post(self, request: HttpRequest) -> HttpResponse:
         user, now = person_of(request), timezone.now()
@@ -103,7 +103,7 @@ class NotificationsReadPage(NotificationPage):
 
 
 class PreferencesForm(forms.Form):
-    """A row for each kind, with the ways that it has."""
+    """A row for each kind, with the delivery methods that it allows."""
 
     def __init__(self, data: Any, *, kinds: Collection[NotificationKind], initial: dict[str, Way]) -> None:
         super().__init__(data, initial=initial)
@@ -114,7 +114,7 @@ class PreferencesForm(forms.Form):
 
 
 class NotificationSettingsPage(FormView[PreferencesForm], NotificationPage):
-    """How a person is told of each kind."""
+    """How a person receives each kind."""
 
     template_name = "agency/notifications/settings.html"
 

@@ -11,12 +11,12 @@ from django.utils.translation import gettext_lazy as _
 from agency.models import Agency, User
 from config.hooks import Registry
 
-# Promises are what `gettext_lazy` gives: translated when a page is rendered.
+# `gettext_lazy` returns promises, which are translated when a page is rendered.
 StrOrPromise = str | Promise
 
 
 class Section(TextChoices):
-    """The parts of the menus of console and dashboard, from top to bottom."""
+    """The sections of the menus of console and dashboard, from top to bottom."""
 
     MAIN = "main", _("")
     AUTOMATION = "automation", _("Automation")
@@ -27,7 +27,7 @@ class Section(TextChoices):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MenuEntry:
-    """One line of a menu: `url_name` takes no arguments, `icon` is a symbol of `console/icons.svg`."""
+    """One entry of a menu: `url_name` takes no arguments, `icon` is a symbol of `console/icons.svg`."""
 
     url_name: str
     label: StrOrPromise
@@ -42,7 +42,7 @@ class MenuEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """One number of an agency; `query` (`?status=…`) narrows the page that it leads to."""
+    """One number of an agency; `query` (`?status=…`) filters the page that it leads to."""
 
     label: StrOrPromise
     value: int
@@ -53,7 +53,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FigureSource:
-    """Figures of one app on the console's first page."""
+    """Figures of one app on the console's home page."""
 
     name: str
     order: int
@@ -62,9 +62,9 @@ class FigureSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FirstStep:
-    """One of the first things to do in a console; done as soon as `is_done` says so.
+    """One of the first things to do in a console; `is_done` says whether it is done.
 
-    What it asks the database is a condition: those of all steps are one statement.
+    If that needs the database, `is_done` returns a condition; one statement evaluates the conditions of all steps.
     """
 
     title: StrOrPromise
@@ -82,7 +82,7 @@ class FirstStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Concern:
-    """Something that somebody should look at: a sentence, and the address of the page where it is put right."""
+    """Something that needs attention: a sentence, and the address of the page where it is solved."""
 
     text: StrOrPromise
     url: str
@@ -91,7 +91,7 @@ class Concern:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConcernSource:
-    """What one app finds that needs attention at an agency, in a bounded number of statements."""
+    """The concerns that one app finds at an agency, in a bounded number of statements."""
 
     name: str
     order: int
@@ -100,7 +100,7 @@ class ConcernSource:
 
 @dataclass(frozen=True, slots=True)
 class ActivityAction:
-    """An action of the activity log (`workspace.suspended`) and how people read it; the log can be filtered by it."""
+    """An action of the activity log (`workspace.suspended`) and its label; the log can be filtered by it."""
 
     name: str
     label: StrOrPromise
@@ -108,7 +108,7 @@ class ActivityAction:
 
 @dataclass(frozen=True, slots=True)
 class ActivityTarget:
-    """A kind of thing that log entries are about; `url_name` is its page, whose address takes its public id."""
+    """A kind of thing that activity entries are about; `url_name` is its page, whose address takes the public id."""
 
     name: str
     url_name: str
@@ -116,9 +116,9 @@ class ActivityTarget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Belonging:
-    """Something that a person belongs to: `value` is posted to `open_url` as `field` to go there.
+    """A membership of a person: posting `value` as `field` to `open_url` switches to it.
 
-    `leave_url` is the page on which they leave it.
+    On the page `leave_url` they leave.
     """
 
     label: str
@@ -131,9 +131,10 @@ class Belonging:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LandingPlace:
-    """A part of the product in which people arrive after signing in, for those to whom it is open.
+    """A part of the product in which people can arrive after signing in, if it is open to them.
 
-    Both functions take a person and the id of the agency whose host it is: None where everything is to be seen.
+    Both functions take a person and the id of the agency whose host it is: None on the installation's host, which shows
+    everything.
     """
 
     name: str
@@ -154,7 +155,7 @@ activity_targets = Registry[ActivityTarget]("targets of the activity log")
 
 
 def label_actions(labels: Mapping[str, StrOrPromise]) -> None:
-    """Add actions of the activity log with their labels."""
+    """Register actions of the activity log with their labels."""
     activity_actions.add(*(ActivityAction(name, label) for name, label in labels.items()))
 
 
@@ -177,7 +178,7 @@ def in_order(entries: Iterable[Entry]) -> list[Entry]:
 
 
 def in_sections(entries: Iterable[MenuEntry]) -> list[MenuSection]:
-    """Give the sections that have entries, in order."""
+    """Return the sections that have entries, in order."""
     ordered = in_order(entries)
     sections = [MenuSection(part.label, [entry for entry in ordered if entry.section == part]) for part in Section]
     return [section for section in sections if section.entries]

@@ -1,9 +1,9 @@
-"""Whether a code was shown in this session, and what people see where two-factor is required and they have none."""
+"""Whether a code was shown in this session, and the page for people who must set up two-factor first."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-# In the session: a code was shown when it began, or when two-factor was switched on in it.
+# Session key: a code was shown when the session began, or two-factor was switched on in it.
 CODE_SHOWN = "two_factor"
 
 
@@ -12,5 +12,5 @@ def has_shown_code(request: HttpRequest) -> bool:
 
 
 def lead_to_set_up(request: HttpRequest, *, name: str, back: str) -> HttpResponse:
-    """Say that `name` requires two-factor; it is set up from there, and afterwards the way leads to `back`."""
+    """Say that `name` requires two-factor, with a link to set it up that leads to `back` afterwards."""
     return render(request, "account/security/required.html", {"name": name, "next": back}, status=403)

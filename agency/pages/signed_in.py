@@ -1,4 +1,4 @@
-"""The base of every page for somebody who has signed in: who they are, how a refusal reads, what is sent once."""
+"""The base of every page for signed-in people: access, refusals, and forms that count once."""
 
 from typing import Any, ClassVar
 from uuid import UUID
@@ -37,10 +37,10 @@ OUT_OF_DATE = gettext_lazy("This form is out of date. Nothing was done: look thr
 
 
 class SignedInView(View):
-    """A page that no cache keeps. Refusals of a rule lead back to the page named `nav`, else `landing_page`.
+    """A page that no cache keeps. When a rule refuses, it leads back to the page named `nav`, else `landing_page`.
 
-    A view whose POST makes something says `creates`: each of its forms counts once, and a second submit leads to
-    where the first one led. A view without GET names with `form_page` the page on which its form stands.
+    A view whose POST creates something sets `creates`: each of its forms counts once, and a second submit leads to
+    where the first one led. A view without GET names in `form_page` the page with its form.
     """
 
     http_method_names = ["get", "head", "post"]
@@ -57,7 +57,7 @@ class SignedInView(View):
         return response
 
     def check_access(self, request: HttpRequest) -> HttpResponse | None:
-        """Find out who this is; an answer means that they do not see the page."""
+        """Find out who asks; a response means that they may not see the page."""
         if request.user.is_authenticated:
             return None
         if request.method != "POST":
@@ -66,18 +66,18 @@ class SignedInView(View):
 
     @classmethod
     def answer_unread(cls, request: HttpRequest) -> HttpResponse:
-        """Answer a body that was too large to be read from somebody who has not signed in."""
+        """Answer a body that was too large to be read from a person who has not signed in."""
         return lead_to_sign_in(cls.address_of_form(request), Outcome.NOT_KEPT)
 
     def keep_for_later(self, response: HttpResponse) -> HttpResponse:
-        """Keep what was typed while somebody does first what is asked of them."""
+        """Keep what was typed while the person first does what is required of them."""
         if self.request.method == "POST" and self.keeps_form_data:
             keep_form_data(self.request, self.address_of_form(self.request), was_signed_in=True)
             remember_browser(self.request, response)
         return response
 
     def form_to_send_again(self) -> KeptFormData | None:
-        """Give, once, a form of this page that came in after the end of a session and is sent with a button.
+        """Return, once, a form of this page that was sent after a session's end, to send again with a button.
 
         A page that shows what was typed in the form itself has taken it before.
         """
@@ -87,8 +87,8 @@ class SignedInView(View):
         return kept
 
     def refuse_other(self, made_for: UUID, name: str) -> HttpResponse | None:
-        """Forms name what they were made for: one from before a switch in another tab changes nothing."""
-        self.request.made_for = made_for  # type: ignore[attr-defined]  # a page that was refused is shown there alone
+        """Refuse a form that names another agency or workspace, from before a switch in another tab."""
+        self.request.made_for = made_for  # type: ignore[attr-defined]  # a refused page is shown only there
         if self.request.POST.get("made_for") in (None, str(made_for)):
             return None
         message = _("You have switched to %(name)s meanwhile. Nothing was changed.")
@@ -97,7 +97,7 @@ class SignedInView(View):
 
     @classmethod
     def address_of_form(cls, request: HttpRequest) -> str:
-        """Give the address of the page on which the form of this one stands."""
+        """Return the address of the page that holds this view's form."""
         if hasattr(cls, "get") or request.resolver_match is None:
             return request.get_full_path()
         ids = request.resolver_match.kwargs
@@ -111,7 +111,7 @@ class SignedInView(View):
         return reverse(cls.landing_page)
 
     def http_method_not_allowed(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Lead a person who opens the address of a button to the page on which it stands."""
+        """Lead a person who opens a button's address to the page with the button."""
         if request.method in {"GET", "HEAD"}:
             return redirect(self.address_of_form(request))
         answer = error_page(request, 405)
@@ -132,11 +132,11 @@ class SignedInView(View):
             return redirect(self.nav or self.landing_page)
 
     def handle(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        """Call the method; a form that counts once is inside its transaction here."""
+        """Call the method; for a form that counts once, this runs inside its transaction."""
         return super().dispatch(request, *args, **kwargs)
 
     def prepare(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
-        """Do what asks the network or a storage, before the form's transaction begins."""
+        """Do what needs the network or a storage, before the form's transaction begins."""
 
     def _send_once(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         nonce = nonce_of(request, request.POST[FIELD])
@@ -154,7 +154,7 @@ class SignedInView(View):
         return response
 
     def _landing_after(self, response: HttpResponseBase) -> str:
-        """Give where a second submit leads: what is shown in the answer itself is not shown again."""
+        """Return where a second submit leads; what the response itself shows is not shown again."""
         return response.headers.get("Location", "") or reverse(self.nav or self.landing_page)
 
     def lead_to_first(self, landing: str) -> HttpResponse:
@@ -163,7 +163,7 @@ class SignedInView(View):
         return redirect(landing)
 
     def refuse_out_of_date(self, request: HttpRequest, **ids: Any) -> HttpResponseBase:
-        """Answer a form whose nonce is not this person's, or too old."""
+        """Answer a form whose nonce is another person's, or too old."""
         messages.warning(request, OUT_OF_DATE)
         return redirect(self.address_of_form(request))
 
@@ -175,18 +175,18 @@ class SignedInView(View):
 
     @property
     def area_id(self) -> UUID:
-        """The id of the agency or workspace whose pages these are. Each area has its own."""
+        """The id of the agency or workspace whose pages these are. Each area overrides this."""
         raise NotImplementedError
 
     def page(self, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
-        """Render a page inside its area's frame. Each area has its own.
+        """Render a page inside its area's frame. Each area overrides this.
 
-        Templates of several areas are told the area's namespace (`area`), its `frame` and its `hidden_fields`.
+        Templates that areas share get the area's namespace (`area`), its `frame` and its `hidden_fields`.
         """
         raise NotImplementedError
 
     def done(self, message: str, to: str, *args: object) -> HttpResponse:
-        """Say what was done and go on to the page named `to`."""
+        """Say what was done, and lead to the page named `to`."""
         messages.success(self.request, message)
         return redirect(to, *args)
 

@@ -1,4 +1,4 @@
-"""What support sees of one agency, and finds among all: each app declares in its `hooks.py` what is its own."""
+"""Support's overview of one agency and search over all: each app declares its part in its `hooks.py`."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Final
 from agency.models import Agency, AgencyKey
 from config.hooks import Registry
 
-# Of both kinds of API keys so much is kept to be read.
+# Both kinds of API keys keep this many characters readable.
 PREFIX_LENGTH: Final = AgencyKey._meta.get_field("prefix").max_length or 0
 
 
@@ -40,7 +40,7 @@ class SupportPanel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SupportFindSource:
-    """What can be found among all agencies by people who have `permission`: `find` asks indexes alone, for so many."""
+    """What people who have `permission` can find among all agencies; `find` takes a limit and uses indexes alone."""
 
     name: str
     label: str
@@ -63,5 +63,5 @@ class ShownRows:
 
 
 def key_prefix(query: str) -> str:
-    """Give the part of a key that is kept to be read; empty where the query is too short to be one."""
+    """Return the part of a key that is kept readable; empty if the query is too short to be a key."""
     return query[:PREFIX_LENGTH] if len(query) >= PREFIX_LENGTH and " " not in query else ""

@@ -1,4 +1,4 @@
-"""What the DNS says of a host: the texts at its verification name, and the addresses that it leads to."""
+"""What the DNS says of a host: the texts at its verification name, and its addresses."""
 
 import asyncio
 from collections.abc import Iterable
@@ -23,11 +23,11 @@ class HostRecords:
 
 
 def look_up_hosts(names: Iterable[tuple[str, str]]) -> list[HostRecords]:
-    """Look several up at once, each a host and its verification name, in the same order. Never in a transaction.
+    """Look up several hosts at once, each with its verification name, in the same order. Never in a transaction.
 
-    The event loop has a thread of its own: the caller's may have one that runs already.
+    The event loop runs in its own thread, as the caller's thread may run one already.
     """
-    # Its library is large, and few processes ever ask.
+    # The library is large, and few processes ever look anything up.
     from agency.providers.name_servers import look_up_all
 
     with ThreadPoolExecutor(max_workers=1, thread_name_prefix="dns") as pool:

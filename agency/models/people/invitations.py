@@ -101,7 +101,7 @@ class Invitation(models.Model):
 
     @property
     def kind(self) -> str:
-        """Which handler its answer has."""
+        """The kind of invitation, by which the handler of its answer is found."""
         if self.workspace_uuid is None:
             return "team"
         return "workspace_member" if self.role else "workspace"

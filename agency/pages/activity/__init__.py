@@ -66,7 +66,7 @@ def _as_text(value: Any) -> str:
 
 @dataclass(slots=True)
 class EntryGroup:
-    """Entries that read as one line: the same was done in a row, to one thing, or by one person to several."""
+    """Consecutive entries of one action that read as one line: on one target, or by one person on several."""
 
     newest: ActivityEntry
     number: int = 1

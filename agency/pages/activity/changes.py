@@ -19,7 +19,7 @@ NOTHING: Final = "—"
 
 @dataclass(frozen=True, slots=True)
 class ShownChange:
-    """A row of the table; without values where only that it changed is known."""
+    """A row of the table of changes; without values if only the fact of a change is known."""
 
     label: str
     before: str = ""

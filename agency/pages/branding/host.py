@@ -1,4 +1,4 @@
-"""The hosts that we answer for: the installation's own, and those that agencies have verified."""
+"""The hosts that we serve: the installation's own, and those that agencies have verified."""
 
 from collections.abc import Collection
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from agency.models.branding.brands import BYTES_OF_AGENCY
 from agency.services.domains.hosts import agency_of_host, remembered_agencies, url_of_host
 from config.serving.middleware import NOT_LOGGED, Next
 
-# A proxy on the inside asks there under whatever name it knows this process by.
+# A proxy inside the network asks there, under whatever name it knows this process by.
 TLS_ALLOWED = "/internal/tls-allowed"
 ON_ANY_UNKNOWN_HOST = NOT_LOGGED | {TLS_ALLOWED}
 NOT_ON_AGENCIES_HOSTS = ("/admin", "/internal")
@@ -19,7 +19,7 @@ HSTS = "Strict-Transport-Security"
 
 
 def host_name(host: str) -> str:
-    """Give a `Host` header's name or address, in lower case, without the port and the root's dot."""
+    """Return the name or address of a `Host` header in lower case, without the port and the root's dot."""
     name = host.lower()
     if name.startswith("["):
         return name.partition("]")[0] + "]"
@@ -27,28 +27,29 @@ def host_name(host: str) -> str:
 
 
 def host_agency_id(request: HttpRequest) -> int | None:
-    """Give the id of the agency whose host this is; None on the installation's own."""
+    """Return the id of the agency whose host this is; None on the installation's own."""
     return getattr(request, "host_agency_id", None)
 
 
 def is_host_known(request: HttpRequest) -> bool:
-    """Say whether it was found out whose host this is: the database may be away before this process has asked it."""
+    """Return whether it is known whose host this is: the database may be away before this process has read the hosts.
+    """
     return hasattr(request, "host_agency_id")
 
 
 def host_serves(request: HttpRequest, agency_ids: Collection[int]) -> bool:
-    """Say whether something of these agencies is there on the host that was asked: theirs, or the installation's."""
+    """Return whether this host serves anything of these agencies: one of them has it, or it is the installation's."""
     agency_id = host_agency_id(request)
     return agency_id is None or agency_id in agency_ids
 
 
 def agencys_host(request: HttpRequest) -> str:
-    """Give the name of the agency's host that was asked; empty on the installation's own."""
+    """Return the name of the agency's host that was requested; empty on the installation's own."""
     return "" if host_agency_id(request) is None else host_name(request.get_host())
 
 
 def host_agency(request: HttpRequest) -> Agency | None:
-    """Give the agency whose host this is, with its brand; looked up once a request."""
+    """Return the agency whose host this is, with its brand; looked up once per request."""
     agency_id = host_agency_id(request)
     if agency_id is None:
         return None
@@ -60,11 +61,11 @@ def host_agency(request: HttpRequest) -> Agency | None:
 
 
 class KnownHosts:
-    """Sets `request.host_agency_id`, and answers 404 for every host that is not ours: no link has a foreign name.
+    """Sets `request.host_agency_id`, and answers 404 for every host that is not ours, so that no link has a foreign name.
 
     A host that the settings name is the installation's, whatever agencies have; `.name` there stands for every host
-    below `name` that is no agency's. On an agency's host there is no admin, and for other hosts below it, which are
-    not ours, nothing is promised.
+    below `name` that no agency has. An agency's host has no admin. Its HSTS header does not include the hosts below it,
+    which are not ours.
     """
 
     def __init__(self, get_response: Next) -> None:
@@ -82,7 +83,7 @@ class KnownHosts:
         return HttpResponse('{"message":"Not found."}', status=404, content_type="application/json")
 
     def process_view(self, request: HttpRequest, *_: object) -> None:
-        """Have the admin not found there, as any other address that leads nowhere."""
+        """Answer 404 for admin and internal addresses on an agency's host, as for any unknown address."""
         path = request.path_info
         if host_agency_id(request) is not None and path.startswith(NOT_ON_AGENCIES_HOSTS):
             raise Http404
@@ -95,13 +96,13 @@ class KnownHosts:
 
 
 class Host(NamedTuple):
-    """A host that we answer for; no `agency_id` is one of the installation's own."""
+    """A host that we serve; without `agency_id` it is the installation's own."""
 
     agency_id: int | None
 
 
 def host_at_once(header: str) -> Host | None:
-    """Give the host that a `Host` header names, where this process knows it without asking anybody."""
+    """Return the host that a `Host` header names, if this process knows it without a query."""
     name = host_name(header)
     if name in settings.HOSTS:
         return Host(None)
@@ -113,5 +114,5 @@ def host_at_once(header: str) -> Host | None:
 
 
 def is_installations(name: str) -> bool:
-    """Say whether the settings name this host, or one that it is below."""
+    """Return whether the settings name this host, or a name that it is below."""
     return name in settings.HOSTS or any(one.startswith(".") and name.endswith(one) for one in settings.HOSTS)

@@ -1,4 +1,4 @@
-"""Whose name, logo and colours a page shows: those of the agency whose host it is, else the product's own."""
+"""The theme of a page: name, logo and colours of the agency whose host it is, else the product's own."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ from agency.models import Agency, Brand
 from agency.models.branding.brands import Picture
 from agency.pages.branding.host import host_agency, host_agency_id, is_host_known
 
-# Looks that this process has shown, so that a page about a fault needs no database.
+# Themes that this process has shown, so that an error page needs no database.
 MOST_REMEMBERED: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How pages look. Without a `name`, a page has the product's own look, or none where `is_product` is not set."""
+    """A page's theme. Without a `name` it is the product's own (`is_product`), or a neutral one."""
 
     name: str = ""
     colour: str = ""
@@ -33,13 +33,13 @@ _remembered: dict[int, Look] = {}
 
 
 def look_of(request: HttpRequest) -> Look:
-    """Give the look of the host that was asked."""
+    """Return the theme of the requested host."""
     agency = host_agency(request)
     return look_of_agency(agency) if agency else PRODUCT
 
 
 def look_of_agency(agency: Agency, brand: Brand | None = None) -> Look:
-    """Give an agency's look; its brand is that of the agency unless another is given."""
+    """Return an agency's theme, with its own brand unless another is given."""
     shown = brand or getattr(agency, "brand", None) or Brand(agency=agency)
     look = Look(
         name=agency.name,
@@ -53,9 +53,9 @@ def look_of_agency(agency: Agency, brand: Brand | None = None) -> Look:
 
 
 def remembered_look(request: HttpRequest) -> Look:
-    """Give the look of the host without asking anybody: neutral where this process has not shown it yet.
+    """Return the host's theme without a query: neutral if this process has not shown it yet.
 
-    So it is where nobody could even be asked whose host it is.
+    It is also neutral while it is unknown whose host this is.
     """
     if not is_host_known(request):
         return NEUTRAL
@@ -64,7 +64,7 @@ def remembered_look(request: HttpRequest) -> Look:
 
 
 def look_context(request: HttpRequest) -> Mapping[str, Any]:
-    """Every template's `look`; nothing is asked for where a template or its view needs none."""
+    """Give every template `look`, which makes no query unless the template uses it."""
     return {"look": SimpleLazyObject(lambda: look_of(request))}
 
 

@@ -1,4 +1,4 @@
-"""Charts of an agency over time: what apps count for them, and how they are drawn as SVG."""
+"""Charts of an agency over time: apps count, and the server draws the counts as SVG."""
 
 from agency.pages.charts.drawing import PERIODS, ChartSource, Period, Series, StepOf, chart_sources, charts_of
 

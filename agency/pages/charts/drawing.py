@@ -1,4 +1,4 @@
-"""Charts over the last day, week or month: what an app counts, and how it is drawn on the server."""
+"""Charts over the last day, week or month: apps count, and the server draws the counts as SVG."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ PERIODS: Final = (
 
 
 class StepLabel(NamedTuple):
-    """How a step's beginning reads, for machines and for people, in UTC."""
+    """A step's beginning in UTC, for programs and for people."""
 
     exact: str
     text: str
@@ -46,14 +46,14 @@ class StepLabel(NamedTuple):
 
 @dataclass(frozen=True)
 class Period:
-    """The steps of a chart: each begins at one of `starts`, the last of them is still going on."""
+    """The steps of a chart: each begins at one of `starts`, and the last is still going on."""
 
     kind: PeriodKind
     starts: tuple[datetime, ...]
 
     @classmethod
     def named(cls, name: str, now: datetime) -> "Period":
-        """Give the period of this name that ends now; an odd name is the shortest's."""
+        """Return the period of this name that ends now; an unknown name means the shortest period."""
         kind = next((one for one in PERIODS if one.name == name), PERIODS[0])
         last = now.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
         last = last if kind.step == HOUR else last.replace(hour=0)
@@ -65,13 +65,13 @@ class Period:
 
     @cached_property
     def labels(self) -> list[StepLabel]:
-        """Written once for all charts."""
+        """The labels of the steps, written once for all charts."""
         form = "j M, H:i" if self.kind.step == HOUR else "j M"
         return [StepLabel(start.isoformat(), format_date(start, form)) for start in self.starts]
 
 
 class StepOf(Func):
-    """The beginning of the step of a period in which a moment is; None is before it."""
+    """The beginning of the period's step that holds a moment; no moment may lie before the period."""
 
     function = "date_bin"
     output_field = DateTimeField()
@@ -82,7 +82,7 @@ class StepOf(Func):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Series:
-    """What was counted in each step; `look` is the colour's class: `plain`, `good` or `bad`."""
+    """What was counted in each step; `look` is the CSS class of its colour: `plain`, `good` or `bad`."""
 
     label: StrOrPromise
     counts: Counts
@@ -91,7 +91,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChartSource:
-    """A chart of the console's first page; `series` reads kept counts, in one statement."""
+    """A chart of the console's home page; `series` reads stored counts, in one statement."""
 
     name: str
     label: StrOrPromise
@@ -105,7 +105,7 @@ chart_sources = Registry[ChartSource]("charts")
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A chart as it is drawn, a path for each series with its look, and the same as rows of a table."""
+    """A drawn chart: a path with its colour class for each series, and the same numbers as rows of a table."""
 
     source: ChartSource
     totals: list[tuple[Series, int]]
@@ -136,7 +136,7 @@ def draw(source: ChartSource, series: Sequence[Series], period: Period) -> Chart
 
 
 def stacked(numbers: list[int], highest: int, *, x: float, width: float) -> Iterator[tuple[int, str]]:
-    """Draw one step's numbers upon each other; what is there at all is at least a pixel and a half high."""
+    """Stack one step's numbers as paths; a number above 0 is at least a pixel and a half high."""
     base, wide = float(HEIGHT), width * 0.8
     for place, number in enumerate(numbers):
         if number:

@@ -1,4 +1,4 @@
-"""Charts of what is counted by the hour."""
+"""Charts of hourly counts."""
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -12,7 +12,8 @@ from agency.pages.registry import StrOrPromise
 
 
 def counted_series(*shown: tuple[str, StrOrPromise, str]) -> Callable[[Agency, Period], Sequence[Series]]:
-    """Give the reader of a chart of hourly counts: the name of each, its label and its look."""
+    """Return the reader of a chart of hourly counts; each argument is a counter's name, its label and its colour class.
+    """
 
     def read(agency: Agency, period: Period) -> Sequence[Series]:
         names = [name for name, _, _ in shown]

@@ -1,1 +1,1 @@
-"""Forms of pages: fields, the page that is a form, its nonce, what was typed and kept, files that come with it."""
+"""Forms of pages: fields, pages that are forms, nonces, kept data, refusals, uploads."""

@@ -1,4 +1,4 @@
-"""Fields of forms, with the same rules for texts as the API's."""
+"""Form fields, with the same rules for texts as the API's fields."""
 
 from collections.abc import Iterable
 from datetime import UTC
@@ -19,7 +19,7 @@ SELECTED = " selected"
 
 
 class LongSelect(forms.Select):
-    """A select of several hundred choices, written at once: Django renders two templates for each of them."""
+    """A select of several hundred choices, written directly, as Django renders two templates for each choice."""
 
     def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
         built = self.build_attrs(self.attrs, {**(attrs or {}), "name": name})
@@ -30,8 +30,8 @@ class LongSelect(forms.Select):
 
 
 def options_of(choices: Iterable[tuple[Any, Any]], chosen: str) -> SafeString:
-    """Write the options of a select, and its groups: a label with choices of its own."""
-    # As `format_html` would, which takes six times as long for each of so many.
+    """Write the options of a select, and its groups, each a label with its own choices."""
+    # Escapes as `format_html` would, which takes six times as long for so many options.
     return SafeString("".join(_option_or_group(value, label, chosen) for value, label in choices))
 
 
@@ -43,7 +43,7 @@ def _option_or_group(value: Any, label: Any, chosen: str) -> str:
 
 
 class WallClockField(forms.DateTimeField):
-    """A date and time on a clock that the form knows, whatever the viewer's own shows: give it that clock's zone."""
+    """A date and time by a clock that the form knows, not by the viewer's; the form must set that clock's time zone."""
 
     widget = forms.DateTimeInput({"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")
 
@@ -72,7 +72,7 @@ class LineField(forms.CharField):
 
 
 class MultilineField(LineField):
-    """Several lines of text; what browsers send as CR LF becomes LF."""
+    """Several lines of text; CR LF, which browsers send, becomes LF."""
 
     widget = forms.Textarea
     forbidden = CONTROLS_BUT_LINES
@@ -89,7 +89,7 @@ class NameField(LineField):
 
 
 class EmailField(forms.EmailField):
-    """An address in lower case, as people are kept."""
+    """An e-mail address in lower case, as users have it."""
 
     def __init__(self, **options: Any) -> None:
         widget = forms.EmailInput(attrs={"autocapitalize": "none", "spellcheck": "false"})

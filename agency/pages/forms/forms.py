@@ -1,4 +1,4 @@
-"""Forms that several pages use, and how a refusal of a service becomes an error of a form."""
+"""Forms that several pages use, and the way from a service's refusal to a form's errors."""
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
@@ -9,7 +9,7 @@ from config.errors import DomainError, Invalid
 
 
 class Confirmation(forms.Form):
-    """A question that is answered by its button alone."""
+    """A question that a person answers with its button alone."""
 
 
 class ReasonForm(forms.Form):
@@ -23,7 +23,7 @@ class ReasonForm(forms.Form):
 
 
 def add_refusal(form: forms.BaseForm, error: DomainError) -> None:
-    """Put a refusal beside the field it names, else above the form."""
+    """Put a refusal's messages beside the fields that they name, else above the form."""
     messages = error.errors if isinstance(error, Invalid) else {"": [error.message]}
     for path, sentences in messages.items():
         field = path.replace(".", "_")

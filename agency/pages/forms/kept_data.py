@@ -1,12 +1,11 @@
-"""What somebody typed when their session had ended: kept until they have signed in, then shown to them again.
+"""Form data sent after a session's end: kept until the person has signed in, then shown to them again.
 
-Nothing is done with it meanwhile, and nothing is done until the person sends the form once more. It is kept only where
-the form holds a nonce that we signed, and given back only to the person for whom it was signed, in the browser that
-sent it, in the same agency or workspace. Passwords, secrets and files are never kept.
+Nothing is changed until the person sends the form once more. Data is kept only if the form holds a nonce that we
+signed. It is given back only to the person for whom the nonce was signed, in the browser that sent the form, in the
+same agency or workspace. Passwords, secrets and files are never kept.
 
-It stands in Redis, encrypted, for an hour: so many forms of a person and no more, also when strangers send them. A
-cookie names the browser.
-A form that comes in without a session makes no session.
+Redis keeps the data, encrypted, for an hour, and at most `MOST_FORMS` forms of a person, even if strangers send more. A
+cookie names the browser. A form that comes in without a session creates no session.
 """
 
 import json
@@ -33,28 +32,28 @@ from config.encryption import keyring
 from config.redis import RedisAway, attempt
 
 SECONDS: Final = 3600
-# As large as a body that is read from somebody who has not signed in (`config/serving/bodies.py`).
+# As large as the largest body that is read from people who have not signed in (`config/serving/bodies.py`).
 MOST_CHARACTERS: Final = 256 * 1024
 MOST_FORMS: Final = 6
 CSRF = "csrfmiddlewaretoken"
 MADE_FOR = "made_for"
 SECRET = re.compile(r"password|secret|token", re.IGNORECASE)
 TOKEN = re.compile(r"[\w-]{22}")
-# In the address of the sign-in page: what became of the form that somebody sent.
+# Query parameter of the sign-in page: the outcome of the form that was sent.
 PARAMETER: Final = "signed_out"
 LOOK_THROUGH = _(
     "You were signed out before this was sent. Nothing was done yet: look through what you typed and send it."
 )
-# Fields of small forms on other pages, whose values are shown again beside the button that sends them.
+# Fields of small forms on other pages; their values are shown beside the button that sends the form again.
 READABLE: Final = frozenset({"name", "until"})
-# In `request.META`: the name that a browser is given with the answer.
+# Key in `request.META`: the name that the browser gets with the response.
 NEW_BROWSER: Final = "agency.kept_form_browser"
 NOT_SENT = _("This was not sent. Nothing was done yet: look through what you typed and send it.")
 FILE_AGAIN = _("The file was not kept: choose it again.")
 
 
 class Outcome(StrEnum):
-    """What became of what was typed."""
+    """What happened to the data that was typed."""
 
     KEPT = "kept"
     NOT_KEPT = "not-kept"
@@ -73,9 +72,9 @@ SIGNED_OUT: Final[Mapping[str, StrOrPromise]] = {
 
 @dataclass(frozen=True, slots=True)
 class KeptFormData:
-    """A form as `user` sent it to the address `sent_to`; it stands on the page at the path `page`.
+    """A form that `user` sent to the address `sent_to`, from the page at the path `page`.
 
-    `made_for` is the agency or workspace that it was about.
+    `made_for` is the agency or workspace that the form was for.
     """
 
     page: str
@@ -93,18 +92,18 @@ class KeptFormData:
 
     @property
     def fields(self) -> list[tuple[str, str]]:
-        """What was typed and chosen, without what every form of ours holds."""
+        """The typed and chosen values, without the fields that every form of ours holds."""
         own = {MADE_FOR, FIELD}
         return [(name, one) for name, values in self.data.lists() if name not in own for one in values]
 
     @property
     def texts(self) -> list[str]:
-        """Those of the fields that a person can read: ids and addresses of our own say nothing to them."""
+        """The values that a person can read, without ids and addresses of ours."""
         return [value for name, value in self.fields if name in READABLE and value]
 
 
 def keep_form_data(request: HttpRequest, page: str, *, was_signed_in: bool = False) -> Outcome:
-    """Keep what was typed into a form that stands at the address `page`, and say what became of it."""
+    """Keep what was typed into a form on the page at the address `page`; return the outcome."""
     nonce = read_nonce(request.POST.get(FIELD, ""))
     if nonce is None or (request.user.is_authenticated and request.user.pk != nonce.user):
         return Outcome.NOT_KEPT
@@ -129,7 +128,7 @@ def keep_form_data(request: HttpRequest, page: str, *, was_signed_in: bool = Fal
 
 
 def answer_signed_out(request: HttpRequest, *, page: str, keeps: bool) -> HttpResponse:
-    """Lead somebody whose session has ended to the sign-in page, and from there back to the page with their form."""
+    """Lead a person whose session has ended to the sign-in page, and from there back to the page with their form."""
     outcome = keep_form_data(request, page) if keeps else Outcome.NOTHING_TYPED
     response = lead_to_sign_in(page, outcome)
     remember_browser(request, response)
@@ -143,7 +142,7 @@ def lead_to_sign_in(page: str, outcome: Outcome) -> HttpResponse:
 
 
 def remember_browser(request: HttpRequest, response: HttpResponseBase) -> None:
-    """Have the browser name itself for as long as its forms are kept."""
+    """Set the cookie that names the browser, for as long as its forms are kept."""
     if request.META.get(NEW_BROWSER):
         response.set_cookie(
             settings.KEPT_FORM_COOKIE_NAME,
@@ -156,9 +155,9 @@ def remember_browser(request: HttpRequest, response: HttpResponseBase) -> None:
 
 
 def kept_form_data(request: HttpRequest, *sent_to: str) -> KeptFormData | None:
-    """Give what this person typed last into a form of the page at this address, here in this browser.
+    """Return what this person last typed into a form of the page at this address, in this browser.
 
-    With `sent_to`, only what was sent to one of these paths.
+    With `sent_to`, only forms that were sent to one of these paths.
     """
     try:
         found = attempt(lambda redis: _stored(redis, request))
@@ -169,7 +168,7 @@ def kept_form_data(request: HttpRequest, *sent_to: str) -> KeptFormData | None:
 
 
 def take_form_data(request: HttpRequest, *sent_to: str) -> KeptFormData | None:
-    """Give what was typed and forget it; a notice says that nothing was done yet."""
+    """Return what was typed and forget it; a message says that nothing was done yet."""
     kept = kept_form_data(request, *sent_to)
     if kept is None:
         return None
@@ -197,13 +196,13 @@ def _typed(request: HttpRequest) -> QueryDict:
 
 
 def _browser(request: HttpRequest) -> str:
-    """Give the browser's name for itself; empty where it has none."""
+    """Return the browser's name from its cookie; empty without one."""
     named = request.COOKIES.get(settings.KEPT_FORM_COOKIE_NAME, "")
     return named if TOKEN.fullmatch(named) else ""
 
 
 def _new_browser(request: HttpRequest) -> str:
-    """Give the name under which a form of this browser is kept; its cookie is to last as long as the form."""
+    """Return the name under which a form of this browser is kept; the cookie lasts as long as the form."""
     name: str = request.META.setdefault(NEW_BROWSER, _browser(request) or secrets.token_urlsafe(16))
     return name
 
@@ -213,7 +212,7 @@ def _key(user: int) -> str:
 
 
 def _field(browser: str, page: str, sent_to: str) -> str:
-    """Name one form of a browser: sent a second time, it replaces the first."""
+    """Name one form of a browser, so that sending it a second time replaces the first."""
     return f"{browser} {page} {urlsplit(sent_to).path}"
 
 
@@ -238,7 +237,7 @@ def _stored(redis: Any, request: HttpRequest) -> list[KeptFormData]:
 
 
 def _unpacked(packed: bytes) -> KeptFormData | None:
-    """Read a form; None for one that was encrypted with a key that is no longer there."""
+    """Read a kept form; None if the key that encrypted it is no longer there."""
     try:
         return KeptFormData(**json.loads(zlib.decompress(keyring().decrypt(packed))))
     except InvalidToken:

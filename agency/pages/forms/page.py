@@ -1,4 +1,4 @@
-"""A page that is a form, of the console and of the dashboard alike."""
+"""A page that is a form, for console and dashboard alike."""
 
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -17,25 +17,25 @@ FormOf = TypeVar("FormOf", bound=forms.BaseForm)
 
 
 class FormView(SignedInView, Generic[FormOf]):
-    """`make_form` makes the form, `save` calls the service, a refusal becomes the form's error."""
+    """`make_form` makes the form, `save` calls the service; a refusal becomes an error of the form."""
 
     template_name: ClassVar[str]
     keeps_form_data: ClassVar[bool] = True
 
     def make_form(self, data: Any = None) -> FormOf:
-        """Make the page's form, bound to what was sent if there is anything. Every page has its own."""
+        """Make the page's form, bound to `data` if it is given. Each page overrides this."""
         raise NotImplementedError
 
     def save(self, form: FormOf) -> HttpResponse:
-        """Call the service with the valid form, and answer. Every page has its own."""
+        """Call the service with the valid form, and return the response. Each page overrides this."""
         raise NotImplementedError
 
     def context(self) -> dict[str, Any]:
-        """Give the template what it needs beside the form: `heading`, `back`, `submit` and such."""
+        """Return what the template needs besides the form: `heading`, `back`, `submit` and such."""
         return {}
 
     def find(self, **ids: Any) -> None:
-        """Look up what the address names, or raise `NotFound`."""
+        """Look up what the address names. Raises `NotFound`."""
 
     def get(self, request: HttpRequest, **ids: Any) -> HttpResponse:
         self.find(**ids)
@@ -58,7 +58,7 @@ class FormView(SignedInView, Generic[FormOf]):
         return self.page(self.template_name, form=form, status=status, nonce=self._nonce(), **self.context())
 
     def form_data_again(self) -> QueryDict | None:
-        """Give what was typed when the session had ended, once, with a notice that nothing was done yet."""
+        """Return, once, what was sent after the session's end; a message says that nothing was done yet."""
         kept = take_form_data(self.request, self.request.path)
         return kept.data if kept else None
 
@@ -70,14 +70,15 @@ class FormView(SignedInView, Generic[FormOf]):
         return self.show(form, status=422)
 
     def _nonce(self) -> str:
-        """Give the nonce that the form had before, as long as it counts, else one with the value in the address."""
+        """Return the nonce that the form had before while it is valid, else one with the value in the address."""
         text = self.request.POST.get(FIELD, "")
         return text if self.own_nonce(text) else self.new_nonce(value_of_form(self.request))
 
     def _keep_in_history(self, request: HttpRequest) -> HttpResponse | None:
-        """Give each form an address that a browser goes to: only so does its Back find the form that it sent.
+        """Give each form its own address in the browser's history, so that Back finds the form that was sent.
 
-        A form that was sent leads to what it made. Programs, which have no history, get the form at any address.
+        A form that was already sent leads to what it created. Programs, which have no history, get the form at any
+        address.
         """
         value = value_in(request.GET)
         if value:

@@ -1,4 +1,4 @@
-"""Forms that are refused answer a browser by redirect: reload and Back come to a page, and nothing is sent again."""
+"""Refused forms are answered by redirect, so that reload and Back show a page and send nothing again."""
 
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -25,21 +25,22 @@ from config.serving.middleware import Next
 REFUSED: Final = frozenset({409, 422, 429, 503})
 NOT_PAGES: Final = ("/api/", "/admin/", "/internal/")
 LONGEST_REFERER: Final = 8000
-# Headers that belong to an answer and not to its page.
+# Headers that belong to a response and not to its page.
 OF_THE_ANSWER: Final = frozenset({"content-length", "set-cookie", "vary"})
 
 
 class SeeFormPage(HttpResponseRedirect):
-    """The answer to a form that was refused: look there, with GET."""
+    """Redirects a refused form to its page, which is requested by GET."""
 
     status_code = 303
 
 
 class RefusedForms:
-    """Leads a browser whose form was refused to the form's page, and shows it there what the form was answered with.
+    """Redirects a browser whose form was refused to the form's page, and shows the refusal there.
 
-    That page's own answer comes first: where it leads on, or is not shown to this person any more, it counts. Programs,
-    scripts and browsers that do not say that they navigate have the refusal as the answer to their POST.
+    The page's own response comes first: if it redirects, or this person may no longer see the page, the refusal is not
+    shown. Programs, scripts and browsers that do not say that they navigate get the refusal as the response to their
+    POST.
     """
 
     def __init__(self, get_response: Next) -> None:
@@ -51,19 +52,19 @@ class RefusedForms:
         if request.method == "POST":
             return self._answer_form(request)
         response = self.get_response(request)
-        # Of a query that was refused, such as one with too many values, nothing is read again.
+        # A query that was refused, such as one with too many values, is not read again.
         is_page = response.status_code == 200 and request.method in {"GET", "HEAD"}
         if is_page and is_navigation(request) and value_in(request.GET):
             return _with_kept_page(request, response)
         return response
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> None:
-        """Note that the view has failed: the page that says so is no form."""
+        """Record that the view has failed, as the page that says so is no form."""
         request._view_has_failed = True  # type: ignore[attr-defined]  # ours alone
 
     def _answer_form(self, request: HttpRequest) -> HttpResponseBase:
         has_page = is_navigation(request) or f"{PARAMETER}=" in request.headers.get("Referer", "")
-        # Signing in and out changes who this is.
+        # Read the browser first, as signing in and out changes it.
         browser = browser_of(request) if has_page else None
         response = self.get_response(request)
         shows_form = hasattr(request, "_shows_form_again") or _is_refusal(request, response)
@@ -75,17 +76,17 @@ class RefusedForms:
 
 
 def is_navigation(request: HttpRequest) -> bool:
-    """Say whether a browser says that it goes to this address with a page of its own."""
+    """Return whether the browser says that it navigates to this address."""
     return request.headers.get("Sec-Fetch-Mode") == "navigate"
 
 
 def show_no_kept_page(request: HttpRequest) -> None:
-    """Say that what this answer shows counts more than a form that was refused before."""
+    """Record that this response counts more than a form that was refused before."""
     request._shows_no_kept_page = True  # type: ignore[attr-defined]  # ours alone
 
 
 def show_form_again(request: HttpRequest) -> None:
-    """Say that the answer shows the form again with what was typed, though nothing was refused."""
+    """Record that the response shows the form again with what was typed, though nothing was refused."""
     request._shows_form_again = True  # type: ignore[attr-defined]  # ours alone
 
 
@@ -95,7 +96,7 @@ def _is_refusal(request: HttpRequest, response: HttpResponseBase) -> bool:
 
 
 def _kept(request: HttpRequest, response: HttpResponseBase) -> HttpResponse | None:
-    """Keep a refusal and lead to it; None when it cannot be kept."""
+    """Keep a refusal and redirect to it; None if it cannot be kept."""
     address, browser = _form_page_of(request), browser_of(request)
     if not address or browser is None or not isinstance(response, HttpResponse):
         return None
@@ -114,7 +115,7 @@ def _kept(request: HttpRequest, response: HttpResponseBase) -> HttpResponse | No
 
 
 def _with_kept_page(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-    """Give the page that refused this form instead of the form, where it is still kept."""
+    """Return the page that refused this form if it is still kept, else the response."""
     browser = browser_of(request)
     if browser is None or hasattr(request, "_shows_no_kept_page"):
         return response
@@ -128,22 +129,22 @@ def _with_kept_page(request: HttpRequest, response: HttpResponseBase) -> HttpRes
         shown.headers["Vary"] = response.headers["Vary"]
     messages = get_messages(request)
     if isinstance(messages, BaseStorage):
-        messages.used = False  # nobody has seen those of the page that is not shown
+        messages.used = False  # these messages belong to the page that is not shown
     return shown
 
 
 def _forget(request: HttpRequest, browser: Browser) -> None:
-    """Drop what refused a form that now has succeeded, so that Back shows what is saved."""
+    """Drop the refusals of a form that has now succeeded, so that Back shows what is saved."""
     address = _form_page_of(request)
     if address:
         path, query = address
-        # A script that sends something beside the form that was refused, such as that a message was read, leaves it.
+        # A script that sends something else, such as that a message was read, leaves the refused form's page.
         values = {sent_value(request), value_in(query) if is_navigation(request) else ""} - {""}
         forget_pages([key_of(request, browser, path=path, value=value) for value in values], browser)
 
 
 def _form_page_of(request: HttpRequest) -> tuple[str, QueryDict] | None:
-    """Give path and query of the page on which the form stands, with the query that it was opened with."""
+    """Return path and query of the page with the form, with the query that the page was opened with."""
     view: Any = getattr(request.resolver_match and request.resolver_match.func, "view_class", None)
     find = getattr(view, "address_of_form", None)
     if find is None and (view is None or "get" not in view.http_method_names or not hasattr(view, "get")):
@@ -157,7 +158,7 @@ def _form_page_of(request: HttpRequest) -> tuple[str, QueryDict] | None:
 
 
 def _query_before(request: HttpRequest, path: str) -> QueryDict:
-    """Give the query of the page from which this was sent, where that is the page at `path`."""
+    """Return the query of the page that sent this, if that is the page at `path`."""
     try:
         referer = urlsplit(request.headers.get("Referer", "")[:LONGEST_REFERER])
         is_there = referer.netloc == request.get_host() and referer.path == path

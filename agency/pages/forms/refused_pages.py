@@ -1,8 +1,8 @@
 """Pages that refuse a form, kept for ten minutes so that they can be shown by GET.
 
-Only the browser and the person who sent the form are shown such a page, at one address and in one agency or workspace:
-all of these are part of its name. It is encrypted. How much is kept is counted in bytes and bounded; past a bound, or
-with Redis away, nothing is kept, and the caller answers as it would without this module.
+A page is shown only to the browser and the person who sent the form, at one address and in one agency or workspace; its
+key is made from all of these. Pages are encrypted. Their bytes are counted and bounded. Beyond a bound, or while Redis
+is away, nothing is kept, and the caller answers as it would without this module.
 """
 
 import json
@@ -23,15 +23,16 @@ from config.redis import RedisAway, attempt
 SALT: Final = "agency.pages.forms.refused_pages"
 SECONDS: Final = 600
 MOST_BYTES: Final = 256 * 1024  # of one page, compressed
-MOST_PAGES: Final = 16  # of one browser; the oldest goes
-# Bytes that may be written in ten minutes. What strangers send takes no room from those who have signed in.
+MOST_PAGES: Final = 16  # of one browser; the oldest is dropped
+# Bytes that may be written in ten minutes. Pages of strangers take no space from pages of signed-in people.
 BYTES_OF_ADDRESS: Final = 1024 * 1024
 BYTES_OF_STRANGERS: Final = 8 * 1024 * 1024
 BYTES_OF_PERSON: Final = 2 * 1024 * 1024
 BYTES_OF_PEOPLE: Final = 32 * 1024 * 1024
-OVERHEAD: Final = 1024  # what Redis needs for a page beside it: two names, a place in a list, counters
+OVERHEAD: Final = 1024  # what Redis needs besides the page: two names, an entry of a list, counters
 LEVEL: Final = 3
-# One script, so that nothing comes between the bounds and the page. A counter without an end is given one.
+# One script, so that nothing happens between the check of the bounds and the write of the page. A counter without an
+# expiry gets one.
 KEEP: Final = """
 for place = 3, 4 do
   local used = tonumber(redis.call('GET', KEYS[place]) or '0')
@@ -70,7 +71,7 @@ class Browser:
         return _digest(*self.secrets, str(self.user))
 
     def limits(self) -> tuple[tuple[str, int], tuple[str, int]]:
-        """Give the counters that a page is counted in, each with how many bytes it may reach."""
+        """Return the counters that a page counts in, each with its bound in bytes."""
         if self.user is None:
             return ("address:" + self.bucket, BYTES_OF_ADDRESS), ("strangers", BYTES_OF_STRANGERS)
         return (f"person:{self.user}", BYTES_OF_PERSON), ("people", BYTES_OF_PEOPLE)
@@ -85,7 +86,7 @@ class RefusedPage:
 
 
 def browser_of(request: HttpRequest) -> Browser | None:
-    """Give the browser that asks; None for one without the cookie that every form's page gives it."""
+    """Return the browser of the request; None without the CSRF cookie, which every page with a form sets."""
     csrf = request.META.get("CSRF_COOKIE")
     if not csrf:
         return None
@@ -96,13 +97,13 @@ def browser_of(request: HttpRequest) -> Browser | None:
 
 
 def key_of(request: HttpRequest, browser: Browser, *, path: str, value: str) -> str:
-    """Give the name of a kept page, which says nothing: where it is shown, to whom, for which agency or workspace."""
+    """Return the key of a kept page: a digest of where it is shown, to whom, and for which agency or workspace."""
     made_for = getattr(request, "made_for", None)
     return "refused-page:" + _digest(browser.name, request.get_host(), path, str(made_for), value)
 
 
 def keep_page(key: str, page: RefusedPage, browser: Browser) -> bool:
-    """Keep a page, and say whether it was kept."""
+    """Keep a page; return whether it was kept."""
     plain = json.dumps(dict(page.headers)).encode() + b"\n" + page.body
     packed = zlib.compress(plain, LEVEL)
     if len(packed) > MOST_BYTES:
@@ -118,7 +119,7 @@ def keep_page(key: str, page: RefusedPage, browser: Browser) -> bool:
 
 
 def kept_page(key: str) -> RefusedPage | None:
-    """Give a kept page; None when there is none, when it has ended, or when it cannot be read."""
+    """Return a kept page; None if there is none, if it has expired, or if it cannot be decrypted."""
     try:
         sealed: Any = attempt(lambda redis: redis.get(key))
     except RedisAway:
@@ -137,7 +138,7 @@ def kept_page(key: str) -> RefusedPage | None:
 
 
 def forget_pages(keys: list[str], browser: Browser) -> None:
-    """Drop pages whose form has been sent with success; without Redis they end by themselves."""
+    """Drop the pages of forms that have now succeeded; without Redis the pages expire."""
     if not keys:
         return
     try:

@@ -1,4 +1,4 @@
-"""Uploaded files, kept in memory up to a bound: nobody fills a disk by sending forms."""
+"""Uploaded files, kept in memory up to a bound, so that forms cannot fill a disk."""
 
 from io import BytesIO
 from typing import Any
@@ -11,13 +11,13 @@ from config.request_bodies import body_rules
 
 
 class BoundedUpload(FileUploadHandler):
-    """Keeps a file of up to 1 MiB, or of what its page may take; of a larger one only its size.
+    """Keeps a file of up to 1 MiB, or of its page's own bound; of a larger file it keeps only the size.
 
-    So the form can say what is wrong.
+    The form can then say what is wrong.
     """
 
     def handle_raw_input(self, input_data: Any, META: Any, *args: Any, **options: Any) -> None:  # noqa: N803  # Django's
-        """Look up how large a file may be that is sent to this address."""
+        """Look up how large a file this address accepts."""
         rule = body_rules.of(META.get("PATH_INFO", ""))
         self._most_bytes = MOST_BYTES if rule is body_rules.default else rule.most_bytes
 

@@ -1,4 +1,4 @@
-"""Lists of rows: what each declares (columns, filters), what its address asks for, and how a page of it is shown."""
+"""Lists of rows: their declaration (columns, filters), what an address asks of them, and their views."""
 
 from agency.pages.tables.declaration import Choices, Column, Filter, Table
 from agency.pages.tables.state import TableState

@@ -1,4 +1,4 @@
-"""What a list declares once: its columns, what it can be sorted by, and what narrows it."""
+"""The declaration of a list: its columns, the orders it can be sorted by, and its filters."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,16 +11,16 @@ DESCENDING: Final = "-"
 
 
 def reversed_order(order: Sequence[str]) -> tuple[str, ...]:
-    """Turn an order around: `("name", "-id")` becomes `("-name", "id")`."""
+    """Reverse an order: `("name", "-id")` becomes `("-name", "id")`."""
     return tuple(name.removeprefix("-") if name.startswith("-") else f"-{name}" for name in order)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """A column; its `order` are the fields it is sorted by, the last of them unique. Without, it cannot be sorted by.
+    """A column; its `order` are the fields to sort by, the last of them unique. Without `order` it cannot be sorted by.
 
-    `descends_first` says that the first click shows the largest first; `is_unseen` hides the label to the eye, as over
-    a column of buttons.
+    With `descends_first` the first click shows the largest first. `is_unseen` hides the label from view, as over a
+    column of buttons.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
-    """Something that narrows the list: one of its choices, a day, a moment in UTC, or else a text to search for.
+    """A filter of the list: one of its choices, a day, a time in UTC, or else a text to search for.
 
     `choices` that only the request knows are given when the table is read.
     """
@@ -51,15 +51,15 @@ class Filter:
 
     @property
     def input_type(self) -> str:
-        """The kind of its field, where it is no choice."""
+        """The type of its input, unless it is a choice."""
         return "date" if self.is_date else "datetime-local" if self.is_moment else "search"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """A list's declaration; `sort` is the order without one in the address, such as `-created`.
+    """A list's declaration; `sort` is the order if the address gives none, such as `-created`.
 
-    Without it the rows come in an order of their own. The form of the filters carries the parameters `keeps` along.
+    Without `sort` the rows keep the order in which they come. The form of the filters keeps the parameters `keeps`.
     """
 
     caption: StrOrPromise

@@ -1,4 +1,4 @@
-"""What somebody asks of a list by its address, and the page of rows that they are shown."""
+"""What an address asks of a list, and the page of rows that it shows."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,13 +14,13 @@ from agency.pages.lists import SIZES, KeysetPage, Pages, count_capped, read_page
 from agency.pages.registry import StrOrPromise
 from agency.pages.tables.declaration import DESCENDING, Choices, Column, Filter, Table
 
-# Where somebody stands in a list, and the number of a form: no part of a view that is worth keeping.
+# The position in a list and the number of a form do not belong to a view that is worth saving.
 OF_THE_MOMENT: Final = ("page", "before", "after", "form")
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The head of a column: how it is sorted now (`ascending`, `descending` or not) and by a click on it."""
+    """The head of a column: its present order (`ascending`, `descending` or empty), and the order after a click."""
 
     column: Column
     sorted: str
@@ -29,7 +29,7 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class BoundFilter:
-    """A filter with what was asked for, what is wrong with that, and the list's address without it."""
+    """A filter with its value, what is wrong with the value, and the list's address without the filter."""
 
     filter: Filter
     value: str
@@ -39,12 +39,12 @@ class BoundFilter:
 
     @property
     def shown_value(self) -> StrOrPromise:
-        """What was asked for as the list of choices says it."""
+        """The value as the list of choices says it."""
         return dict(self.choices).get(self.value, self.value)
 
 
 def view_of(sent: QueryDict, usual: Mapping[str, str] = MappingProxyType({})) -> str:
-    """Give a query string without what is of the moment, its parameters in order: the same view, the same text."""
+    """Return a query string without positions and usual values, sorted, so that the same view has the same text."""
     kept = QueryDict(mutable=True)
     for name in sorted(sent):
         value = str(sent[name]).strip()
@@ -54,7 +54,7 @@ def view_of(sent: QueryDict, usual: Mapping[str, str] = MappingProxyType({})) ->
 
 
 class TableState:
-    """A table as the address asks for it; odd values read as none. `show` adds the rows.
+    """A table as the address asks for it; invalid values are ignored. `show` adds the rows.
 
     `errors` say, by the filter's name, why a value was not filtered by.
     """
@@ -70,13 +70,13 @@ class TableState:
 
     @cached_property
     def sort(self) -> str:
-        """The column that it is sorted by, with a `-` before it for the other way around."""
+        """The column to sort by, with a `-` before it for the reverse order."""
         asked = self._request.GET.get("sort", "")
         return asked if asked.removeprefix(DESCENDING) in self.table.sortable else self.table.sort
 
     @property
     def order(self) -> tuple[str, ...]:
-        """The fields to sort by; none where the rows come in an order of their own."""
+        """The fields to sort by; empty if the rows keep the order in which they come."""
         if not self.sort:
             return ()
         column = self.table.sortable[self.sort.removeprefix(DESCENDING)]
@@ -88,7 +88,7 @@ class TableState:
 
     @cached_property
     def values(self) -> dict[str, str]:
-        """What each filter is set to."""
+        """The value of each filter."""
         return {one.name: self._request.GET.get(one.name, "").strip() for one in self.table.filters}
 
     @cached_property
@@ -97,11 +97,11 @@ class TableState:
 
     @cached_property
     def query(self) -> str:
-        """What a saved view keeps: nothing where the list is as it is without any query."""
+        """What a saved view keeps: empty if the list is as it is without a query."""
         return view_of(self._request.GET, usual={"sort": self.table.sort, "size": str(SIZES[0])})
 
     def fetch(self, rows: "QuerySet[Any]") -> "TableState":
-        """Count the rows as far as a count stays cheap, and fetch the page asked for."""
+        """Count the rows as far as a count is cheap, and fetch the requested page."""
         pages = read_pages(self._request, *count_capped(rows))
         ordered = rows.order_by(*self.order) if self.order else rows
         return self.show(list(ordered[pages.offset : pages.offset + pages.size]), pages)
@@ -119,7 +119,7 @@ class TableState:
 
     @cached_property
     def labels(self) -> dict[str, str]:
-        """The columns' labels, which stand in each cell where a row is shown as a card; translated once."""
+        """The columns' labels, translated once; each cell has one where a row is shown as a card."""
         return {column.name: str(column.label) for column in self.table.columns}
 
     @property
@@ -135,7 +135,7 @@ class TableState:
 
     @property
     def sorts(self) -> Iterator[tuple[str, str]]:
-        """Give each way to sort with its label, for a list that is too narrow to have heads."""
+        """Yield each way to sort with its label, for a list that is too narrow for heads."""
         for name, column in self.table.sortable.items():
             ways = [(name, _("%(column)s, ascending")), (f"-{name}", _("%(column)s, descending"))]
             for value, label in reversed(ways) if column.descends_first else ways:
@@ -157,7 +157,7 @@ class TableState:
         return [one for one in self.filters if one.value]
 
     def _address_without(self, name: str) -> str:
-        """Give the address of the list without one of its filters, from the first page on."""
+        """Return the list's address without one of its filters, from the first page on."""
         kept = self._request.GET.copy()
         for unwanted in (name, *OF_THE_MOMENT):
             kept.pop(unwanted, None)
@@ -165,6 +165,6 @@ class TableState:
 
     @property
     def hidden(self) -> dict[str, str]:
-        """What the form of the filters carries along: what else the list was asked for."""
+        """The hidden fields of the filters' form: what else the address asks for."""
         kept = {name: self._request.GET[name] for name in self.table.keeps if self._request.GET.get(name)}
         return kept | ({"size": str(self.size)} if self.size != SIZES[0] else {})

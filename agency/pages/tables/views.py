@@ -1,4 +1,4 @@
-"""Views of lists, and of the views of a list that a person has saved."""
+"""Views of lists, and of the views of lists that a person has saved."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -22,7 +22,7 @@ from config.errors import DomainError, Invalid
 
 
 class ListPage(SignedInView):
-    """A page that is a list. Its address says all that it shows: it can be sent on, kept as a bookmark or saved."""
+    """A page that is a list. Its address says all that it shows, so that it can be sent on, bookmarked or saved."""
 
     table: ClassVar[Table]
 
@@ -30,7 +30,8 @@ class ListPage(SignedInView):
         return TableState(self.table, self.request, choices)
 
     def list_page(self, template: str, state: TableState, /, **context: Any) -> HttpResponse:
-        """Render a template that extends `pages/tables/list.html`; a list of one thing's parts keeps no views."""
+        """Render a template that extends `pages/tables/list.html`; a list whose address has arguments keeps no views.
+        """
         page = self.request.resolver_match.view_name if self.request.resolver_match else self.nav
         views = [] if self.kwargs else saved_views(user=person_of(self.request), area=self.area_id, page=page)
         shown: dict[str, Any] = {"table": state, "rows": state.rows, "pages": state.pages, "keyset": state.keyset}
@@ -38,11 +39,11 @@ class ListPage(SignedInView):
 
 
 class SavedViewPage(SignedInView):
-    """Where the forms around saved views go, and back to the list on which they stand."""
+    """Takes the forms about saved views, and leads back to the list with the form."""
 
     @classmethod
     def address_of_form(cls, request: HttpRequest) -> str:
-        """Give the address of the list as it was filtered; without one, where any button leads."""
+        """Return the address of the list with its filters; without a list, the address of any other form."""
         try:
             return with_query(cls.address_of_list(request.POST.get("page", "")), request.POST.get("query", ""))
         except NoList:
@@ -50,7 +51,7 @@ class SavedViewPage(SignedInView):
 
     @classmethod
     def address_of_list(cls, name: str) -> str:
-        """Give the address of a list; nothing else has views."""
+        """Return the address of a list. Raises `NoList` for any other page."""
         try:
             address = reverse(name)
         except NoReverseMatch as error:
@@ -61,7 +62,7 @@ class SavedViewPage(SignedInView):
 
 
 def with_query(address: str, query: str) -> str:
-    """Add what of a query a list knows to its address."""
+    """Add a query to a list's address, without the position in the list."""
     known = view_of(QueryDict(query))
     return f"{address}?{known}" if known else address
 
@@ -76,7 +77,7 @@ class SavedViewForm(forms.Form):
 
 
 class SavedViewNew(SavedViewPage):
-    """Keeps what a list shows under a name, for the person who asks and in this area only."""
+    """Saves what a list shows under a name, for this person in this area only."""
 
     keeps_form_data = True
 
@@ -98,7 +99,7 @@ class SavedViewNew(SavedViewPage):
 
 
 class SavedViewRemove(SavedViewPage):
-    """Forgets a view; one that is gone already, or somebody else's, is none."""
+    """Removes a saved view; a view that is gone or another person's is not found."""
 
     def post(self, request: HttpRequest) -> HttpResponse:
         address = self.address_of_list(request.POST.get("page", ""))
