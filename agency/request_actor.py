@@ -1,4 +1,4 @@
-"""The one way to name the person or key that makes a change with a request: for both APIs, all pages and the admin."""
+"""Makes the actor of a change from a request, for both APIs, all pages and the admin."""
 
 from typing import Literal
 
@@ -20,7 +20,7 @@ def request_actor(
     acting_for: str = "",
     of_workspace: bool = False,
 ) -> Actor:
-    """Give the actor of a change with this request, with the address it comes from and its id."""
+    """Return the actor of a change with this request, with the request's network address and id."""
     return Actor(
         kind=kind,
         id=str(id),
@@ -40,10 +40,10 @@ def user_actor(
     acting_for: str = "",
     of_workspace: bool = False,
 ) -> Actor:
-    """Give the person who makes a change on a page; `staff` for our support in the admin.
+    """Return the person who makes a change on a page; `staff` is a support person in the admin.
 
-    `acting_for` is the customer as whom somebody of the agency makes it; `of_workspace` says that the person is one of
-    the workspace's own.
+    `acting_for` is the customer as whom an agency's person acts; `of_workspace` says that the person is one of the
+    workspace's own people.
     """
     label = user.get_username()
     return request_actor(request, kind=kind, id=user.pk, label=label, acting_for=acting_for, of_workspace=of_workspace)

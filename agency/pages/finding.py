@@ -20,7 +20,7 @@ LIKE_A_PHONE_NUMBER = re.compile(r"[\d\s()+./-]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundAction:
-    """What can be begun with something that was found, on the page that `url_name` and `args` name."""
+    """Something that can be begun with a result, on the page that `url_name` and `args` name."""
 
     url_name: str
     label: StrOrPromise

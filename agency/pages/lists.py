@@ -20,9 +20,9 @@ LARGEST_ID = 2**63 - 1
 
 @dataclass(slots=True)
 class Pages:
-    """Where a numbered list stands; a page past the end is the last one. Templates link with `{% querystring %}`.
+    """The position in a numbered list; a page past the end is the last one. Templates link with `{% querystring %}`.
 
-    With `is_capped` there are more rows than the `total` that was counted.
+    With `is_capped` there are more rows than the counted `total`.
     """
 
     asked: int
@@ -92,7 +92,7 @@ def with_id(rows: "QuerySet[Row]", uuid: UUID | None) -> Row | None:
 
 @dataclass(frozen=True, slots=True)
 class KeysetPage(Generic[Row]):
-    """A page of an endless list, newest first; `older` and `newer` are the ids that the pages beside it begin at."""
+    """A page of an endless list, newest first; `older` and `newer` are the ids at which the pages beside it begin."""
 
     rows: Sequence[Row]
     older: int | None

@@ -13,7 +13,7 @@ PREFIX_LENGTH: Final = AgencyKey._meta.get_field("prefix").max_length or 0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SupportRow:
-    """One line of a panel or of an answer: what it is, what is said of it, and its page in the support admin."""
+    """One line of a panel or of search results: its title, a detail, and its page in the support admin."""
 
     title: str
     detail: str = ""
@@ -23,10 +23,10 @@ class SupportRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SupportPanel:
-    """Something to know of an agency, for people who have `permission`.
+    """Facts about an agency for people who have `permission`.
 
-    `rows` gives at most so many as it is asked for, in a bounded number of statements that indexes answer. `url_name`
-    is the admin's list that has all of them, narrowed to the agency; with `is_searched` it is searched from here.
+    `rows` takes a limit, and makes a bounded number of statements that indexes answer. `url_name` is the admin's list
+    with all rows, filtered by the agency; with `is_searched` the panel has a search field for that list.
     """
 
     name: str
@@ -55,7 +55,7 @@ support_find_sources = Registry[SupportFindSource]("sources of what support can 
 
 @dataclass(frozen=True, slots=True)
 class ShownRows:
-    """What a panel or a source gave; with `is_more` not all of it."""
+    """The rows of a panel or a source; with `is_more` there are more."""
 
     declared: SupportPanel | SupportFindSource
     rows: Sequence[SupportRow]

@@ -12,9 +12,9 @@ LONGEST_TEXT: Final = 255
 
 @dataclass(frozen=True, slots=True)
 class HostRecords:
-    """`texts` and `addresses` are None where no name server gave an answer; an empty tuple says that there is nothing.
+    """`texts` and `addresses` are None if no name server answered; an empty tuple means that there are none.
 
-    `points_here` says whether an address is the installation's, None when either is not known.
+    `points_here` says whether an address is the installation's, None if the host's or the installation's are unknown.
     """
 
     texts: tuple[str, ...] | None

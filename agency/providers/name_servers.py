@@ -1,4 +1,4 @@
-"""Asks name servers, with their library, what they say of hosts."""
+"""Queries name servers about hosts, with the DNS library."""
 
 import asyncio
 from ipaddress import ip_address
@@ -13,13 +13,13 @@ from dns.resolver import NXDOMAIN, NoAnswer
 
 from agency.providers.dns import HostRecords
 
-# All look-ups of a batch are made at once, so this is what a batch takes at most.
+# All look-ups of a batch are made at once, so a batch takes at most this long.
 DEADLINE_SECONDS: Final = 4.0
 TIMEOUT_SECONDS: Final = 1.5
 
 
 async def look_up_all(names: list[tuple[str, str]]) -> list[HostRecords]:
-    """Ask about several hosts at once, each with its verification name, in the same order."""
+    """Look up several hosts at once, each with its verification name, in the same order."""
     resolver = _resolver()
     ours, texts, addresses = await asyncio.gather(
         _installations_addresses(resolver),
@@ -40,7 +40,7 @@ def _resolver() -> Resolver:
 
 
 async def _rows(resolver: Resolver, name: str, kind: str) -> "list[object] | None":
-    """Give the records of one kind, none where the name servers say so, None where they do not answer."""
+    """Return the records of one kind; an empty list if there are none, None if no name server answers."""
     try:
         return list(await resolver.resolve(f"{name}.", kind))
     except (NXDOMAIN, NoAnswer):
@@ -66,7 +66,8 @@ async def _addresses(resolver: Resolver, host: str) -> tuple[str, ...] | None:
 
 
 async def _installations_addresses(resolver: Resolver) -> frozenset[str]:
-    """Give where a host has to lead: what the settings name, and what the installation's own host leads to."""
+    """Return the addresses to which a host must lead: those in the settings, and those of the installation's own host.
+    """
     named = frozenset(settings.DOMAIN_ADDRESSES)
     return named | frozenset(await _addresses(resolver, settings.DOMAIN_TARGET) or ())
 

@@ -1,1 +1,1 @@
-"""What anybody's browser may fetch: an agency's looks, as files that never change."""
+"""Files that anybody's browser may fetch: an agency's brand, at addresses whose content never changes."""

@@ -1,4 +1,4 @@
-"""An agency's colours as a stylesheet, as no page may carry styles of its own, and its pictures by their digests."""
+"""An agency's colours as a stylesheet, as pages may not carry styles, and its pictures by their digests."""
 
 import re
 
@@ -18,7 +18,7 @@ SHEET = """{usual}
 
 @require_safe
 def stylesheet(request: HttpRequest, colour: str) -> HttpResponse:
-    """All tokens that follow from a colour, in both themes, and with more contrast for those who ask for it."""
+    """All tokens that follow from a colour, in both themes, and with more contrast for people who ask for it."""
     if not COLOUR.fullmatch(colour):
         raise Http404
     sheet = SHEET.format(usual=_rule(f"#{colour}", "usual"), more=_rule(f"#{colour}", "more"))

@@ -1,4 +1,4 @@
-"""What a proxy asks before it gets a certificate for a name that somebody connects to."""
+"""What a proxy requests before it gets a certificate for a name that somebody connects to."""
 
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
@@ -10,7 +10,7 @@ from agency.services.domains.hosts import agency_of_host
 @csrf_exempt
 @require_safe
 def tls_allowed(request: HttpRequest) -> HttpResponse:
-    """200 for a verified domain, 404 for any other name: from memory, without a query and without a body."""
+    """Answer 200 for a verified domain and 404 for any other name, from memory: without a query and without a body."""
     names = request.GET.getlist("domain")
     is_verified = len(names) == 1 and agency_of_host(names[0].lower().rstrip(".")) is not None
     return HttpResponse(status=200 if is_verified else 404, headers={"Cache-Control": "no-store"})

@@ -1,4 +1,4 @@
-"""Files of agencies' looks, below `/brand/`."""
+"""Files of agencies' brands, below `/brand/`."""
 
 from django.urls import path, register_converter
 

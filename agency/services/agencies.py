@@ -1,4 +1,4 @@
-"""Agencies themselves, as our support creates, suspends and restores them."""
+"""Changes of agencies themselves: created, renamed, set up, suspended and restored."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class LanguageUnknown(Invalid):
 
 @dataclass(frozen=True, slots=True)
 class RestorationHandler:
-    """What a higher app does when an agency's suspension is lifted, inside that transaction."""
+    """What a higher app does when an agency's suspension is lifted, in the same transaction."""
 
     name: str
     restore: Callable[[Agency], None]
@@ -41,12 +41,13 @@ restoration_handlers = Registry[RestorationHandler]("handlers of restorations")
 
 
 def lock_agency(pk: int) -> None:
-    """Take an agency's lock, for changes of its people one after another; the caller is inside a transaction."""
+    """Lock an agency, so that changes of what belongs to it run one after another; the caller is inside a transaction.
+    """
     Agency.objects.select_for_update(no_key=True).get(pk=pk)
 
 
 def lock_agencies(pks: Collection[int]) -> dict[int, Agency]:
-    """Take the locks of several agencies, in the order in which everybody takes several."""
+    """Lock several agencies, in the order that all callers use."""
     rows = Agency.objects.select_for_update(no_key=True).filter(pk__in=pks).order_by("pk")
     return {one.pk: one for one in rows}
 
@@ -91,7 +92,7 @@ def change_agency(*, agency: Agency, name: str, max_sub_accounts: int | None, by
 
 @transaction.atomic
 def require_two_factor(*, agency: Agency, roles: Collection[str], by: Actor) -> Agency:
-    """Say which roles of the console must use two-factor; members who do not are led to set it up."""
+    """Set the console's roles that must use two-factor; members who do not use it are led to set it up."""
     agency = Agency.objects.select_for_update(no_key=True).get(pk=agency.pk)
     wanted = [role for role in Member.Role.values if role in roles]
     if agency.two_factor_roles != wanted:
@@ -123,7 +124,7 @@ def set_language(*, agency: Agency, language: str, by: Actor) -> Agency:
 
 @transaction.atomic
 def suspend_agency(*, agency: Agency, reason: str, now: datetime, by: Actor) -> bool:
-    """Suspend an agency: its keys and consoles stop working at once. Says whether anything changed."""
+    """Suspend an agency: its keys and consoles stop working at once. Returns whether anything changed."""
     changed = Agency.objects.filter(pk=agency.pk, status=Agency.Status.ACTIVE).update(
         status=Agency.Status.SUSPENDED, suspended_at=now, suspension_reason=reason
     )
@@ -138,7 +139,7 @@ def suspend_agency(*, agency: Agency, reason: str, now: datetime, by: Actor) -> 
 
 @transaction.atomic
 def restore_agency(*, agency: Agency, by: Actor) -> bool:
-    """Lift an agency's suspension. Says whether anything changed."""
+    """Lift an agency's suspension. Returns whether anything changed."""
     changed = Agency.objects.filter(pk=agency.pk, status=Agency.Status.SUSPENDED).update(
         status=Agency.Status.ACTIVE, suspended_at=None, suspension_reason="", restored_at=Now()
     )

@@ -1,4 +1,4 @@
-"""Who an agency key belongs to, in one statement: the switch, the key, its agency, and the stamp of its use."""
+"""Authenticates an agency key in one statement: the switch, the key, its agency, and the stamp of its use."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -10,7 +10,7 @@ from config.api.keys import IS_USABLE
 from config.api.requests.clients import Address
 from config.db import fetch_rows
 
-# A key used again within the same second is stamped already; the row is then left alone.
+# A key that was used within the same second is stamped already, and its row is left unchanged.
 FIND = f"""
 WITH stamped AS (
     UPDATE agency_agencykey key SET last_used_at = date_trunc('second', statement_timestamp())
@@ -28,7 +28,7 @@ AGENCY_FIELDS = ("id", "uuid", "name", "status", "sub_account_count")
 
 @dataclass(frozen=True, slots=True)
 class AgencyCaller:
-    """The holder of a live agency key. `agency` carries id, uuid, name, status and sub_account_count only."""
+    """The holder of a live agency key. `agency` has id, uuid, name, status and sub_account_count only."""
 
     key_id: int
     key_uuid: UUID
@@ -40,9 +40,9 @@ class AgencyCaller:
 
 
 def authenticate_agency_key(digest: bytes, *, address: Address | None) -> AgencyCaller | None:
-    """Find the key with this SHA-256 and stamp its use, to the second.
+    """Return the holder of the key with this SHA-256, and stamp the key's use, to the second.
 
-    None for one that is unknown, revoked, expired by the database's clock, or not for callers from this address.
+    None for a key that is unknown, revoked, expired by the database's clock, or not allowed from this network address.
     """
     with connection.cursor() as cursor:
         cursor.execute(FIND, {"digest": digest, "address": None if address is None else str(address)})

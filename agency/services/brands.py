@@ -1,4 +1,4 @@
-"""An agency's looks: the colour from which all others follow, its logo for both themes, its favicon."""
+"""An agency's brand: the colour from which all others follow, its logo for both themes, its favicon."""
 
 import hashlib
 import re
@@ -16,7 +16,7 @@ from config.errors import Invalid
 
 ACCENT = re.compile(r"#[0-9a-f]{6}", re.ASCII)
 MOST_SUGGESTED: Final = 5
-# What is drawn of an uploaded file, first that which was asked for: of a logo the favicon, too.
+# What is drawn from an uploaded file, the requested picture first; a logo also gives the favicon.
 DRAWN_OF: Final[dict[PictureKind, tuple[Work, ...]]] = {
     "logo": ("logo", "icon"),
     "dark_logo": ("logo",),
@@ -36,12 +36,12 @@ class PictureRefused(Invalid):
 
 
 def brand_of(agency: Agency) -> Brand:
-    """The agency's looks without the pictures' bytes; the product's own where none were saved."""
+    """Return the agency's brand without the pictures' bytes; if none was saved, that of the product's own look."""
     return Brand.objects.filter(agency=agency).defer(*BYTES).first() or Brand(agency=agency)
 
 
 def picture_named(digest: str, *, agency_id: int | None = None) -> bytes | None:
-    """The PNG with this SHA-256, while this agency shows it, or any."""
+    """Return the PNG with this SHA-256 while this agency shows it; without `agency_id`, while any agency does."""
     brands = Brand.objects.all() if agency_id is None else Brand.objects.filter(agency=agency_id)
     for kind in BYTES:
         found = brands.filter(**{f"{kind}_digest": digest}).values_list(kind, flat=True).first()
@@ -51,7 +51,7 @@ def picture_named(digest: str, *, agency_id: int | None = None) -> bytes | None:
 
 
 def suggested_colours(agency: Agency) -> list[str]:
-    """Give the colours of an agency's logo that it may want for its pages."""
+    """Return colours of an agency's logo as suggestions for its pages."""
     png = Brand.objects.filter(agency=agency).values_list("logo", flat=True).first()
     return main_colours(bytes(png), most=MOST_SUGGESTED) if png else []
 
@@ -72,9 +72,9 @@ def set_accent(*, agency: Agency, accent: str, by: Actor) -> None:
 
 
 def set_picture(*, agency: Agency, kind: PictureKind, file: bytes, by: Actor) -> None:
-    """Show this logo, logo on dark grounds, or favicon. Raises `PictureRefused`.
+    """Save a logo, a logo for dark backgrounds, or a favicon. Raises `PictureRefused`.
 
-    The favicon is made from the logo as long as the agency has given none.
+    The favicon is made from the logo unless the agency has uploaded its own.
     """
     try:
         drawn, *icons = draw(file, *DRAWN_OF[kind])
@@ -95,9 +95,9 @@ def set_picture(*, agency: Agency, kind: PictureKind, file: bytes, by: Actor) ->
 
 @transaction.atomic
 def remove_picture(*, agency: Agency, kind: PictureKind, by: Actor) -> None:
-    """Show it no longer; what is not there stays away, and nothing happens.
+    """Remove a picture; if there is none, nothing changes.
 
-    Without a logo the name's first letter stands in, without a favicon one that is made from the logo.
+    Without a logo, pages show the name's first letter; without its own favicon, an agency has one made from its logo.
     """
     brand = Brand.objects.select_for_update(no_key=True).defer(*BYTES).filter(agency=agency).first()
     if brand is None or brand.picture(kind) is None or (kind == "favicon" and not brand.favicon_is_own):
@@ -115,7 +115,7 @@ def remove_picture(*, agency: Agency, kind: PictureKind, by: Actor) -> None:
 
 
 def _columns(kind: PictureKind, drawn: DrawnPicture | None) -> dict[str, Any]:
-    """Give the columns of a picture, or of none."""
+    """Return the columns of a picture, or of no picture."""
     return {
         kind: drawn.png if drawn else None,
         f"{kind}_digest": hashlib.sha256(drawn.png).hexdigest() if drawn else "",

@@ -1,4 +1,4 @@
-"""An agency's plans and add-ons. Editing one changes no sub-account until it is assigned again."""
+"""An agency's plans and add-ons. An edit changes no sub-account until the item is assigned again."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -49,7 +49,7 @@ class CatalogueNameTaken(Invalid):
 
 
 class CatalogueChanges(TypedDict, total=False):
-    """What can be changed of a plan or an add-on; limits that are not named stay."""
+    """The fields of a plan or an add-on that can be changed; limits that are not named stay."""
 
     name: str
     description: str
@@ -57,7 +57,7 @@ class CatalogueChanges(TypedDict, total=False):
 
 
 def default_plan_of(agency: Agency) -> Plan | None:
-    """Give the plan that a new sub-account takes where none is named."""
+    """Return the plan that a new sub-account gets if none is named."""
     return Plan.objects.filter(agency=agency, is_default=True).first()
 
 
@@ -75,9 +75,9 @@ def create_addon(*, agency: Agency, name: str, limits: Limits, by: Actor, descri
 
 @transaction.atomic
 def update_item(*, item: Item, by: Actor, **changes: Unpack[CatalogueChanges]) -> Item:
-    """Change a plan or an add-on that is not archived; what is not named stays.
+    """Change a plan or an add-on that is not archived; fields that are not named stay.
 
-    Raises `CatalogueNameTaken`, and `PlanNotFound` or `AddonNotFound` for one that was archived meanwhile.
+    Raises `CatalogueNameTaken`, and `PlanNotFound` or `AddonNotFound` if it was archived meanwhile.
     """
     item = _lock(item)
     values: dict[str, Any] = {**changes}
@@ -110,9 +110,9 @@ def archive_item(*, item: Plan | Addon, now: datetime, by: Actor) -> None:
 
 @transaction.atomic
 def choose_default_plan(*, agency: Agency, plan: Plan | None, by: Actor) -> None:
-    """Let new sub-accounts take this plan where none is named, or none at all.
+    """Choose the plan that new sub-accounts get if none is named; None for no such plan.
 
-    Raises `PlanNotFound`, and `SignUpTakesPlan` where customers could no longer sign up without it.
+    Raises `PlanNotFound`, and `SignUpTakesPlan` if customers could no longer sign up or add workspaces.
     """
     _lock_agency(agency)
     before, after = default_plan_of(agency), None if plan is None else _lock(plan)
@@ -150,7 +150,7 @@ def _save(item: Plan | Addon, update_fields: list[str] | None = None) -> None:
 
 
 def _lock_agency(agency: Agency) -> None:
-    """Let changes that look at all of an agency's items come one after another."""
+    """Lock the agency, so that changes that look at all its items come one after another."""
     Agency.objects.select_for_update(no_key=True).only("pk").get(pk=agency.pk)
 
 

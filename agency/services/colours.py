@@ -1,6 +1,6 @@
-"""All colours of an agency's pages, from one: in both themes each text stands out as WCAG 2.2 AA asks, or AAA.
+"""All colours of an agency's pages from one colour; texts have the contrast of WCAG 2.2 AA, or AAA, in both themes.
 
-Lightness and chroma are moved in OKLCH, in which equal steps look equal and the hue stays as it is.
+Lightness and chroma change in OKLCH, in which equal steps look equal and the hue stays the same.
 """
 
 import math
@@ -14,16 +14,19 @@ Tokens = dict[str, str]
 
 TEXT: Final = 4.5
 EDGE: Final = 3.0
-# For people who ask for more contrast: as WCAG 2.2 AAA asks of texts.
+# For people who ask for more contrast: what WCAG 2.2 AAA requires of texts.
 MORE_TEXT: Final = 7.0
 BLACK, WHITE = "#000000", "#ffffff"
 STEP: Final = 0.01
-# How far a colour moves under the pointer.
+# How far a colour's lightness moves under the pointer.
 HOVER: Final = 0.06
 
 
 class Ground(NamedTuple):
-    """What tokens.css puts below and beside the colours; `soft` is the lightness and most chroma of `accent-soft`."""
+    """The backgrounds and texts of tokens.css; `soft` is the lightness and the largest chroma of `accent-soft`.
+
+    A colour gains contrast by moving its lightness `away`: down or up.
+    """
 
     grounds: tuple[str, ...]
     texts: tuple[str, ...]
@@ -46,7 +49,7 @@ class Oklch(NamedTuple):
 
 
 def luminance(colour: str) -> float:
-    """Give the relative luminance of `#rrggbb`, as WCAG defines it."""
+    """Return the relative luminance of `#rrggbb`, as WCAG defines it."""
     red, green, blue = _linear(colour)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
@@ -57,16 +60,16 @@ def contrast(one: str, other: str) -> float:
 
 
 def text_on(colour: str) -> str:
-    """Give white where it can be read upon the colour, else black, which then can."""
+    """Return white if it can be read on the colour, else black, which then can."""
     return WHITE if contrast(WHITE, colour) >= TEXT else BLACK
 
 
 @lru_cache(maxsize=1_000)
 def tokens_of(colour: str, theme: Theme, contrast_wanted: Contrast = "usual") -> Tokens:
-    """Give the tokens of tokens.css that follow from an agency's colour (`#rrggbb`).
+    """Return the tokens of tokens.css that follow from an agency's colour (`#rrggbb`).
 
-    `accent` and its kin are for texts, lines and marks; `button` is the colour itself, or the nearest upon which its
-    text stands out where more contrast is wanted.
+    `accent` and its variants are for texts, lines and marks. `button` is the colour itself, or with more contrast the
+    nearest colour on which its text stands out.
     """
     ground, own = GROUNDS[theme], _oklch(colour)
     soft, least = _soft(own, ground), MORE_TEXT if contrast_wanted == "more" else TEXT
@@ -88,13 +91,13 @@ def tokens_of(colour: str, theme: Theme, contrast_wanted: Contrast = "usual") ->
 
 
 def _soft(own: Oklch, ground: Ground) -> str:
-    """Give a breath of the colour, on which the theme's own texts can be read."""
+    """Return a faint shade of the colour, on which the theme's own texts can be read."""
     lightness, most = ground.soft
     return _hex(Oklch(lightness, min(own.chroma, most), own.hue))
 
 
 def _standing_out(own: Oklch, grounds: Iterable[str], away: int, least: float) -> str:
-    """Give the colour, or the nearest of its hue that is far enough away from all grounds."""
+    """Return the colour, or the nearest colour of its hue with enough contrast to all backgrounds."""
     shown, lightness = _hex(own), own.lightness
     while any(contrast(shown, ground) < least for ground in grounds):
         lightness += away * STEP
@@ -103,7 +106,7 @@ def _standing_out(own: Oklch, grounds: Iterable[str], away: int, least: float) -
 
 
 def _moved(colour: str, text: str) -> str:
-    """Give the colour under the pointer: further away from the text upon it, or a little nearer at the very end."""
+    """Return the colour under the pointer: further from its text, or a little nearer if there is no further."""
     own = _oklch(colour)
     away = -HOVER if text == WHITE else HOVER
     has_room = 0 <= own.lightness + away <= 1
@@ -128,7 +131,7 @@ def _oklch(colour: str) -> Oklch:
 
 
 def _rgb(colour: Oklch) -> tuple[float, float, float]:
-    """Give linear red, green and blue; below 0 or above 1 where no screen shows the colour."""
+    """Return linear red, green and blue; below 0 or above 1 if no screen can show the colour."""
     a, b = colour.chroma * math.cos(colour.hue), colour.chroma * math.sin(colour.hue)
     long = (colour.lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3
     medium = (colour.lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3
@@ -141,7 +144,7 @@ def _rgb(colour: Oklch) -> tuple[float, float, float]:
 
 
 def _hex(colour: Oklch) -> str:
-    """Write a colour, with as much of its chroma as screens can show."""
+    """Write a colour as `#rrggbb`, with as much of its chroma as screens can show."""
     fitting = colour._replace(lightness=min(1.0, max(0.0, colour.lightness)))
     low, high = 0.0, fitting.chroma
     if not _is_shown(fitting):

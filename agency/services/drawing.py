@@ -1,6 +1,6 @@
-"""Draws uploaded pictures anew; run as a program of its own it does so in a bounded time and memory.
+"""Draws uploaded pictures anew; as a program of its own it does so in bounded time and memory.
 
-A decoder may need hours for a small file, or break. So what others have made is decoded in a process that has no
+A decoder may need hours for a small file, or break. Pictures of others are therefore decoded in a process that has no
 settings, no connections and no more memory than a picture needs, and that ends after some seconds of work. As a program
 this file imports nothing of the product.
 """
@@ -17,16 +17,16 @@ from PIL import Image, ImageOps
 FORMATS: Final = ("PNG", "JPEG", "WEBP")
 MOST_PIXELS: Final = 3_000 * 3_000
 LEAST_SIDE: Final = 16
-# Twice what pages show, for screens with two dots a pixel.
+# Twice what pages show, for screens with two dots per pixel.
 WIDEST, HIGHEST = 480, 160
-# What browsers and phones ask of a page's icon.
+# The size of a page's icon that browsers and phones ask for.
 ICON_SIDE: Final = 192
-# What stands before each drawn picture that the program writes.
+# The length that the program writes before each drawn picture.
 LENGTH: Final = struct.Struct(">I")
 UNREADABLE: Final = (OSError, SyntaxError, ValueError, EOFError)
 
 MOST_MEMORY: Final = 512 * 1024 * 1024
-# How the program ends when it refuses a picture: what anything else means, nobody has foreseen.
+# The exit codes with which the program refuses a picture; any other code is an unforeseen failure.
 REFUSALS: Final = {
     3: "The file must be a PNG, JPEG or WebP picture.",
     4: "The picture has more than 9 million pixels.",
@@ -35,7 +35,7 @@ REFUSALS: Final = {
 
 
 class Refused(Exception):
-    """The picture is not taken; `code` is a key of `REFUSALS`."""
+    """The picture is refused; `code` is a key of `REFUSALS`."""
 
     def __init__(self, code: int) -> None:
         super().__init__(REFUSALS[code])
@@ -86,9 +86,10 @@ def _check_size(width: int, height: int) -> None:
 
 
 def main() -> int:
-    """Read a picture, write what is drawn of it, and say by the exit's number why there is nothing.
+    """Read a picture and write what is drawn from it; return an exit code that says why there is nothing.
 
-    The program is given how many seconds of work it may take, then what to draw. Each PNG is written behind its length.
+    The arguments are the seconds of work that the program may take, then what to draw. Each PNG is written after its
+    length.
     """
     seconds, *works = sys.argv[1:]
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -1,4 +1,4 @@
-"""The outbox's one way in: a fact is recorded with the change that made it true, or not at all."""
+"""The only way into the outbox: an event is recorded in the transaction of its change, or not at all."""
 
 import uuid
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -23,8 +23,8 @@ DISPATCHER = "dispatcher"
 class SubscriberCheck:
     """How a higher app says which events its subscribers want.
 
-    `has_subscribers` is whether any of a tenant's wants events of this name; `subscriptions` gives the names that
-    anybody wants of each of these workspaces, in one statement.
+    `has_subscribers` says whether a tenant has a subscriber for events of this name. `subscriptions` returns the names
+    that each of these workspaces has subscribers for, in one statement.
     """
 
     name: str
@@ -40,7 +40,7 @@ def envelope(
 ) -> bytes:
     """Build the exact bytes that receivers get: `{id, event, occurred_at, agency_id, data}`, `test` only when true.
 
-    What is for a workspace has `workspace_id`, its uuid, in the place of `agency_id`.
+    An event for a workspace has `workspace_id`, the workspace's uuid, in the place of `agency_id`.
     """
     body: dict[str, Any] = {
         "id": str(id),
@@ -63,10 +63,10 @@ def _owner(tenant: Tenant) -> dict[str, int | str]:
 def record_event(
     *, tenant: Tenant, name: str, data: Any, now: datetime, workspace_uuid: uuid.UUID | None = None
 ) -> Event | None:
-    """Record a declared event in the change's transaction; None where nobody wants it and its type says so.
+    """Record a declared event in the change's transaction; None if its type needs a subscriber and it has none.
 
-    `data` is what the type's serializer reads, often the things concerned by name. `workspace_uuid` names the
-    workspace that an agency's event is about. Raises `LookupError` for an event that is not declared for the tenant.
+    `data` is what the type's serializer reads, often the things concerned by name. `workspace_uuid` names the workspace
+    that an agency's event is about. Raises `LookupError` for an event that is not declared for the tenant.
     """
     declared = event_type(name)
     if declared.audience != tenant.audience:
@@ -80,7 +80,7 @@ def record_event(
 def write_event(
     *, tenant: Tenant, name: str, data: Mapping[str, Any], now: datetime, workspace_uuid: uuid.UUID | None = None
 ) -> Event:
-    """Write an event whose `data` is JSON already and, once it is committed, wake the dispatcher."""
+    """Write an event whose `data` is JSON already, and wake the dispatcher once the event is committed."""
     _require_transaction()
     identity = uuid.uuid4()
     event = Event.objects.create(
@@ -98,7 +98,7 @@ def write_event(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewEvent:
-    """An event to be recorded with others: `data` is what its type's serializer reads."""
+    """An event to record with others: `data` is what its type's serializer reads."""
 
     tenant: Tenant
     name: str
@@ -107,9 +107,9 @@ class NewEvent:
 
 
 def record_events(events: Iterable[NewEvent]) -> int:
-    """Record declared events in bulk, in the changes' transaction; says how many.
+    """Record declared events in bulk, in the changes' transaction; return how many.
 
-    For callers that have asked `subscribed_events` first: nobody is asked again whether an event is wanted.
+    Callers have checked `subscribed_events` before: this function does not check for subscribers again.
     """
     rows = [_row(event) for event in events]
     if rows:
@@ -136,9 +136,9 @@ def _row(event: NewEvent) -> Event:
 
 
 def subscribed_events(workspaces: Collection[int]) -> dict[int, set[str]]:
-    """Give the names of the events that anybody wants of each of these workspaces; one that nobody asks is not in it.
+    """Return the names of the events that each of these workspaces has subscribers for; one without any is left out.
 
-    One statement for each higher app that has subscribers, however many workspaces there are.
+    Each higher app with subscribers makes one statement, however many workspaces there are.
     """
     wanted: dict[int, set[str]] = {}
     for check in subscriber_checks if workspaces else ():
@@ -153,5 +153,5 @@ def _require_transaction() -> None:
 
 
 def has_subscribers(tenant: Tenant, name: str) -> bool:
-    """Whether anybody of the tenant wants events of this name."""
+    """Whether the tenant has a subscriber for events of this name."""
     return any(check.has_subscribers(tenant, name) for check in subscriber_checks)

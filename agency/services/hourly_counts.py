@@ -1,4 +1,4 @@
-"""Counting what happened in each hour, once it is over: by the database's clock, and after any time away."""
+"""Counts what happened in each hour once the hour is over, by the database's clock, also after an outage."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -13,15 +13,15 @@ from config.hooks import Registry
 
 KEPT: Final = timedelta(days=32)
 HOUR: Final = timedelta(hours=1)
-# Whatever was begun before an hour's end is committed by then.
+# Transactions that were begun before an hour's end are committed by then.
 MARGIN: Final = timedelta(minutes=2)
-# A run after a long time away counts a day, and is followed by the next.
+# A run after a long outage counts a day; the next runs count the rest.
 MOST_AT_ONCE: Final = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
 class CountedHours:
-    """What was counted: `numbers` of (agency's number, counter's name, hour, how many), and the newest id there is."""
+    """The counted `numbers` of (agency's id, counter's name, hour, number), and the newest id of the counted table."""
 
     numbers: Iterable[tuple[int, str, datetime, int]]
     newest: int = 0
@@ -31,7 +31,7 @@ class CountedHours:
 class HourlyCounter:
     """Counts an app's rows between two hours, in one statement.
 
-    `count` takes both and an id, after which all of these rows come.
+    `count` takes both hours, and an id that is lower than those of all these rows.
     """
 
     name: str
@@ -42,13 +42,13 @@ hourly_counters = Registry[HourlyCounter]("hourly counters")
 
 
 def count_hours() -> int:
-    """Count the hours that have ended since the last time, of every counter; says how many counters had any."""
+    """Count the hours that have ended since the last run, for every counter; return how many counters had any."""
     return sum(count_hours_of(counter) for counter in hourly_counters)
 
 
 @transaction.atomic
 def count_hours_of(counter: HourlyCounter) -> bool:
-    """Count what is due of one counter. A run that is repeated, or meets another, changes nothing."""
+    """Count the due hours of one counter. A repeated or a concurrent run changes nothing."""
     latest = (database_now() - MARGIN).replace(minute=0, second=0, microsecond=0)
     CounterState.objects.get_or_create(name=counter.name, defaults={"counted_until": latest - KEPT})
     state = CounterState.objects.select_for_update().get(name=counter.name)

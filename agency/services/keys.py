@@ -1,4 +1,4 @@
-"""API keys of an agency: issued once, kept as a digest, rolled and revoked; and what keys of any tenant share."""
+"""API keys of an agency: issued once, kept as a digest, rolled and revoked; and what the keys of all tenants share."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -15,7 +15,7 @@ from config.api.keys import display_prefix, key_digest, new_key
 from config.errors import Conflict, Invalid, NotFound
 
 AGENCY_PREFIX = "svc_ag_"
-# Further ahead no system of today is planned, and the calendar ends in the year 9999.
+# No system of today is planned for longer, and the calendar ends in the year 9999.
 LONGEST_LIFE = timedelta(days=3_660)
 LONGEST_OVERLAP = timedelta(days=7)
 # How far a caller's clock may be behind ours when it says "now".
@@ -42,14 +42,14 @@ class OverlapRefused(Invalid):
 
 
 class KeyLimits(TypedDict, total=False):
-    """Until when a key works, and from which networks; without them for good and from anywhere."""
+    """The end of a key's life and its allowed networks; without them it works for good and from anywhere."""
 
     expires_at: datetime | None
     allowed_networks: Iterable[str] | None
 
 
 class RolledKey(NamedTuple, Generic[KeyOf]):
-    """The new key, its plaintext, and when the old one ends."""
+    """The new key, its plaintext, and when the old key ends."""
 
     key: KeyOf
     plaintext: str
@@ -57,7 +57,7 @@ class RolledKey(NamedTuple, Generic[KeyOf]):
 
 
 def new_key_values(*, prefix: str, name: str, by: Actor, **limits: Unpack[KeyLimits]) -> tuple[dict[str, Any], str]:
-    """Give the columns of a new key, and its plaintext. Raises `ExpiryRefused`."""
+    """Return the columns of a new key, and its plaintext. Raises `ExpiryRefused`."""
     expires_at, now = limits.get("expires_at"), timezone.now()
     if expires_at is not None and not now < expires_at <= now + LONGEST_LIFE:
         raise ExpiryRefused
@@ -75,7 +75,7 @@ def new_key_values(*, prefix: str, name: str, by: Actor, **limits: Unpack[KeyLim
 
 
 def recorded_limits(key: APIKey) -> dict[str, Any]:
-    """Give what the activity log keeps of a new key beside its beginning."""
+    """Return what the activity log keeps of a new key besides its prefix."""
     limits: dict[str, Any] = {}
     if key.expires_at:
         limits["expires_at"] = key.expires_at.isoformat()
@@ -85,7 +85,7 @@ def recorded_limits(key: APIKey) -> dict[str, Any]:
 
 
 def begin_roll(key: KeyOf, *, old_valid_until: datetime | None, now: datetime) -> KeyOf:
-    """Lock a key that is to be rolled. Raises `KeyNotFound`, `KeyRolledAlready` and `OverlapRefused`."""
+    """Lock a key that is about to be rolled. Raises `KeyNotFound`, `KeyRolledAlready` and `OverlapRefused`."""
     if old_valid_until is not None and not -CLOCK_DIFFERENCE <= old_valid_until - now <= LONGEST_OVERLAP:
         raise OverlapRefused
     keys: Any = type(key)._default_manager
@@ -98,13 +98,13 @@ def begin_roll(key: KeyOf, *, old_valid_until: datetime | None, now: datetime) -
 
 
 def limits_of_next(old: APIKey, *, now: datetime) -> KeyLimits:
-    """Give the limits of the key that replaces this one: the same networks, and a life as long as this one's was."""
+    """Return the limits of the key that replaces this one: the same networks, and a life of the same length."""
     life = old.expires_at and old.expires_at - old.created_at
     return {"expires_at": now + life if life else None, "allowed_networks": old.allowed_networks}
 
 
 def end_roll(old: APIKey, new: APIKey, *, old_valid_until: datetime | None, now: datetime) -> datetime:
-    """Have the old key end at this time, or now, and what was left of the one before it at once; says when it ends."""
+    """End the old key at this time or now, and its predecessor at once; return when the old key ends."""
     keys: Any = type(old)._default_manager
     keys.filter(replaced_by=old, revoked_at=None).update(revoked_at=now)
     ends_now = old_valid_until is None or old_valid_until <= now
@@ -138,7 +138,7 @@ def issue_agency_key(
 def roll_agency_key(
     *, key: AgencyKey, old_valid_until: datetime | None, now: datetime, by: Actor
 ) -> RolledKey[AgencyKey]:
-    """Replace a key by a new one that may do the same; the old one ends at this time, or now.
+    """Replace a key by a new key with the same rights; the old key ends at this time, or now.
 
     Raises `KeyNotFound`, `KeyRolledAlready` and `OverlapRefused`.
     """
@@ -155,7 +155,7 @@ def roll_agency_key(
 
 @transaction.atomic
 def revoke_agency_key(*, key: AgencyKey, now: datetime, by: Actor) -> bool:
-    """Revoke a key for good: the next call with it answers 401. Says whether anything changed."""
+    """Revoke a key for good: the next call with it answers 401. Returns whether anything changed."""
     changed = AgencyKey.objects.filter(pk=key.pk, revoked_at=None).update(revoked_at=now)
     if changed:
         _record(key, "agency_key.revoked", by)

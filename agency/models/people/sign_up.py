@@ -48,7 +48,7 @@ class SignUpSettings(models.Model):
 
     @property
     def has_terms(self) -> bool:
-        """Whether there is anything that a new customer has to agree to."""
+        """Whether a new customer has to agree to anything."""
         return bool(self.terms_url or self.privacy_url)
 
 

@@ -61,7 +61,7 @@ def host_agency(request: HttpRequest) -> Agency | None:
 
 
 class KnownHosts:
-    """Sets `request.host_agency_id`, and answers 404 for every host that is not ours, so that no link has a foreign name.
+    """Sets `request.host_agency_id`, and answers 404 for every unknown host, so that links have no foreign name.
 
     A host that the settings name is the installation's, whatever agencies have; `.name` there stands for every host
     below `name` that no agency has. An agency's host has no admin. Its HSTS header does not include the hosts below it,

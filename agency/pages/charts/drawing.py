@@ -22,7 +22,7 @@ Counts = Mapping[datetime, int]
 
 @dataclass(frozen=True, slots=True)
 class PeriodKind:
-    """A choice of the page: so many steps back from now, by the hour or the day in UTC."""
+    """A choice of the page: a number of steps back from now, each an hour or a day in UTC."""
 
     name: str
     label: StrOrPromise

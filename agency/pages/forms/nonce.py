@@ -23,7 +23,7 @@ VALUE = re.compile(r"[A-Za-z0-9_-]{16}")
 
 @dataclass(frozen=True, slots=True)
 class FormNonce:
-    """A nonce that we have signed: for which person, and its random part."""
+    """A nonce that we have signed: the person's id, and its random part."""
 
     user: int
     value: str

@@ -79,7 +79,7 @@ class Browser:
 
 @dataclass(frozen=True, slots=True)
 class RefusedPage:
-    """A page as it was rendered: its headers, and its body."""
+    """A rendered page: its headers and its body."""
 
     headers: Mapping[str, str]
     body: bytes

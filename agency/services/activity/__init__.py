@@ -1,4 +1,4 @@
-"""The activity log: one row beside each change, in the same transaction."""
+"""The activity log: one row for each change, in the same transaction."""
 
 from typing import Any, Final
 from uuid import UUID
@@ -11,7 +11,7 @@ from agency.services.activity.fields import Changes, recorded_changes
 
 __all__ = ["record_activity"]
 
-# The first entry of the index for each action: what else has happened is not read, however much it is.
+# Reads the first entry of the index for each action, and skips the action's other entries, however many there are.
 ACTIONS: Final = """
 WITH RECURSIVE found AS (
     (
@@ -40,7 +40,7 @@ def record_activity(
 ) -> None:
     """Add an entry; `target` is the kind, public id and name of what was changed. `details` holds no secret.
 
-    `changes` is what each field was and is. Only what is declared for the action is written down with its values.
+    `changes` has each field's values before and after. Only fields that are declared for the action keep their values.
     """
     kind, identity, name = target
     ActivityEntry.objects.create(
@@ -63,7 +63,7 @@ def record_activity(
 
 
 def recorded_actions(workspace_uuid: UUID) -> list[str]:
-    """Give each action that has been recorded in a workspace, once."""
+    """Return each action that has been recorded in a workspace, once."""
     with connection.cursor() as cursor:
         cursor.execute(ACTIONS, {"workspace": workspace_uuid})
         return [action for (action,) in cursor.fetchall()]

@@ -1,8 +1,8 @@
-"""Which fields of a change the activity log keeps with their values, by action, and how each is shown.
+"""The fields of a change whose values the activity log keeps, by action, and how each is shown.
 
 The list is explicit: of a field that is not on it, or that is `hidden`, an entry says only that it was changed.
-Hidden are secrets, passwords, the texts of messages, and names of people: an erasure finds a person by the name they
-have now, and not by an earlier one.
+Secrets, passwords, the texts of messages and names of people are hidden. An erasure finds a person by their present
+name, not by an earlier name.
 """
 
 from collections.abc import Iterable, Mapping
@@ -38,8 +38,8 @@ class Shown(Enum):
 class RecordedField:
     """A field by its name; `choices` label its values.
 
-    `agency_only` keeps it from the workspace's own people. What stands behind `cut_at` is left out: the query of an
-    address may hold a secret.
+    `agency_only` keeps it from the workspace's own people. A value is cut off at `cut_at`, as the query of an address
+    may hold a secret.
     """
 
     name: str
@@ -76,7 +76,7 @@ LIMIT_FIELDS: Final = tuple(
 
 
 def limit_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """Give the limits that differ, under the names of `LIMIT_FIELDS`."""
+    """Return the limits that differ, under the names of `LIMIT_FIELDS`."""
     pairs = {
         f"limits.{name}": (limits_of_plans.value(before, name), limits_of_plans.value(after, name))
         for name in limits_of_plans.NAMES
@@ -85,17 +85,17 @@ def limit_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[s
 
 
 def changes_to(instance: Any, values: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """Pair what an object's fields hold with what they are about to hold."""
+    """Pair the present values of an object's fields with the new ones."""
     return {name: (getattr(instance, name), value) for name, value in values.items()}
 
 
 def from_differences(differences: Mapping[str, Mapping[str, Any]]) -> dict[str, tuple[Any, Any]]:
-    """Take changes as events carry them: `{field: {from, to}}`."""
+    """Convert changes from the form that events carry: `{field: {from, to}}`."""
     return {name: (one["from"], one["to"]) for name, one in differences.items()}
 
 
 def recorded_changes(action: str, changes: Changes) -> Recorded:
-    """Give what is written down: `{field: [before, after]}`, and `null` for what was only changed."""
+    """Return what is stored: `{field: [before, after]}`, and `null` for a field whose values are not kept."""
     known = recorded_actions.get(action)
     written: Recorded = {}
     for name, (before, after) in list(changes.items())[:MOST_FIELDS]:
@@ -106,7 +106,7 @@ def recorded_changes(action: str, changes: Changes) -> Recorded:
 
 
 def _pair(field: RecordedField, before: Any, after: Any) -> list[Any] | None:
-    """Give both values; nothing where one of them is too long, as half of an address would survive an erasure."""
+    """Return both values, or None if one of them is too long, as half of an address would survive an erasure."""
     try:
         pair = [_stored(before), _stored(after)]
     except TypeError:

@@ -1,4 +1,4 @@
-"""Which fields of an agency's own things keep their values in the activity log, and how they are shown."""
+"""The fields of an agency's own things whose values the activity log keeps, and how they are shown."""
 
 from typing import Final
 

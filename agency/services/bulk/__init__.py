@@ -1,1 +1,1 @@
-"""The same change of many things: begun in the console, done one by one with the services that the API calls."""
+"""Bulk operations: begun in the console, done one thing at a time with the services that the API calls."""

@@ -1,4 +1,4 @@
-"""What can be done on many things at once: each app declares its lists and the actions on them in its hooks."""
+"""Actions on many things at once: each app declares its lists and the actions on them in its hooks."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ Text = str | Promise
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """How a thing reads in a list, and where its page is."""
+    """The label of a thing in a list, and the address of its page."""
 
     label: str
     url: str
@@ -26,9 +26,9 @@ class Shown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BulkTargets:
-    """A list whose things can be changed together; `url_name` is its page, at most `most` are taken at once.
+    """A list whose things can be changed together; `url_name` is its page, `most` the limit for one operation.
 
-    `walk` gives the ids of the next things after a cursor; `shown` how some look, by their ids.
+    `walk` returns the ids of the next things after a cursor; `shown` returns label and page of things by their ids.
     """
 
     name: str
@@ -42,10 +42,10 @@ class BulkTargets:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BulkAction:
-    """One verb. `apply` does it on one thing, in the caller's transaction, and says whether anything changed.
+    """One action. `apply` does it to one thing, in the caller's transaction, and returns whether anything changed.
 
-    It calls the service that the API calls. `make_form` gives the form that asks for what the action needs, of which
-    `parameters_of` makes what is kept; `text` says what will happen.
+    It calls the service that the API calls. `make_form` makes the form for the action's parameters, which
+    `parameters_of` reads from the valid form. `text` says what will happen.
     """
 
     name: str
@@ -60,7 +60,7 @@ class BulkAction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BulkCall:
-    """One thing's turn."""
+    """The application of an action to one thing."""
 
     agency: Agency
     target_id: int
@@ -78,18 +78,18 @@ bulk_actions = Registry[BulkAction]("actions on many things")
 
 
 def add_bulk_actions(targets: BulkTargets, *actions: BulkAction) -> None:
-    """Let what a list shows be changed together in these ways."""
+    """Register a list, and the actions on what it shows."""
     bulk_targets.add(targets)
     bulk_actions.add(*actions)
 
 
 def actions_on(targets: str) -> list[BulkAction]:
-    """Give what can be done with the things of a list, in the order of the declarations."""
+    """Return the actions on the things of a list, in the order of the declarations."""
     return [action for action in bulk_actions if action.targets.name == targets]
 
 
 def bulk_action(name: str) -> BulkAction:
-    """Find an action. Raises `ActionNotFound`."""
+    """Return an action. Raises `ActionNotFound`."""
     found = bulk_actions.get(name)
     if found is None:
         raise ActionNotFound

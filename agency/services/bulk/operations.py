@@ -1,4 +1,4 @@
-"""Bulk operations themselves: begun, cancelled, and ended."""
+"""Bulk operations themselves: begin, cancel and end."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -29,14 +29,14 @@ class NothingChosen(Conflict):
 
 
 class TooMuchChosen(Conflict):
-    """More is chosen than one operation takes."""
+    """More things are chosen than one operation takes."""
 
 
 @transaction.atomic
 def start_bulk_operation(
     *, action: BulkAction, selection: Selection, parameters: Mapping[str, Any], now: datetime, by: Actor
 ) -> BulkOperation:
-    """Begin an action on what is chosen. Raises `NothingChosen`, `TooMuchChosen`, `TooManyJobs`."""
+    """Begin an action on the chosen things. Raises `NothingChosen`, `TooMuchChosen`, `TooManyJobs`."""
     agency = selection.agency
     lock_agency(agency.pk)
     if BulkOperation.objects.filter(agency=agency, state__in=ACTIVE).count() >= MOST_ACTIVE:
@@ -56,7 +56,7 @@ def start_bulk_operation(
 
 
 def chosen(action: BulkAction, selection: Selection) -> int:
-    """Count what is chosen. Raises `NothingChosen` and `TooMuchChosen`."""
+    """Count the chosen things. Raises `NothingChosen` and `TooMuchChosen`."""
     number = action.targets.count(selection)
     if not number:
         raise NothingChosen
@@ -67,7 +67,7 @@ def chosen(action: BulkAction, selection: Selection) -> int:
 
 @transaction.atomic
 def cancel_bulk_operation(*, operation: BulkOperation, now: datetime, by: Actor) -> bool:
-    """Leave alone what has not had its turn; what was done stays. Says whether there was anything to cancel."""
+    """Cancel an operation; finished items stay as they are. Returns whether there was anything to cancel."""
     active = BulkOperation.objects.filter(pk=operation.pk, state__in=ACTIVE)
     if not active.update(state=State.CANCELLED, ended_at=now):
         return False
@@ -80,7 +80,7 @@ def cancel_bulk_operation(*, operation: BulkOperation, now: datetime, by: Actor)
 def end_bulk_operation(
     operation: BulkOperation, state: BulkOperation.State, *, now: datetime, because: str = ""
 ) -> None:
-    """Say that an operation has ended, unless it has already."""
+    """Record that an operation has ended, unless it has already, and notify its maker."""
     active = BulkOperation.objects.filter(pk=operation.pk, state__in=ACTIVE)
     if active.update(state=state, ended_at=now, stopped_because=because):
         operation.state = state
@@ -88,7 +88,7 @@ def end_bulk_operation(
 
 
 def selection_of(operation: BulkOperation) -> Selection:
-    """Give what an operation is about."""
+    """Return what an operation applies to."""
     return Selection(
         agency=operation.agency, query=operation.query, until=operation.created_at, picked=operation.picked
     )

@@ -1,7 +1,7 @@
-"""How a bulk operation goes on: first its items are made, then each is done, in a transaction of its own.
+"""How a bulk operation proceeds: first its items are made, then each is done in its own transaction.
 
-What an item does and that it was done are committed together, so whatever dies in between, the next run goes on with
-the first item that has not had its turn.
+An item's change and its result are committed together. After a crash the next run goes on with the first unfinished
+item.
 """
 
 import logging
@@ -21,7 +21,7 @@ from config.errors import DomainError
 
 logger = logging.getLogger(__name__)
 
-# Made in one transaction, and done in one turn: between two of those everybody else has theirs.
+# Items made in one transaction, and items done in one turn; other jobs have their turns in between.
 CHUNK: Final = 1_000
 BATCH: Final = 10
 FAULT: Final = "Something went wrong on our side."
@@ -29,7 +29,8 @@ Item, ItemState, State = BulkOperationItem, BulkOperationItem.State, BulkOperati
 
 
 def work_on(pk: int, *, now: datetime, chunk: int = CHUNK, batch: int = BATCH) -> bool:
-    """Give an operation its turn; says whether it wants another. Who may do this is judged anew each time."""
+    """Give an operation its turn; return whether it wants another. Each turn checks anew whether its maker may do this.
+    """
     operation = BulkOperation.objects.select_related("agency", "created_by").get(pk=pk)
     if not operation.is_active:
         return False
@@ -52,7 +53,7 @@ def give_up_operation(pk: int, *, now: datetime) -> bool:
 
 @transaction.atomic
 def make_items(pk: int, *, size: int = CHUNK) -> None:
-    """Make the next items of what is chosen; after the last of them the operation runs."""
+    """Make the next items of the selection; after the last of them the operation is running."""
     rows = BulkOperation.objects.select_for_update(of=("self",)).select_related("agency")
     operation = rows.get(pk=pk)
     if operation.state != State.WAITING:
@@ -82,7 +83,7 @@ def _do_batch(operation: BulkOperation, now: datetime, size: int) -> bool:
 
 @transaction.atomic
 def do_item(operation: BulkOperation, action: BulkAction, pk: int, *, now: datetime, by: Actor) -> bool:
-    """Do one item and count it; where the operation has ended meanwhile nothing is done, and it says so."""
+    """Do one item and count it; if the operation has ended meanwhile, do nothing and return False."""
     item = Item.objects.select_for_update(skip_locked=True).filter(pk=pk, state=ItemState.PENDING).first()
     if item is None:
         return True
@@ -98,7 +99,7 @@ def do_item(operation: BulkOperation, action: BulkAction, pk: int, *, now: datet
 
 
 def _outcome(action: BulkAction, call: BulkCall) -> tuple[str, str]:
-    """Call the service; a refusal becomes the item's error, in the words that the API answers with."""
+    """Call the service; a refusal becomes the item's error, in the words of the API's answer."""
     try:
         with transaction.atomic():
             return (ItemState.SUCCEEDED if action.apply(call) else ItemState.UNCHANGED), ""

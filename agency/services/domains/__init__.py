@@ -1,4 +1,4 @@
-"""An agency's own hosts: claimed, proven by DNS, served, and what is built from them.
+"""An agency's own hosts: claimed, proved by DNS, served, and the addresses that are built from them.
 
-Nothing is imported here: e-mails, which domains cause, ask `hosts` for their links.
+This module imports nothing, as the e-mails that domains cause ask `hosts` for their links.
 """

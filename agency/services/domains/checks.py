@@ -1,4 +1,4 @@
-"""Domains held against the DNS: often while they are new, daily once they are verified, at any time by a button."""
+"""Checks of domains in the DNS: often while they are new, daily once they are verified, at any time by a button."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -29,12 +29,12 @@ from config.tries.counting import Try, begin_tries, forget_tries, next_rows, run
 BATCH: Final = 20
 NO_ANSWER: Final = HostRecords(texts=None)
 KIND: Final = "domain check"
-# A domain whose checks killed their process is not checked by itself for so long.
+# How long a domain is not checked by itself after its checks killed their process.
 AFTER_GIVING_UP: Final = timedelta(days=2)
-# Longer than the look-ups of a batch take: nobody else takes a domain meanwhile.
+# Longer than the look-ups of a batch take, so that no other process takes a domain meanwhile.
 LEASE: Final = timedelta(minutes=1)
 ASKED_EVERY: Final = timedelta(seconds=10)
-# How long after its claim a domain that is not verified is checked how often; afterwards by the button alone.
+# How often a domain that is not verified is checked, by the time since its claim; later only by the button.
 PENDING_EVERY: Final = (
     (timedelta(minutes=15), timedelta(seconds=30)),
     (timedelta(hours=2), timedelta(minutes=5)),
@@ -50,7 +50,7 @@ class CheckedJustNow(Conflict):
 
 
 def check_domain(*, domain: Domain, now: datetime, by: Actor) -> Domain:
-    """Hold a domain against the DNS now, outside any transaction. Raises `CheckedJustNow` and `DomainNotFound`."""
+    """Check a domain in the DNS now, outside any transaction. Raises `CheckedJustNow` and `DomainNotFound`."""
     free = Q(checked_at=None) | Q(checked_at__lte=now - ASKED_EVERY)
     if not Domain.objects.filter(free, pk=domain.pk).update(checked_at=now, next_check_at=now + LEASE):
         raise CheckedJustNow
@@ -63,7 +63,7 @@ def check_domain(*, domain: Domain, now: datetime, by: Actor) -> Domain:
 
 
 def check_due_domains() -> bool:
-    """Hold the domains that are due against the DNS, a batch at once; says whether there may be more."""
+    """Check a batch of due domains in the DNS at once; return whether there may be more."""
     now = database_now()
     claimed = _claim_due(now)
     domains = [domain for domain, begun in claimed if not begun.comes_too_often]
@@ -75,17 +75,17 @@ def check_due_domains() -> bool:
 
 
 def _put_off(domain: Domain, now: datetime) -> None:
-    """Leave a domain as it is whose checks killed their process. The button checks it at any time."""
+    """Put off a domain whose checks killed their process, and leave it as it is. The button checks it at any time."""
     Domain.objects.filter(pk=domain.pk).update(next_check_at=now + AFTER_GIVING_UP)
 
 
 def due_domains(now: Moment) -> "QuerySet[Domain]":
-    """Give the domains that are due, in their order."""
+    """Return the due domains, the longest due first."""
     return Domain.objects.due(now).order_by("next_check_at")
 
 
 def _look_up(domains: Sequence[Domain]) -> list[HostRecords]:
-    """Give what the DNS says of each; while trying out, names below `localhost` belong to all who ask for them."""
+    """Return each domain's DNS records; in development, names below `localhost` are verified for everybody."""
     asked = [one for one in domains if not (settings.LOCALHOST_IS_PROVEN and one.host.endswith(".localhost"))]
     found = look_up_hosts((one.host, one.verification_name) for one in asked) if asked else []
     records = dict(zip((one.pk for one in asked), found, strict=True))
@@ -102,10 +102,10 @@ def _claim_due(now: datetime) -> Sequence[tuple[Domain, Try]]:
 
 @transaction.atomic
 def record_check(*, domain: Domain, records: HostRecords, now: datetime, by: Actor) -> Domain | None:
-    """Draw the consequences of what the DNS says of a domain; None when it has been removed meanwhile.
+    """Apply what the DNS says of a domain; return None if the domain has been removed meanwhile.
 
-    The agency whose token is there has the host. Where it is another agency's as well, that one keeps it; where the
-    other's token is gone, the host is taken over from it at once.
+    The agency whose token is in the DNS gets the host. If the present holder's token is there as well, the holder keeps
+    the host; if it is gone, the host is taken over at once.
     """
     claims = _lock_claims(domain)
     own = next((one for one in claims if one.pk == domain.pk), None)
@@ -132,7 +132,7 @@ def record_check(*, domain: Domain, records: HostRecords, now: datetime, by: Act
 
 
 def _lock_claims(domain: Domain) -> list[Domain]:
-    """Lock all who claim a host, with their agencies: who is primary may change."""
+    """Lock all claims to a host and their agencies, as the agencies' primary domains may change."""
     claims = Domain.objects.filter(host=domain.host)
     owners = Agency.objects.filter(pk__in=claims.values("agency_id"))
     list(owners.select_for_update(no_key=True).order_by("pk"))
@@ -148,7 +148,7 @@ def _finding(records: HostRecords, *, is_shown: bool) -> Domain.Finding:
 
 
 def _verify(domain: Domain, records: HostRecords, now: datetime, by: Actor) -> None:
-    """Serve a host from now on; an agency's first one that leads here becomes its primary one."""
+    """Serve a host from now on; if its agency has no primary domain, it becomes that, unless it leads elsewhere."""
     domain.failing_since = None
     if domain.is_verified:
         return
@@ -160,7 +160,7 @@ def _verify(domain: Domain, records: HostRecords, now: datetime, by: Actor) -> N
 
 
 def _miss(domain: Domain, now: datetime, by: Actor) -> None:
-    """Note that a verified domain's record is gone; after the grace it is verified no longer."""
+    """Record that a verified domain's record is gone; after the grace period its verification ends."""
     if domain.failing_since is None:
         domain.failing_since = now
         record_domain_activity(domain, "domain.record_missing", by)
@@ -171,15 +171,15 @@ def _miss(domain: Domain, now: datetime, by: Actor) -> None:
 
 
 def _take_over(holder: Domain, now: datetime) -> None:
-    """End it for who had it; neither its log nor its owners are told who has the host now."""
+    """End the previous holder's verification; neither its log nor its owners' e-mail says who has the host now."""
     _end_verification(holder, now, SYSTEM)
     _tell_owners(holder, now, is_taken=True)
 
 
 def _tell_owners(domain: Domain, now: datetime, *, day: str = "", is_taken: bool = False) -> None:
-    """Write to the agency's owners that a domain's record is gone, and until when it is answered all the same.
+    """Notify the agency's owners that a domain's record is gone, and until when the host is served all the same.
 
-    The e-mail leads to the installation's own host: the agency's may be the very one that is in danger.
+    The e-mail links to the installation's own host, as the agency's may be the one in danger.
     """
     context = {
         "host": domain.host,
@@ -196,7 +196,7 @@ def _tell_owners(domain: Domain, now: datetime, *, day: str = "", is_taken: bool
 
 
 def _end_verification(domain: Domain, now: datetime, by: Actor) -> None:
-    """Serve a host no longer; it stays in its agency's list."""
+    """Stop serving a host; it stays in its agency's list."""
     was_primary = domain.is_primary
     domain.state, domain.verified_at, domain.failing_since = Domain.State.PENDING, None, None
     domain.is_primary, domain.pending_since, domain.next_check_at = False, now, now + LEASE

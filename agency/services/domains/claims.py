@@ -1,4 +1,4 @@
-"""An agency's domains as its staff changes them: claimed, made the primary one, removed."""
+"""Changes of an agency's domains by its staff: claim, make primary, remove."""
 
 import secrets
 from datetime import datetime
@@ -36,9 +36,9 @@ class DomainNotVerified(Conflict):
 
 @transaction.atomic
 def add_domain(*, agency: Agency, host: str, now: datetime, by: Actor) -> Domain:
-    """Claim a host for an agency, even if others claim it: it is served once the DNS shows this claim's token.
+    """Claim a host for an agency, even if others claim it; it is served once the DNS shows this claim's token.
 
-    Raises `HostRefused` with what is wrong, `DomainListed` and `TooManyDomains`.
+    Raises `HostRefused`, whose message says what is wrong, `DomainListed` and `TooManyDomains`.
     """
     host = checked_host(host)
     lock_agency(agency.pk)
@@ -65,7 +65,7 @@ def add_domain(*, agency: Agency, host: str, now: datetime, by: Actor) -> Domain
 
 @transaction.atomic
 def make_primary(*, domain: Domain, by: Actor) -> Domain:
-    """Have every new link of the agency's customers lead to this host. Raises `DomainNotVerified`."""
+    """Make every new link of the agency's customers lead to this host. Raises `DomainNotVerified`."""
     lock_agency(domain.agency_id)
     domain = locked_domain(domain)
     if not domain.is_verified:
@@ -82,9 +82,9 @@ def make_primary(*, domain: Domain, by: Actor) -> Domain:
 
 @transaction.atomic
 def remove_domain(*, domain: Domain, by: Actor) -> None:
-    """Stop serving a host at once; where it was the primary one, the agency's oldest other verified one follows it.
+    """Stop serving a host at once; if it was primary, another verified host of the agency becomes primary.
 
-    Invitations with links to it that wait for an answer are sent again.
+    Unanswered invitations with links to the host are sent again.
     """
     lock_agency(domain.agency_id)
     domain = locked_domain(domain)
@@ -97,7 +97,7 @@ def remove_domain(*, domain: Domain, by: Actor) -> None:
 
 
 def locked_domain(domain: Domain) -> Domain:
-    """Read a domain again and lock it. Raises `DomainNotFound` when somebody has removed it meanwhile."""
+    """Read a domain again and lock it. Raises `DomainNotFound` if it has been removed meanwhile."""
     found = Domain.objects.select_for_update(no_key=True).filter(pk=domain.pk).first()
     if found is None:
         raise DomainNotFound
@@ -105,7 +105,7 @@ def locked_domain(domain: Domain) -> Domain:
 
 
 def choose_next_primary(agency_id: int, by: Actor) -> None:
-    """Make the oldest verified host primary, one that leads here before others; the agency has none just now."""
+    """Make the oldest verified host primary, if possible one that leads here; the agency has no primary host."""
     verified = Domain.objects.verified().filter(agency_id=agency_id)
     oldest_first = verified.order_by("verified_at", "id")
     following = max(oldest_first, key=lambda one: one.points_here is not False, default=None)

@@ -1,8 +1,8 @@
-"""Which agency a host belongs to, and where an agency's customers go: from this process's memory, without a query.
+"""Which agency a host belongs to, and the addresses of an agency's customers, from this process's memory.
 
-All verified hosts are kept together, so that a host which nobody has costs nothing either. A change drops them in the
-process that made it; every other process hears of it from PostgreSQL as it is committed (`listening.py`), and reads
-anew. A process that hears nothing for `LONGEST_AGE_SECONDS` asks by itself.
+Each process keeps all verified hosts, so that an unknown host needs no query either. A change drops them in the process
+that made it. PostgreSQL notifies every other process of the commit (`listening.py`), and the process reads them again.
+A process without notifications reads them again after `LONGEST_AGE_SECONDS`.
 """
 
 import logging
@@ -30,7 +30,7 @@ FROM agency_domain JOIN agency_agency ON agency_agency.id = agency_id WHERE stat
 
 @dataclass(frozen=True, slots=True)
 class VerifiedHosts:
-    """All of them at one moment: the agency of each host, and the primary host and the language of each agency."""
+    """All verified hosts at one moment: each host's agency, and each agency's primary host and language."""
 
     agencies: dict[str, int] = field(default_factory=dict)
     primaries: dict[int, str] = field(default_factory=dict)
@@ -49,7 +49,7 @@ def read_hosts(cursor: Any) -> VerifiedHosts:
 
 
 class HostCache:
-    """This process's copy. What was read before a change was heard of is never kept after it: `_generation` tells."""
+    """This process's copy. By `_generation` it drops what was read before a notified change."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -69,33 +69,33 @@ class HostCache:
 
     @property
     def remembered(self) -> VerifiedHosts | None:
-        """What this process knows without asking; None when that is nothing, or old."""
+        """The hosts that this process knows without a query; None if it knows none, or they are out of date."""
         is_fresh = time.monotonic() < self._fresh_until or self._listener is None
         return self._hosts if is_fresh else None
 
     def keep(self, hosts: VerifiedHosts, generation: int | None = None) -> None:
-        """Keep what was read, unless a change was heard of since `generation`."""
+        """Keep the hosts that were read, unless a change has been notified since `generation`."""
         with self._lock:
             if generation is None or generation == self._generation:
                 self._hosts, self._fresh_until = hosts, time.monotonic() + LONGEST_AGE_SECONDS
 
     def change_heard(self) -> int:
-        """Let go of whatever is being read; what is kept is served until it is replaced. Gives the new generation."""
+        """Discard reads in progress; the kept hosts are served until they are replaced. Returns the new generation."""
         with self._lock:
             self._generation += 1
             return self._generation
 
     def drop(self) -> None:
-        """Have the next look-up read anew."""
+        """Make the next look-up read again."""
         with self._lock:
             self._generation += 1
             self._hosts = None
 
     def _read(self, old: VerifiedHosts | None) -> VerifiedHosts:
-        """Read in the caller's own thread; what is only old is served on while the database is away."""
+        """Read in the caller's own thread; while the database is away, hosts that are out of date are still served."""
         generation = self._generation
         if old is not None:
-            self.keep(old, generation)  # meanwhile the other threads go on with what there is
+            self.keep(old, generation)  # meanwhile the other threads use the old hosts
         try:
             with connection.cursor() as cursor:
                 hosts = read_hosts(cursor)
@@ -122,7 +122,7 @@ cache = HostCache()
 
 
 def _forget_after_fork() -> None:
-    """Begin anew: the thread that listened is the parent's."""
+    """Begin with a new cache, as the listening thread belongs to the parent process."""
     global cache
     cache = HostCache()
 
@@ -131,14 +131,14 @@ os.register_at_fork(after_in_child=_forget_after_fork)
 
 
 def tell_all_to_read_anew() -> None:
-    """Have every process read anew once this transaction is committed, where no row of a domain changes."""
+    """Make every process read again once this transaction is committed, for a change that touches no domain's row."""
     drop_hosts()
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_notify('agency_domains', '')")
 
 
 def drop_hosts() -> None:
-    """Have this process read anew at once, and again after the commit; the others hear of the commit by themselves."""
+    """Make this process read again now and after the commit; other processes are notified of the commit."""
     cache.drop()
     transaction.on_commit(_drop_after_commit)
 
@@ -148,39 +148,39 @@ def _drop_after_commit() -> None:
 
 
 def agency_of_host(host: str) -> int | None:
-    """Give the id of the agency that has this host, in lower case and without a port, verified."""
+    """Return the id of the agency that has this host (lower case, without a port) verified."""
     return cache.hosts.agencies.get(host)
 
 
 def remembered_agencies() -> Mapping[str, int] | None:
-    """Give the agency's id for each verified host as this process knows it without asking; None where it does not."""
+    """Return the agency's id for each verified host if this process knows them without a query, else None."""
     hosts = cache.remembered
     return None if hosts is None else hosts.agencies
 
 
 def language_of_host(agency_id: int | None) -> str:
-    """Give the language of the agency whose host it is; empty where it chose none."""
+    """Return the language of the agency whose host it is; empty if it chose none."""
     return "" if agency_id is None else cache.hosts.languages.get(agency_id, "")
 
 
 def base_url_of(agency_id: int | None) -> str:
-    """Give where the pages of this agency's customers are: its primary host, else the installation's own address."""
+    """Return the base address of this agency's customers: its primary host, else the installation's own address."""
     host = None if agency_id is None else cache.hosts.primaries.get(agency_id)
     return str(settings.PUBLIC_URL) if host is None else url_of_host(host)
 
 
 def hosts_of(agency_id: int) -> list[str]:
-    """Give the agency's verified hosts."""
+    """Return the agency's verified hosts."""
     return [host for host, owner in cache.hosts.agencies.items() if owner == agency_id]
 
 
 def base_urls_of(agency_id: int) -> list[str]:
-    """Give every address that links to this agency's customers may begin with, the installation's own first."""
+    """Return every base address that links to this agency's customers may have, the installation's own first."""
     return [str(settings.PUBLIC_URL), *map(url_of_host, hosts_of(agency_id))]
 
 
 def url_of_host(host: str) -> str:
-    """Give the address of a verified host. An installation without https, for trying out, has its port there, too."""
+    """Return the address of a verified host; without https, as in development, it has the installation's port."""
     public = urlsplit(settings.PUBLIC_URL)
     if public.scheme == "https":
         return f"https://{host}"

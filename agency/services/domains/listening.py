@@ -1,4 +1,4 @@
-"""Hears from PostgreSQL that a domain has changed, in whatever process that was."""
+"""Listens to PostgreSQL for changes of domains, by whatever process."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -9,14 +9,14 @@ from psycopg.conninfo import conninfo_to_dict
 from config.leases.connection import Connection, open_connection
 from config.leases.database_thread import DatabaseThread
 
-# What the trigger on the table notifies (migration 0011).
+# The channel that the table's trigger notifies (migration 0002).
 CHANNEL: Final = "agency_domains"
-# So often everything is read again without being told: a connection that is dead shows by it.
+# How often everything is read again without a notification, which also shows that a connection is dead.
 REREAD_SECONDS: Final = 10.0
 
 
 class DomainListener(DatabaseThread):
-    """A thread with a connection of its own to PostgreSQL itself: a pooler would take notifications away.
+    """A thread with its own connection to PostgreSQL itself, as a pooler would lose notifications.
 
     `reread` is called when the connection is made, on every change, and after `REREAD_SECONDS`.
     """

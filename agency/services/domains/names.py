@@ -1,4 +1,4 @@
-"""Which names may be an agency's domain."""
+"""The names that may be an agency's domain."""
 
 import re
 
@@ -31,7 +31,7 @@ class HostIsInstallations(HostRefused):
 
 
 def checked_host(text: str) -> str:
-    """Give a domain in its one spelling: ASCII (IDNA), lower case, no final dot. Raises `HostRefused`."""
+    """Return a domain in its canonical spelling: ASCII (IDNA), lower case, no final dot. Raises `HostRefused`."""
     try:
         host = ascii_host(text.strip())
     except HostInvalid:
@@ -48,6 +48,6 @@ def checked_host(text: str) -> str:
 
 
 def _is_installations(host: str) -> bool:
-    """Whether the settings name this host, or one above it; of the names for trying out, those below are free."""
+    """Whether the settings name this host or a name above it; names below the settings' local hosts are free."""
     above = {name.removeprefix(".") for name in settings.HOSTS - settings.LOCAL_HOSTS}
     return host in settings.HOSTS or any(host == name or host.endswith(f".{name}") for name in above)

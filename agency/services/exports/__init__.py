@@ -1,1 +1,1 @@
-"""Lists as files: begun in the console, written piece by piece, fetched while they are kept."""
+"""Exports: lists as files, begun in the console, written piece by piece, downloaded while they are kept."""

@@ -1,4 +1,4 @@
-"""Lines of files: CSV that no program takes for formulas, and JSON Lines."""
+"""Lines of files: CSV that no spreadsheet takes for formulas, and JSON Lines."""
 
 import csv
 import re
@@ -10,8 +10,9 @@ from uuid import UUID
 
 import orjson
 
-# A program for tables takes a cell that begins like this for a formula, an East Asian one the wide forms as well; the
-# apostrophe makes it a text. Which separator it splits at is set in it: what follows any of them may begin a cell.
+# A spreadsheet takes a cell that begins like this for a formula, an East Asian spreadsheet the wide forms as well. The
+# apostrophe makes the cell a text. The separator is a setting of the spreadsheet, so a cell may begin after any of
+# them.
 TEXT: Final = "'"
 SEPARATORS: Final = ";,|\t\r\n"
 FORMULA: Final = "=+\\-@\uff1d\uff0b\uff0d\uff20\t\r"
@@ -22,20 +23,20 @@ READ: Final = re.compile(f"{BEGINNING}){TEXT}(?={TEXT}*[{FORMULA}])")
 
 
 def written_cell(text: str) -> str:
-    """Give a text so that no program for tables takes any of it for a formula; `read_cell` gives it back.
+    """Return a text of which no spreadsheet takes any part for a formula; `read_cell` reverses this.
 
-    Where a text has the apostrophe already it gets another one.
+    A text that has the apostrophe already gets another.
     """
     return WRITTEN.sub(rf"\1{TEXT}", text)
 
 
 def read_cell(cell: str) -> str:
-    """Give a cell's text, without the apostrophes that an export puts before what would be a formula."""
+    """Return a cell's text without the apostrophes that an export puts before what would be a formula."""
     return READ.sub(r"\1", cell.strip())
 
 
 def csv_line(cells: Iterable[str]) -> str:
-    """Write cells as a line, each in quotation marks and none of them a formula: every export is written by this."""
+    """Write cells as a line, each in quotation marks and without formulas; every export uses this."""
     written = StringIO()
     csv.writer(written, quoting=csv.QUOTE_ALL).writerow(map(written_cell, cells))
     return written.getvalue()
@@ -47,12 +48,12 @@ def csv_row(columns: Sequence[str], row: Mapping[str, Any]) -> str:
 
 
 def json_line(columns: Sequence[str], row: Mapping[str, Any]) -> str:
-    """Write a row as an object on a line; nothing in it begins a second one."""
+    """Write a row as an object on one line; no value in it can begin a second line."""
     return orjson.dumps({column: row[column] for column in columns}, option=orjson.OPT_UTC_Z).decode() + "\n"
 
 
 def _text(value: Any) -> str:
-    """Give a value as a cell shows it: times in UTC, numbers as they are, nothing for nothing."""
+    """Return a value as a cell shows it: times in UTC, numbers as they are, None as an empty text."""
     if value is None:
         return ""
     if isinstance(value, datetime):

@@ -1,4 +1,4 @@
-"""Exports: begun, written piece by piece, cancelled, read."""
+"""Exports: begin, write piece by piece, cancel, read."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -55,7 +55,7 @@ def start_export(
 
 @transaction.atomic
 def cancel_export(*, export: Export, now: datetime, by: Actor) -> bool:
-    """Write no more of a file, and forget what there is of it. Says whether there was anything to cancel."""
+    """Stop writing a file, and delete what there is of it. Returns whether there was anything to cancel."""
     active = Export.objects.filter(pk=export.pk, state__in=ACTIVE)
     if not active.update(state=State.CANCELLED, ended_at=now):
         return False
@@ -66,7 +66,7 @@ def cancel_export(*, export: Export, now: datetime, by: Actor) -> bool:
 
 @transaction.atomic
 def write_piece(pk: int, *, now: datetime, size: int = ROWS_OF_A_PIECE) -> bool:
-    """Write the next rows; says whether more come. Who may have this is judged anew each time."""
+    """Write the next rows; return whether more come. Each turn checks anew whether the maker may have them."""
     rows = Export.objects.select_for_update(of=("self",)).select_related("agency", "created_by")
     export = rows.get(pk=pk)
     if not export.is_active:
@@ -99,13 +99,13 @@ def give_up_export(pk: int, *, now: datetime) -> bool:
 
 
 def available(agency: Agency, now: datetime) -> QuerySet[Export]:
-    """Keep an agency's exports whose time is not over, whatever has been forgotten already."""
+    """Return an agency's exports whose time is not over, whether or not retention has run."""
     return Export.objects.filter(agency=agency, created_at__gt=now - KEPT)
 
 
 @transaction.atomic
 def open_export(*, export: Export, by: Actor) -> Iterator[bytes]:
-    """Give a file's lines, part by part, and write down who has fetched it. Raises `ExportNotFound`."""
+    """Return a file's lines, part by part, and record who downloads it. Raises `ExportNotFound`."""
     if export.state != State.COMPLETED:
         raise ExportNotFound
     _record(export, "export.downloaded", by)
@@ -140,7 +140,7 @@ def _add_part(export: Export, number: int, content: bytes) -> None:
 
 @contextmanager
 def _as_its_maker_reads(export: Export) -> Iterator[None]:
-    """Use the language and the time zone of the person who asked, else the agency's language and UTC."""
+    """Use the language and the time zone of the person who asked, else the agency's language, and UTC."""
     reader = export.created_by
     language = reader.language or export.agency.language or str(settings.LANGUAGE_CODE)
     with translation.override(language), timezone.override(ZoneInfo(reader.time_zone or "UTC")):

@@ -1,4 +1,4 @@
-"""Which lists can be exported: each app declares its own in its hooks."""
+"""The lists that can be exported; each app declares its own in its hooks."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from config.hooks import Registry
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Some rows of a list, each with all of its columns; `cursor` is where the next ones begin, None at the end."""
+    """Some rows of a list, each with all of its columns; `cursor` is where the next rows begin, None at the end."""
 
     rows: Sequence[Mapping[str, Any]]
     cursor: Any
@@ -21,9 +21,9 @@ class Rows:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportSource:
-    """A list of the console. `read` gives the next rows after a cursor, in a statement whose cost does not grow.
+    """A list of the console. `read` returns the next rows after a cursor, in a statement whose cost does not grow.
 
-    `count` says how many there are; without it the progress has no end. `url_name` is the list's page.
+    `count` returns the number of rows; without it the progress has no total. `url_name` is the list's page.
     """
 
     name: str
@@ -42,7 +42,7 @@ export_sources = Registry[ExportSource]("lists that can be exported")
 
 
 def export_source(name: str) -> ExportSource:
-    """Find a list. Raises `SourceNotFound`."""
+    """Return a list. Raises `SourceNotFound`."""
     found = export_sources.get(name)
     if found is None:
         raise SourceNotFound

@@ -1,1 +1,1 @@
-"""Work that people have asked for and that goes on without them: what all of it has in common, and whose turn it is."""
+"""Jobs, which people ask for and which run in the background: what all of them share, and the order of their turns."""

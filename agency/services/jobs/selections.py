@@ -1,4 +1,4 @@
-"""What every job has in common: which part of a list it is about, and whether its maker may still do such things."""
+"""What all jobs share: their part of a list, and the check whether their maker may still do such things."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -16,14 +16,14 @@ BROKE_OFF = "It broke off five times at the same place."
 
 
 class TooManyJobs(Conflict):
-    """An agency has only so many jobs at once, or in a day."""
+    """An agency may have only so many jobs at once, or in a day."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """Some things of a list of an agency's: those that were picked, else all that its filters keep.
+    """Some things of an agency's list: those that were picked, else all that match its filters.
 
-    `query` has the filters as the list's address has them. What is newer than `until` is left out.
+    `query` holds the filters as in the list's address. Things newer than `until` are left out.
     """
 
     agency: Agency
@@ -34,14 +34,14 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """Some things of a list, by their rows' ids; `cursor` is where the next ones begin, None at the end."""
+    """Some things of a list, by their rows' ids; `cursor` is where the next things begin, None at the end."""
 
     ids: Sequence[int]
     cursor: Any
 
 
 def reason_to_stop(job: Job) -> str:
-    """Say why a job may not go on: its maker has lost the role, or the agency is suspended. Else nothing."""
+    """Return why a job may not go on, empty if it may: its maker has lost the role, or the agency is suspended."""
     if not job.agency.is_active:
         return AGENCY_SUSPENDED
     member = Member.objects.filter(agency=job.agency_id, user=job.created_by_id, user__is_active=True).first()

@@ -1,4 +1,4 @@
-"""Whose turn it is: agencies in turn, and within each its jobs in turn, so that a large one delays no small one."""
+"""The order of jobs: agencies in turn, and each agency's jobs in turn, so that a large job delays no small one."""
 
 import logging
 import time
@@ -19,16 +19,16 @@ from config.tries.counting import has_begun, run_counted
 
 logger = logging.getLogger(__name__)
 
-# How often it is looked for new jobs; the work goes on between two looks.
+# How often new jobs are looked for; the work goes on between two looks.
 LOOK_SECONDS: Final = 0.5
 MOST_KNOWN: Final = 10_000
-# After a fault a job waits for so long, and holds up no other.
+# How long a job rests after a fault; other jobs go on meanwhile.
 PAUSE_SECONDS: Final = 30.0
 KINDS: Final = (BulkOperation, Export)
 
 
 class Job(NamedTuple):
-    """What a kind of jobs is called where tries are counted, what does a piece of one, and what ends one."""
+    """The name of a kind of jobs where tries are counted, what does a piece of a job, and what ends a job."""
 
     kind: str
     work: Callable[..., bool]
@@ -43,7 +43,7 @@ JOBS: Final = (
 
 
 class JobRound:
-    """Does jobs in small pieces. A path is of an agency, a kind of jobs and a job."""
+    """Does jobs in small pieces. A path consists of an agency, a kind of jobs and a job."""
 
     def __init__(self) -> None:
         self._turns = Turns()
@@ -52,7 +52,7 @@ class JobRound:
         self._looked_at: float | None = None
 
     def go_on(self) -> bool:
-        """Do a piece of the job whose turn it is; says whether there was any."""
+        """Do a piece of the job whose turn it is; return whether there was one."""
         if self._looked_at is None or time.monotonic() - self._looked_at >= LOOK_SECONDS:
             self._look()
         path = next(self._turns.in_turn(most_of_each=1), None)
@@ -70,7 +70,7 @@ class JobRound:
         found = {path: has_died for path, has_died in _active().items() if path not in self._rests}
         for path in self._known - found.keys():
             self._turns.remove(path)
-        # What killed its process comes after all others, which else would never have their turn.
+        # Jobs that killed their process come after all others, which might otherwise never have their turn.
         for path in sorted(found.keys() - self._known, key=lambda path: (found[path], path)):
             self._turns.add(path)
         self._known = set(found)
@@ -81,7 +81,7 @@ class JobRound:
             return run_counted(
                 partial(job.work, pk, now=now), kind=job.kind, key=pk, give_up=partial(job.give_up, pk, now=now)
             )
-        except Exception as error:  # the outermost loop: whatever ails one job, the others have their turn
+        except Exception as error:  # the outermost loop: a fault of one job must not stop the others
             if not connection.is_usable():
                 raise  # the database is away, which says nothing about the job
             logger.exception("a job could not go on", extra={"job": path[-1], "fault": type(error).__name__})
@@ -90,7 +90,7 @@ class JobRound:
 
 
 def _active() -> dict[Path, bool]:
-    """Give what there is to do, and of each whether its process died."""
+    """Return the active jobs, each with whether its process died."""
     found: dict[Path, bool] = {}
     for kind, model in enumerate(KINDS):
         rows = active_jobs(model).annotate(has_died=has_begun(JOBS[kind].kind))
@@ -100,12 +100,12 @@ def _active() -> dict[Path, bool]:
 
 
 def active_jobs(model: type[Model]) -> "QuerySet[Model]":
-    """Give the jobs of a kind that wait or run, in their order."""
+    """Return the waiting and running jobs of a kind, in their order."""
     return model._default_manager.filter(state__in=ACTIVE).order_by("id")
 
 
 def run_jobs(*, seconds: float) -> None:
-    """Go on with what waits, until nothing does or for so long."""
+    """Work on the active jobs until none is left, or for so many seconds."""
     until = time.monotonic() + seconds
     current = JobRound()
     while current.go_on() and time.monotonic() < until:

@@ -1,6 +1,6 @@
-"""What was asked for by typing an e-mail address. The page keeps a row; the mail worker looks up whose address it is.
+"""Requests by typed e-mail address: the page keeps a row, and the mail worker looks up whose address it is.
 
-So a page does the same for every address, and nobody learns from it who has an account.
+The page therefore does the same for every address, and nobody learns from it who has an account.
 """
 
 from collections.abc import Callable
@@ -17,10 +17,10 @@ from config.tries.counting import begin_next, run_begun
 
 @dataclass(frozen=True, slots=True)
 class AddressRequests:
-    """Requests of one kind; its name is that of their tries in `config.tries`, too.
+    """Requests of one kind; its name is also that of their tries in `config.tries`.
 
-    `waiting` gives their rows in order, each with an `agency`. `answer` looks up the address of one that is locked,
-    queues the e-mail and takes care that the row waits no longer.
+    `waiting` returns their rows in order, each with an `agency`. `answer` takes a locked row, looks up its address,
+    queues the e-mail and ends the row's wait.
     """
 
     name: str
@@ -32,14 +32,14 @@ address_requests = Registry[AddressRequests]("requests by address")
 
 
 def answer_address_requests() -> None:
-    """Look up every address that waits, and queue the e-mails."""
+    """Look up every waiting address, and queue the e-mails."""
     for requests in address_requests:
         while answer_next_request(requests):
             pass
 
 
 def answer_next_request(requests: AddressRequests) -> bool:
-    """Answer the request that waits longest; False where none does."""
+    """Answer the request that has waited longest; return False if there is none."""
     if not requests.waiting().exists():
         return False
     begun = begin_next(_locked(requests), kind=requests.name)
@@ -63,6 +63,6 @@ def _answer(requests: AddressRequests, pk: int) -> bool:
 
 
 def _leave_out(requests: AddressRequests, pk: int) -> bool:
-    """Forget a request whose look-up killed the process too often: the person may ask again."""
+    """Delete a request whose look-up killed the process too often; the person may ask again."""
     requests.waiting().filter(pk=pk).delete()
     return True

@@ -1,4 +1,4 @@
-"""What became of an attempt that failed: in one word for people, with the step and the server's own answer."""
+"""What a failed attempt means: one word for people, with the step and the server's own answer."""
 
 import re
 import smtplib
@@ -15,9 +15,9 @@ from config.smtp import Conversation, Step
 Kind = Mail.Failure
 LONGEST_TEXT = 300
 UNSEEN = re.compile(r"[\x00-\x20\x7f-\xa0\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]+")
-# Answers that ask for (other) credentials, at whichever step they come.
+# Codes with which servers ask for (other) credentials, at any step.
 OF_SIGN_IN = frozenset({530, 534, 535, 538})
-# Where the server's answer is about one e-mail and not about all of them.
+# Steps at which the server's answer is about one e-mail and not about all.
 OF_ONE_MAIL = frozenset({Step.RECIPIENT, Step.CONTENT})
 BY_STEP = {
     Step.TLS: Kind.TLS,
@@ -30,7 +30,11 @@ BY_STEP = {
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """`is_final`: the same e-mail would be refused again. `is_of_server`: any other would have failed as well."""
+    """Why an attempt failed.
+
+    `is_final` says that the same e-mail would be refused again, `is_of_server` that any other would have failed as
+    well.
+    """
 
     kind: Mail.Failure
     step: Step | None = None
@@ -40,7 +44,7 @@ class Failure:
     is_of_server: bool = True
 
     def columns(self) -> dict[str, object]:
-        """Give what a row keeps of it, beside the time."""
+        """Return the columns that a row keeps of it, besides the time."""
         return {
             "failure": self.kind,
             "failure_step": self.step or "",
@@ -60,7 +64,7 @@ NO_FAILURE: dict[str, object] = {
 
 
 def failure_of(error: Exception, conversation: Conversation, *, unsaid: Iterable[str] = ()) -> Failure:
-    """Read what an exception of the conversation means; `unsaid` are texts that no server's answer may give away."""
+    """Return what an exception of the conversation means; `unsaid` are texts to leave out of the server's answer."""
     step = conversation.steps[-1] if conversation.steps else None
     code, said = _answer_of(error)
     text = _cleaned(said, unsaid)
@@ -83,7 +87,7 @@ def _of_answer(code: int, step: Step | None, text: str) -> Failure:
 
 
 def _answer_of(error: Exception) -> tuple[int | None, str | bytes]:
-    """Give the code and the text of a server's answer, or what the exception says itself."""
+    """Return the code and the text of a server's answer, or the exception's own text."""
     if isinstance(error, smtplib.SMTPRecipientsRefused):
         code, said = next(iter(error.recipients.values()))
         return code, said

@@ -1,4 +1,4 @@
-"""How many e-mails somebody may get, and how many an agency may cause: counted over those that were sent."""
+"""How many e-mails a person may get, and how many an agency may cause, counted over sent e-mails."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from agency.models import Mail
 
 DAY = timedelta(days=1)
 HOUR = timedelta(hours=1)
-# An agency that waits for room in its hour is looked at so often, whatever waits with it.
+# The shortest wait of an agency whose hourly limit is reached, however many e-mails wait.
 A_MOMENT = timedelta(minutes=1)
 PUT_BACK_AT_ONCE: Final = 1_000
 INVITATIONS = frozenset(
@@ -26,8 +26,8 @@ INVITATIONS = frozenset(
 SIGN_UPS = frozenset({Mail.Kind.SIGN_UP_CONFIRMATION, Mail.Kind.SIGN_UP_KNOWN_ADDRESS})
 MESSAGES = frozenset({Mail.Kind.AGENCY_MESSAGE})
 RESETS = frozenset({Mail.Kind.PASSWORD_RESET})
-# What an agency may cause in an hour, and which part of it. Anybody can cause sign-ups and links to set a password:
-# they have shares of their own, so that no stranger stops an agency's invitations.
+# The kinds that count together, each with the part of an agency's hourly limit that they have (1 / number). Anybody can
+# cause sign-ups and password links. Their own parts keep strangers from stopping an agency's invitations.
 SHARES: Final = {INVITATIONS: 1, MESSAGES: 1, SIGN_UPS: 5, RESETS: 1}
 
 
@@ -48,7 +48,7 @@ class RecipientLimit:
         return sent[: self.size].count() >= self.size
 
 
-# What an invitation and a link to set a password ask for can be done with an earlier one of them too.
+# An earlier invitation or password link does the same as a later one.
 RECIPIENT_LIMITS = (
     RecipientLimit(INVITATIONS, 5, is_for_agency=True),
     RecipientLimit(INVITATIONS, 20),
@@ -61,21 +61,21 @@ RECIPIENT_LIMITS = (
 
 
 def has_enough(mail: Mail, now: datetime) -> bool:
-    """Say whether the recipient has had as many e-mails of this kind as anybody gets in a day."""
+    """Return whether the recipient has reached a limit of the day for this kind."""
     return any(limit.is_reached(mail, now) for limit in RECIPIENT_LIMITS)
 
 
 def share_of(mail: Mail) -> frozenset[Mail.Kind] | None:
-    """Give the kinds that are counted with this e-mail's; None for what is held up by nothing."""
+    """Return the kinds that count together with this e-mail; None if it has no hourly limit."""
     return next((share for share in SHARES if mail.kind in share), None) if mail.agency_id else None
 
 
 def room_at(mail: Mail, now: datetime, *, in_flight: Iterable[str] = ()) -> datetime:
-    """Give when the agency that caused this e-mail may send it: now, or as soon as its hour has room again.
+    """Return when the agency that caused this e-mail may send it: now, or as soon as its hourly limit allows.
 
-    `in_flight` are the kinds of the agency's e-mails that are being sent, which count as sent. What people must know,
-    such as notices about their account, is held up by nothing; nor is somebody's first link to set a password within an
-    hour, whatever others have asked for.
+    `in_flight` are the kinds of the agency's e-mails that are being sent, which count as sent. E-mails that people must
+    get, such as notices about their account, have no hourly limit. A person's first password link within an hour is
+    sent in any case, whatever others have asked for.
     """
     kinds = share_of(mail)
     if kinds is None or (kinds is RESETS and not _had_one(mail, now - HOUR)):
@@ -89,9 +89,9 @@ def room_at(mail: Mail, now: datetime, *, in_flight: Iterable[str] = ()) -> date
 
 
 def put_back_share(mail: Mail, room: datetime, now: datetime) -> None:
-    """Let what is counted with this e-mail wait as well, as one after another would: a thousand at once.
+    """Put off the e-mails that count together with this one to the same time, a thousand at once.
 
-    Of links to set a password each is looked at, because somebody's first one leaves all the same.
+    Password links are not put off together, as a person's first one is sent in any case.
     """
     kinds = share_of(mail)
     if kinds is None or kinds is RESETS:

@@ -1,7 +1,7 @@
-"""The links in e-mails: made at the moment of sending, on the agency's own address where it has one.
+"""The links in e-mails: made when the e-mail is sent, on the agency's own host if it has one.
 
-The holder of a host's DNS may read what is typed there, and one person has one account at all agencies. So a link that
-sets a password is on an agency's host only for people who belong to that agency and to no other.
+The holder of a host's DNS may read what is typed there, and a person has one account at all agencies. A link that sets
+a password is therefore on an agency's host only for people who belong to that agency and to no other.
 """
 
 from collections.abc import Callable
@@ -22,10 +22,10 @@ from config.hooks import Registry
 
 @dataclass(frozen=True, slots=True)
 class MailLink:
-    """How the path is made that e-mails of one kind lead to; `name` is the kind.
+    """How to make the path that e-mails of one kind lead to; `name` is the kind.
 
-    With `is_installations` it is on the installation's own host, whatever the agency has. `sets_password` says whether
-    the path is one at which a person sets their password.
+    With `is_installations` the link is on the installation's own host, whatever the agency has. `sets_password` says
+    whether a person sets their password at the path.
     """
 
     name: str
@@ -38,7 +38,7 @@ mail_links = Registry[MailLink]("links of e-mails")
 
 
 def link_of(mail: Mail) -> str:
-    """Give the address that an e-mail leads to."""
+    """Return the address that an e-mail leads to."""
     own = mail_links.get(mail.kind)
     if own:
         agency_id = None if own.is_installations else mail.agency_id
@@ -55,7 +55,8 @@ def link_of(mail: Mail) -> str:
 
 
 def _base_for_password(mail: Mail) -> str:
-    """Give where a person sets a password: the agency's host if they are its alone and its DNS record is there."""
+    """Return where a person sets a password: on the agency's host if it is their only agency and its record is there.
+    """
     agency_id = mail.agency_id
     if agency_id is None or mail.user is None or only_agency_id_of(mail.user) != agency_id:
         return base_url_of(None)
@@ -68,41 +69,41 @@ def _base_while_record_is_there(agency_id: int | None) -> str:
 
 
 def agencys_host_in(link: str) -> str:
-    """Give the agency's host that a link is on; empty for the installation's."""
+    """Return the agency's host that a link is on; empty for the installation's."""
     host = urlsplit(link).hostname or ""
     return host if agency_of_host(host) is not None else ""
 
 
 def host_for_password(mail: Mail) -> str:
-    """Give the agency's host on which the reader of an e-mail sets a password; empty for the installation's."""
+    """Return the agency's host on which an e-mail's reader sets a password; empty for the installation's."""
     return agencys_host_in(_base_for_password(mail))
 
 
 def password_path(user: User, host: str) -> str:
-    """Give the path, good for three days and once, at which a person sets a password, in a link on a host.
+    """Return the path, valid for three days and once, at which a person sets a password, for a link on a host.
 
-    It is good as long as the host is their agency's; empty for the installation's.
+    It is valid while the host is their agency's; an empty host is the installation's.
     """
     uid = urlsafe_base64_encode(force_bytes(user.pk))
     return reverse("account:set-password", args=[uid, TokensForHost(host).make_token(user)])
 
 
 def invitation_path(invitation: Invitation, host: str = "") -> str:
-    """Give the path at which an invitation is answered, in a link on a host (empty: the installation's).
+    """Return the path at which an invitation is answered, for a link on a host (empty: the installation's).
 
-    It is good as long as the invitation is open and the host its agency's. Nothing of a link is stored.
+    It is valid while the invitation is open and the host is its agency's. Nothing of a link is stored.
     """
     return reverse("account:invitation-link", args=[_invitation_signer(host).sign(invitation.uuid.hex)])
 
 
 def is_link_to(invitation: Invitation, token: str) -> bool:
-    """Say whether a link's token was made for this invitation, and for a host that is still its agency's."""
+    """Return whether a link's token was made for this invitation, and for a host that its agency still has."""
     hosts = ["", *hosts_of(invitation.agency_id)]
     return any(_signed_for(host, token) == invitation.uuid.hex for host in hosts)
 
 
 def _signed_for(host: str, token: str) -> str | None:
-    """Give what a token says, if it was signed for this host."""
+    """Return what a token says if it was signed for this host, else None."""
     try:
         return _invitation_signer(host).unsign(token)
     except signing.BadSignature:

@@ -13,25 +13,25 @@ from config.db import database_now
 
 ATTEMPTS = 12
 OVERDUE = timedelta(minutes=2)
-# One address may be mistyped; that several e-mails fail again is the server's doing.
+# A single address may be mistyped; if several e-mails fail again and again, it is the server's fault.
 FAILING_TRIES = FAILING_MAILS = 3
 BYTES_OF_MAIL = tuple(f"agency__{name}" for name in BYTES_OF_AGENCY)
 
 
 def queue_mail(*, kind: Mail.Kind, user: User, context: dict[str, Any], agency: Agency | None = None) -> Mail:
-    """Queue an e-mail to a person; it leaves only if the change around it is committed."""
+    """Queue an e-mail to a person; it is sent only if the change around it is committed."""
     return _queue(kind=kind, user=user, recipient=user.email, agency=agency, context=context)
 
 
 def queue_invitation(*, kind: Mail.Kind, invitation: Invitation, context: dict[str, Any]) -> Mail:
-    """Queue an e-mail with the link to an invitation, to the person who reads at its address."""
+    """Queue an e-mail with the link to an invitation, to the invitation's address."""
     return _queue(
         kind=kind, invitation=invitation, recipient=invitation.email, agency=invitation.agency, context=context
     )
 
 
 def queue_to_address(*, kind: Mail.Kind, recipient: str, context: dict[str, Any], agency: Agency | None = None) -> Mail:
-    """Queue an e-mail to an address that may be nobody's yet."""
+    """Queue an e-mail to an address that may belong to nobody yet."""
     return _queue(kind=kind, recipient=recipient, agency=agency, context=context)
 
 
@@ -40,7 +40,7 @@ def _queue(**fields: Any) -> Mail:
 
 
 def requeue(rows: "QuerySet[Mail]", now: datetime) -> Mail | None:
-    """Queue again the one e-mail of these rows, if it was given up and nobody has done so; its own row stays."""
+    """Queue again the only e-mail of these rows, if it was given up and was not queued again yet; its row stays."""
     if not rows.filter(given_up_at__isnull=False, queued_again_at=None).exclude(failure="").update(queued_again_at=now):
         return None
     again = copy_of(rows.get())
@@ -49,18 +49,19 @@ def requeue(rows: "QuerySet[Mail]", now: datetime) -> Mail | None:
 
 
 def copy_of(mail: Mail) -> Mail:
-    """Give the same e-mail anew, not yet saved; its link is made when it is sent."""
+    """Return an unsaved copy of an e-mail; its link is made when it is sent."""
     same = ("kind", "user_id", "recipient", "agency_id", "invitation_id", "context")
     return Mail(**{name: getattr(mail, name) for name in same}, created_at=Now(), next_attempt_at=Now())
 
 
 def waiting_at_installation() -> "QuerySet[Mail]":
-    """Keep what the installation's server is to send; an agency's own that is slow or away is no fault of ours."""
+    """Return the waiting e-mails of the installation's server; an agency's slow or absent server is no fault of ours.
+    """
     return Mail.objects.filter(sent_at=None, given_up_at=None).filter(~own_mail(database_now()))
 
 
 def mail_keeps_up() -> bool:
-    """Say whether e-mails leave: none is overdue, and not several have failed again and again."""
+    """Return whether e-mails are sent: none is overdue, and fewer than `FAILING_MAILS` fail again and again."""
     waiting = waiting_at_installation()
     if waiting.filter(next_attempt_at__lt=Now() - OVERDUE).exists():
         return False

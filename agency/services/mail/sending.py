@@ -1,7 +1,7 @@
-"""Sends e-mails: one conversation at a time with each server, so that a slow one holds up nobody else's.
+"""Sends e-mails: one conversation at a time with each server, so that a slow server delays only its own e-mails.
 
-One worker does it, and its main thread alone asks the database, so that `limits` counts exactly. Only conversations
-with SMTP servers are in threads: one with the installation's, and a few with those of agencies.
+One worker sends, and only its main thread queries the database, so that `limits` counts exactly. Only conversations
+with SMTP servers are in threads: one with the installation's server, and a few with those of agencies.
 """
 
 import logging
@@ -38,16 +38,16 @@ logger = logging.getLogger(__name__)
 
 KIND: Final = "e-mail"
 LONGEST_WAIT = timedelta(hours=1)
-# Conversations with agencies' own servers at once.
+# Conversations at once with agencies' own servers.
 OWN_SERVERS_AT_ONCE: Final = 8
 POLL_SECONDS: Final = 0.5
 TURNS_BETWEEN_LOOKS: Final = 10
-# Kept from run to run, so that agencies go on in turn.
+# Kept from run to run, so that agencies keep their turns.
 turns: Final = Turns()
 
 
 class Ended(NamedTuple):
-    """What came of a conversation: no failure where the server has taken the e-mail."""
+    """The result of a conversation; without a failure the server has accepted the e-mail."""
 
     failure: Failure | None
     conversation: Conversation
@@ -55,7 +55,7 @@ class Ended(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """A leased e-mail, written, with the server that takes it: None for the installation's."""
+    """A leased and written e-mail, with the server that takes it: None for the installation's."""
 
     mail: Mail
     begun: Try
@@ -64,7 +64,7 @@ class Outgoing:
     link_host: str
 
     def converse(self) -> Ended:
-        """Give it to the server; asks nothing of the database."""
+        """Give the e-mail to the server, without any query."""
         if self.server is None:
             return Ended(*send_by_installation(self.message))
         return Ended(*send_by_own_server(self.message, self.server))
@@ -92,7 +92,8 @@ class RunningConversations:
         return any(out.server for out in self.conversations.values())
 
     def look_for_address_requests(self) -> None:
-        """Queue what was asked for meanwhile, at the first turn and then at each tenth; no turn takes long."""
+        """Queue the e-mails that were asked for meanwhile, at the first turn and then at each tenth; no turn takes long.
+        """
         if self.turns % TURNS_BETWEEN_LOOKS == 0:
             answer_address_requests()
         self.turns += 1
@@ -104,14 +105,14 @@ class RunningConversations:
         self.conversations[self.pool.submit(outgoing.converse)] = outgoing
 
     def finish(self) -> None:
-        """Wait for all that are under way, and write down what came of them."""
+        """Wait for all conversations under way, and record their results."""
         while self.conversations:
             self.record_finished(timeout=None)
 
     def record_finished(self, *, timeout: float | None) -> None:
-        """Wait for a conversation to end, for so long at most, and write down what came of those that have.
+        """Wait for a conversation to end, at most `timeout` seconds, and record the results of those that have.
 
-        One that cannot be written down keeps no other from it.
+        A result that cannot be recorded keeps no other from being recorded.
         """
         with ExitStack() as rest:
             for ended in wait(self.conversations, timeout, FIRST_COMPLETED).done:
@@ -123,9 +124,10 @@ def _record_ended(outgoing: Outgoing, ended: "Future[Ended]") -> None:
 
 
 def send_due_mails(*, seconds: float) -> None:
-    """Send every e-mail that is due by the database's clock, taking new ones for so long.
+    """Send every e-mail that is due by the database's clock, beginning new ones for so many seconds.
 
-    The installation's server takes more while a last agency's is still spoken to, which has its own bound.
+    The installation's server gets further e-mails while a conversation with an agency's server goes on; such a
+    conversation has its own time limit.
     """
     until = time.monotonic() + seconds
     with ThreadPoolExecutor(OWN_SERVERS_AT_ONCE + 1, thread_name_prefix="smtp") as pool:
@@ -133,12 +135,12 @@ def send_due_mails(*, seconds: float) -> None:
         try:
             while _take_turn(running, until):
                 pass
-        finally:  # whatever ends the run: what is being sent is not sent a second time
+        finally:  # however the run ends, no e-mail under way may be sent twice
             running.finish()
 
 
 def _take_turn(running: RunningConversations, until: float) -> bool:
-    """Begin the next e-mail, or wait for one that is under way; says whether there is anything to come."""
+    """Begin the next e-mail, or wait for one under way; return whether there may be more to do."""
     left = until - time.monotonic()
     running.look_for_address_requests()
     now = database_now()
@@ -154,7 +156,7 @@ def _take_turn(running: RunningConversations, until: float) -> bool:
 
 
 def send_next_mail() -> bool:
-    """Send the e-mail whose turn it is by the database's clock; False when there is none."""
+    """Send the next e-mail that is due by the database's clock; return False if there is none."""
     answer_address_requests()
     mail = due_mail(now=database_now())
     if mail is not None:
@@ -163,7 +165,7 @@ def send_next_mail() -> bool:
 
 
 def send_due_mail(*, mail: Mail, now: datetime) -> bool:
-    """Send one leased e-mail and wait for it; says whether it left."""
+    """Send one leased e-mail and wait for it; return whether it was sent."""
     outgoing = prepare(mail, now, begun=_begin_try(mail))
     if outgoing is None:
         return False
@@ -173,12 +175,12 @@ def send_due_mail(*, mail: Mail, now: datetime) -> bool:
 
 
 def _begin_try(mail: Mail) -> Try:
-    """Count that a leased e-mail is begun, whatever becomes of this process; its attempts are those at servers."""
+    """Count the try of a leased e-mail before it begins, even if this process dies; `attempts` are those at servers."""
     return begin_tries(kind=KIND, keys=[mail.pk])[str(mail.pk)]
 
 
 def prepare(mail: Mail, now: datetime, *, begun: Try, in_flight: Iterable[str] = ()) -> Outgoing | None:
-    """Write a leased e-mail, if it may leave now; one that killed its process too often is given up."""
+    """Write a leased e-mail if it may be sent now; an e-mail that killed its process too often is given up."""
     if begun.comes_too_often or mail.attempts > ATTEMPTS:
         _give_up(mail, Failure(Mail.Failure.INTERRUPTED), now)
         begun.set_aside()
@@ -190,10 +192,10 @@ def prepare(mail: Mail, now: datetime, *, begun: Try, in_flight: Iterable[str] =
 
 
 def _prepare(mail: Mail, now: datetime, begun: Try, in_flight: Iterable[str]) -> Outgoing | None:
-    """Write a leased e-mail, if it may leave now; else give it up, or put it back.
+    """Write a leased e-mail if it may be sent now; else give it up, or put it back.
 
-    One that is out of date by now, or one too many for its recipient, is given up unsent; one that is too many for its
-    agency's hour waits for the next. `in_flight` are the kinds of the same agency's that are being sent.
+    An e-mail that is out of date, or beyond its recipient's limit, is given up unsent. An e-mail beyond its agency's
+    hourly limit waits. `in_flight` are the kinds of the agency's e-mails that are being sent.
     """
     if _is_out_of_date(mail, now):
         Mail.objects.filter(pk=mail.pk).update(given_up_at=now, **NO_FAILURE)
@@ -212,7 +214,7 @@ def _prepare(mail: Mail, now: datetime, begun: Try, in_flight: Iterable[str]) ->
     try:
         link = link_of(mail)
         return Outgoing(mail, begun, write_mail(mail, link=link, own=server), server, agencys_host_in(link))
-    except DatabaseError:  # nothing about this e-mail
+    except DatabaseError:  # not the fault of this e-mail
         raise
     except Exception:
         logger.exception("mail cannot be written", extra={"mail": mail.pk, "kind": mail.kind})
@@ -221,7 +223,7 @@ def _prepare(mail: Mail, now: datetime, begun: Try, in_flight: Iterable[str]) ->
 
 
 def record(outgoing: Outgoing, ended: Ended, now: datetime) -> None:
-    """Write down what came of a conversation: sent, to be tried again, or given up."""
+    """Record the result of a conversation: sent, to be tried again, or given up."""
     _record(outgoing, ended, now)
     outgoing.begun.end()
 
@@ -240,7 +242,7 @@ def _record(outgoing: Outgoing, ended: Ended, now: datetime) -> None:
     if server is not None and refuses_everybody(server, mail, failure):
         failure = replace(failure, is_of_server=True, is_final=False)
     stands_in = server is not None and failure.is_of_server and record_server_failure(server, failure, now)
-    # A server that gave no answer may have taken it: twice is enough.
+    # A server that gave no answer may have accepted the e-mail: twice is enough.
     is_second_silence = failure.kind == mail.failure == Mail.Failure.UNANSWERED
     is_given_up = failure.is_final or is_second_silence or mail.attempts >= ATTEMPTS
     rows.update(
@@ -257,12 +259,12 @@ def _record(outgoing: Outgoing, ended: Ended, now: datetime) -> None:
 def _begin(running: RunningConversations, mail: Mail, now: datetime) -> None:
     begun = _begin_try(mail)
     if begun.is_another:
-        running.finish()  # one that died before takes no others with it
+        running.finish()  # an e-mail that died before must not take others with it
     outgoing = prepare(mail, now, begun=begun, in_flight=running.in_flight_for(mail.agency_id))
     if outgoing is None:
         return
     if outgoing.server is None and running.busy(may_begin_own=True).installation:
-        # The settings have changed since it was leased: it takes its turn.
+        # The settings have changed since the lease, so the e-mail waits for its turn.
         _put_back(mail, now)
         begun.end()
         return
@@ -283,7 +285,7 @@ def _put_back(mail: Mail, due_at: datetime) -> None:
 
 
 def _is_out_of_date(mail: Mail, now: datetime) -> bool:
-    """Say whether what an e-mail asks for has been done, or cannot be done any more."""
+    """Return whether what an e-mail asks for has been done, or can no longer be done."""
     if mail.invitation:
         return not mail.invitation.is_open or mail.invitation.expires_at <= now
     if mail.kind == Mail.Kind.TEST:

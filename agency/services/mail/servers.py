@@ -1,4 +1,4 @@
-"""How agencies' own servers do: after several failures in a row the installation's stands in for a while."""
+"""Failures of agencies' own servers: after several in a row the installation's server stands in for a while."""
 
 import re
 from datetime import datetime, timedelta
@@ -17,9 +17,10 @@ REST: Final = timedelta(minutes=15)
 
 
 def refuses_everybody(server: MailSettings, mail: Mail, failure: Failure) -> bool:
-    """Say whether an own server that does not take a recipient takes none: by its word, or because it is the third.
+    """Return whether an agency's server that refuses a recipient refuses all: it says so, or this is the third one.
 
-    It says so with a status of policy (5.7.x, RFC 3463). Three are counted that were refused for good in a row.
+    It says so with a status of policy (5.7.x, RFC 3463). Otherwise three recipients count that were refused for good
+    since the last e-mail that the server accepted.
     """
     if failure.kind != Mail.Failure.RECIPIENT:
         return False
@@ -33,9 +34,9 @@ def refuses_everybody(server: MailSettings, mail: Mail, failure: Failure) -> boo
 
 
 def record_server_failure(server: MailSettings, failure: Failure, now: datetime) -> bool:
-    """Count a failure that any other e-mail would have met too; says whether the server rests from now on.
+    """Count a failure that would have met any other e-mail too; return whether the server rests from now on.
 
-    Nothing is counted against settings that were changed meanwhile.
+    A failure of settings that were changed meanwhile is not counted.
     """
     rows = MailSettings.objects.filter(pk=server.pk, verified_at=server.verified_at)
     if not rows.update(failures=F("failures") + 1, failed_at=now, **failure.columns()):
@@ -44,7 +45,7 @@ def record_server_failure(server: MailSettings, failure: Failure, now: datetime)
 
 
 def record_server_success(server: MailSettings) -> None:
-    """Forget the failures of a server that takes e-mails again."""
+    """Reset the failures of a server that accepts e-mails again."""
     if server.failures:
         MailSettings.objects.filter(pk=server.pk, verified_at=server.verified_at).update(
             failures=0, resting_until=None, **NO_FAILURE

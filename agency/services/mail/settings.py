@@ -1,4 +1,4 @@
-"""How an agency's e-mails are sent, as the agency chooses it: sender, answers, and a server of its own."""
+"""An agency's choices for its e-mails: the sender, the address for answers, and its own server."""
 
 from datetime import datetime
 from typing import Any, Final, TypedDict, Unpack
@@ -33,12 +33,12 @@ NO_SERVER: Final[dict[str, Any]] = {
 }
 UNTRIED: Final[dict[str, Any]] = {"failures": 0, "resting_until": None, "test_report": {}, **NO_FAILURE}
 
-# What a change of the server is said of; of the user name and the password only that they changed.
+# The fields whose change is recorded; of the user name and the password only that they changed.
 SERVER_FIELDS = ("host", "port", "security", "from_address", "username", "password")
 
 
 class ServerChanges(TypedDict):
-    """An agency's own server; `password` None keeps the one there is."""
+    """An agency's own server; `password` None keeps the stored password."""
 
     host: str
     port: int
@@ -69,7 +69,7 @@ class MailNotFound(NotFound):
 
 
 def mail_settings_of(agency: Agency) -> MailSettings:
-    """Give how the agency's e-mails are sent; without a saved row, in its name by the installation's server."""
+    """Return the agency's mail settings; without a saved row, the agency's name and the installation's server."""
     return MailSettings.objects.filter(agency=agency).first() or MailSettings(agency=agency)
 
 
@@ -81,7 +81,7 @@ def locked_mail_settings(agency: Agency) -> MailSettings:
 
 @transaction.atomic
 def change_sender(*, agency: Agency, sender_name: str, reply_to: str, by: Actor) -> None:
-    """Choose the name that e-mails come from, empty for the agency's, and where answers to them go."""
+    """Set the sender's name, empty for the agency's name, and the address for answers."""
     sender_name, reply_to = sender_name.strip(), reply_to.strip().lower()
     is_written_plainly = "@" not in sender_name and ENCODED_WORD not in sender_name
     if not is_written_plainly or CONTROLS.search(sender_name) or misleads_in_direction(sender_name):
@@ -100,10 +100,10 @@ def change_sender(*, agency: Agency, sender_name: str, reply_to: str, by: Actor)
 
 
 def change_mail_server(*, agency: Agency, by: Actor, **server: Unpack[ServerChanges]) -> None:
-    """Name the agency's own server; it is used once it has taken a test e-mail and our support lets it.
+    """Set the agency's own server; it is used once it has accepted a test e-mail and support allows it.
 
-    Raises `ServerRefused`, `PortRefused` and `PasswordNeeded`. Looks the name up, so it must not be called inside a
-    transaction.
+    Raises `ServerRefused`, `PortRefused` and `PasswordNeeded`. Looks the server's name up, so it must not be called
+    inside a transaction.
     """
     if server["port"] not in SUBMISSION_PORTS and not 1024 <= server["port"] <= 65535:
         raise PortRefused
@@ -134,7 +134,7 @@ def change_mail_server(*, agency: Agency, by: Actor, **server: Unpack[ServerChan
 
 @transaction.atomic
 def remove_mail_server(*, agency: Agency, by: Actor) -> None:
-    """Go back to the installation's server; without one of the agency's own nothing happens."""
+    """Go back to the installation's server; if the agency has no server of its own, nothing changes."""
     settings = locked_mail_settings(agency)
     if settings.has_server:
         MailSettings.objects.filter(pk=settings.pk).update(**NO_SERVER, **UNTRIED, changed_at=Now())
@@ -143,7 +143,7 @@ def remove_mail_server(*, agency: Agency, by: Actor) -> None:
 
 @transaction.atomic
 def set_carries_account_links(*, settings: MailSettings, allowed: bool, by: Actor) -> None:
-    """Say, as our support, whether an agency's own server may carry its e-mails: their links make accounts."""
+    """Set, as support, whether an agency's own server may carry its e-mails, whose links make accounts."""
     rows = MailSettings.objects.filter(pk=settings.pk).exclude(host="")
     if rows.exclude(carries_account_links=allowed).update(carries_account_links=allowed):
         action = "mail.server_trusted" if allowed else "mail.server_trust_ended"
@@ -152,7 +152,7 @@ def set_carries_account_links(*, settings: MailSettings, allowed: bool, by: Acto
 
 @transaction.atomic
 def send_mail_again(*, agency: Agency, pk: int, now: datetime, by: Actor) -> Mail:
-    """Queue an e-mail again that was given up. Raises `MailNotFound` for any other, and for one that was already."""
+    """Queue a given-up e-mail again. Raises `MailNotFound` for any other e-mail, or if it was queued again already."""
     again = requeue(Mail.objects.filter(agency=agency, pk=pk, kind__in=OF_AGENCIES), now)
     if again is None:
         raise MailNotFound
@@ -161,12 +161,12 @@ def send_mail_again(*, agency: Agency, pk: int, now: datetime, by: Actor) -> Mai
 
 
 def _place_of(settings: MailSettings) -> tuple[str, int | None, str]:
-    """Give what passwords and our support's trust are good for: a server, and the name to sign in with."""
+    """Return what passwords and support's permission are valid for: a server, and the name to sign in with."""
     return settings.host, settings.port, settings.username
 
 
 def _password_for(settings: MailSettings, host: str, server: ServerChanges) -> Any:
-    """Give the password's ciphertext: a new one sealed, or the one that was given for the same server and name."""
+    """Return the password's ciphertext: of a new password, or the one stored for the same server and user name."""
     if not server["username"]:
         return None
     if server["password"]:
@@ -182,14 +182,14 @@ def _require_address(field: str, address: str) -> None:
 
 
 def _require_ascii(**credentials: str) -> None:
-    """Raise `Invalid` for what cannot be told to a server: user names and passwords are sent in ASCII."""
+    """Raise `Invalid` for credentials that are not ASCII, as servers get them in ASCII."""
     for field, text in credentials.items():
         if not text.isascii():
             raise Invalid("Only letters, digits and signs of ASCII can be sent to a mail server.", field=field)
 
 
 def _in_ascii(address: str) -> str:
-    """Give an address with its domain as the DNS names it."""
+    """Return an address with its domain as the DNS names it (IDNA)."""
     local, _, domain = address.rpartition("@")
     return f"{local}@{domain.encode('idna').decode()}"
 

@@ -1,4 +1,4 @@
-"""The e-mails of sign-up: the link that confirms an address, and the one for people who have an account already."""
+"""The e-mails of sign-up: the link that confirms an address, and the notice that a person already has an account."""
 
 from datetime import datetime
 from urllib.parse import urlencode
@@ -15,12 +15,15 @@ from agency.services.mail.links import host_for_password, password_path
 
 
 def sign_up_signer() -> signing.Signer:
-    """As of invitations, nothing of a link is stored: the row is named, and the signature made when the e-mail is."""
+    """Return the signer of sign-up links.
+
+    As with invitations, no link is stored: it names the row, and is signed when the e-mail is sent.
+    """
     return signing.Signer(salt="agency.sign_up")
 
 
 def waiting_sign_ups() -> "QuerySet[PendingSignUp]":
-    """Give the sign-ups whose address was not looked at, in their order."""
+    """Return the sign-ups whose address is not looked up yet, in their order."""
     return PendingSignUp.objects.filter(is_looked_up=False).order_by("id")
 
 
@@ -42,7 +45,7 @@ def queue_confirmation(pending: PendingSignUp) -> Mail:
 
 
 def queue_known_address(*, user: User, agency: Agency, may_add: bool) -> Mail:
-    """Queue the e-mail that says that there is an account, and how to use it; `may_add`: also for a new workspace."""
+    """Queue the e-mail that says that an account exists and how to use it; with `may_add` also for a new workspace."""
     return Mail.objects.create(
         kind=Mail.Kind.SIGN_UP_KNOWN_ADDRESS,
         user=user,
@@ -55,12 +58,12 @@ def queue_known_address(*, user: User, agency: Agency, may_add: bool) -> Mail:
 
 
 def pending_sign_up_of(mail: Mail) -> PendingSignUp | None:
-    """Give what an e-mail asks to confirm, while it is there."""
+    """Return the sign-up that an e-mail asks to confirm, while it exists."""
     return PendingSignUp.objects.filter(uuid=mail.context.get("sign_up")).first()
 
 
 def pending_sign_up_of_link(token: str) -> PendingSignUp | None:
-    """Give what a link names, whatever its state; None for a made-up link."""
+    """Return the sign-up that a link names, whatever its state; None for a made-up link."""
     try:
         uuid = UUID(sign_up_signer().unsign(token))
     except (signing.BadSignature, ValueError):
@@ -69,7 +72,7 @@ def pending_sign_up_of_link(token: str) -> PendingSignUp | None:
 
 
 def confirmation_path(mail: Mail) -> str:
-    """Give the path at which a sign-up is confirmed."""
+    """Return the path at which a sign-up is confirmed."""
     return reverse("sign-up:confirm-link", args=[sign_up_signer().sign(UUID(mail.context["sign_up"]).hex)])
 
 
@@ -78,7 +81,7 @@ def has_to_choose_a_password(mail: Mail) -> bool:
 
 
 def known_address_path(mail: Mail) -> str:
-    """Give where a person signs in, to add a workspace where they may have one; or chooses a first password."""
+    """Return where a person signs in, to add a workspace if they may, or chooses a first password."""
     if mail.user and has_to_choose_a_password(mail):
         return password_path(mail.user, host_for_password(mail))
     query = urlencode({"next": reverse("app:workspace-new")}) if mail.context["may_add"] else ""
@@ -86,6 +89,6 @@ def known_address_path(mail: Mail) -> str:
 
 
 def confirmation_is_out_of_date(mail: Mail, now: datetime) -> bool:
-    """Say whether a link would lead nowhere any more."""
+    """Return whether the link of a confirmation no longer works."""
     pending = pending_sign_up_of(mail)
     return pending is None or pending.confirmed_at is not None or pending.expires_at <= now

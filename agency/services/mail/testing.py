@@ -1,4 +1,4 @@
-"""Test e-mails: asked for in the console, sent by the worker like every other, and reported step by step."""
+"""Test e-mails: requested in the console, sent by the worker like every other, and reported step by step."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -16,7 +16,7 @@ from config.errors import Conflict
 from config.smtp import Step
 
 TEST_PAUSE: Final = timedelta(seconds=15)
-# A test that could not be sent for so long tells nobody anything any more.
+# A test that could not be sent for so long is no longer of use to anybody.
 TEST_LASTS: Final = timedelta(minutes=10)
 
 
@@ -26,7 +26,7 @@ class JustTested(Conflict):
 
 @transaction.atomic
 def request_test_mail(*, agency: Agency, user: User, now: datetime, by: Actor) -> Mail:
-    """Queue a test e-mail to a person, in place of one that has not left yet. Raises `JustTested`."""
+    """Queue a test e-mail to a person, in place of an unsent earlier one. Raises `JustTested`."""
     settings = locked_mail_settings(agency)
     if settings.tested_at and settings.tested_at > now - TEST_PAUSE:
         raise JustTested
@@ -42,9 +42,9 @@ def request_test_mail(*, agency: Agency, user: User, now: datetime, by: Actor) -
 def record_test_mail(
     *, mail: Mail, server: MailSettings | None, failure: Failure | None, steps: Iterable[Step], now: datetime
 ) -> None:
-    """Write down how each step of a test went; an own server that took it may be used from now on.
+    """Record how each step of a test went; an agency's own server that accepted it may be used from now on.
 
-    It is not tried again: the person who asked reads the report, and may ask once more.
+    A test is not tried again: the person who asked for it reads the report, and may ask once more.
     """
     columns = {} if failure is None else failure.columns()
     tested = settings_of(mail)
@@ -53,7 +53,7 @@ def record_test_mail(
         values: dict[str, Any] = {"test_report": report, "tested_at": now}
         if server and failure is None:
             values |= {"verified_at": now, "failures": 0, "resting_until": None, **NO_FAILURE}
-        # What was changed meanwhile was not tested.
+        # Settings that were changed meanwhile were not tested.
         MailSettings.objects.filter(pk=tested.pk, changed_at=tested.changed_at, host=tested.host).update(**values)
         record_mail_activity(mail.agency, "mail.test_sent" if failure is None else "mail.test_failed", SYSTEM)
     outcome = {"sent_at": now, **NO_FAILURE} if failure is None else {"given_up_at": now, "failed_at": now}
@@ -61,6 +61,6 @@ def record_test_mail(
 
 
 def waits_for_test(settings: MailSettings, now: datetime) -> bool:
-    """Say whether a test e-mail was asked for whose report is yet to come."""
+    """Return whether a test e-mail was requested whose report is not there yet."""
     has_no_report = bool(settings.test_report) and "steps" not in settings.test_report
     return has_no_report and settings.tested_at is not None and settings.tested_at > now - TEST_LASTS

@@ -22,8 +22,8 @@ from config.smtp import CONVERSATION_SECONDS, Conversation, PinnedEmailBackend, 
 
 logger = logging.getLogger(__name__)
 
-# All that an agency's own server gets for one e-mail, and for each silence within. Its name is looked up in two
-# seconds more.
+# The time that an agency's own server gets for one e-mail, and for each silence within. The look-up of its name takes
+# up to two seconds more.
 OWN_SECONDS: Final = 20.0
 OWN_SILENCE_SECONDS: Final = 10.0
 
@@ -35,20 +35,21 @@ class ServerRefused(Invalid):
 
 @lru_cache(maxsize=1)
 def resolver() -> Resolver:
-    """Give the process's pool of name look-ups; threads start with the first question, after any fork."""
+    """Return the process's pool of name look-ups; its threads start with the first look-up, after any fork."""
     return Resolver()
 
 
 def vet_server(host: str, port: int) -> VettedTarget:
-    """Look a server's name up and check every address of it, as a webhook's. Raises `TargetRefused`, `LookupFailed`.
+    """Look a server's name up and check all its addresses, as for a webhook. Raises `TargetRefused`, `LookupFailed`.
 
-    Looks names up, so it must not be called inside a transaction.
+    It must not be called inside a transaction, as it looks names up.
     """
     return check_target(parse_host(host, port), allowed=settings.WEBHOOK_ALLOWED_NETWORKS, resolve=resolver().resolve)
 
 
 def require_reachable(host: str, port: int) -> str:
-    """Give the one spelling of a server's name. Raises `ServerRefused`; must not be called inside a transaction."""
+    """Return the canonical spelling of a server's name. Raises `ServerRefused`; not to be called inside a transaction.
+    """
     try:
         return vet_server(host, port).target.host
     except TargetRefused as refusal:
@@ -58,12 +59,12 @@ def require_reachable(host: str, port: int) -> str:
 
 
 def installation_address() -> str:
-    """Give the address that e-mails come from which go by the installation's server."""
+    """Return the sender's address of e-mails that go by the installation's server."""
     return parseaddr(settings.DEFAULT_FROM_EMAIL)[1]
 
 
 def send_by_installation(message: EmailMessage) -> tuple[Failure | None, Conversation]:
-    """Give an e-mail to the installation's server; says what failed, and how far it came."""
+    """Give an e-mail to the installation's server; return what failed, and how far the conversation came."""
     backend = get_connection()
     try:
         _send(message, backend)
@@ -77,7 +78,7 @@ def send_by_installation(message: EmailMessage) -> tuple[Failure | None, Convers
 
 
 def send_by_own_server(message: EmailMessage, server: MailSettings) -> tuple[Failure | None, Conversation]:
-    """Give an e-mail to an agency's own server, at the very address that was approved a moment ago."""
+    """Give an e-mail to an agency's own server, at the very address that has just been checked."""
     conversation = Conversation(seconds=OWN_SECONDS)
     conversation.begin(Step.LOOKUP)
     try:
@@ -93,12 +94,12 @@ def send_by_own_server(message: EmailMessage, server: MailSettings) -> tuple[Fai
 
 
 def _log(error: Exception) -> None:
-    """Say what went wrong without the words of it, which may hold an address."""
+    """Log the kind of the error without its text, which may hold an address."""
     logger.error("mail cannot be sent", extra={"fault": type(error).__name__})
 
 
 def _send(message: EmailMessage, backend: BaseEmailBackend) -> None:
-    """Send, and leave no connection open that broke before it was one of Django's."""
+    """Send, and close a connection too that broke before it was Django's."""
     message.connection = backend
     try:
         message.send()

@@ -1,4 +1,4 @@
-"""Whose e-mail is next: what somebody waits for before all the rest, and agencies in turn, however many each has."""
+"""The order of e-mails: those that people wait for first, then agencies in turn, however many each has."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -15,11 +15,11 @@ from agency.services.mail.routes import OF_AGENCIES
 
 LEASE: Final = timedelta(minutes=2)
 NOTICES: Final = frozenset({Mail.Kind.TWO_FACTOR_CHANGED, Mail.Kind.RECOVERY_CODE_USED, Mail.Kind.NEW_SIGN_IN})
-# People who cannot sign in, or have to know at once, come before those who look at a page that says "see your e-mails",
-# and both come before what nobody looks for yet, such as the invitations of an import.
+# People who cannot sign in, or must know at once, come first. People who look at a page that says "see your e-mails"
+# come next. E-mails that nobody expects yet come last, such as the invitations of an import.
 IN_ORDER: Final = ({Mail.Kind.PASSWORD_RESET} | NOTICES, SIGN_UPS | {Mail.Kind.TEST})
-# The first entry of the index for each agency (0 for none) and kind, which has been due for longest: what else waits is
-# not read, however much it is.
+# Reads the first entry of the index for each agency (0 for none) and kind, which has been due for longest, and skips
+# the other waiting e-mails, however many there are.
 FIRST: Final = """
 WITH RECURSIVE first AS (
     (
@@ -52,7 +52,10 @@ WHERE first.next_attempt_at <= %(now)s
 
 @dataclass(frozen=True, slots=True)
 class DueMails:
-    """What is due of one kind and one agency (0 for none) since when; `by_own`: the agency's own server takes it."""
+    """The due e-mails of one kind and one agency (0 for none), due since `since`.
+
+    With `by_own` the agency's own server takes them.
+    """
 
     agency: int
     kind: str
@@ -62,9 +65,9 @@ class DueMails:
 
 @dataclass(frozen=True, slots=True)
 class Busy:
-    """What is being sent already: nobody gets two e-mails at once, and each server takes one after another.
+    """What is being sent: no recipient gets two e-mails at once, and each server takes one after another.
 
-    `agencies` are those whose own servers are spoken to; None where no other of them may be begun.
+    `agencies` are those whose own servers are busy; None means that no other own server may begin.
     """
 
     installation: bool = False
@@ -72,7 +75,7 @@ class Busy:
     recipients: Collection[str] = ()
 
     def leaves(self, due: DueMails) -> bool:
-        """Say whether one of these may be begun meanwhile."""
+        """Return whether an e-mail of these may begin meanwhile."""
         if due.by_own:
             return self.agencies is not None and due.agency not in self.agencies
         return not self.installation
@@ -93,15 +96,15 @@ class Turns:
         self._last[due.agency, due.by_own] = self._count
 
     def order(self, due: DueMails) -> tuple[int, int, datetime]:
-        """Give what sorts by urgency, then by whose last turn is longest ago."""
+        """Return a sort key: urgency, then whose last turn is longest ago."""
         rank = next((rank for rank, kinds in enumerate(IN_ORDER) if due.kind in kinds), len(IN_ORDER))
         return rank, self._last.get((due.agency, due.by_own), 0), due.since
 
 
 def due_mail(*, now: datetime, busy: Busy = NOTHING, turns: Turns | None = None) -> Mail | None:
-    """Lease the next e-mail: nobody else takes it for two minutes.
+    """Lease the next e-mail for two minutes, in which no other process takes it.
 
-    One whose last attempt died too is leased once more, for the sender to give it up.
+    An e-mail whose last attempt died too is leased once more, so that the sender gives it up.
     """
     turns = turns or Turns()
     with transaction.atomic():
@@ -126,7 +129,7 @@ def _due(now: datetime) -> list[DueMails]:
 
 
 def _first_of(due: DueMails, now: datetime, busy: Busy) -> Mail | None:
-    """Lock the first of these that nobody else has locked."""
+    """Lock the first of these e-mails that no other process has locked."""
     waiting = Mail.objects.alias(tenant=Coalesce("agency", 0)).filter(tenant=due.agency, kind=due.kind)
     return (
         waiting.select_for_update(skip_locked=True, of=("self",))

@@ -1,4 +1,4 @@
-"""E-mails as they leave: text and HTML from one template for each kind, in the agency's name and colours."""
+"""The content of e-mails: text and HTML from one template for each kind, in the agency's name and colours."""
 
 from dataclasses import dataclass
 from email.utils import formataddr, make_msgid, parseaddr
@@ -24,7 +24,7 @@ LOGOS: Final[tuple[PictureKind, ...]] = ("logo", "dark_logo")
 CONTINUE: Final = _("Continue")
 PASSWORD: Final = _("Choose a password")
 INVITATION: Final = _("Answer the invitation")
-# What the button says, where there is something better than "Continue".
+# The labels of the button, where there is a better one than "Continue".
 BUTTONS: Final = {
     Mail.Kind.OWNER_INVITATION: PASSWORD,
     Mail.Kind.OWNERSHIP_INVITATION: INVITATION,
@@ -46,7 +46,7 @@ HEADERS: Final = {"Auto-Submitted": "auto-generated"}
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A paragraph of an e-mail; `is_link` is the one that holds nothing but its link, and becomes a button."""
+    """A paragraph of an e-mail; with `is_link` it holds nothing but the link, and becomes a button."""
 
     text: str
     is_link: bool = False
@@ -54,7 +54,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """Whom an e-mail is from; `reply_to` is empty where answers go to the sender itself."""
+    """The sender of an e-mail; `reply_to` is empty if answers go to the sender."""
 
     name: str
     address: str
@@ -62,9 +62,9 @@ class Sender:
 
     @property
     def header(self) -> str:
-        """Give the header's value: a name in any script is encoded, and nothing in it makes a second header.
+        """The header's value; a name in any script is encoded, and nothing in it makes a second header.
 
-        A name that is encoded already would be read as what it encodes.
+        Text in the name that looks encoded already is broken up, as readers would see what it encodes.
         """
         shown = CONTROLS.sub(" ", self.name).replace(ENCODED_WORD, "= ?").strip()
         return formataddr((shown, self.address))
@@ -73,16 +73,16 @@ class Sender:
 def write_mail(
     mail: Mail, *, link: str, own: MailSettings | None = None, connection: BaseEmailBackend | None = None
 ) -> EmailMultiAlternatives:
-    """Render an e-mail with its link for the agency's own server, or for the installation's.
+    """Render an e-mail with its link, for the agency's own server or for the installation's.
 
-    The link is kept nowhere. No subject holds what a tenant has written.
+    The link is stored nowhere. No subject holds text that a tenant has written.
     """
     with translation.override(language_of(mail)):
         return _write(mail, link, own, connection)
 
 
 def language_of(mail: Mail) -> str:
-    """Give the language of an e-mail: what its reader chose, else the agency."""
+    """Return the language of an e-mail: its reader's choice, else the agency's, else the installation's."""
     chosen = mail.user.language if mail.user else ""
     return chosen or (mail.agency.language if mail.agency else "") or str(settings.LANGUAGE_CODE)
 
@@ -107,7 +107,7 @@ def _write(
 
 
 def sender_of(mail: Mail, *, own: MailSettings | None) -> Sender:
-    """Give whom an e-mail is from: an address of the agency's own only where its own server sends it."""
+    """Return the sender of an e-mail; only an agency's own server sends from the agency's own address."""
     name, address = parseaddr(settings.DEFAULT_FROM_EMAIL)
     if mail.agency is None:
         return Sender(name, address)
@@ -125,7 +125,7 @@ def blocks_of(text: str, link: str) -> list[Block]:
 
 
 def _html(mail: Mail, subject: str, link: str, blocks: list[Block]) -> str:
-    # The first sentence that says something: what lists of e-mails show beside the subject.
+    # Lists of e-mails show this beside the subject: the first paragraph after the opening one that is not the link.
     opening = next((block.text for block in blocks[1:] if not block.is_link), "")
     label = BUTTONS.get(Mail.Kind(mail.kind), CONTINUE)
     context = {"subject": subject, "opening": opening, "blocks": blocks, "link": link, "label": label}
@@ -142,7 +142,7 @@ def _look_of(mail: Mail) -> dict[str, object]:
 
 
 def _shown(picture: Picture | None, agency: Agency) -> dict[str, object] | None:
-    """Give a picture by its address, which is the agency's own where it has one."""
+    """Return a picture with its address, on the agency's own host if it has one."""
     if picture is None:
         return None
     address = f"{base_url_of(agency.pk)}{reverse('brand:picture', args=[picture.digest])}"

@@ -1,1 +1,1 @@
-"""Notifications: recorded with what happened, written for each person by a task, mailed at once or once a day."""
+"""Notifications: recorded with their cause, written for each person by a task, e-mailed at once or once a day."""

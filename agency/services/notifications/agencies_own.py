@@ -1,4 +1,4 @@
-"""What an agency's staff are told of that happens at the agency itself."""
+"""Notifications of an agency's staff about the agency itself."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -76,7 +76,7 @@ KINDS: Final = (
 
 
 def notify_of_ended_job(job: BulkOperation | Export, *, now: datetime) -> None:
-    """Tell the person who asked for a job that it has ended by itself; the caller is inside its transaction."""
+    """Notify the person who asked for a job that it has ended by itself; the caller is inside its transaction."""
     record_notification(
         tenant=Tenant(job.agency_id),
         kind=EXPORT_ENDED if isinstance(job, Export) else BULK_CHANGE_ENDED,
@@ -89,7 +89,7 @@ def notify_of_ended_job(job: BulkOperation | Export, *, now: datetime) -> None:
 
 
 def notify_of_new_member(invitation: Invitation, *, user: User, now: datetime) -> None:
-    """Tell the staff that somebody has joined them."""
+    """Notify the staff that a person has joined the team."""
     record_notification(
         tenant=Tenant(invitation.agency_id),
         kind=INVITATION_ACCEPTED,
@@ -100,7 +100,7 @@ def notify_of_new_member(invitation: Invitation, *, user: User, now: datetime) -
 
 
 def notify_of_missing_record(domain: Domain, *, now: datetime) -> None:
-    """Tell the staff that a domain's record is gone, or that the domain is no longer answered."""
+    """Notify the staff that a domain's record is gone, or that the domain is no longer served."""
     record_notification(
         tenant=Tenant(domain.agency_id),
         kind=DOMAIN_FAILS,

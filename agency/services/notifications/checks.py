@@ -1,4 +1,4 @@
-"""What lasts at an agency itself: its own limit nearly used up, its mail server failing."""
+"""Lasting states of an agency itself: its sub-account limit nearly used up, its mail server failing."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -12,13 +12,13 @@ from agency.tenants import Tenant
 
 SUB_ACCOUNTS_NEAR_LIMIT: Final = "agency.near_limit"
 MAIL_SERVER_FAILS: Final = "mail_server.fails"
-# Nine tenths begin it; it has ended below eight and a half, so that one more or less does not tell it again and again.
+# The state begins at nine tenths and ends below eight and a half, so that one more or less does not notify again.
 NEAR: Final = 0.9
 NO_LONGER_NEAR: Final = 0.85
 
 
 def check_sub_account_limits(now: datetime) -> bool:
-    """Tell of agencies that have used nine tenths of their sub-accounts."""
+    """Notify of agencies that have used nine tenths of their sub-accounts."""
 
     def check(agencies: Sequence[Agency]) -> None:
         begin_states(SUB_ACCOUNTS_NEAR_LIMIT, [_nearly_used(one) for one in agencies if _uses(one, NEAR)], now=now)
@@ -40,7 +40,7 @@ def _nearly_used(agency: Agency) -> Occurrence:
 
 
 def check_mail_servers(now: datetime) -> bool:
-    """Tell of agencies' own mail servers that fail, and for which the installation's stands in."""
+    """Notify of agencies' own mail servers that fail, for which the installation's stands in."""
 
     def check(servers: Sequence[MailSettings]) -> None:
         begin_states(MAIL_SERVER_FAILS, [_failing_server(one) for one in servers if _fails(one)], now=now)

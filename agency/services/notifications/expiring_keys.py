@@ -1,4 +1,4 @@
-"""API keys that are about to expire: their people are told a week before, and a day before."""
+"""API keys that are about to expire: their people are notified a week before, and a day before."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -34,7 +34,7 @@ KINDS: Final = (
 def tell_of_expiring_keys(
     kind: str, keys: "QuerySet[Any]", tenant_of_key: Callable[[Any], Tenant], now: datetime
 ) -> bool:
-    """Tell of those of these keys that expire within a week, once, and again within a day; rolled ones are replaced."""
+    """Notify of the keys that expire within a week, once, and again within a day; rolled keys are left out."""
 
     def check(found: Sequence[Any]) -> None:
         due = [(key, _step(key, now)) for key in found]
@@ -46,7 +46,8 @@ def tell_of_expiring_keys(
 
 
 def _step(key: APIKey, now: datetime) -> str:
-    """Say how near the end is; a key that was made for a week or less is told of on its last day alone."""
+    """Return whether the notice of a `week` or a `day` is due; a key made for no longer than that has no such notice.
+    """
     if key.expires_at is None:
         return ""
     if key.expires_at <= now + DAY:
@@ -61,7 +62,7 @@ def _occurrence(key: APIKey, step: str, tenant: Tenant) -> Occurrence:
 
 
 def check_agency_keys(now: datetime) -> bool:
-    """Tell of agencies' keys that are about to expire."""
+    """Notify of agencies' keys that are about to expire."""
     return tell_of_expiring_keys(KEY_EXPIRES, AgencyKey.objects.all(), lambda key: Tenant(key.agency_id), now)
 
 

@@ -1,4 +1,4 @@
-"""From what happened to a row for each person: in bounded batches, each of which says how far it came."""
+"""Writes a notification for each person of an event, in bounded batches whose position is kept."""
 
 from collections.abc import Sequence
 from datetime import datetime, time, timedelta
@@ -24,7 +24,7 @@ DIGEST_AT: Final = time(8)
 
 
 def tell_next_people() -> bool:
-    """Write the rows of some people of the oldest event that has people left; says whether there was one."""
+    """Write the notifications of some people of the oldest unfinished event; return whether there was one."""
     begun = begin_next(_locked(events_to_notify_of()), kind=KIND)
     if begun is None:
         return False
@@ -33,7 +33,7 @@ def tell_next_people() -> bool:
 
 
 def events_to_notify_of() -> "QuerySet[NotificationEvent]":
-    """Give what people have not all been told of, in its order."""
+    """Return the events of which people remain to be notified, in their order."""
     return NotificationEvent.objects.filter(told_at=None).order_by("id")
 
 
@@ -46,7 +46,7 @@ def _tell_people_of(pk: int) -> bool:
     """Write the rows and the position in one transaction, so that nobody is notified twice."""
     event = _locked(events_to_notify_of().filter(pk=pk)).first()
     if event is None:
-        return True  # somebody else has it
+        return True  # another worker has it
     now = database_now()
     kind = notification_kinds.get(event.kind)
     people = _next_people(event) if kind else []
@@ -89,25 +89,25 @@ def _rows(event: NotificationEvent, kind: NotificationKind, people: Sequence[Any
 
 
 def chosen_ways(kind: str, area: UUID, people: Sequence[int]) -> dict[int, str]:
-    """Give the ways that people have chosen for a kind, by their numbers."""
+    """Return the delivery methods that people have chosen for a kind, by their ids."""
     rows = NotificationPreference.objects.filter(kind=kind, area=area, user__in=people)
     return dict(rows.values_list("user_id", "way"))
 
 
 def way_of(kind: NotificationKind, chosen: str | None, role: str) -> Way:
-    """Give how somebody is told: as they chose, where their kind still has this way, else as is usual."""
+    """Return a person's delivery method: the chosen one if the kind still allows it, else the default."""
     return Way(chosen) if chosen in kind.ways else kind.usual_way(role)
 
 
 def mail_due_at(way: Way, person: User, now: datetime) -> datetime | None:
-    """Give when an e-mail about it is due, if any is."""
+    """Return when an e-mail is due; None if there is none."""
     if way == Way.AT_ONCE:
         return now
     return next_digest(person.time_zone, now) if way == Way.DIGEST else None
 
 
 def next_digest(time_zone: str, now: datetime) -> datetime:
-    """Give the next eight o'clock in a person's zone, UTC where they chose none."""
+    """Return the next eight o'clock in a person's time zone, UTC if they chose none."""
     local = now.astimezone(ZoneInfo(time_zone if time_zone in known_zones() else "UTC"))
     today = datetime.combine(local.date(), DIGEST_AT, local.tzinfo)
     due = today if today > local else datetime.combine(local.date() + timedelta(days=1), DIGEST_AT, local.tzinfo)

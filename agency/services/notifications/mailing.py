@@ -1,4 +1,5 @@
-"""E-mails about notifications: a few at once, all others in one a day. Who may still see it is judged here anew."""
+"""E-mails about notifications: a few at once, the others once a day. Each checks anew who may still see what it says.
+"""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
@@ -21,20 +22,20 @@ from config.tries.counting import begin_next, run_begun
 
 HOUR: Final = timedelta(hours=1)
 KIND: Final = "notification e-mail"
-# E-mails at once to one person in an hour; what comes on top is in the day's.
+# E-mails at once to one person in an hour; further ones go into the day's digest.
 MOST_AT_ONCE: Final = 6
-# What a digest names; of the others it says how many there are, of so many at most.
+# How many notifications a digest names, and how many it handles; of the others it says how many there are.
 MOST_LINES: Final = 30
 MOST_IN_DIGEST: Final = 10_000
 
 
 def mail_next_at_once() -> bool:
-    """Queue the e-mail about the oldest notification that waits for one; says whether there was any."""
+    """Queue the e-mail about the notification that has waited longest for one; return whether there was any."""
     return _mail_next(Way.AT_ONCE, _mail_at_once, give_up=_mail_no_more)
 
 
 def mail_next_digest() -> bool:
-    """Queue one person's e-mail of the day from one agency, with all that waits for it; says whether there was any."""
+    """Queue one person's daily digest of one agency, with all that waits for it; return whether there was any."""
     return _mail_next(Way.DIGEST, _mail_digest, give_up=_mail_no_digest)
 
 
@@ -48,13 +49,13 @@ def _mail_next(way: Way, work: Callable[[int, datetime], bool], *, give_up: Call
 
 
 def _mail_no_more(pk: int) -> bool:
-    """Skip a notification's e-mail that killed its process too often. The notification stays in the person's list."""
+    """Skip the e-mail of a notification if it killed its process too often; the person's list still shows it."""
     Notification.objects.filter(pk=pk).update(way=Way.CONSOLE, mail_due_at=None)
     return True
 
 
 def _mail_no_digest(pk: int) -> bool:
-    """Leave a person's e-mail of the day out."""
+    """Skip a person's digest if it killed its process too often."""
     first = Notification.objects.select_related("event").get(pk=pk)
     rows = Notification.objects.filter(user=first.user_id, event__agency=first.event.agency_id, way=Way.DIGEST)
     rows.filter(mail_due_at__isnull=False).update(way=Way.CONSOLE, mail_due_at=None)
@@ -63,7 +64,7 @@ def _mail_no_digest(pk: int) -> bool:
 
 @transaction.atomic
 def _mail_at_once(pk: int, now: datetime) -> bool:
-    """Queue an e-mail: its row and `mailed_at` are one transaction."""
+    """Queue an e-mail, in one transaction with the notification's `mailed_at`."""
     row = _locked(pk, Way.AT_ONCE, now)
     if row is None:
         return True
@@ -114,7 +115,7 @@ def _queue_digest(first: Notification, rows: Sequence[Notification], *, more: in
 
 
 def notifications_to_mail(way: Way, now: Moment) -> "QuerySet[Notification]":
-    """Give the notifications about which an e-mail is due in this way, in their order."""
+    """Return the notifications whose e-mail is due by this delivery method, in their order."""
     return Notification.objects.filter(way=way, mail_due_at__lte=now).order_by("mail_due_at", "id")
 
 
@@ -123,7 +124,7 @@ def _for_mail(due: "QuerySet[Notification]") -> "QuerySet[Notification]":
 
 
 def _locked(pk: int, way: Way, now: datetime) -> Notification | None:
-    """Lock one that is still due, and then its person, so that one worker counts their e-mails."""
+    """Lock a notification that is still due, and then its person, so that one worker counts their e-mails."""
     row = _for_mail(notifications_to_mail(way, now).filter(pk=pk)).first()
     if row is not None:
         User.objects.select_for_update(no_key=True).get(pk=row.user_id)
@@ -131,7 +132,7 @@ def _locked(pk: int, way: Way, now: datetime) -> Notification | None:
 
 
 def _way_now(row: Notification) -> Way:
-    """Give how the person is told by now: not by e-mail if they have read it, or may not see it any more."""
+    """Return the present delivery method: no e-mail if the person has read it, or may no longer see it."""
     kind = notification_kinds.get(row.kind)
     if kind is None or row.read_at is not None:
         return Way.CONSOLE
@@ -151,13 +152,13 @@ def _count_of_hour(user: User, now: datetime) -> int:
 
 
 def _line(row: Notification) -> dict[str, Any]:
-    """Give what an e-mail says of one; what is a workspace's begins with its name."""
+    """Return what an e-mail says of a notification; a workspace's begins with the workspace's name."""
     about = row.event.data.get("workspace", "") if row.event.audience == Audience.WORKSPACE else ""
     return {"kind": row.kind, "data": row.event.data, "about": about}
 
 
 def notification_path(mail: Mail) -> str:
-    """Give the page that an e-mail about one thing leads to; the list where its kind is no longer known."""
+    """Return the page that an e-mail about one notification leads to; the list if its kind is no longer known."""
     found = notification_kinds.get(mail.context.get("kind", ""))
     return found.address(mail.context["object_id"]) if found else digest_path(mail)
 

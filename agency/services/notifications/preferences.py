@@ -1,4 +1,4 @@
-"""How a person wants to be told of each kind, at one agency or workspace."""
+"""How a person wants to receive each kind of notifications, at one agency or workspace."""
 
 from collections.abc import Collection, Mapping
 from uuid import UUID
@@ -17,7 +17,7 @@ class UnknownWay(Invalid):
 
 
 def preferences_of(*, user: User, area: UUID, kinds: Collection[NotificationKind], role: str) -> dict[str, Way]:
-    """Give the way of each kind, as chosen or as is usual for this role."""
+    """Return the delivery method of each kind, as chosen or the default for this role."""
     rows = NotificationPreference.objects.filter(user=user, area=area)
     chosen = dict(rows.values_list("kind", "way"))
     return {kind.name: way_of(kind, chosen.get(kind.name), role) for kind in kinds}
@@ -25,9 +25,9 @@ def preferences_of(*, user: User, area: UUID, kinds: Collection[NotificationKind
 
 @transaction.atomic
 def set_preferences(*, user: User, area: UUID, kinds: Collection[NotificationKind], ways: Mapping[str, Way]) -> None:
-    """Keep a person's choices, one row for each kind that is among `ways`. Raises `UnknownWay`.
+    """Save a person's choices, one row for each kind that is among `ways`. Raises `UnknownWay`.
 
-    It changes nothing of an agency's, so that no activity is recorded. E-mails that wait follow it when they are due.
+    They are the person's own, so no activity is recorded. Waiting e-mails follow the choices when they are due.
     """
     of_name = {kind.name: kind for kind in kinds}
     for name, way in ways.items():

@@ -1,4 +1,4 @@
-"""Who is told of what: the people of an agency here, those of workspaces by the app above that knows them."""
+"""Who is notified of what: the people of an agency here, the people of workspaces by the higher app that knows them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,8 +15,8 @@ from config.hooks import Registry
 class RecipientSource:
     """The people of one audience; `name` is the audience.
 
-    `people` gives those who may see an event, each with a `role`, nobody where agency or workspace is closed. With
-    `only_who_may_open` people who lack the two-factor that is asked of them are left out.
+    `people` returns the people who may see an event, each with a `role`; nobody if the agency or workspace is closed.
+    With `only_who_may_open` people without the required two-factor are left out.
     """
 
     name: str
@@ -28,14 +28,14 @@ HAS_TWO_FACTOR = Q(two_factor__confirmed_at__isnull=False)
 
 
 def recipients_of(event: NotificationEvent, *, only_who_may_open: bool = False) -> "QuerySet[User]":
-    """Give the people who may see an event now."""
+    """Return the people who may see an event now."""
     source = recipient_sources.get(event.audience)
     rows = source.people(event, only_who_may_open) if source else User.objects.none()
     return rows if event.only_user_id is None else rows.filter(pk=event.only_user_id)
 
 
 def _staff(event: NotificationEvent, only_who_may_open: bool) -> "QuerySet[User]":
-    """Give the staff of an active agency whose role is told of this kind."""
+    """Return the staff of an active agency whose role is notified of this kind."""
     found = Member.objects.filter(
         agency=event.agency_id,
         agency__status=Agency.Status.ACTIVE,

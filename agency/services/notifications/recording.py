@@ -1,4 +1,4 @@
-"""What happened is recorded with the change that made it true, and told to people afterwards."""
+"""Records events for notifications with the change that causes them; people are notified afterwards."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -14,9 +14,9 @@ from agency.tenants import Tenant
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Occurrence:
-    """Something that happened; `key` is the same for what is to be told once, and names one thing alone.
+    """Something that happened; `key` names one thing alone, and a key is notified of once.
 
-    `data` holds what the kind's sentence says, `only_user` the one person whom it concerns.
+    `data` holds the values of the kind's sentence, `only_user` the one person whom the event concerns.
     """
 
     tenant: Tenant
@@ -36,7 +36,7 @@ def record_notification(
     data: Mapping[str, Any] | None = None,
     only_user: User | None = None,
 ) -> None:
-    """Have people told of something, in the transaction of the change; the same key is told once.
+    """Notify people of something, in the transaction of the change; the same key is notified of once.
 
     Raises `LookupError` for a kind that is not declared for the tenant.
     """
@@ -45,7 +45,8 @@ def record_notification(
 
 
 def record_notifications(kind: str, occurrences: Iterable[Occurrence], *, now: datetime, lasts: bool) -> None:
-    """Record several of one kind, one row for each however many people are told; an open one is left as it is."""
+    """Record several events of one kind, one row each however many people are notified; an open event stays as it is.
+    """
     if not transaction.get_connection().in_atomic_block:
         raise RuntimeError("A notification belongs into the transaction of its change.")
     audience = notification_kind(kind).audience

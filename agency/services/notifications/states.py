@@ -1,4 +1,4 @@
-"""What lasts: found by a task, told once for as long as it lasts, and anew when it has ended and begins again."""
+"""Lasting states: a task finds them, and people are notified once while a state lasts, and again when it returns."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -24,9 +24,9 @@ Row = TypeVar("Row", bound=Model)
 
 @dataclass(frozen=True, slots=True)
 class StateCheck:
-    """What one app looks for: `check` begins and ends a bounded number of states at a time by the database's clock.
+    """One app's check: `check` begins and ends a bounded number of states at a time, by the database's clock.
 
-    It says whether it should be called again soon.
+    It returns whether it should be called again soon.
     """
 
     name: str
@@ -37,7 +37,7 @@ state_checks = Registry[StateCheck]("checks of lasting states")
 
 
 def run_check(check: StateCheck) -> bool:
-    """Do a check's next rows; one that killed its process again and again is left out for a day."""
+    """Check the next rows; a check that killed its process again and again is left out for a day."""
     work = partial(check.check, database_now())
     return run_counted(work, kind=KIND, key=check.name, give_up=lambda: False)
 
@@ -52,9 +52,10 @@ def check_next_rows(
     batch: int = BATCH,
     every: timedelta = timedelta(0),
 ) -> bool:
-    """Check the rows that follow those of the last call, in the order of their keys; says whether this pass goes on.
+    """Check the rows that follow those of the last call, in the order of their keys; return whether the pass goes on.
 
-    A pass begins no sooner than `every` after the end of the one before it. Rows and place are one transaction.
+    A pass begins no sooner than `every` after the end of the previous pass. The check and the new position are one
+    transaction.
     """
     StateCheckPosition.objects.get_or_create(name=name)
     place = StateCheckPosition.objects.select_for_update(no_key=True).get(name=name)
@@ -70,20 +71,20 @@ def check_next_rows(
 
 @transaction.atomic
 def begin_states(kind: str, occurrences: Iterable[Occurrence], *, now: datetime) -> None:
-    """Have people told of what has begun; what is open already stays as it is."""
+    """Notify people of states that have begun; a state that is open already stays as it is."""
     found = list(occurrences)
     known = set(_open(kind).filter(key__in=[one.key for one in found]).values_list("key", flat=True)) if found else ()
     record_notifications(kind, [one for one in found if one.key not in known], now=now, lasts=True)
 
 
 def end_states(kind: str, keys: Collection[str], *, now: datetime) -> None:
-    """Say that states have ended: the next one of the same thing counts anew."""
+    """End states, so that people are notified again when they return."""
     if keys:
         _open(kind).filter(key__in=keys).update(ended_at=now)
 
 
 def end_next_states(kind: str, ended: Callable[[Sequence[NotificationEvent]], Collection[str]], now: datetime) -> bool:
-    """Ask which of the next open states have ended, by their keys; says whether this pass goes on."""
+    """Find out which of the next open states have ended, by their keys; return whether the pass goes on."""
 
     def check(events: Sequence[NotificationEvent]) -> None:
         if events:
@@ -93,7 +94,7 @@ def end_next_states(kind: str, ended: Callable[[Sequence[NotificationEvent]], Co
 
 
 def open_keys(kind: str) -> Iterator[list[str]]:
-    """Give the keys of what lasts, in batches."""
+    """Yield the keys of open states, in batches."""
     after = 0
     while found := list(_open(kind).filter(pk__gt=after).order_by("pk").values_list("pk", "key")[:BATCH]):
         after = found[-1][0]
@@ -101,7 +102,7 @@ def open_keys(kind: str) -> Iterator[list[str]]:
 
 
 def is_open(kind: str, column: str) -> Exists:
-    """Say in a query whether a row, whose key is its `column`, is known to be in this state."""
+    """Return a condition that says whether a row, whose key is its `column`, is in this state."""
     return Exists(_open(kind).filter(key=Cast(OuterRef(column), CharField())))
 
 

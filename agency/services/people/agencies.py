@@ -1,4 +1,4 @@
-"""Which agencies a person belongs to, whatever makes them belong: apps above this one add their own ways."""
+"""Which agencies a person belongs to, for whatever reason; higher apps add their own kinds of membership."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ from config.hooks import Registry
 
 @dataclass(frozen=True, slots=True)
 class WayToBelong:
-    """Something that makes people belong to agencies: `agency_ids` are those of one person.
+    """Something that makes people belong to agencies: `agency_ids` returns the agencies of one person.
 
-    What somebody has not accepted counts for people who have no password yet, and for nobody else: no agency makes
-    people its own by naming them.
+    An invitation that is not accepted counts only for people who have no password yet, so that no agency makes people
+    its own by inviting them.
     """
 
     name: str
@@ -26,7 +26,7 @@ ways_to_belong.add(
 
 
 def agency_ids_of(user: User) -> set[int]:
-    """Give the agencies that a person works at, or is a customer of."""
+    """Return the ids of the agencies that a person works at, or is a customer of."""
     return {pk for way in ways_to_belong for pk in way.agency_ids(user)}
 
 
@@ -35,7 +35,7 @@ def belongs_to(user: User, agency: Agency) -> bool:
 
 
 def only_agency_id_of(user: User) -> int | None:
-    """Give the one agency that a person belongs to; None for who has several or none, and for support staff."""
+    """Return the id of a person's only agency; None if they have several or none, and for support staff."""
     if user.is_staff:
         return None
     found = agency_ids_of(user)
@@ -43,6 +43,6 @@ def only_agency_id_of(user: User) -> int | None:
 
 
 def only_agency_of(user: User) -> Agency | None:
-    """Give the one agency in whose name support writes to a person; None: in the installation's."""
+    """Return the only agency, in whose name support writes to a person; None for the installation's name."""
     found = only_agency_id_of(user)
     return None if found is None else Agency.objects.get(pk=found)
