@@ -1,4 +1,4 @@
-"""Wake-ups of the agency app."""
+"""Celery tasks of the agency app."""
 
 from functools import partial
 
@@ -24,7 +24,7 @@ from config.celery.tasks import in_batches, one_at_a_time
 from config.queues import HOUSEKEEPING_SECONDS
 from config.retention.rules import forget
 
-# With the last conversations' own limits this stays below that of the queue.
+# Together with the last conversations' own limits this stays below the queue's limit.
 RUN_SECONDS = 45.0
 DOMAIN_SECONDS = 30.0
 JOB_SECONDS = 20.0
@@ -56,14 +56,14 @@ def send_mail() -> None:
 @shared_task(name="agency.run_jobs")
 @one_at_a_time
 def run_jobs() -> None:
-    """Go on with bulk changes and exports, agencies in turn."""
+    """Work on bulk changes and exports, agencies in turn."""
     run_waiting_jobs(seconds=JOB_SECONDS)
 
 
 @shared_task(name="agency.tell_people")
 @one_at_a_time
 def tell_people() -> None:
-    """Write what people are told of, and queue the e-mails about it that are due."""
+    """Write people's notifications, and queue the e-mails about them that are due."""
     for work in (tell_next_people, mail_next_at_once, mail_next_digest):
         in_batches(work, seconds=NOTIFICATION_SECONDS)
 
@@ -71,7 +71,7 @@ def tell_people() -> None:
 @shared_task(name="agency.check_states")
 @one_at_a_time
 def check_lasting_states() -> None:
-    """Find what has begun and what has ended of that which people are told of while it lasts."""
+    """Find the lasting states that have begun or ended and of which people are notified."""
     for check in state_checks:
         in_batches(partial(run_check, check), seconds=CHECK_SECONDS)
 
@@ -79,7 +79,7 @@ def check_lasting_states() -> None:
 @shared_task(name="agency.check_domains")
 @one_at_a_time
 def check_domains() -> None:
-    """Hold the domains that are due against the DNS."""
+    """Check the due domains in the DNS."""
     in_batches(check_due_domains, seconds=DOMAIN_SECONDS)
 
 
@@ -93,5 +93,5 @@ def count_hours() -> None:
 @shared_task(name="agency.forget_records")
 @one_at_a_time
 def forget_records() -> None:
-    """Forget events, activity, e-mails, jobs and sign-ins that are old enough, batch by batch."""
+    """Delete events, activity, e-mails, jobs and sign-ins that are old enough, batch by batch."""
     in_batches(lambda: forget(RULES), seconds=HOUSEKEEPING_SECONDS)

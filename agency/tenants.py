@@ -1,4 +1,4 @@
-"""Whose events, endpoints and deliveries something is: an agency's own, or those of one of its workspaces."""
+"""The tenant of events, endpoints and deliveries: an agency, or one of its workspaces."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -14,7 +14,7 @@ class Audience(models.TextChoices):
 
 @dataclass(frozen=True, slots=True)
 class Tenant:
-    """An agency, or one of its workspaces by its number and the uuid that it is known by outside."""
+    """An agency, or one of its workspaces by its id and by the uuid that it is known by outside."""
 
     agency_id: int
     workspace_id: int | None = None

@@ -1,4 +1,4 @@
-"""Rules that only the database can hold: about keys, activity, domains, and sign-up."""
+"""Rules that only the database can hold: for keys, activity, domains and sign-up."""
 
 from django.db import migrations
 
@@ -6,8 +6,8 @@ HASH = (
     "ALTER TABLE agency_agencykey ADD CONSTRAINT agency_key_hash_is_sha256 CHECK (octet_length(key_hash) = 32)",
     "ALTER TABLE agency_agencykey DROP CONSTRAINT agency_key_hash_is_sha256",
 )
-# A transaction says for which of two purposes it comes: `SET LOCAL agency.activity`. Whatever it says, the last 30 days
-# are never deleted, and nothing but the words about a person is ever changed.
+# A transaction names one of two purposes: `SET LOCAL agency.activity`. For either purpose the last 30 days are never
+# deleted, and only the text about a person is ever changed.
 ACTIVITY = """
 CREATE FUNCTION agency_refuse_rewriting() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -35,7 +35,7 @@ DROP TRIGGER activity_is_append_only ON agency_activityentry;
 DROP TRIGGER activity_is_never_emptied ON agency_activityentry;
 DROP FUNCTION agency_refuse_rewriting();
 """
-# Every process hears of a change as it is committed.
+# PostgreSQL notifies every process of a change when it is committed.
 DOMAINS = """
 CREATE FUNCTION agency_notify_of_domains() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -54,7 +54,7 @@ DROP TRIGGER new_domains_are_heard_of ON agency_domain;
 DROP TRIGGER changed_domains_are_heard_of ON agency_domain;
 DROP FUNCTION agency_notify_of_domains();
 """
-# New workspaces take the agency's default plan. Looked at when a transaction ends: one may change both.
+# New workspaces take the agency's default plan. The check runs at the end of a transaction, which may change both.
 SIGN_UP = """
 CREATE FUNCTION agency_sign_up_needs_plan() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -1,4 +1,4 @@
-"""When an agency's suspension was lifted last."""
+"""Records when an agency's suspension was last lifted."""
 
 from django.db import migrations, models
 

@@ -1,4 +1,4 @@
-"""Keys that expire, that work from some networks alone, and that were rolled, and an agency's that may make those of sub-accounts."""
+"""Keys get an expiry, allowed networks and a successor; an agency's keys may make keys of sub-accounts."""
 
 import django.contrib.postgres.fields
 import django.db.models.deletion

@@ -1,4 +1,4 @@
-"""Whose address a sign-up has is looked up by the mail worker; those that are there have been looked up."""
+"""The mail worker looks up whose address a sign-up has; existing sign-ups count as looked up."""
 
 from django.db import migrations, models
 

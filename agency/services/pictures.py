@@ -1,4 +1,4 @@
-"""An uploaded picture becomes a small PNG of our own making: nothing of the file itself is passed on."""
+"""Makes a small PNG of our own from an uploaded picture, so that nothing of the file itself is passed on."""
 
 import logging
 import struct
@@ -19,21 +19,21 @@ MOST_BYTES = 1024 * 1024
 TOO_LARGE = "The file is larger than 1 MiB."
 TOO_MUCH_WORK: Final = "The picture takes too much work to draw. Save it anew."
 MOST_CPU_SECONDS: Final = 5
-# By the clock on the wall, where a machine is so busy that the limit of work is not reached.
+# By the wall clock, for a machine so busy that the limit of work is not reached.
 LONGEST_SECONDS: Final = 20.0
 AT_ONCE: Final = BoundedSemaphore(2)
-# A colour that a logo may lend to its agency covers so much of it, and is neither black nor white nor grey.
+# A colour that a logo suggests covers at least this share of it, and is neither black nor white nor grey.
 LEAST_SHARE: Final = 0.02
 LEAST_SATURATION: Final = 60
 MOST_COLOURS: Final = 12
 HALF: Final = 127
 Colour = tuple[int, int, int]
-# How `drawing.py` names what it draws.
+# The names that `drawing.py` has for what it draws.
 Work = Literal["logo", "icon"]
 
 
 class DrawnPicture(NamedTuple):
-    """`png` with its size in pixels."""
+    """A PNG with its size in pixels."""
 
     png: bytes
     width: int
@@ -41,13 +41,13 @@ class DrawnPicture(NamedTuple):
 
 
 class NoPicture(ValueError):
-    """The bytes are not a picture that is taken; the message says why, for a person."""
+    """The bytes are no picture that is accepted; the message says why, for a person."""
 
 
 def draw(data: bytes, *works: Work) -> list[DrawnPicture]:
     """Read a PNG, JPEG or WebP file and draw it anew: as a logo, as an icon, or both. Raises `NoPicture`.
 
-    One process does it, which knows nothing of ours and ends by itself.
+    A separate process does it, which knows nothing of the product and ends by itself.
     """
     if len(data) > MOST_BYTES:
         raise NoPicture(TOO_LARGE)
@@ -66,12 +66,12 @@ def draw(data: bytes, *works: Work) -> list[DrawnPicture]:
 
 
 def icon_of_own(png: bytes) -> DrawnPicture:
-    """Draw the icon of a picture of our own making."""
+    """Draw the icon of a picture that we have made."""
     return _measured(drawing.icon_of(drawing.read_picture(png)))
 
 
 def main_colours(png: bytes, *, most: int) -> list[str]:
-    """Give the colours (`#rrggbb`) that a picture of our own making mostly has, the commonest first."""
+    """Return the main colours (`#rrggbb`) of a picture that we have made, the commonest first."""
     with Image.open(BytesIO(png), formats=["PNG"]) as read:
         drawn = read.convert("RGBA")
     pixels = cast("tuple[tuple[int, int, int, int], ...]", drawn.resize((64, 64)).get_flattened_data())
@@ -88,7 +88,7 @@ def main_colours(png: bytes, *, most: int) -> list[str]:
 
 
 def _parts(written: bytes) -> Iterator[bytes]:
-    """Give the pictures that the program wrote, each behind its length."""
+    """Yield the pictures that the program wrote, each after its length."""
     while written:
         (length,) = drawing.LENGTH.unpack_from(written)
         rest = written[drawing.LENGTH.size :]
@@ -97,6 +97,6 @@ def _parts(written: bytes) -> Iterator[bytes]:
 
 
 def _measured(png: bytes) -> DrawnPicture:
-    """Give the size that the first part of a PNG of our own making says."""
+    """Return a PNG that we have made, with the size that its header says."""
     width, height = struct.unpack_from(">II", png, 16)
     return DrawnPicture(png, width, height)

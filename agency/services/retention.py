@@ -13,21 +13,21 @@ from agency.services.sent_forms import SENT_FORMS_KEPT
 from config.hooks import Registry
 from config.retention.rules import BATCH, OldRows, RetentionRule
 
-# A day longer than the deliveries that read their bodies.
+# A day longer than the deliveries, which read their bodies.
 EVENTS_KEPT = timedelta(days=32)
-# After the day until which they could have been answered, and not before the e-mails that brought their links.
+# Counted from the day until which they could have been answered; they never go before the e-mails with their links.
 INVITATIONS_KEPT = timedelta(days=settings.MAIL_KEPT_DAYS)
 HAS_NO_MAIL = "NOT EXISTS (SELECT FROM agency_mail WHERE invitation_id = oldest.id)"
 FEW = 10
-# Each takes along a row for everybody who was told of it.
+# Each event takes along the notifications of all its people.
 FEW_EVENTS = 100
-# The word by which the activity's trigger lets old rows go (migration 0006); it holds for this transaction only.
+# What makes the activity table's trigger let old rows go (migration 0002), for this transaction only.
 ALLOW_FORGETTING = "SELECT set_config('agency.activity', 'retention', true)"
 
 
 @dataclass(frozen=True, slots=True)
 class EventReader:
-    """How a higher app says since when it needs events; None when it needs none."""
+    """How a higher app says since when it needs events; None if it needs none."""
 
     name: str
     needed_since: Callable[[], datetime | None]
@@ -37,7 +37,7 @@ event_readers = Registry[EventReader]("readers of events")
 
 
 def _old_events() -> OldRows:
-    """Give those that were fanned out before anything that may still be read was made."""
+    """Return the events that were fanned out before anything that may still be read was made."""
     needed = [since for reader in event_readers if (since := reader.needed_since())]
     only = f"fanned_out_at < '{min(needed).isoformat()}'" if needed else "true"
     return OldRows("agency_event", "fanned_out_at", EVENTS_KEPT, only=only)
@@ -56,7 +56,7 @@ ACTIVITY = OldRows("agency_activityentry", "at", timedelta(days=settings.ACTIVIT
 
 @transaction.atomic
 def forget_activity(batch: int = BATCH) -> int:
-    """Delete a batch of old entries, which the table's trigger allows for this purpose alone."""
+    """Delete a batch of old entries, which the table's trigger allows for this purpose only."""
     with connection.cursor() as cursor:
         cursor.execute(ALLOW_FORGETTING)
     return ACTIVITY.forget(batch)
@@ -65,7 +65,7 @@ def forget_activity(batch: int = BATCH) -> int:
 INVITATIONS = OldRows("agency_invitation", "expires_at", INVITATIONS_KEPT, order="expires_at", only=HAS_NO_MAIL)
 SESSIONS = OldRows("agency_usersession", "expire_date", timedelta(0), key="session_key", order="expire_date")
 HAS_ENDED = "state NOT IN ('waiting', 'running')"
-# Their files are large: a few go at a time, each with all its parts.
+# Their files are large, so a few exports go at a time, each with all its parts.
 EXPORTS = OldRows(
     "agency_export",
     "coalesce(ended_at, created_at)",
@@ -81,7 +81,7 @@ BULK_OPERATIONS = OldRows(
     belonging=(("agency_bulkoperationitem", "operation_id"),),
 )
 NOTIFICATIONS_KEPT = timedelta(days=90)
-# What still lasts stays, so that it is not told again; the rows of who was told of the others go with them.
+# Open states stay, so that people are not notified of them again; other events go with all their notifications.
 NOTIFICATIONS = OldRows(
     "agency_notificationevent",
     "created_at",

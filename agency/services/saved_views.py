@@ -1,4 +1,4 @@
-"""Views of lists under a name: kept by the person who looks, seen by nobody else."""
+"""Saved views of lists: filters under a name, kept by a person and seen by nobody else."""
 
 from typing import Final
 from uuid import UUID
@@ -17,21 +17,21 @@ class TooManyViews(Conflict):
 
 
 class ViewNotFound(NotFound):
-    """The view is not there, or somebody else's."""
+    """The view is not there, or it is another person's."""
 
 
 def saved_views(*, user: User, area: UUID, page: str) -> list[SavedView]:
-    """Give a person's views of a list, by name; there are never more than a few."""
+    """Return a person's views of a list, by name; there are never more than a few."""
     return list(SavedView.objects.filter(user=user, area=area, page=page).order_by("name_key")[:MOST_VIEWS])
 
 
 @transaction.atomic
 def save_view(*, user: User, area: UUID, page: str, name: str, query: str) -> SavedView:
-    """Keep a query under a name; one that has the name already takes the new query.
+    """Save a query under a name; a view that has the name already takes the new query.
 
-    It changes nothing of an agency's, so that no activity is recorded. Raises `TooManyViews`.
+    Views are the person's own, so no activity is recorded. Raises `TooManyViews`.
     """
-    User.objects.select_for_update(no_key=True).get(pk=user.pk)  # one at a time, so that they can be counted
+    User.objects.select_for_update(no_key=True).get(pk=user.pk)  # one save at a time, so that the views can be counted
     views = SavedView.objects.filter(user=user, area=area, page=page)
     key = name_key(name)
     if views.exclude(name_key=key).count() >= MOST_VIEWS:

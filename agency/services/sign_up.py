@@ -1,4 +1,4 @@
-"""What an agency sets for sign-up: whether it is on, with which plan, and what new customers agree to."""
+"""An agency's settings for sign-up: whether it is on, with which plan, and what new customers agree to."""
 
 import re
 from typing import TypedDict, Unpack
@@ -24,11 +24,11 @@ class SignUpNeedsPlan(Invalid):
 
 
 class LinkRefused(Invalid):
-    """The message says what is wrong with the address, and the field which one it is."""
+    """The message says what is wrong with the address, and the field which address it is."""
 
 
 class SignUpChanges(TypedDict, total=False):
-    """What can be set beside the plan; what is not named stays."""
+    """What can be set besides the plan; what is not named stays."""
 
     is_on: bool
     allows_further_workspaces: bool
@@ -37,12 +37,12 @@ class SignUpChanges(TypedDict, total=False):
 
 
 def sign_up_settings_of(agency: Agency) -> SignUpSettings:
-    """The agency's settings; everything is off where none were saved."""
+    """Return the agency's settings; if none were saved, everything is off."""
     return SignUpSettings.objects.filter(agency=agency).first() or SignUpSettings(agency=agency)
 
 
 def open_sign_up_of(agency: Agency) -> SignUpSettings | None:
-    """Give the settings of an agency at which anybody may sign up now, else None."""
+    """Return the settings of an agency if anybody may sign up there now, else None."""
     settings = sign_up_settings_of(agency)
     is_open = settings.is_on and agency.is_active and default_plan_of(agency) is not None
     return settings if is_open else None
@@ -50,7 +50,7 @@ def open_sign_up_of(agency: Agency) -> SignUpSettings | None:
 
 @transaction.atomic
 def change_sign_up(*, agency: Agency, plan: Plan | None, by: Actor, **changes: Unpack[SignUpChanges]) -> SignUpSettings:
-    """Set what is named, and let new sub-accounts take this plan.
+    """Change the named settings, and make this plan the default of new sub-accounts.
 
     Raises `SignUpNeedsPlan`, `LinkRefused` and, for a plan that was archived meanwhile, `PlanNotFound`.
     """
@@ -77,7 +77,7 @@ def change_sign_up(*, agency: Agency, plan: Plan | None, by: Actor, **changes: U
 
 
 def checked_link(text: str, *, field: str) -> str:
-    """Give an address that customers may be led to, written in ASCII: https, and of a public host.
+    """Return an address that customers may be led to, in ASCII: https, and of a public host.
 
     Raises `LinkRefused`.
     """

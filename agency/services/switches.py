@@ -19,7 +19,7 @@ def switch_is_on(name: Switch.Name) -> bool:
 
 @transaction.atomic
 def set_switch(*, name: str, enabled: bool, reason: str, by: Actor) -> Switch:
-    """Turn a surface on or off for everybody, from the next request on."""
+    """Switch a surface on or off for everybody, from the next request on."""
     switch, _ = Switch.objects.select_for_update(no_key=True).get_or_create(name=name)
     if (switch.enabled, switch.reason) == (enabled, reason):
         return switch

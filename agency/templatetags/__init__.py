@@ -1,1 +1,1 @@
-"""What templates of pages may use."""
+"""Tags and filters for the pages' templates."""

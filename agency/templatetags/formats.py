@@ -1,4 +1,4 @@
-"""Filters that write values for people: times, numbers, labels out of a mapping."""
+"""Filters that write values for people: times, numbers, values out of a mapping."""
 
 from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
@@ -17,13 +17,13 @@ from django.utils.translation import gettext as _
 register = template.Library()
 MINUTE = 60
 DAYS_OF_A_WEEK = 7
-# Up to here it makes no difference how many days the months have that have passed.
+# Up to here the different lengths of the months make no difference.
 SAME_IN_EVERY_MONTH = timedelta(days=28)
 
 
 @register.filter
 def when(moment: datetime) -> SafeString:
-    """Say how long ago a moment was; the exact one, by the viewer's clock, shows on a pointer, focus or touch."""
+    """Write how long ago a moment was; pointer, focus or touch show the exact time, by the viewer's clock."""
     local = timezone.localtime(moment)
     exact = f"{local.day} {_month(local.month, get_language())} {local:%Y, %H:%M:%S %Z}"
     return format_html(
@@ -37,7 +37,7 @@ def when(moment: datetime) -> SafeString:
 
 @register.filter
 def brief(moment: datetime) -> str:
-    """Say in a few letters when something was, by the clock of the page: today the time, else the day."""
+    """Write in a few letters when something was, by the clock of the page: today the time, else the day."""
     local, today = timezone.localtime(moment), timezone.localdate()
     days = (today - local.date()).days
     if days == 0:
@@ -64,7 +64,7 @@ def ago(moment: datetime) -> str:
 
 @lru_cache(maxsize=4096)
 def _minutes_ago(minutes: int, language: str | None) -> str:
-    """Rows of a list are often of the same day, and so are those of the next page."""
+    """Write so many minutes, from a cache: the rows of a list, and of the next page, are often of the same day."""
     now = timezone.now()
     return _since(now - timedelta(minutes=minutes), now)
 
@@ -75,23 +75,23 @@ def _since(moment: datetime, now: datetime) -> str:
 
 @register.filter
 def number(value: int) -> str:
-    """Write a whole number with its thousands set apart."""
+    """Write a whole number with separated thousands."""
     return _written(value, get_language())
 
 
 @lru_cache(maxsize=4096, typed=True)
 def _written(value: int, language: str | None) -> str:
-    """Pages write the same few numbers again and again: a chart's table alone has a hundred of them."""
+    """Write a number, from a cache: pages repeat the same few, and a chart's table alone has a hundred of them."""
     return number_format(value, use_l10n=True, force_grouping=True)
 
 
 @register.filter
 def amount(limit: int | None) -> str:
-    """Write a limit; None is no limit."""
+    """Write a limit; None means no limit."""
     return _("No limit") if limit is None else number(limit)
 
 
 @register.filter
 def lookup(mapping: dict[str, Any], key: str) -> Any:
-    """Look a key up whose name only the template knows."""
+    """Look up a key whose name only the template knows."""
     return mapping.get(key, "")

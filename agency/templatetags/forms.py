@@ -1,4 +1,4 @@
-"""What stands hidden in every form."""
+"""The hidden nonce of every form."""
 
 from typing import Any
 
@@ -11,5 +11,5 @@ register = template.Library()
 
 @register.simple_tag(takes_context=True)
 def form_nonce(context: dict[str, Any]) -> str:
-    """Give the page's own nonce, for a form that was shown before, or a new one."""
+    """Return the page's own nonce, for a form that was shown before, or a new nonce."""
     return context.get("nonce") or new_nonce(context["request"].user.pk)

@@ -1,4 +1,4 @@
-"""What people are told of, in the language of the reader."""
+"""Filters that write notifications in the reader's language."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,13 +13,13 @@ register = template.Library()
 
 @register.filter
 def sentence(row: Notification) -> str:
-    """Say what a row is about."""
+    """Write what a notification is about."""
     return sentence_of(row.kind, row.event.data)
 
 
 @register.filter
 def sentence_of_line(line: Mapping[str, Any]) -> str:
-    """Say what a line of an e-mail is about."""
+    """Write what a line of an e-mail is about."""
     return sentence_of(line["kind"], line["data"])
 
 
@@ -35,6 +35,6 @@ def kind_label(name: str) -> str:
 
 @register.filter
 def address(row: Notification) -> str:
-    """Give the page where it is put right; none where its kind is no longer known."""
+    """Return the page where the problem is solved; empty if the kind is no longer known."""
     kind = notification_kinds.get(row.kind)
     return kind.address(row.event.object_id) if kind else ""

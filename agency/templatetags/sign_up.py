@@ -1,4 +1,4 @@
-"""Whether somebody who comes without an account can have one."""
+"""Whether visitors without an account can sign up."""
 
 from typing import Any
 
@@ -12,6 +12,6 @@ register = template.Library()
 
 @register.simple_tag(takes_context=True)
 def sign_up_is_open(context: dict[str, Any]) -> bool:
-    """Say whether customers can sign up on the host that was asked."""
+    """Return whether customers can sign up on the requested host."""
     agency = host_agency(context["request"])
     return agency is not None and open_sign_up_of(agency) is not None

@@ -60,7 +60,7 @@ end
 
 @dataclass(frozen=True, slots=True)
 class Browser:
-    """A browser by the secrets that it alone has, and the person who has signed in there, if anybody has."""
+    """A browser, known by secrets that it alone has, and the person who has signed in there, if anybody has."""
 
     secrets: tuple[str, ...]
     user: int | None

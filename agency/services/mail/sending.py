@@ -92,8 +92,7 @@ class RunningConversations:
         return any(out.server for out in self.conversations.values())
 
     def look_for_address_requests(self) -> None:
-        """Queue the e-mails that were asked for meanwhile, at the first turn and then at each tenth; no turn takes long.
-        """
+        """Queue the e-mails that were asked for meanwhile, at the first turn and each tenth; no turn takes long."""
         if self.turns % TURNS_BETWEEN_LOOKS == 0:
             answer_address_requests()
         self.turns += 1

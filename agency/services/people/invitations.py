@@ -1,4 +1,4 @@
-"""Invitations: sent, sent again, withdrawn, accepted, declined. Until one is accepted nobody belongs to anything."""
+"""Invitations: sent, sent again, withdrawn, accepted, declined. Until it is accepted, an invitation gives no access."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ from config.errors import Conflict, Invalid, NotFound
 from config.hooks import Registry
 
 ANSWERED_WITHIN = timedelta(days=7)
-# So that the team's page stays short and nobody's console is a way to write to the whole world.
+# Keeps the team's page short, and a console from becoming a way to write to the whole world.
 MOST_WAITING = 100
 
 
@@ -55,10 +55,11 @@ def _nothing(**_: Any) -> None:
 
 @dataclass(frozen=True, slots=True)
 class InvitationHandler:
-    """What the answers to invitations of one kind do, in the same transaction, and the e-mail that brings the link.
+    """What the answers to invitations of one kind do, in the same transaction, and the e-mail with the link.
 
-    All three are called with `invitation`, `user`, `now` and `by`: `first_password` when somebody sets their first one
-    with the link of any invitation. `names_of` gives what e-mails and pages name of many, in their order.
+    All three functions are called with `invitation`, `user`, `now` and `by`. `first_password` is called when a person
+    sets their first password with the link of any invitation. `names_of` returns what e-mails and pages mention of many
+    invitations, in their order.
     """
 
     name: str
@@ -69,7 +70,7 @@ class InvitationHandler:
     first_password: Answer = _nothing
 
     def names(self, invitation: Invitation) -> dict[str, str]:
-        """Give what the e-mail and the page of one invitation name."""
+        """Return what the e-mail and the page of one invitation mention."""
         return self.names_of([invitation])[0]
 
 
@@ -77,7 +78,7 @@ invitation_handlers = Registry[InvitationHandler]("handlers of invitations")
 
 
 def handler_of(invitation: Invitation) -> InvitationHandler:
-    """Give what the answers to this invitation do; every kind has its handler in the hooks of its app."""
+    """Return the handler of an invitation's answers; every kind has its handler in the hooks of its app."""
     handler = invitation_handlers.get(invitation.kind)
     if handler is None:
         raise InvitationEnded
@@ -85,7 +86,7 @@ def handler_of(invitation: Invitation) -> InvitationHandler:
 
 
 def named(invitations: Sequence[Invitation]) -> list[tuple[Invitation, dict[str, str]]]:
-    """Give invitations with what they name, in their order; each kind is asked once."""
+    """Return invitations with the names that they mention, in their order, with one call for each kind."""
     of_kind: dict[str, list[Invitation]] = {}
     for one in invitations:
         of_kind.setdefault(one.kind, []).append(one)
@@ -99,9 +100,9 @@ def named(invitations: Sequence[Invitation]) -> list[tuple[Invitation, dict[str,
 
 @transaction.atomic
 def invite_member(*, agency: Agency, email: str, name: str, role: str, now: datetime, by: Actor) -> Invitation:
-    """Invite an address to an agency's team, whether or not there is a person with it.
+    """Invite an address to an agency's team, whether or not a person has it.
 
-    Raises `AlreadyAMember`, `AlreadyInvited` and `TooManyInvitations`. One that has expired makes room for a new one.
+    Raises `AlreadyAMember`, `AlreadyInvited` and `TooManyInvitations`. An expired invitation gives way to a new one.
     """
     require_plain_names(name=name)
     email = email.strip().lower()
@@ -131,7 +132,7 @@ def open_invitation(
     role: str = "",
     workspace_uuid: UUID | None = None,
 ) -> Invitation:
-    """Write an invitation and queue its e-mail, which says `names`; the caller is inside a transaction."""
+    """Create an invitation and queue its e-mail, which mentions `names`; the caller is inside a transaction."""
     invitation = Invitation.objects.create(
         agency=agency,
         workspace_uuid=workspace_uuid,
@@ -148,9 +149,9 @@ def open_invitation(
 
 @transaction.atomic
 def send_invitation_again(*, invitation: Invitation, now: datetime, by: Actor) -> Invitation:
-    """Send the link to a team again; it is good for another seven days, an expired one too.
+    """Send the link to a team again; the invitation, even an expired one, is valid for another seven days.
 
-    Raises `InvitationNotFound` for one that was answered.
+    Raises `InvitationNotFound` for an answered invitation.
     """
     invitation = renew_invitation(invitation, now)
     record_invitation(invitation, "invitation.sent_again", by)
@@ -158,7 +159,7 @@ def send_invitation_again(*, invitation: Invitation, now: datetime, by: Actor) -
 
 
 def renew_invitation(invitation: Invitation, now: datetime) -> Invitation:
-    """Send a link again, for another seven days; the caller is inside a transaction and records it."""
+    """Send a link again, for another seven days; the caller is inside a transaction and records the activity."""
     invitation = _lock(invitation)
     invitation.expires_at = now + ANSWERED_WITHIN
     invitation.save(update_fields=["expires_at"])
@@ -169,7 +170,7 @@ def renew_invitation(invitation: Invitation, now: datetime) -> Invitation:
 
 @transaction.atomic
 def withdraw_invitation(*, invitation: Invitation, now: datetime, by: Actor) -> None:
-    """Take an invitation back; its link no longer works. Raises `InvitationNotFound` for one that was answered."""
+    """Withdraw an invitation; its link no longer works. Raises `InvitationNotFound` for an answered invitation."""
     invitation = _lock(invitation)
     end_invitation(invitation, Invitation.Status.WITHDRAWN, now)
     record_invitation(invitation, "invitation.withdrawn", by)
@@ -177,7 +178,7 @@ def withdraw_invitation(*, invitation: Invitation, now: datetime, by: Actor) -> 
 
 @transaction.atomic
 def accept_invitation(*, invitation: Invitation, user: User, now: datetime, by: Actor) -> Invitation:
-    """Let the person with the invited address in. Raises `InvitationEnded` where it is no longer theirs to accept."""
+    """Accept for the person with the invited address. Raises `InvitationEnded` if they can no longer accept it."""
     invitation = _lock_answerable(invitation, user.email, now)
     handler_of(invitation).accept(invitation=invitation, user=user, now=now, by=by)
     end_invitation(invitation, Invitation.Status.ACCEPTED, now)
@@ -186,7 +187,7 @@ def accept_invitation(*, invitation: Invitation, user: User, now: datetime, by: 
 
 @transaction.atomic
 def decline_invitation(*, invitation: Invitation, user: User, now: datetime, by: Actor) -> Invitation:
-    """Answer no; nothing begins. Raises `InvitationEnded` where it is no longer theirs to decline."""
+    """Decline an invitation, which gives no access. Raises `InvitationEnded` if they can no longer decline it."""
     invitation = _lock_answerable(invitation, user.email, now)
     handler_of(invitation).decline(invitation=invitation, user=user, now=now, by=by)
     end_invitation(invitation, Invitation.Status.DECLINED, now)
@@ -195,7 +196,7 @@ def decline_invitation(*, invitation: Invitation, user: User, now: datetime, by:
 
 @transaction.atomic
 def accept_with_password(*, invitation: Invitation, name: str, password: str, now: datetime, by: Actor) -> User:
-    """Let in somebody who has no password yet, with the one they choose; their link shows that the address is theirs.
+    """Accept for a person without a password, who chooses one; the link proves that the address is theirs.
 
     Raises `HasAPassword` for an account that can sign in, and `InvitationEnded`.
     """
@@ -218,9 +219,9 @@ def accept_with_password(*, invitation: Invitation, name: str, password: str, no
 
 
 def invitation_of_link(token: str) -> Invitation | None:
-    """Give the invitation that a link names, whatever its state.
+    """Return the invitation that a link names, whatever its state.
 
-    None for a made-up link, and for one on a host that is no longer the agency's: its present holder may read it there.
+    None for a made-up link, and for a link on a host that is no longer the agency's, as the present holder may read it.
     """
     try:
         uuid = UUID(token.partition(":")[0])
@@ -231,13 +232,13 @@ def invitation_of_link(token: str) -> Invitation | None:
 
 
 def end_invitation(invitation: Invitation, status: Invitation.Status, now: datetime) -> None:
-    """Write down how a locked invitation ended."""
+    """Record how a locked invitation ended."""
     invitation.status, invitation.ended_at = status, now
     invitation.save(update_fields=["status", "ended_at"])
 
 
 def without_address(by: Actor) -> Actor:
-    """Give the actor of a refusal: who wants nothing of an agency does not show it where they are."""
+    """Return the actor of a refusal without their network address, which the refused agency must not see."""
     return replace(by, address="")
 
 
@@ -262,7 +263,7 @@ def _lock(invitation: Invitation) -> Invitation:
 
 
 def _lock_answerable(invitation: Invitation, email: str, now: datetime) -> Invitation:
-    """Re-read an invitation that this address may answer, under its lock; its agency's comes first, as everywhere."""
+    """Re-read an invitation that this address may answer, under its lock; the agency is locked first, as everywhere."""
     lock_agency(invitation.agency_id)
     try:
         found = _lock(invitation)

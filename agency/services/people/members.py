@@ -26,7 +26,7 @@ class LastOwner(Conflict):
 
 @transaction.atomic
 def add_member(*, agency: Agency, email: str, name: str, role: str, by: Actor) -> Member:
-    """Give a person a role without asking them: for operators who hand their password over. All others are invited."""
+    """Give a person a role without asking them, for operators who hand over a password; all others are invited."""
     user, _ = find_or_create_user(email=email, name=name)
     return join_team(agency=agency, user=user, role=role, by=by)
 
@@ -42,7 +42,7 @@ def join_team(*, agency: Agency, user: User, role: str, by: Actor) -> Member:
 
 @transaction.atomic
 def change_role(*, member: Member, role: str, by: Actor) -> Member:
-    """Change what a person may do; the last owner stays one. Raises `MemberNotFound` for one who has left meanwhile."""
+    """Change a member's role; the last owner stays one. Raises `MemberNotFound` for a member who has left meanwhile."""
     member = _lock(member)
     if member.role == role:
         return member
@@ -56,9 +56,9 @@ def change_role(*, member: Member, role: str, by: Actor) -> Member:
 
 @transaction.atomic
 def remove_member(*, member: Member, by: Actor) -> None:
-    """Take a person out of the agency; their next page shows it. Raises `MemberNotFound` for one who has left.
+    """Remove a person from the agency, from their next page on. Raises `MemberNotFound` for a member who has left.
 
-    The last owner stays; everybody else may leave by themselves, which the log tells apart.
+    The last owner stays. All others may leave by themselves; the log says whether they left or were removed.
     """
     member = _lock(member)
     _keep_an_owner(member, leaves=True)
@@ -68,9 +68,9 @@ def remove_member(*, member: Member, by: Actor) -> None:
 
 
 def find_or_create_user(*, email: str, name: str) -> tuple[User, bool]:
-    """Find the person with this e-mail address, or create one who has yet to set a password.
+    """Return the person with this e-mail address, and whether they were created, without a password.
 
-    The statements are the same in both cases: they do not show whether the address was known.
+    The statements are the same in both cases, so they do not show whether the address was known.
     """
     require_plain_names(name=name)
     new = User(email=email.strip().lower(), name=name)
@@ -98,7 +98,7 @@ def _keep_an_owner(member: Member, *, leaves: bool) -> None:
 
 
 def _record(member: Member, action: str, by: Actor, changes: Changes | None = None) -> None:
-    """Write down what happened to a member: with the role that they have, or that they had and have."""
+    """Record what happened to a member: with their role, or with the roles before and after."""
     target = ("member", member.pk, member.user.email)
     details = None if changes else {"role": member.role}
     record_activity(by=by, action=action, agency_id=member.agency_id, target=target, details=details, changes=changes)

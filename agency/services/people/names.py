@@ -1,4 +1,4 @@
-"""The one rule for names that end in e-mails: nobody's mail program may make a link of them."""
+"""The rule for names that appear in e-mails: no mail program may make a link of them."""
 
 import re
 import unicodedata
@@ -6,8 +6,8 @@ import unicodedata
 from config.errors import Invalid
 
 MESSAGE = "A name must not hold a web address."
-# What mail programs turn into links: an address with its scheme, `www.`, a host with a path, a bare host. Of bare hosts
-# those whose end is a domain of a country or one that is common, so that `Dr.Smith` and `Hair.Nails` stay names.
+# What mail programs turn into links: an address with its scheme, `www.`, a host with a path, a bare host. A bare host
+# counts if it ends in the domain of a country or in a common domain, so that `Dr.Smith` and `Hair.Nails` stay names.
 COMMON_ENDS = re.compile(
     r"""
     academy | agency | app | art | asia | beauty | best | bid | biz | blog | business | buzz | cafe | care |
@@ -30,7 +30,7 @@ HOST = re.compile(r"(?<![\w@.-])(?:[\w-]+\.)+([^\W\d_]{2,}|xn--[\w-]+)\.?(?![\w@
 
 
 def holds_web_address(text: str) -> bool:
-    """Say whether a mail program would make a link of some part of a text."""
+    """Return whether a mail program would make a link of some part of a text."""
     seen = "".join(one for one in unicodedata.normalize("NFKC", text) if unicodedata.category(one) != "Cf")
     seen = seen.replace("\u3002", ".")
     return bool(SCHEME.search(seen)) or any(_is_address(found) for found in HOST.finditer(seen))

@@ -1,6 +1,6 @@
-"""The tokens in links that set a password: each is good for the host that its link is on, while that is its agency's.
+"""The tokens in links that set a password: each is valid for the host of its link, while that is its agency's.
 
-The next holder of an agency's host may read what is asked for there: a token that they read is worth nothing.
+The next holder of an agency's host may read what browsers request there. A token that they read is worth nothing.
 """
 
 from typing import Any, Final
@@ -13,7 +13,7 @@ from agency.services.people.agencies import only_agency_id_of
 
 
 class TokensForHost(PasswordResetTokenGenerator):
-    """Makes and checks the tokens of links on one host; empty for the installation's."""
+    """Makes and checks the tokens of links on one host; an empty host is the installation's."""
 
     def __init__(self, host: str) -> None:
         super().__init__()
@@ -22,7 +22,7 @@ class TokensForHost(PasswordResetTokenGenerator):
 
 
 class PasswordTokens(PasswordResetTokenGenerator):
-    """Checks tokens of links on the installation's host, and on those of the one agency that the person belongs to."""
+    """Checks tokens of links on the installation's host, and on the hosts of the person's only agency."""
 
     def check_token(self, user: Any, token: str | None) -> bool:
         if user is None or super().check_token(user, token):
@@ -31,7 +31,7 @@ class PasswordTokens(PasswordResetTokenGenerator):
 
 
 def hosts_of_person(user: User) -> list[str]:
-    """Give the hosts on which somebody may set a password, beside the installation's."""
+    """Return the hosts on which a person may set a password, besides the installation's."""
     agency_id = only_agency_id_of(user)
     return [] if agency_id is None else hosts_of(agency_id)
 

@@ -1,4 +1,4 @@
-"""How people get and set their passwords: by a link that only their e-mail holds."""
+"""How people ask for and set passwords: with a link that only their e-mail holds."""
 
 from typing import Final
 
@@ -21,9 +21,9 @@ class LinkUsed(Conflict):
 
 
 def request_password_reset(*, email: str, agency: Agency | None = None) -> None:
-    """Queue the e-mail with a link to set a password, if there is such a person; nothing shows whether there is.
+    """Queue the e-mail with a password link if there is such a person; the caller does not learn whether there is.
 
-    It is the agency's where the person asked on its host and belongs to it, else the installation's.
+    The e-mail is the agency's if the person asked on its host and belongs to it, else the installation's.
     """
     user = User.objects.filter(email=email.strip().lower(), is_active=True).first()
     if user:
@@ -32,12 +32,12 @@ def request_password_reset(*, email: str, agency: Agency | None = None) -> None:
 
 
 def ask_for_password_reset(*, email: str, agency: Agency | None = None) -> None:
-    """Have it looked up later whose address this is: what is done here is the same for everybody's and nobody's."""
+    """Have the address looked up later, so that the same is done here for every address."""
     PasswordResetRequest.objects.create(email=email.strip().lower(), agency=agency)
 
 
 def waiting_password_resets() -> "QuerySet[PasswordResetRequest]":
-    """Give the links to set a password that were asked for and not looked at, in their order."""
+    """Return the requests for password links that were not looked up yet, in their order."""
     return PasswordResetRequest.objects.order_by("pk")
 
 
@@ -51,7 +51,7 @@ PASSWORD_RESETS: Final = AddressRequests("password reset", waiting_password_rese
 
 @transaction.atomic
 def change_password(*, user: User, password: str, by: Actor, keep: str | None = None) -> None:
-    """Replace the password of somebody who has just given the old one; every session but `keep` ends."""
+    """Replace the password of a person who has just given the old one; every session but `keep` ends."""
     user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
     user.set_password(password)
     user.save(update_fields=["password"])
@@ -61,11 +61,11 @@ def change_password(*, user: User, password: str, by: Actor, keep: str | None = 
 
 @transaction.atomic
 def set_password(*, user: User, token: str, password: str, by: Actor, keep: str | None = None) -> None:
-    """Set a password with a link's token, which thereby is used up; every session of the person but `keep` ends.
+    """Set a password with a link's token, which is then used up; every session of the person but `keep` ends.
 
-    Two-factor stays as it is: a link in an e-mail does not stand in for it.
+    Two-factor stays as it is, as a link in an e-mail does not stand in for it.
 
-    Raises `LinkUsed` for a token that is used, out of date or somebody else's.
+    Raises `LinkUsed` for a token that is used, out of date or another person's.
     """
     user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
     if not user.is_active or not PASSWORD_TOKENS.check_token(user, token):

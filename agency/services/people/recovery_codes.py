@@ -1,4 +1,4 @@
-"""Recovery codes: ten at a time, shown once, each of them good for one sign-in."""
+"""Recovery codes: ten at a time, shown once, each valid for one sign-in."""
 
 import hashlib
 import secrets
@@ -7,14 +7,14 @@ from datetime import datetime
 from agency.models import RecoveryCode, User
 
 NUMBER = 10
-# No letter that is taken for another: what is typed for one of those is read as the digit.
+# Without letters that people take for others; the letters in `READ_AS` are read as digits.
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 LENGTH, GROUP = 16, 4
 READ_AS = str.maketrans("oil", "011")
 
 
 def new_codes(user: User) -> list[str]:
-    """Replace a person's codes and give the new ones as they are shown; the caller is inside a transaction."""
+    """Replace a person's codes and return the new ones as they are shown; the caller is inside a transaction."""
     codes = ["".join(secrets.choice(ALPHABET) for _ in range(LENGTH)) for _ in range(NUMBER)]
     RecoveryCode.objects.filter(user=user).delete()
     RecoveryCode.objects.bulk_create(RecoveryCode(user=user, digest=_digest(code)) for code in codes)
@@ -22,7 +22,7 @@ def new_codes(user: User) -> list[str]:
 
 
 def use_recovery_code(*, user: User, code: str, now: datetime) -> bool:
-    """Use a code up; False for one that is wrong or was used, however many ask at once."""
+    """Use a code up; return False for a wrong or used code, however many requests send it at once."""
     unused = RecoveryCode.objects.filter(user=user, digest=_digest(code), used_at=None)
     return bool(unused.update(used_at=now))
 
@@ -32,6 +32,6 @@ def codes_left(user: User) -> int:
 
 
 def _digest(code: str) -> bytes:
-    """Give the SHA-256 of a code however it was typed: 80 random bits need no slower one."""
+    """Return the SHA-256 of a code however it was typed; 80 random bits need no slower hash."""
     typed = "".join(character for character in code.lower() if character.isalnum())
     return hashlib.sha256(typed.translate(READ_AS).encode()).digest()

@@ -1,7 +1,7 @@
-"""Two-factor: set up with an authenticator app, asked for at each sign-in, switched off by its person or by support.
+"""Two-factor: set up with an authenticator app, required at each sign-in, switched off by its person or by support.
 
 Codes are those of RFC 6238: six digits, a step of 30 seconds, one step of drift either way. `now` is the database's.
-`agency` is the one on whose host a person is: in its name they are told.
+`agency` is the one on whose host a person is; e-mails to the person are in its name.
 """
 
 import logging
@@ -26,10 +26,10 @@ logger = logging.getLogger(__name__)
 
 CODE = re.compile(r"[0-9]{6}")
 DRIFT = 1
-# Who has begun to set it up has so long for a first code.
+# How long a person who has begun to set it up has for a first code.
 SET_UP_LASTS = timedelta(hours=1)
 MOST_ATTEMPTS, ATTEMPTS_WINDOW = 20, timedelta(minutes=15)
-# With those of browsers in which the account was before: what strangers use up leaves them as many again.
+# Includes attempts of browsers that the account has signed in with; strangers cannot use up their half.
 MOST_ATTEMPTS_OF_ALL = 2 * MOST_ATTEMPTS
 COUNT_ATTEMPT = """
 UPDATE agency_twofactor SET
@@ -58,18 +58,18 @@ def has_two_factor(user: User) -> bool:
 
 
 def two_factor_of(user: User) -> TwoFactor | None:
-    """Give what is in force."""
+    """Return the two-factor that is in force."""
     return TwoFactor.objects.filter(user=user, confirmed_at__isnull=False).first()
 
 
 def begun_two_factor_of(user: User, *, now: datetime) -> TwoFactor | None:
-    """Give what the person has begun to set up and not confirmed with a code."""
+    """Return what the person has begun to set up and not confirmed with a code."""
     return TwoFactor.objects.filter(user=user, confirmed_at=None, created_at__gt=now - SET_UP_LASTS).first()
 
 
 @transaction.atomic
 def begin_two_factor(*, user: User, now: datetime) -> TwoFactor:
-    """Make a key for the person's app, in place of one that was begun earlier. Raises `TwoFactorIsOn`."""
+    """Make a key for the person's app, in place of a key that was begun earlier. Raises `TwoFactorIsOn`."""
     _lock(user)
     if has_two_factor(user):
         raise TwoFactorIsOn
@@ -81,7 +81,7 @@ def begin_two_factor(*, user: User, now: datetime) -> TwoFactor:
 def confirm_two_factor(
     *, user: User, code: str, now: datetime, keep: str | None, by: Actor, agency: Agency | None = None
 ) -> list[str]:
-    """Switch it on with a first code, end the person's other sessions and give ten recovery codes.
+    """Switch two-factor on with a first code, end the person's other sessions and return ten recovery codes.
 
     Raises `TwoFactorIsOn`, `SetUpIsOver`, `CodeIsWrong`.
     """
@@ -102,7 +102,7 @@ def confirm_two_factor(
 
 
 def use_code(*, user: User, code: str, now: datetime) -> bool:
-    """Accept a code of the app, once: of any number who send it, one gets in."""
+    """Accept a code of the app, once: of several requests that send it, only one succeeds."""
     held = two_factor_of(user)
     step = _step_of(held, code, now) if held else None
     if held is None or step is None:
@@ -112,7 +112,7 @@ def use_code(*, user: User, code: str, now: datetime) -> bool:
 
 @transaction.atomic
 def use_either_code(*, user: User, code: str, now: datetime, by: Actor, agency: Agency | None = None) -> bool:
-    """Accept a code of the app or a recovery code, which the person is told of."""
+    """Accept a code of the app, or a recovery code; an e-mail tells the person that a recovery code was used."""
     if CODE.fullmatch(_without_blanks(code)):
         return use_code(user=user, code=code, now=now)
     if not has_two_factor(user) or not use_recovery_code(user=user, code=code, now=now):
@@ -125,10 +125,10 @@ def use_either_code(*, user: User, code: str, now: datetime, by: Actor, agency: 
 
 
 def count_attempt(*, user: User, now: datetime, most: int = MOST_ATTEMPTS) -> int:
-    """Count a try at a code; give how many seconds to wait when it was one too many for the account, else 0.
+    """Count an attempt at a code; return the seconds to wait if it is over the account's limit, else 0.
 
-    What is refused counts no further. In the database: what stands between a stolen password and an account holds while
-    Redis is away.
+    Refused attempts do not count further. The database counts, so that a stolen password is not enough while Redis is
+    away.
     """
     with connection.cursor() as cursor:
         cursor.execute(COUNT_ATTEMPT, {"since": now - ATTEMPTS_WINDOW, "now": now, "user": user.pk, "most": most})
@@ -142,7 +142,7 @@ def count_attempt(*, user: User, now: datetime, most: int = MOST_ATTEMPTS) -> in
 def replace_recovery_codes(
     *, user: User, code: str, now: datetime, by: Actor, agency: Agency | None = None
 ) -> list[str]:
-    """Give ten new recovery codes for a code; the old ones are worth nothing. Raises `CodeIsWrong`."""
+    """Return ten new recovery codes for a code; the old codes no longer work. Raises `CodeIsWrong`."""
     if not use_either_code(user=user, code=code, now=now, by=by, agency=agency):
         raise CodeIsWrong
     _record(user, "two_factor.recovery_codes_made", by)
@@ -153,7 +153,7 @@ def replace_recovery_codes(
 def switch_two_factor_off(
     *, user: User, code: str, now: datetime, keep: str | None, by: Actor, agency: Agency | None = None
 ) -> None:
-    """Switch it off for a code; every other session of the person ends. Raises `CodeIsWrong`."""
+    """Switch two-factor off for a code; every other session of the person ends. Raises `CodeIsWrong`."""
     if not use_either_code(user=user, code=code, now=now, by=by, agency=agency):
         raise CodeIsWrong
     forget_two_factor(user)
@@ -163,9 +163,9 @@ def switch_two_factor_off(
 
 @transaction.atomic
 def reset_two_factor(*, user: User, by: Actor) -> bool:
-    """Take two-factor from somebody who has lost their app and their codes; all their sessions end.
+    """Remove two-factor from a person who has lost their app and their codes; all their sessions end.
 
-    Says whether there was anything to take.
+    Returns whether there was anything to remove.
     """
     _lock(user)
     if not forget_two_factor(user):
@@ -187,7 +187,7 @@ def _lock(user: User) -> None:
 
 
 def _step_of(held: TwoFactor, code: str, now: datetime) -> int | None:
-    """Give the time step that a code belongs to; None for a wrong one."""
+    """Return the time step that a code belongs to; None for a wrong code."""
     digits = _without_blanks(code)
     if not CODE.fullmatch(digits):
         return None
@@ -195,7 +195,7 @@ def _step_of(held: TwoFactor, code: str, now: datetime) -> int | None:
         return pyotp.TOTP(held.secret or "").verify_and_get_timecode(digits, for_time=now, valid_window=DRIFT)
     except OTPVerificationError:
         return None
-    except UnreadableSecret:  # a recovery code lets in without the key
+    except UnreadableSecret:  # a recovery code works without the key
         logger.exception("two-factor key cannot be read", extra={"user": held.user_id})
         return None
 
@@ -205,7 +205,7 @@ def _without_blanks(code: str) -> str:
 
 
 def _tell(user: User, action: str, change: str, by: Actor, agency: Agency | None) -> None:
-    """Say it in the name of the agency on whose host it was done."""
+    """Queue the e-mail, in the name of the agency on whose host the change was made, and record the activity."""
     queue_mail(kind=Mail.Kind.TWO_FACTOR_CHANGED, user=user, context={"change": change}, agency=agency)
     _record(user, action, by)
 

@@ -1,4 +1,4 @@
-"""Users as our support sees them: invited, renamed, let in and shut out."""
+"""Changes of users: invite, change and erase them, and remember where they were."""
 
 from collections.abc import Iterable
 from typing import Any, TypedDict, Unpack
@@ -19,7 +19,7 @@ from config.errors import Invalid
 
 
 class UserChanges(TypedDict, total=False):
-    """What can be changed of a person, beside their groups of rights."""
+    """What can be changed of a person, besides their groups of rights."""
 
     name: str
     is_active: bool
@@ -36,7 +36,7 @@ class AlreadyAPerson(Invalid):
 
 @transaction.atomic
 def invite_user(*, email: str, name: str, by: Actor) -> User:
-    """Create a person who belongs to nothing yet and send a link to set a password. Raises `AlreadyAPerson`."""
+    """Create a person without any membership, and send a link to set a password. Raises `AlreadyAPerson`."""
     user, is_new = find_or_create_user(email=email, name=name)
     if not is_new:
         raise AlreadyAPerson
@@ -49,7 +49,7 @@ def invite_user(*, email: str, name: str, by: Actor) -> User:
 def change_user(
     *, user: User, by: Actor, groups: Iterable[Group] | None = None, **changes: Unpack[UserChanges]
 ) -> User:
-    """Change a person or their groups of rights; shutting out acts at once."""
+    """Change a person or their groups of rights; a person who may no longer sign in is shut out at once."""
     require_plain_names(name=changes.get("name", ""))
     user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
     made: dict[str, tuple[Any, Any]] = {}
@@ -70,7 +70,7 @@ def change_user(
 def remember_landing(
     *, user: User, landing: str, agency_uuid: UUID | None = None, workspace_uuid: UUID | None = None
 ) -> None:
-    """Keep where a person has chosen to be: they arrive there when they sign in the next time."""
+    """Save where a person has chosen to be, and arrives at the next sign-in."""
     user.landing = landing
     user.chosen_agency = agency_uuid or user.chosen_agency
     user.chosen_workspace = workspace_uuid or user.chosen_workspace
@@ -78,18 +78,18 @@ def remember_landing(
 
 
 def agencies_of(user: User) -> set[int]:
-    """Give the agencies that a person is in the team of or invited by."""
+    """Return the ids of the agencies whose team a person is in, or that have invited them."""
     invited = Invitation.objects.filter(email=user.email).values_list("agency", flat=True)
     return {*user.memberships.values_list("agency", flat=True), *invited}
 
 
 @transaction.atomic
 def erase_user(*, user: User, email: str, by: Actor) -> None:
-    """Take a person out of every team and leave a row without name, address and rights, which can never sign in.
+    """Remove a person from every team and leave a row without name, address and rights, which can never sign in.
 
-    `email` takes the address's place. Raises `LastOwner` where an agency would be left without an owner.
+    `email` takes the address's place. Raises `LastOwner` if an agency would be left without an owner.
     """
-    lock_agencies(agencies_of(user))  # before the person, as the service that accepts an invitation
+    lock_agencies(agencies_of(user))  # before the person, in the order of the service that accepts an invitation
     user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
     for member in user.memberships.select_related("user"):
         remove_member(member=member, by=by)
