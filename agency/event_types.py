@@ -36,7 +36,7 @@ class EventType:
     only_if_subscribed: bool = False
 
     def sample_data(self) -> dict[str, Any]:
-        """Return the `data` of a sample, about things that do not exist."""
+        """Return the `data` of a sample, about objects that do not exist."""
         return _changed(self.serializer.example(), self.sample)
 
 

@@ -81,7 +81,7 @@ def _ended(request: HttpRequest) -> HttpResponse:
 
 @method_decorator([never_cache, sensitive_post_parameters()], name="dispatch")
 class AnswerLink(View):
-    """Leads people who have a password to their invitations; others choose a password and join."""
+    """Sends people who have a password to their invitations; others choose a password and join."""
 
     http_method_names = ["get", "head", "post"]
     invitation: Invitation

@@ -18,10 +18,7 @@ SEEN_EVERY = timedelta(minutes=5)
 
 
 class SignInFacts(TypedDict):
-    """Where a person signed in:
-
-    when (ISO 8601), from which network address, with which browser, on which agency's host.
-    """
+    """The facts of a sign-in: when (ISO 8601), from which network address, in which browser, on which agency's host."""
 
     at: str
     address: str

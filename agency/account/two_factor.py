@@ -121,7 +121,7 @@ class SetUpTwoFactor(OwnPage):
 
 
 class PasswordAndCodePage(OwnPage):
-    """A page that acts once a person has shown password and code; without two-factor it leads away."""
+    """A page that acts once a person has shown password and code; without two-factor it redirects."""
 
     landing_page = nav = SECURITY
     template_name = "account/security/confirm.html"

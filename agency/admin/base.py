@@ -176,7 +176,7 @@ class ChangingAdmin(SupportAdmin):
         return redirect(request.get_full_path())
 
     def done(self, request: HttpRequest, obj: Any, message: str) -> HttpResponse:
-        """Log a change made on a page of our own, as Django logs its own, and lead back with the list's filters."""
+        """Log a change made on a page of our own, as Django logs its own, and redirect, keeping the list's filters."""
         self.log_change(request, obj, message)
         self.message_user(request, message)
         return self.back_to(request, obj)

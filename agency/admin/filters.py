@@ -22,7 +22,7 @@ LARGEST_ID = 2**63 - 1
 
 
 class AgencyFilter(admin.SimpleListFilter):
-    """Filters by agency: the list offers the first hundred by name, and an agency's own page links to it with any."""
+    """Filters by agency. The list offers the first hundred by name; every agency's own page links to its rows."""
 
     title = "agency"
     parameter_name = "agency__id__exact"
@@ -71,7 +71,7 @@ class DayFilter(admin.SimpleListFilter):
 
 
 class FilteredRecordAdmin(RecordAdmin):
-    """Records with an agency; filtered by an agency, they are ordered as its index is."""
+    """Records with an agency; when one agency is chosen, the order follows the index of its rows."""
 
     def get_ordering(self, request: HttpRequest) -> tuple[str, ...]:
         return ("agency_id", "-pk") if AgencyFilter.parameter_name in request.GET else ("-pk",)

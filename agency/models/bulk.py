@@ -1,4 +1,4 @@
-"""Bulk operations: one change of many things, with a row for the result of each."""
+"""Bulk operations: one change of many objects, with a row for the result of each."""
 
 from typing import ClassVar
 
@@ -13,10 +13,10 @@ LONGEST_ERROR = 500
 
 
 class BulkOperation(Job):
-    """Runs the action `kind` on each thing that was picked, or on all that match the list's filters.
+    """Runs the action `kind` on each object that was picked, or on all that match the list's filters.
 
-    `picked` holds the public ids of the picked things; null means all that match. `parameters` belong to the action,
-    such as the plan. While the operation waits, its items are made in chunks, from `cursor` on; things newer than the
+    `picked` holds the public ids of the picked objects; null means all that match. `parameters` belong to the action,
+    such as the plan. While the operation waits, its items are made in chunks, from `cursor` on; objects newer than the
     operation get no item. Each count changes in the transaction that changes an item.
     """
 
@@ -61,7 +61,7 @@ class BulkOperation(Job):
 
 
 class BulkOperationItem(models.Model):
-    """One thing, by its row's id, with its result; `error` is a sentence that says why the action failed."""
+    """One object, by its row's id, with its result; `error` is a sentence that says why the action failed."""
 
     class State(models.TextChoices):
         PENDING = "pending", _("Not done yet")

@@ -11,7 +11,8 @@ from agency.models.agencies import Agency
 from config.db import CurrentTransaction
 
 # The position of an event that is not fanned out yet; null for all others. As an expression it has an index to itself.
-# Statistics from a time when nothing was left to fan out would make all indexes of such events look equally empty.
+# Without one the planner could choose any index of such events: by statistics from a time when none was left to fan
+# out, all of them look equally empty.
 NEW_AT = Case(When(fanned_out_at=None, then=F("position")))
 
 

@@ -27,9 +27,9 @@ class HourlyCount(models.Model):
 class CounterState(models.Model):
     """How far a counter has come: hours before `counted_until` are counted.
 
-    `position` is the counted table's newest id when the row was last written, `previous_position` its newest id at the
-    write before. At least an hour lies between the two, so the rows of the hours that are counted next have larger ids
-    than `previous_position`.
+    `position` is the counted table's newest id at the last run that left no hour uncounted, `previous_position` its
+    newest id at such a run before. The rows of the hours that are counted next have larger ids than
+    `previous_position`.
     """
 
     name = models.CharField(max_length=40, primary_key=True)

@@ -6,9 +6,9 @@ from django.utils import timezone
 
 
 class SentForm(models.Model):
-    """A sent form, written in the transaction of what it creates; its sender was led to the address `landing`.
+    """A sent form, written in the transaction of what it creates; its sender was redirected to the address `landing`.
 
-    The nonce is unique for each user. A second submit waits for the first, then is led to the same address.
+    The nonce is unique for each user. A second submit waits for the first, then redirects to the same address.
     """
 
     nonce = models.CharField(max_length=32)

@@ -89,7 +89,7 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     """Answer a form without a valid CSRF token; a form of ours from before a new sign-in is shown again.
 
     The form must come from a page of ours, as another site could otherwise have anything kept. The form's nonce says
-    for whom it was shown. The form itself does nothing.
+    for whom it was shown. Nothing is changed.
     """
     view: Any = getattr(request.resolver_match and request.resolver_match.func, "view_class", None)
     if not hasattr(view, "address_of_form") or not comes_from_here(request):

@@ -1,4 +1,4 @@
-"""Search for an agency's things by typed text: each app declares in its `hooks.py` what can be found."""
+"""Search for an agency's objects by typed text: each app declares in its `hooks.py` what can be found."""
 
 import re
 import unicodedata
@@ -89,7 +89,7 @@ def digits_of_phone(query: str) -> str:
 
 
 def find(agency: Agency, query: str, *, most: int) -> list[FoundGroup]:
-    """Find the agency's things that match a query, at most `most` of each kind."""
+    """Find the agency's objects that match a query, at most `most` of each kind."""
     if len(query) < SHORTEST_QUERY:
         return []
     sources = sorted(find_sources, key=lambda source: source.order)

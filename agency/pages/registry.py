@@ -42,7 +42,7 @@ class MenuEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """One number of an agency; `query` (`?status=…`) filters the page that it leads to."""
+    """One number of an agency; `query` (`?status=…`) filters the page that it links to."""
 
     label: StrOrPromise
     value: int
@@ -108,7 +108,7 @@ class ActivityAction:
 
 @dataclass(frozen=True, slots=True)
 class ActivityTarget:
-    """A kind of thing that activity entries are about; `url_name` is its page, whose address takes the public id."""
+    """A kind of object that activity entries are about; `url_name` is its page, whose address takes the public id."""
 
     name: str
     url_name: str
@@ -118,7 +118,7 @@ class ActivityTarget:
 class Belonging:
     """A membership of a person: posting `value` as `field` to `open_url` switches to it.
 
-    On the page `leave_url` they leave.
+    `leave_url` is the page on which the person leaves it.
     """
 
     label: str

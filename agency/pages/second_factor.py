@@ -12,5 +12,5 @@ def has_shown_code(request: HttpRequest) -> bool:
 
 
 def lead_to_set_up(request: HttpRequest, *, name: str, back: str) -> HttpResponse:
-    """Say that `name` requires two-factor, with a link to set it up that leads to `back` afterwards."""
+    """Say that `name` requires two-factor, with a link to set it up that returns to `back` afterwards."""
     return render(request, "account/security/required.html", {"name": name, "next": back}, status=403)

@@ -37,10 +37,10 @@ OUT_OF_DATE = gettext_lazy("This form is out of date. Nothing was done: look thr
 
 
 class SignedInView(View):
-    """A page that no cache keeps. When a rule refuses, it leads back to the page named `nav`, else `landing_page`.
+    """A page that no cache keeps. When a rule refuses, it redirects to the page named `nav`, else `landing_page`.
 
-    A view whose POST creates something sets `creates`: each of its forms counts once, and a second submit leads to
-    where the first one led. A view without GET names in `form_page` the page with its form.
+    A view whose POST creates something sets `creates`: each of its forms counts once, and a second submit redirects to
+    where the first one did. A view without GET names in `form_page` the page with its form.
     """
 
     http_method_names = ["get", "head", "post"]
@@ -111,7 +111,7 @@ class SignedInView(View):
         return reverse(cls.landing_page)
 
     def http_method_not_allowed(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Lead a person who opens a button's address to the page with the button."""
+        """Redirect a person who opens a button's address to the page with the button."""
         if request.method in {"GET", "HEAD"}:
             return redirect(self.address_of_form(request))
         answer = error_page(request, 405)
@@ -154,7 +154,7 @@ class SignedInView(View):
         return response
 
     def _landing_after(self, response: HttpResponseBase) -> str:
-        """Return where a second submit leads; what the response itself shows is not shown again."""
+        """Return where a second submit redirects; what the response itself shows is not shown again."""
         return response.headers.get("Location", "") or reverse(self.nav or self.landing_page)
 
     def lead_to_first(self, landing: str) -> HttpResponse:
@@ -186,7 +186,7 @@ class SignedInView(View):
         raise NotImplementedError
 
     def done(self, message: str, to: str, *args: object) -> HttpResponse:
-        """Say what was done, and lead to the page named `to`."""
+        """Say what was done, and redirect to the page named `to`."""
         messages.success(self.request, message)
         return redirect(to, *args)
 

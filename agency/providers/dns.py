@@ -14,7 +14,8 @@ LONGEST_TEXT: Final = 255
 class HostRecords:
     """`texts` and `addresses` are None if no name server answered; an empty tuple means that there are none.
 
-    `points_here` says whether an address is the installation's, None if the host's or the installation's are unknown.
+    `points_here` says whether an address is the installation's, None if the host's addresses or the installation's are
+    unknown.
     """
 
     texts: tuple[str, ...] | None

@@ -66,8 +66,7 @@ async def _addresses(resolver: Resolver, host: str) -> tuple[str, ...] | None:
 
 
 async def _installations_addresses(resolver: Resolver) -> frozenset[str]:
-    """Return the addresses to which a host must lead: those in the settings, and those of the installation's own host.
-    """
+    """Return the addresses to which a host must point: those in the settings, and those of `DOMAIN_TARGET`."""
     named = frozenset(settings.DOMAIN_ADDRESSES)
     return named | frozenset(await _addresses(resolver, settings.DOMAIN_TARGET) or ())
 

@@ -92,7 +92,7 @@ def change_agency(*, agency: Agency, name: str, max_sub_accounts: int | None, by
 
 @transaction.atomic
 def require_two_factor(*, agency: Agency, roles: Collection[str], by: Actor) -> Agency:
-    """Set the console's roles that must use two-factor; members who do not use it are led to set it up."""
+    """Set the console's roles that must use two-factor; members who do not use it are sent to set it up."""
     agency = Agency.objects.select_for_update(no_key=True).get(pk=agency.pk)
     wanted = [role for role in Member.Role.values if role in roles]
     if agency.two_factor_roles != wanted:

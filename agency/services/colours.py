@@ -23,9 +23,9 @@ HOVER: Final = 0.06
 
 
 class Ground(NamedTuple):
-    """The backgrounds and texts of tokens.css; `soft` is the lightness and the largest chroma of `accent-soft`.
+    """A theme's backgrounds and texts in tokens.css; `soft` is the lightness and the largest chroma of `accent-soft`.
 
-    A colour gains contrast by moving its lightness `away`: down or up.
+    `away` is the direction in which a colour gains contrast: -1 darker, 1 lighter.
     """
 
     grounds: tuple[str, ...]

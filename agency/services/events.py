@@ -65,8 +65,8 @@ def record_event(
 ) -> Event | None:
     """Record a declared event in the change's transaction; None if its type needs a subscriber and it has none.
 
-    `data` is what the type's serializer reads, often the things concerned by name. `workspace_uuid` names the workspace
-    that an agency's event is about. Raises `LookupError` for an event that is not declared for the tenant.
+    `data` is what the type's serializer reads, often the objects concerned by name. `workspace_uuid` names the
+    workspace that an agency's event is about. Raises `LookupError` for an event that is not declared for the tenant.
     """
     declared = event_type(name)
     if declared.audience != tenant.audience:

@@ -1,4 +1,4 @@
-"""Forms that create something: which were sent, and where each led."""
+"""Forms that create something: which were sent, and where each redirected."""
 
 from datetime import datetime, timedelta
 
@@ -10,7 +10,7 @@ SENT_FORMS_KEPT = timedelta(days=8)
 
 
 def claim_form(*, user: User, nonce: str, now: datetime) -> tuple[SentForm, bool]:
-    """Mark a form as sent; with False it was sent before, and `landing` says where that led.
+    """Mark a form as sent. False means that it was sent before; `landing` then says where that redirected.
 
     The caller is inside the transaction that creates what the form is for. A second submit waits here until the first
     has been committed. If the first was rolled back, the second counts as the first.
@@ -19,11 +19,11 @@ def claim_form(*, user: User, nonce: str, now: datetime) -> tuple[SentForm, bool
 
 
 def finish_form(*, form: SentForm, landing: str) -> None:
-    """Save where the form led, in the same transaction as `claim_form`."""
+    """Save where the form redirects, in the same transaction as `claim_form`."""
     form.landing = landing
     form.save(update_fields=["landing"])
 
 
 def landing_of(*, user: User, nonce: str) -> str:
-    """Return the address that a sent form led to; empty for a form that was not sent."""
+    """Return the address to which a sent form redirected; empty for a form that was not sent."""
     return SentForm.objects.filter(user=user, nonce=nonce).values_list("landing", flat=True).first() or ""

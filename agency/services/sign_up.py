@@ -77,7 +77,7 @@ def change_sign_up(*, agency: Agency, plan: Plan | None, by: Actor, **changes: U
 
 
 def checked_link(text: str, *, field: str) -> str:
-    """Return an address that customers may be led to, in ASCII: https, and of a public host.
+    """Return an address to which customers may be sent, in ASCII: https, and of a public host.
 
     Raises `LinkRefused`.
     """

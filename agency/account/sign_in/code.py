@@ -24,7 +24,7 @@ from config.db import database_now
 
 @method_decorator([never_cache, sensitive_post_parameters("code")], name="dispatch")
 class SignInCode(View):
-    """Asks for the code. Wrong and used codes get the same answer; too many attempts are told how long to wait."""
+    """Asks for the code. Wrong and used codes get the same answer; after too many, the page says how long to wait."""
 
     http_method_names = ["get", "head", "post"]
     form_class: type[CodeForm] = CodeForm

@@ -51,7 +51,7 @@ class PendingSignIn:
 def sign_in(request: HttpRequest, user: User, *, to: str = "", is_to_support: bool = False) -> HttpResponse:
     """Sign in a person who has just shown or set their password; return the response.
 
-    It leads to the page `to` (empty: the landing page), or to the page that asks for the code. Until the code is shown,
+    It redirects to `to` (empty: the landing page), or to the page that asks for the code. Until the code is shown,
     `request.user` is anonymous.
     """
     if not has_two_factor(user):

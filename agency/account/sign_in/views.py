@@ -88,7 +88,7 @@ def mention_invitations(request: HttpRequest, user: User, *, to: str) -> None:
 
 @never_cache
 def sign_out(request: HttpRequest) -> HttpResponse:
-    """End the session on the server; a GET only leads to the sign-in page."""
+    """End the session on the server; a GET only redirects to the sign-in page."""
     if request.method != "POST":
         return redirect(settings.LOGIN_URL)
     logout(request)

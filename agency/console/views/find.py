@@ -1,4 +1,4 @@
-"""Search for sub-accounts, pages and other things: suggestions while a person types, or a page of results."""
+"""Search for sub-accounts, pages and other objects: suggestions while a person types, or a page of results."""
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
@@ -30,7 +30,7 @@ class FindPage(ConsoleView):
         return self.page("agency/find/page.html", query=query, groups=groups)
 
     def found(self) -> tuple[str, list[FoundGroup]]:
-        """Return the query and the results: the agency's things, then actions and pages."""
+        """Return the query and the results: the agency's objects, then actions and pages."""
         query = read_query(self.request.GET.get("q", ""))
         groups = find(self.agency, query, most=self.most)
         own = [
@@ -40,7 +40,7 @@ class FindPage(ConsoleView):
         return query, [*groups, *(one for one in own if one.items)]
 
     def _with_found(self, groups: Sequence[FoundGroup]) -> Iterator[Found]:
-        """Yield the actions on a thing that is the only result of its kind, as far as the person may do them."""
+        """Yield the actions on an object that is the only result of its kind, as far as the person may do them."""
         role = self.membership.member.role
         for item in (group.items[0] for group in groups if len(group.items) == 1):
             for action in item.actions:

@@ -46,7 +46,7 @@ class Home(ConsoleView):
 
 @never_cache
 def switch_agency(request: HttpRequest) -> HttpResponse:
-    """Switch to another of the person's agencies, which the session remembers; a GET only leads home."""
+    """Switch to another of the person's agencies, which the session remembers; a GET only redirects home."""
     if not request.user.is_authenticated:
         return redirect_to_login(reverse("console:home"))
     if request.method != "POST":

@@ -82,7 +82,7 @@ class MultilineField(LineField):
 
 
 class NameField(LineField):
-    """The name of a thing, up to 120 characters."""
+    """The name of an object, up to 120 characters."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"max_length": LONGEST_NAME, "label": _("Name"), **options})

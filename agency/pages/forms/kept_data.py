@@ -128,7 +128,7 @@ def keep_form_data(request: HttpRequest, page: str, *, was_signed_in: bool = Fal
 
 
 def answer_signed_out(request: HttpRequest, *, page: str, keeps: bool) -> HttpResponse:
-    """Lead a person whose session has ended to the sign-in page, and from there back to the page with their form."""
+    """Send a person whose session has ended to the sign-in page, and from there back to the page with their form."""
     outcome = keep_form_data(request, page) if keeps else Outcome.NOTHING_TYPED
     response = lead_to_sign_in(page, outcome)
     remember_browser(request, response)

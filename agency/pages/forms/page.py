@@ -77,7 +77,7 @@ class FormView(SignedInView, Generic[FormOf]):
     def _keep_in_history(self, request: HttpRequest) -> HttpResponse | None:
         """Give each form its own address in the browser's history, so that Back finds the form that was sent.
 
-        A form that was already sent leads to what it created. Programs, which have no history, get the form at any
+        A form that was already sent redirects to what it created. Programs, which have no history, get the form at any
         address.
         """
         value = value_in(request.GET)

@@ -129,7 +129,7 @@ def _with_kept_page(request: HttpRequest, response: HttpResponseBase) -> HttpRes
         shown.headers["Vary"] = response.headers["Vary"]
     messages = get_messages(request)
     if isinstance(messages, BaseStorage):
-        messages.used = False  # these messages belong to the page that is not shown
+        messages.used = False  # the messages of the page that is not shown stay unread
     return shown
 
 

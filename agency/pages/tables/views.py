@@ -39,7 +39,7 @@ class ListPage(SignedInView):
 
 
 class SavedViewPage(SignedInView):
-    """Takes the forms about saved views, and leads back to the list with the form."""
+    """Takes the forms about saved views, and redirects to the list with the form."""
 
     @classmethod
     def address_of_form(cls, request: HttpRequest) -> str:

@@ -1,4 +1,4 @@
-"""The fields of an agency's own things whose values the activity log keeps, and how they are shown."""
+"""The fields of the agency app's own objects whose values the activity log keeps, and how they are shown."""
 
 from typing import Final
 

@@ -1,1 +1,1 @@
-"""Bulk operations: begun in the console, done one thing at a time with the services that the API calls."""
+"""Bulk operations: begun in the console, done one object at a time with the services that the API calls."""

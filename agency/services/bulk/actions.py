@@ -1,4 +1,4 @@
-"""Actions on many things at once: each app declares its lists and the actions on them in its hooks."""
+"""Actions on many objects at once: each app declares its lists and the actions on them in its hooks."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ Text = str | Promise
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """The label of a thing in a list, and the address of its page."""
+    """The label of an object in a list, and the address of its page."""
 
     label: str
     url: str
@@ -26,9 +26,9 @@ class Shown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BulkTargets:
-    """A list whose things can be changed together; `url_name` is its page, `most` the limit for one operation.
+    """A list whose objects can be changed together; `url_name` is its page, `most` the limit for one operation.
 
-    `walk` returns the ids of the next things after a cursor; `shown` returns label and page of things by their ids.
+    `walk` returns the ids of the next objects after a cursor; `shown` returns label and page of objects by their ids.
     """
 
     name: str
@@ -42,7 +42,7 @@ class BulkTargets:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BulkAction:
-    """One action. `apply` does it to one thing, in the caller's transaction, and returns whether anything changed.
+    """One action. `apply` does it to one object, in the caller's transaction, and returns whether anything changed.
 
     It calls the service that the API calls. `make_form` makes the form for the action's parameters, which
     `parameters_of` reads from the valid form. `text` says what will happen.
@@ -60,7 +60,7 @@ class BulkAction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BulkCall:
-    """The application of an action to one thing."""
+    """The call of an action for one object."""
 
     agency: Agency
     target_id: int
@@ -84,7 +84,7 @@ def add_bulk_actions(targets: BulkTargets, *actions: BulkAction) -> None:
 
 
 def actions_on(targets: str) -> list[BulkAction]:
-    """Return the actions on the things of a list, in the order of the declarations."""
+    """Return the actions on the objects of a list, in the order of the declarations."""
     return [action for action in bulk_actions if action.targets.name == targets]
 
 

@@ -29,14 +29,14 @@ class NothingChosen(Conflict):
 
 
 class TooMuchChosen(Conflict):
-    """More things are chosen than one operation takes."""
+    """More objects are chosen than one operation takes."""
 
 
 @transaction.atomic
 def start_bulk_operation(
     *, action: BulkAction, selection: Selection, parameters: Mapping[str, Any], now: datetime, by: Actor
 ) -> BulkOperation:
-    """Begin an action on the chosen things. Raises `NothingChosen`, `TooMuchChosen`, `TooManyJobs`."""
+    """Begin an action on the chosen objects. Raises `NothingChosen`, `TooMuchChosen`, `TooManyJobs`."""
     agency = selection.agency
     lock_agency(agency.pk)
     if BulkOperation.objects.filter(agency=agency, state__in=ACTIVE).count() >= MOST_ACTIVE:
@@ -56,7 +56,7 @@ def start_bulk_operation(
 
 
 def chosen(action: BulkAction, selection: Selection) -> int:
-    """Count the chosen things. Raises `NothingChosen` and `TooMuchChosen`."""
+    """Count the chosen objects. Raises `NothingChosen` and `TooMuchChosen`."""
     number = action.targets.count(selection)
     if not number:
         raise NothingChosen

@@ -29,7 +29,9 @@ Item, ItemState, State = BulkOperationItem, BulkOperationItem.State, BulkOperati
 
 
 def work_on(pk: int, *, now: datetime, chunk: int = CHUNK, batch: int = BATCH) -> bool:
-    """Give an operation its turn; return whether it wants another. Each turn checks anew whether its maker may do this.
+    """Do the next part of an operation; return whether more is left.
+
+    Each turn checks anew whether its maker may do this.
     """
     operation = BulkOperation.objects.select_related("agency", "created_by").get(pk=pk)
     if not operation.is_active:

@@ -49,7 +49,7 @@ def read_hosts(cursor: Any) -> VerifiedHosts:
 
 
 class HostCache:
-    """This process's copy. By `_generation` it drops what was read before a notified change."""
+    """This process's copy of the verified hosts. By `_generation` it discards rows read before a notified change."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -21,9 +21,9 @@ class TooManyJobs(Conflict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """Some things of an agency's list: those that were picked, else all that match its filters.
+    """Some objects of an agency's list: those that were picked, else all that match its filters.
 
-    `query` holds the filters as in the list's address. Things newer than `until` are left out.
+    `query` holds the filters as in the list's address. Objects newer than `until` are left out.
     """
 
     agency: Agency
@@ -34,7 +34,7 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """Some things of a list, by their rows' ids; `cursor` is where the next things begin, None at the end."""
+    """Some objects of a list, by their rows' ids; `cursor` is where the next objects begin, None at the end."""
 
     ids: Sequence[int]
     cursor: Any

@@ -22,7 +22,7 @@ from config.hooks import Registry
 
 @dataclass(frozen=True, slots=True)
 class MailLink:
-    """How to make the path that e-mails of one kind lead to; `name` is the kind.
+    """How to make the path that e-mails of one kind link to; `name` is the kind.
 
     With `is_installations` the link is on the installation's own host, whatever the agency has. `sets_password` says
     whether a person sets their password at the path.
@@ -38,7 +38,7 @@ mail_links = Registry[MailLink]("links of e-mails")
 
 
 def link_of(mail: Mail) -> str:
-    """Return the address that an e-mail leads to."""
+    """Return the address that an e-mail links to."""
     own = mail_links.get(mail.kind)
     if own:
         agency_id = None if own.is_installations else mail.agency_id

@@ -14,8 +14,8 @@ from agency.services.mail.limits import INVITATIONS
 
 # Kinds that an agency sends. Its console shows which of them failed. Its own server sends them only if support allows
 # it, because each has a link that makes an account, or that gives an address to a person. One person has one account at
-# all agencies, and people who run a server can read what it carries. All other kinds, such as links to set a new
-# password, go by the installation's server, and no agency sees them.
+# all agencies, and people who run a server can read what it carries. The installation's server sends all other kinds,
+# such as links to set a new password, and no agency sees them.
 OF_AGENCIES: Final = INVITATIONS | {Mail.Kind.SIGN_UP_CONFIRMATION}
 
 

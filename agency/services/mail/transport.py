@@ -59,7 +59,7 @@ def require_reachable(host: str, port: int) -> str:
 
 
 def installation_address() -> str:
-    """Return the sender's address of e-mails that go by the installation's server."""
+    """Return the sender's address of e-mails that the installation's server sends."""
     return parseaddr(settings.DEFAULT_FROM_EMAIL)[1]
 
 

@@ -12,7 +12,7 @@ from agency.tenants import Tenant
 
 SUB_ACCOUNTS_NEAR_LIMIT: Final = "agency.near_limit"
 MAIL_SERVER_FAILS: Final = "mail_server.fails"
-# The state begins at nine tenths and ends below eight and a half, so that one more or less does not notify again.
+# The state begins at nine tenths and ends below 0.85, so that one more or less does not notify again and again.
 NEAR: Final = 0.9
 NO_LONGER_NEAR: Final = 0.85
 

@@ -158,7 +158,7 @@ def _line(row: Notification) -> dict[str, Any]:
 
 
 def notification_path(mail: Mail) -> str:
-    """Return the page that an e-mail about one notification leads to; the list if its kind is no longer known."""
+    """Return the page that an e-mail about one notification links to; the list if its kind is no longer known."""
     found = notification_kinds.get(mail.context.get("kind", ""))
     return found.address(mail.context["object_id"]) if found else digest_path(mail)
 

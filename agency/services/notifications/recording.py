@@ -14,7 +14,7 @@ from agency.tenants import Tenant
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Occurrence:
-    """Something that happened; `key` names one thing alone, and a key is notified of once.
+    """Something that happened; `key` identifies it alone, and people are notified of a key once.
 
     `data` holds the values of the kind's sentence, `only_user` the one person whom the event concerns.
     """
@@ -36,7 +36,7 @@ def record_notification(
     data: Mapping[str, Any] | None = None,
     only_user: User | None = None,
 ) -> None:
-    """Notify people of something, in the transaction of the change; the same key is notified of once.
+    """Notify people of something, in the transaction of the change; the same key notifies once.
 
     Raises `LookupError` for a kind that is not declared for the tenant.
     """

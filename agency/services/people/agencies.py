@@ -43,6 +43,6 @@ def only_agency_id_of(user: User) -> int | None:
 
 
 def only_agency_of(user: User) -> Agency | None:
-    """Return the only agency, in whose name support writes to a person; None for the installation's name."""
+    """Return a person's only agency, in whose name support writes to them; None for the installation's name."""
     found = only_agency_id_of(user)
     return None if found is None else Agency.objects.get(pk=found)

@@ -58,12 +58,12 @@ def has_two_factor(user: User) -> bool:
 
 
 def two_factor_of(user: User) -> TwoFactor | None:
-    """Return the two-factor that is in force."""
+    """Return the person's confirmed two-factor, if there is one."""
     return TwoFactor.objects.filter(user=user, confirmed_at__isnull=False).first()
 
 
 def begun_two_factor_of(user: User, *, now: datetime) -> TwoFactor | None:
-    """Return what the person has begun to set up and not confirmed with a code."""
+    """Return the two-factor that the person has begun to set up and not confirmed with a code, while that lasts."""
     return TwoFactor.objects.filter(user=user, confirmed_at=None, created_at__gt=now - SET_UP_LASTS).first()
 
 

@@ -43,9 +43,9 @@ BADGES: Final = {"completed": "good", "stopped": "bad", "succeeded": "good", "fa
 
 
 class BulkOperationNew(FormPage[Any]):
-    """Shows how many things were chosen and some of them, and asks for what the action needs.
+    """Shows how many objects were chosen and some of them, and asks for what the action needs.
 
-    The address holds the selection. Things made after the page was shown do not belong to it.
+    The address holds the selection. Objects made after the page was shown do not belong to it.
     """
 
     nav = LIST
@@ -73,7 +73,7 @@ class BulkOperationNew(FormPage[Any]):
             self.problem = in_page_language(refusal.message)
 
     def _shown_at(self) -> datetime:
-        """Return when the page was shown that the person confirms; now if the form does not say so believably."""
+        """Return when the page was shown that the person confirms; now if the form holds no time of the last day."""
         now = timezone.now()
         try:
             sent = parse_datetime(self.request.POST.get("until", ""))

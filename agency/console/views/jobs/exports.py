@@ -127,7 +127,7 @@ class ExportPage(OneExport):
 
 class ExportCancel(OneExport):
     form_page = ONE
-    writers_only = False  # a GET only leads to the page with the button
+    writers_only = False  # a GET only redirects to the page with the button
 
     def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         self.find(uuid)
