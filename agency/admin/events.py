@@ -28,8 +28,7 @@ class EventStatusFilter(admin.SimpleListFilter):
 
 class EventDayFilter(DayFilter):
     def of_day(self, queryset: Any, day: date) -> Any:
-        """Return a day's events. Ids rise with time, give or take a minute of transaction, so a range of ids is enough.
-        """
+        """Return a day's events by a range of ids, which rise with time, give or take a minute of transaction."""
         start = datetime.combine(day, time(), UTC)
         ends = (start - timedelta(minutes=1), start + timedelta(days=1, minutes=1))
         first, end = (

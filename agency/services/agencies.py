@@ -41,8 +41,7 @@ restoration_handlers = Registry[RestorationHandler]("handlers of restorations")
 
 
 def lock_agency(pk: int) -> None:
-    """Lock an agency, so that changes of what belongs to it run one after another; the caller is inside a transaction.
-    """
+    """Lock an agency, so that changes that lock it run one after another; the caller is inside a transaction."""
     Agency.objects.select_for_update(no_key=True).get(pk=pk)
 
 

@@ -74,8 +74,7 @@ class MailSettings(models.Model):
         return bool(self.host)
 
     def is_used(self, now: datetime) -> bool:
-        """Return whether the agency's own server is in use: support allows it, it passed a test, and it does not rest.
-        """
+        """Return whether the agency's own server is in use: support allows it, it passed a test, it does not rest."""
         return self.carries_account_links and self.verified_at is not None and not self.is_resting(now)
 
     def is_resting(self, now: datetime) -> bool:

@@ -58,8 +58,7 @@ def state_of(domain: Domain) -> DomainState:
 
 
 def dns_records(domain: Domain) -> list[DnsRecord]:
-    """Return the record that proves ownership, and the records that point the host here, of which one kind is enough.
-    """
+    """Return the record that proves ownership, and those that point the host here, of which one kind is enough."""
     has_token = domain.token in domain.found_texts if domain.checked_at else None
     found = tuple(domain.found_addresses)
     return [

@@ -32,8 +32,7 @@ def host_agency_id(request: HttpRequest) -> int | None:
 
 
 def is_host_known(request: HttpRequest) -> bool:
-    """Return whether it is known whose host this is: the database may be away before this process has read the hosts.
-    """
+    """Return whether it is known whose host this is: while the database is away, a new process cannot find out."""
     return hasattr(request, "host_agency_id")
 
 

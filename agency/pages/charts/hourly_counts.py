@@ -12,8 +12,7 @@ from agency.pages.registry import StrOrPromise
 
 
 def counted_series(*shown: tuple[str, StrOrPromise, str]) -> Callable[[Agency, Period], Sequence[Series]]:
-    """Return the reader of a chart of hourly counts; each argument is a counter's name, its label and its colour class.
-    """
+    """Return a chart's reader of hourly counts; each argument is a counter's name, its label and its colour class."""
 
     def read(agency: Agency, period: Period) -> Sequence[Series]:
         names = [name for name, _, _ in shown]

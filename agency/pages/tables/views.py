@@ -30,8 +30,7 @@ class ListPage(SignedInView):
         return TableState(self.table, self.request, choices)
 
     def list_page(self, template: str, state: TableState, /, **context: Any) -> HttpResponse:
-        """Render a template that extends `pages/tables/list.html`; a list whose address has arguments keeps no views.
-        """
+        """Render a template that extends `pages/tables/list.html`; a list whose address has arguments has no views."""
         page = self.request.resolver_match.view_name if self.request.resolver_match else self.nav
         views = [] if self.kwargs else saved_views(user=person_of(self.request), area=self.area_id, page=page)
         shown: dict[str, Any] = {"table": state, "rows": state.rows, "pages": state.pages, "keyset": state.keyset}

@@ -148,7 +148,9 @@ def _finding(records: HostRecords, *, is_shown: bool) -> Domain.Finding:
 
 
 def _verify(domain: Domain, records: HostRecords, now: datetime, by: Actor) -> None:
-    """Serve a host from now on. It becomes primary if its agency has no primary domain and it does not lead elsewhere.
+    """Serve a host from now on.
+
+    It becomes primary if its agency has no primary domain and it does not lead elsewhere.
     """
     domain.failing_since = None
     if domain.is_verified:

@@ -55,8 +55,7 @@ def link_of(mail: Mail) -> str:
 
 
 def _base_for_password(mail: Mail) -> str:
-    """Return where a person sets a password: on the agency's host if it is their only agency and its record is there.
-    """
+    """Return where a person sets a password: the agency's host if it is their only agency and its record exists."""
     agency_id = mail.agency_id
     if agency_id is None or mail.user is None or only_agency_id_of(mail.user) != agency_id:
         return base_url_of(None)

@@ -55,7 +55,9 @@ def copy_of(mail: Mail) -> Mail:
 
 
 def waiting_at_installation() -> "QuerySet[Mail]":
-    """Return the waiting e-mails of the installation's server; an agency's slow or absent server is no fault of ours.
+    """Return the waiting e-mails of the installation's server, without those of agencies' own servers.
+
+    An agency's server that is slow or away is no fault of ours.
     """
     return Mail.objects.filter(sent_at=None, given_up_at=None).filter(~own_mail(database_now()))
 

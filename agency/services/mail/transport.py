@@ -48,7 +48,9 @@ def vet_server(host: str, port: int) -> VettedTarget:
 
 
 def require_reachable(host: str, port: int) -> str:
-    """Return the canonical spelling of a server's name. Raises `ServerRefused`; not to be called inside a transaction.
+    """Return the canonical spelling of a server's name. Raises `ServerRefused`.
+
+    It must not be called inside a transaction, as it looks the name up.
     """
     try:
         return vet_server(host, port).target.host

@@ -46,8 +46,7 @@ def tell_of_expiring_keys(
 
 
 def _step(key: APIKey, now: datetime) -> str:
-    """Return whether the notice of a `week` or a `day` is due; a key made for no longer than that has no such notice.
-    """
+    """Return whether the notice of a `week` or a `day` is due; a key made for no longer than that has none."""
     if key.expires_at is None:
         return ""
     if key.expires_at <= now + DAY:

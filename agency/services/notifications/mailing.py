@@ -1,5 +1,4 @@
-"""E-mails about notifications: a few at once, the others once a day. Each checks anew who may still see what it says.
-"""
+"""E-mails about notifications: a few at once, the others once a day. Each checks anew who may still see it."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta

@@ -45,8 +45,7 @@ def record_notification(
 
 
 def record_notifications(kind: str, occurrences: Iterable[Occurrence], *, now: datetime, lasts: bool) -> None:
-    """Record several events of one kind, one row each however many people are notified; an open event stays as it is.
-    """
+    """Record several events of one kind, one row each however many people get them; an open event stays as it is."""
     if not transaction.get_connection().in_atomic_block:
         raise RuntimeError("A notification belongs into the transaction of its change.")
     audience = notification_kind(kind).audience
