@@ -1,4 +1,4 @@
-"""An agency's colours as a stylesheet, as pages may not carry styles, and its pictures by their digests."""
+"""An agency's colours as a stylesheet, as pages may carry no inline styles, and its pictures by their digests."""
 
 import re
 

@@ -105,7 +105,7 @@ def active_jobs(model: type[Model]) -> "QuerySet[Model]":
 
 
 def run_jobs(*, seconds: float) -> None:
-    """Work on the active jobs until none is left, or for so many seconds."""
+    """Work on the active jobs until none is left, or until `seconds` have passed."""
     until = time.monotonic() + seconds
     current = JobRound()
     while current.go_on() and time.monotonic() < until:

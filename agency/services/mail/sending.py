@@ -123,7 +123,7 @@ def _record_ended(outgoing: Outgoing, ended: "Future[Ended]") -> None:
 
 
 def send_due_mails(*, seconds: float) -> None:
-    """Send every e-mail that is due by the database's clock, beginning new ones for so many seconds.
+    """Send every e-mail that is due by the database's clock; begin no new ones after `seconds`.
 
     The installation's server gets further e-mails while a conversation with an agency's server goes on; such a
     conversation has its own time limit.

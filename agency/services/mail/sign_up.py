@@ -28,7 +28,7 @@ def waiting_sign_ups() -> "QuerySet[PendingSignUp]":
 
 
 def queue_confirmation(pending: PendingSignUp) -> Mail:
-    """Queue the e-mail with the link that makes person and workspace."""
+    """Queue the e-mail with the link that creates person and workspace."""
     return Mail.objects.create(
         kind=Mail.Kind.SIGN_UP_CONFIRMATION,
         recipient=pending.email,

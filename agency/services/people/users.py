@@ -70,7 +70,7 @@ def change_user(
 def remember_landing(
     *, user: User, landing: str, agency_uuid: UUID | None = None, workspace_uuid: UUID | None = None
 ) -> None:
-    """Save where a person has chosen to be, and arrives at the next sign-in."""
+    """Save where a person has chosen to be; they arrive there at the next sign-in."""
     user.landing = landing
     user.chosen_agency = agency_uuid or user.chosen_agency
     user.chosen_workspace = workspace_uuid or user.chosen_workspace
