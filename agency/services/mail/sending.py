@@ -123,10 +123,10 @@ def _record_ended(outgoing: Outgoing, ended: "Future[Ended]") -> None:
 
 
 def send_due_mails(*, seconds: float) -> None:
-    """Send every e-mail that is due by the database's clock; begin no new ones after `seconds`.
+    """Send every e-mail that is due by the database's clock, beginning new conversations for `seconds`.
 
-    The installation's server gets further e-mails while a conversation with an agency's server goes on; such a
-    conversation has its own time limit.
+    After that the installation's server gets further e-mails only while a conversation with an agency's server goes on;
+    such a conversation has its own time limit.
     """
     until = time.monotonic() + seconds
     with ThreadPoolExecutor(OWN_SERVERS_AT_ONCE + 1, thread_name_prefix="smtp") as pool:
