@@ -1,1 +1,1 @@
-"""A customer's workspace, which an agency calls a sub-account: its owner, keys, plan, add-ons, limits and channels."""
+"""Workspaces, which agencies call sub-accounts: their owners, keys, plans, add-ons, limits and channels."""

@@ -1,4 +1,4 @@
-"""The support admin's pages about sub-accounts: to be read."""
+"""Read-only pages of the support admin about sub-accounts."""
 
 from typing import Any
 
@@ -67,7 +67,7 @@ class WorkspaceAdmin(RecordAdmin):
         return super().render_change_form(request, {**context, "may_move": may_move(request)}, *args, **options)
 
     def move_view(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """Ask to which agency, then move."""
+        """Ask for the new agency, then move the sub-account to it."""
         if not may_move(request):
             raise PermissionDenied
         workspace: Workspace | None = self.get_object(request, str(pk))
@@ -99,7 +99,7 @@ class WorkspaceAdmin(RecordAdmin):
 
 
 def may_move(request: HttpRequest) -> bool:
-    """Sub-accounts are read-only here but for this, which wants the right to change them."""
+    """Moving is the only change that this admin allows. It requires the permission to change workspaces."""
     return bool(request.user.has_perm("subaccounts.change_workspace"))
 
 

@@ -1,4 +1,4 @@
-"""What agency staff do with many sub-accounts at once: the verbs of the API, and a message to their owners."""
+"""Bulk actions of agency staff on sub-accounts: those that the API has for one, and a message to the owners."""
 
 from typing import Any, Final
 
@@ -52,7 +52,7 @@ def _workspace(call: BulkCall) -> Workspace:
 
 
 def _plan(call: BulkCall) -> Plan:
-    """Find the plan as the API does: archived ones are assigned to nobody."""
+    """Find the plan as the API does. Archived plans cannot be assigned."""
     found = Plan.objects.filter(agency=call.agency, archived_at=None, uuid=call.parameters["plan"]).first()
     if found is None:
         raise PlanNotFound
@@ -91,7 +91,7 @@ def _grant_addon(call: BulkCall) -> bool:
 
 
 def _revoke_addon(call: BulkCall) -> bool:
-    """Take it away; where it is not held nothing changes, which the API answers with 404."""
+    """Revoke the add-on. If the sub-account does not hold it, nothing changes; the API answers 404 to that."""
     try:
         revoke_addon(workspace=_workspace(call), addon=_addon(call), now=call.now, by=call.by)
     except AddonNotHeld:

@@ -1,4 +1,4 @@
-"""Sub-accounts that were chosen on their list: by hand, or by its filters."""
+"""Sub-accounts that staff chose on the list: by ticking them, or by the list's filters."""
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
@@ -17,7 +17,7 @@ from workspaces.subaccounts.models import Workspace
 
 
 def filtered(query: str, rows: "QuerySet[Any]") -> "QuerySet[Any]":
-    """Keep what the list's address asks for; a value that no sub-account can have keeps nothing."""
+    """Apply the filters of the list's query string. A value that no sub-account can have matches no row."""
     try:
         return SubAccountFilterSet.apply(Parameters(query), rows)
     except (NothingMatches, Invalid):
@@ -25,7 +25,7 @@ def filtered(query: str, rows: "QuerySet[Any]") -> "QuerySet[Any]":
 
 
 def chosen_rows(selection: Selection) -> "QuerySet[Workspace]":
-    """Keep what was chosen among the agency's own."""
+    """Give the chosen sub-accounts of the agency, without those created after the choice."""
     own = Workspace.objects.of(selection.agency).filter(created_at__lte=selection.until)
     found: QuerySet[Workspace] = (
         filtered(selection.query, own) if selection.picked is None else own.filter(uuid__in=selection.picked)
@@ -34,7 +34,7 @@ def chosen_rows(selection: Selection) -> "QuerySet[Workspace]":
 
 
 def next_rows(selection: Selection, cursor: Any, size: int) -> "QuerySet[Workspace]":
-    """Give the next of them in the list's order, the newest first, by the list's own indexes."""
+    """Give the next chosen rows, newest first. The list's own index serves this order."""
     rows = chosen_rows(selection)
     if cursor:
         at, pk = datetime.fromisoformat(cursor[0]), cursor[1]
@@ -43,7 +43,7 @@ def next_rows(selection: Selection, cursor: Any, size: int) -> "QuerySet[Workspa
 
 
 def cursor_after(found: list[tuple[datetime, int]], size: int) -> Any:
-    """Give where the rest begins; None where fewer than were asked for have come."""
+    """Give the cursor of the next batch; None if this batch was not full."""
     return None if len(found) < size else [found[-1][0].isoformat(), found[-1][1]]
 
 
@@ -52,7 +52,7 @@ def count(selection: Selection) -> int:
 
 
 def walk(selection: Selection, cursor: Any, size: int) -> Walk:
-    """Give the next of them: those that were picked in the order in which their list showed them, all at once."""
+    """Give the next batch of ids. Sub-accounts picked by hand come in one batch, in the order of their list."""
     if selection.picked is not None:
         places = {uuid: place for place, uuid in enumerate(selection.picked)}
         picked = sorted(chosen_rows(selection).values_list("uuid", "pk"), key=lambda row: places[row[0]])

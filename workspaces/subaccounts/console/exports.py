@@ -1,4 +1,4 @@
-"""Sub-accounts as a file: the columns that the API's answers have."""
+"""The export of sub-accounts to a file. Its columns are named like the fields of the API's answers."""
 
 from typing import Any, Final
 

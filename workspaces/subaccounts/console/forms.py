@@ -1,4 +1,4 @@
-"""What agency staff write about a sub-account."""
+"""Forms of agency staff about a sub-account."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ OFF = {"autocomplete": "off"}
 
 
 class SubAccountForm(forms.Form):
-    """What may be changed at any time."""
+    """The fields that staff may change at any time."""
 
     name = NameField()
     business_type = forms.ChoiceField(label=_("Business type"), required=False, choices=BUSINESS_TYPES)
@@ -35,7 +35,7 @@ class SubAccountForm(forms.Form):
     )
 
     def __init__(self, *args: Any, zone: str = "UTC", **options: Any) -> None:
-        """`zone` is the one held now, which stays a choice whatever its name."""
+        """`zone` is the present time zone. It stays a choice even if the list of choices lacks it."""
         super().__init__(*args, **options)
         odd = [] if zone == "UTC" or "/" in zone else [(zone, zone)]
         choices = [*odd, *zone_choices()]
@@ -47,7 +47,7 @@ class SubAccountForm(forms.Form):
 
 
 class PlanChoiceField(_ModelChoiceField):
-    """A choice among plans that says which one is the default."""
+    """A choice of a plan. Its label marks the default plan."""
 
     def label_from_instance(self, obj: Plan) -> str:
         return gettext("%(plan)s (default)") % {"plan": obj.name} if obj.is_default else obj.name

@@ -1,4 +1,4 @@
-"""Pages about sub-accounts, below `/console/` and in the console's namespace."""
+"""Routes of the pages about sub-accounts, below `/console/` and in the console's namespace."""
 
 from django.urls import path
 

@@ -1,1 +1,1 @@
-"""The customers' dashboard, below `/app/`: its frame, and the pages about what a workspace itself owns."""
+"""The customers' dashboard below `/app/`: its frame, and the pages about the workspace itself."""

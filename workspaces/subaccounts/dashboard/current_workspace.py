@@ -1,4 +1,7 @@
-"""Whose dashboard is open: a workspace of the person's, or a customer's of their agency; read on every request."""
+"""The workspace whose dashboard is open: the user's own, or one that they opened as agency staff.
+
+It is read anew on every request.
+"""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,7 +26,7 @@ MOST_OTHERS = 8
 
 
 class Role(TextChoices):
-    """What somebody is in the workspace that is open to them; the last two are the agency's people at a customer's."""
+    """A user's role in the open workspace. The last two are for agency staff in a customer's dashboard."""
 
     OWNER = "owner", _("Owner")
     MEMBER = "member", _("Member")
@@ -31,13 +34,13 @@ class Role(TextChoices):
     AGENCY_VIEWER = "agency_viewer", _("Agency, may look only")
 
 
-# Who may do what is not the owner's alone.
+# The roles that may make all changes but those reserved for the owner.
 CHANGERS = frozenset({Role.OWNER, Role.MEMBER, Role.AGENCY})
 OWNERS = frozenset({Role.OWNER})
 
 
 class AccessHasEnded(Exception):
-    """The hour for which somebody of an agency had opened a customer's dashboard is over, or they may not any more."""
+    """A staff member's access to a customer's dashboard is over: its time is up, or they lost the right to it."""
 
     def __init__(self, workspace: UUID) -> None:
         super().__init__()
@@ -46,9 +49,9 @@ class AccessHasEnded(Exception):
 
 @dataclass(frozen=True, slots=True)
 class CurrentWorkspace:
-    """A person in a workspace; `others` are a few of their other workspaces.
+    """A user in a workspace. `others` are a few of the user's other workspaces.
 
-    `access_ends_at` is set for somebody of the agency who has opened it as customer.
+    `access_ends_at` is set for agency staff who opened the dashboard as customer.
     """
 
     user: User
@@ -67,7 +70,7 @@ class CurrentWorkspace:
 
     @property
     def may_add_workspace(self) -> bool:
-        """Whether the switcher leads to a further workspace."""
+        """Say whether the user may add a workspace from the switcher."""
         sign_up: SignUpSettings | None = getattr(self.agency, "sign_up", None)
         return not self.is_opened_by_agency and sign_up is not None and sign_up.allows_further_workspaces
 
@@ -77,7 +80,7 @@ class CurrentWorkspace:
 
     @property
     def requires_two_factor(self) -> bool:
-        """Say whether the workspace asks everybody in it for two-factor, its agency's people as well."""
+        """Say whether the workspace requires two-factor of all its users, agency staff included."""
         return self.workspace.two_factor_required
 
     @property
@@ -86,7 +89,10 @@ class CurrentWorkspace:
 
 
 def workspaces_of(user: User, agency_id: int | None = None) -> "QuerySet[Workspace]":
-    """Give what a person owns or works in, with its agencies, by name; with `agency_id` only that agency's."""
+    """Give the workspaces that a user owns or works in, with their agencies, by name.
+
+    With `agency_id`, give only that agency's.
+    """
     rows: QuerySet[Workspace] = Workspace.objects.of_person(user).select_related("agency__brand", "agency__sign_up")
     if agency_id is not None:
         rows = rows.filter(agency=agency_id)
@@ -94,9 +100,10 @@ def workspaces_of(user: User, agency_id: int | None = None) -> "QuerySet[Workspa
 
 
 def find_current_workspace(request: HttpRequest, user: User) -> CurrentWorkspace | None:
-    """Enter the workspace that the session names, or the one chosen last, or the only one; None where there is none.
+    """Find the workspace that the session names, or the one chosen last, or the only one; None if there is none.
 
-    A customer's that somebody of its agency has opened comes first. Raises `AccessHasEnded`, once.
+    A customer's workspace that agency staff have opened comes first. If that access is over, this ends it and raises
+    `AccessHasEnded`; the next call looks among the user's own workspaces.
     """
     access = access_of(request, user)
     if access:
@@ -128,7 +135,7 @@ def _opened(request: HttpRequest, user: User, access: AgencyAccess) -> CurrentWo
 
 
 def _lacks_a_code(request: HttpRequest, workspace: Workspace, role: str) -> bool:
-    """Say whether the agency asks this role of its people for two-factor by now, and this session has shown none."""
+    """Say whether the agency requires two-factor of this role, and this session has shown no code."""
     return role in workspace.agency.two_factor_roles and not has_shown_code(request)
 
 
@@ -137,7 +144,7 @@ def _with(rows: list[Workspace], uuid: UUID | None) -> Workspace | None:
 
 
 def choose_workspace(request: HttpRequest, user: User, workspace: Workspace) -> None:
-    """Keep the choice, for the session and as the place to arrive at; a customer's dashboard is left thereby."""
+    """Keep the choice in the session and as the user's landing page. This also leaves a customer's dashboard."""
     leave_access(request, user)
     request.session[CHOSEN] = str(workspace.uuid)
     remember_landing(user=user, landing="app", workspace_uuid=workspace.uuid)

@@ -1,4 +1,4 @@
-"""What channels mean to a workspace's home page: the first step, and a concern when one is lost."""
+"""Channels on a workspace's home page: the first set-up step, and a warning about broken channels."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,7 @@ MOST_NAMED = 3
 
 
 def channel_step(workspace: Workspace) -> Iterator[SetUpStep]:
-    """Everything else needs a channel."""
+    """Put the channel first, because every other step needs one."""
     yield SetUpStep(
         title=_("Connect a channel"),
         text=_("WhatsApp, Instagram, Messenger … %(agency)s connects it for you.") % {"agency": workspace.agency.name},
@@ -24,7 +24,7 @@ def channel_step(workspace: Workspace) -> Iterator[SetUpStep]:
 
 
 def broken_channels(workspace: Workspace) -> Iterator[Concern]:
-    """Name a few of the channels that their provider has closed."""
+    """Name a few channels whose connection the provider has closed."""
     broken = workspace.channels.filter(status=Channel.Status.ERROR).order_by("id")
     for name in broken.values_list("name", flat=True)[:MOST_NAMED]:
         yield Concern(

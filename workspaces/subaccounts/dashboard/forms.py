@@ -1,4 +1,4 @@
-"""What a customer says of their workspace."""
+"""Forms of the customers' dashboard about the workspace, its people and its keys."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -36,7 +36,7 @@ def link(label: Any, **options: Any) -> forms.URLField:
 
 
 class SettingsForm(forms.Form):
-    """Opening hours, one line a day, and what else automations may say about the business."""
+    """Opening hours, one line a day, and other facts about the business that automations may use."""
 
     address = MultilineField(
         label=_("Address"), required=False, max_length=LONGEST_TEXT, widget=forms.Textarea(attrs={"rows": 2})
@@ -76,7 +76,7 @@ class SettingsForm(forms.Form):
         return (self[name] for name in OTHERS)
 
     def changes(self) -> WorkspaceChanges:
-        """Give the values as the service takes them."""
+        """Give the values that `change_workspace` takes."""
         given = self.cleaned_data
         return {
             "opening_hours": self.hours,
@@ -92,7 +92,7 @@ class SettingsForm(forms.Form):
 
 
 class PersonForm(forms.Form):
-    """Who is invited to work in the workspace."""
+    """The person to invite into the workspace."""
 
     name = LineField(label=_("Name"), max_length=LONGEST_NAME, widget=forms.TextInput({"autocomplete": "off"}))
     email = EmailField()

@@ -1,4 +1,4 @@
-"""The API keys of a sub-account, as its agency makes, rolls and revokes them."""
+"""The API keys of a sub-account: its agency makes, rolls and revokes them."""
 
 from typing import Any
 from uuid import UUID
@@ -47,7 +47,7 @@ class NoLongerShown(Conflict):
 
 
 class PlaintextIdempotency(Idempotency):
-    """Remembers an answer with its plaintext encrypted: it is shown again for as long as the key lives."""
+    """Remembers an answer with its plaintext encrypted. A replay shows the plaintext while the key is live."""
 
     def remembered(self, answer: HttpResponse) -> bytes:
         data = orjson.loads(answer.content)["data"]

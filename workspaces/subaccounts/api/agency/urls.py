@@ -1,4 +1,4 @@
-"""Paths of the agency surface about sub-accounts."""
+"""The agency API's routes for sub-accounts."""
 
 from config.api.routers import routes_of
 from workspaces.subaccounts.api.agency import keys, views

@@ -1,4 +1,4 @@
-"""The workspace surface: every view below `/api/v1` stands on this class."""
+"""The workspace surface: the base class of every view below `/api/v1`."""
 
 from rest_framework.viewsets import ViewSetMixin
 

@@ -1,4 +1,4 @@
-"""Paths of the workspace surface about channels."""
+"""The workspace API's routes for the workspace and its channels."""
 
 from config.api.routers import routes_of
 from workspaces.subaccounts.api.workspace import views

@@ -1,4 +1,4 @@
-"""Somebody of the agency opens a customer's dashboard, from the button on the sub-account's page."""
+"""The button on a sub-account's page with which agency staff open the customer's dashboard."""
 
 from uuid import UUID
 
@@ -20,7 +20,7 @@ DASHBOARD = "/app/"
 
 
 class OpenAsCustomer(OneSubAccount):
-    """Everybody of the team may look; what each may do there follows from their role, read at every request."""
+    """Every member of the agency may open the dashboard. Their role, read on every request, decides what they may do."""
 
     writers = frozenset(Member.Role)
     form_page = PAGE
@@ -40,7 +40,7 @@ class OpenAsCustomer(OneSubAccount):
 
 
 def _page_of_dashboard(request: HttpRequest) -> str:
-    """Give the dashboard's page that was asked for; whatever lies elsewhere leads to its home."""
+    """Give the dashboard page that the form names, or the dashboard's home if it names an address outside."""
     home, asked = reverse("app:home"), request.POST.get("page", "")
     is_inside = asked.startswith(DASHBOARD) and url_has_allowed_host_and_scheme(asked, allowed_hosts=None)
     return asked if is_inside and ".." not in asked else home

@@ -1,4 +1,4 @@
-"""A sub-account's owner: another one, or the invitation again."""
+"""Replace a sub-account's owner, or invite the owner again."""
 
 from typing import Any
 from uuid import UUID
@@ -38,7 +38,7 @@ class OwnerChange(OneSubAccount, FormPage[OwnerForm]):
 
 
 class OwnerInvite(OneSubAccount):
-    """Sends the owner another link, from the button on the sub-account's page."""
+    """Sends the owner another invitation, from the button on the sub-account's page."""
 
     creates = True
     form_page = PAGE

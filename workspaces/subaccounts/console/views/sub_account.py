@@ -1,4 +1,4 @@
-"""One sub-account: its page, and the pages that change it."""
+"""The page of one sub-account, and the pages that change it."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -44,7 +44,7 @@ def plans_of(agency: Agency) -> "QuerySet[Plan]":
 
 
 def _limit_concerns(workspace: Workspace, used: Iterable[UsedLimit]) -> Iterator[Concern]:
-    """Name limits that are used up; the smallest ones are meant to be."""
+    """Name limits that are used up, except those whose smallest value is meant to be full."""
     full = [limit for limit in used if limit.is_reached and not limit.is_meant_to_be_full]
     for limit in full[:MOST_NAMED]:
         yield Concern(
@@ -56,7 +56,7 @@ def _limit_concerns(workspace: Workspace, used: Iterable[UsedLimit]) -> Iterator
 
 
 class OneSubAccount(ConsoleView):
-    """A page about one sub-account of the agency; malformed, unknown and foreign ids read alike."""
+    """A page about one sub-account of the agency. Malformed, unknown and foreign ids get the same answer."""
 
     nav = NAV
     workspace: Workspace

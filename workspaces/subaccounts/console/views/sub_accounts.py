@@ -1,4 +1,4 @@
-"""The list of sub-accounts, with its search, filters and order in the address."""
+"""The list of sub-accounts. Its search, filters and order stand in the query string."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -22,7 +22,7 @@ from workspaces.subaccounts.services.listing import count_of, rows_of
 NAV = "console:sub-accounts"
 COLUMNS = ("uuid", "name", "status", "owner_name", "owner_email", "business_type", "created_at", "plan__name")
 MOST_PLANS = 200
-# Each order is that of an index.
+# Each column's order is that of an index.
 TABLE = Table(
     caption=_("Sub-accounts"),
     columns=(
@@ -45,7 +45,7 @@ TABLE = Table(
 
 @dataclass(slots=True)
 class Filters:
-    """What the list was asked for, as it was written in the address; the API's other filters count there, too."""
+    """The filters in the list's query string. The API's filters work there too, even those without a form field."""
 
     query: str
 
@@ -54,12 +54,12 @@ class Filters:
         return SubAccountFilterSet.is_sent(Parameters(self.query))
 
     def apply(self, rows: "QuerySet[Any]") -> "QuerySet[Any]":
-        """Keep what is asked for; a value that no sub-account can have keeps nothing."""
+        """Apply the filters. A value that no sub-account can have matches no row."""
         return filtered(self.query, rows)
 
 
 class SubAccounts(ListPage, ConsoleView):
-    """The count of all is the agency's own; only a filter counts rows."""
+    """Without a filter, the total is the agency's stored count. Rows are counted only for a filter."""
 
     nav = NAV
     table = TABLE

@@ -20,7 +20,7 @@ from workspaces.subaccounts.services import assign_plan, grant_addon, revoke_add
 
 
 class PlanChoice(OneSubAccount, FormPage[PlanForm]):
-    """Choosing the plan that the sub-account has copies its limits again."""
+    """Assigns a plan. Choosing the present plan again copies its limits anew."""
 
     template_name = "subaccounts/assign_plan.html"
 
@@ -44,7 +44,7 @@ class PlanChoice(OneSubAccount, FormPage[PlanForm]):
 
 
 class AddonGrant(OneSubAccount):
-    """Grants an add-on that was chosen on the sub-account's page."""
+    """Grants the add-on chosen on the sub-account's page."""
 
     keeps_form_data = True
     form_page = PAGE
