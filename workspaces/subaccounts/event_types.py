@@ -1,4 +1,4 @@
-"""How events of workspaces are declared: all alike, so that a topic is one line in its app's hooks."""
+"""The declaration of workspace events, so that an app's hooks need one line for each event type."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -21,11 +21,11 @@ def workspace_event_type(
     sample: Mapping[str, Any] | None = None,
     **beside: Any,
 ) -> EventType:
-    """Declare a topic whose `data` holds a resource, as its read shows it, under its own name.
+    """Declare an event type whose `data` holds a resource under its name, in the form in which the API reads it.
 
-    A name that ends with `.updated` has `changes` too: `{field: {from, to}}`. `beside` are more fields of `data`:
-    serializers or fields by their names. `sample` changes parts of the resource's example. Nothing is recorded while
-    nobody would get it.
+    A name that ends with `.updated` adds `changes`: `{field: {from, to}}`. `beside` adds more serializers or fields to
+    `data` by their names. `sample` overrides parts of the resource's example. An event without subscribers is not
+    recorded.
     """
     fields: dict[str, Any] = {resource: serializer(), **beside}
     if name.endswith(".updated"):
@@ -44,5 +44,5 @@ def workspace_event_type(
 
 
 def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Give `{field: {from, to}}` of what two readings of a resource differ in."""
+    """Give `{field: {from, to}}` for each field in which two states of a resource differ."""
     return {name: {"from": before.get(name), "to": value} for name, value in after.items() if before.get(name) != value}

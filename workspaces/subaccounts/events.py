@@ -1,4 +1,4 @@
-"""Names of the events that an agency gets about its sub-accounts, and a workspace about its channels.
+"""Names of the events that agencies get about sub-accounts, and workspaces about channels.
 
 `hooks` declares them.
 """

@@ -1,4 +1,4 @@
-"""What sub-accounts add elsewhere: events; the console, the dashboard and the activity log."""
+"""This app's registrations: events, pages of the console and the dashboard, labels of the activity log."""
 
 from collections.abc import Iterable
 from datetime import timedelta
@@ -86,7 +86,7 @@ from workspaces.subaccounts.services.subscription.usage import used_channels, us
 def _event(
     name: str, label: str, serializer: type[Serializer] = SubAccountEventSerializer, status: str = "active"
 ) -> EventType:
-    """Declare an event about a sub-account; `status` is the sample's."""
+    """Declare an event about a sub-account. `status` is that of the sub-account in the sample."""
     sample = {"workspace": {"name": "Sample sub-account", "status": status}}
     return EventType(name=name, label=label, group="Sub-accounts", serializer=serializer, sample=sample)
 
@@ -151,7 +151,7 @@ ACTIONS = {
 
 
 def figures(agency: Agency) -> Iterable[Figure]:
-    """The total comes from the agency's own count."""
+    """Give the figures of the console's home page. The total is the agency's stored count."""
     own = Workspace.objects.of(agency)
     most = agency.max_sub_accounts
     yield Figure(
@@ -179,7 +179,10 @@ def _workspaces_of(user: User, agency_id: int | None) -> "QuerySet[Workspace]":
 
 
 def _agency_ids(user: User) -> Iterable[int]:
-    """People without a password have accepted nothing: then the workspaces that wait for them count."""
+    """Give the agencies of the user's workspaces.
+
+    A user without a password has accepted nothing yet. For such a user, workspaces that wait for their answer count.
+    """
     rows = Workspace.objects.of_person(user)
     if not user.has_usable_password():
         rows = Workspace.objects.filter(Q(owner=user) | Q(pk__in=user.workspace_memberships.values("workspace")))
@@ -191,7 +194,7 @@ def _is_in_one(user: User, agency_id: int | None) -> bool:
 
 
 def _workspaces(user: User, agency_id: int | None) -> Iterable[Belonging]:
-    """The first few; all of them are on the page on which they are chosen."""
+    """Give the first of the user's workspaces. The page for choosing a workspace lists all of them."""
     rows = _workspaces_of(user, agency_id).select_related("agency").order_by("name_key", "id")
     for workspace in rows[:MOST_SHOWN]:
         note = _("Owner, at %(agency)s") if workspace.owner_id == user.pk else _("Member, at %(agency)s")
@@ -209,7 +212,7 @@ MOST_NAMED = 3
 
 
 def concerns(agency: Agency) -> Iterable[Concern]:
-    """Sub-accounts with a channel that its provider has closed, and those that are at a limit of their channels."""
+    """Name sub-accounts with a broken channel, and those near a limit of their channels."""
     broken = Channel.objects.filter(status=Channel.Status.ERROR, workspace__agency=agency)
     columns = ("workspace__name", "workspace__uuid", "name")
     for name, uuid, channel in broken.order_by("workspace", "id").values_list(*columns)[:MOST_NAMED]:

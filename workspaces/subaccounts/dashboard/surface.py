@@ -1,4 +1,4 @@
-"""The base of every dashboard page: who may come in, and how a refusal reads."""
+"""The base classes of the dashboard's pages: they check access and answer refusals."""
 
 from typing import Any, ClassVar, cast
 from uuid import UUID
@@ -40,7 +40,7 @@ from workspaces.subaccounts.services.people.agency_access import last_entry_of_v
 
 
 def inside_dashboard(address: str) -> str:
-    """Give an address that leads to a page of the dashboard; nothing for any other."""
+    """Give the address back if it leads to a page of the dashboard, else an empty text."""
     inside = address.startswith(reverse("app:home")) and url_has_allowed_host_and_scheme(address, allowed_hosts=None)
     return address if inside else ""
 
@@ -59,12 +59,12 @@ class CustomerView(SignedInView):
 
     @property
     def workspaces(self) -> "QuerySet[Workspace]":
-        """What the person owns or works in, as far as this host shows it."""
+        """The workspaces that the user owns or works in; on an agency's host, only that agency's."""
         return workspaces_of(self.user, host_agency_id(self.request))
 
 
 class DashboardView(CustomerView):
-    """A page of one workspace. POST is for `writers` alone; with `writers_only` so is looking at it."""
+    """A page of one workspace. Only `writers` may POST; with `writers_only`, only they may open the page."""
 
     writers: ClassVar[frozenset[Role]] = CHANGERS
     writers_only: ClassVar[bool] = False
@@ -96,7 +96,7 @@ class DashboardView(CustomerView):
         return self.refuse_other(current.workspace.uuid, current.workspace.name)
 
     def handle(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        """Leave an entry of everything that the agency does as customer, where the service has left none."""
+        """Record each change that agency staff make as customer, unless the service has recorded it."""
         if request.method != "POST" or not self.current.is_opened_by_agency or self.only_looks(request):
             return super().handle(request, *args, **kwargs)
         by = self.by
@@ -120,7 +120,7 @@ class DashboardView(CustomerView):
         return self.current.role in self.writers
 
     def _refuse_role(self) -> HttpResponse:
-        """Say why somebody may not do this, inside the dashboard."""
+        """Say inside the dashboard's frame that the user's role does not allow this."""
         return self.page("subaccounts/dashboard/refused.html", status=403)
 
     def _without_workspace(self, request: HttpRequest) -> HttpResponse:
@@ -144,16 +144,16 @@ class DashboardView(CustomerView):
 
     @property
     def area_notification_kinds(self) -> list[NotificationKind]:
-        """What the people of a workspace are told of."""
+        """The kinds of notifications that a workspace's users get."""
         return kinds_for(Audience.WORKSPACE)
 
     @property
     def back_to(self) -> str:
-        """The page from which somebody came to make what is missing there; empty where nobody did."""
+        """The page, named by `next`, that sent the user here to create something it needs; empty without one."""
         return inside_dashboard(self.request.GET.get("next", ""))
 
     def done(self, message: str, to: str, *args: object) -> HttpResponse:
-        """Say what was done and go on to the page named `to`, or back to the one that led here."""
+        """Show the message and redirect to `back_to`, or to the page named `to` if there is none."""
         return super().done(message, self.back_to or to, *(() if self.back_to else args))
 
     def page(self, template: str, *, status: int = 200, **context: Any) -> HttpResponse:

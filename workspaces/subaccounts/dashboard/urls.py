@@ -1,4 +1,4 @@
-"""The dashboard's first pages, below `/app/` and in the namespace `app`."""
+"""Routes of this app's dashboard pages, below `/app/` and in the namespace `app`."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""What is searched for, an agency's number of sub-accounts, which the database counts, and who may move one."""
+"""Checks, search indexes, triggers that count an agency's sub-accounts, and one that guards moves between agencies."""
 
 from django.contrib.postgres.operations import BtreeGinExtension, TrigramExtension
 from django.db import migrations
@@ -57,7 +57,7 @@ DROP FUNCTION subaccounts_count_added();
 DROP FUNCTION subaccounts_count_removed();
 DROP FUNCTION subaccounts_count_moved();
 """
-# A sub-account goes to another agency where a transaction says that this is what it does.
+# A sub-account changes its agency only in a transaction that declares the move.
 MOVING = """
 CREATE FUNCTION subaccounts_refuse_moving() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -1,4 +1,4 @@
-"""When a sub-account's suspension was lifted last."""
+"""The time at which a sub-account's suspension was last lifted."""
 
 from django.db import migrations, models
 

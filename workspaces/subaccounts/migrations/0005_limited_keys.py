@@ -1,4 +1,4 @@
-"""Keys that expire, that work from some networks alone, and that were rolled."""
+"""Workspace keys that expire, that work only from some networks, and that were rolled."""
 
 import django.contrib.postgres.fields
 import django.db.models.deletion

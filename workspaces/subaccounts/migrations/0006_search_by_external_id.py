@@ -1,4 +1,4 @@
-"""The agency's own id comes first in its index, so that a search finds it beside names."""
+"""The index on external ids begins with the id, so that a search for names and ids can use it."""
 
 from django.db import migrations, models
 

@@ -1,4 +1,4 @@
-"""A number, Page or account through which a workspace sends and receives messages."""
+"""Channels: the numbers, Pages and accounts through which a workspace sends and receives messages."""
 
 import uuid
 from collections.abc import Callable
@@ -27,7 +27,7 @@ CHANNEL_NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class AllowanceSource:
-    """How a higher app says how many people count against a channel's limit: an expression over channels' rows."""
+    """A higher app's count of the people who use up a channel's limit, as an expression over channel rows."""
 
     name: str
     used: Callable[[], models.expressions.Combinable]
@@ -37,11 +37,12 @@ allowance_sources = Registry[AllowanceSource]("sources of used allowances")
 
 
 class Channel(models.Model):
-    """`external_id` is the provider's own id; `handle` what people know: a phone number, Page name or @username.
+    """A number, Page or account. `external_id` is the provider's id, `handle` the number or name that people know.
 
-    `messaging_limit` is how many people a WhatsApp number may write to first in 24 hours, None where there is no limit
-    (one that the provider does not tell counts as the smallest); `quality` how content people are with what it sends.
-    When the provider says that it changed either is kept, so that an older change which comes later changes nothing.
+    `messaging_limit` is how many people a WhatsApp number may write to first in 24 hours; None means no limit, and an
+    unknown limit counts as the smallest. `quality` is how content people are with the number's messages.
+    `limit_told_at` and `quality_told_at` are the provider's times of the last change, so that an older change that
+    arrives later is ignored.
     """
 
     class Status(models.TextChoices):
@@ -91,14 +92,14 @@ class Channel(models.Model):
 
     @property
     def known_quality(self) -> str | None:
-        """The quality of a WhatsApp number; other platforms have none."""
+        """The quality of a WhatsApp number; None on other platforms."""
         return self.quality if self.platform == "whatsapp" else None
 
     @property
     def remaining_allowance(self) -> int | None:
-        """How many more people the number may write to first; None where nothing limits it.
+        """How many more people the number may write to first; None without a limit.
 
-        A list's channels bring `used_allowance` along.
+        It uses the annotation of `with_used_allowance`, or reads the count with one more statement.
         """
         if self.messaging_limit is None:
             return None
@@ -110,6 +111,6 @@ class Channel(models.Model):
 
 
 def with_used_allowance(channels: "models.QuerySet[Channel]") -> "models.QuerySet[Channel]":
-    """Read along how many people count against each channel's limit, as the app says that counts them."""
+    """Annotate each channel with `used_allowance`, by the registered source; 0 if no app counts."""
     counted = [source.used() for source in allowance_sources]
     return channels.annotate(used_allowance=counted[0] if counted else Value(0, models.IntegerField()))

@@ -1,4 +1,4 @@
-"""API keys of a workspace: only a digest is kept."""
+"""API keys of a workspace. Only a digest of each is stored."""
 
 from django.db import models
 
@@ -7,7 +7,7 @@ from workspaces.subaccounts.models.workspaces import Workspace
 
 
 class WorkspaceKey(APIKey):
-    """Outlives its workspace, so that a call with it is answered that the workspace is gone."""
+    """An API key of a workspace. It outlives the workspace, so that calls can be told that the workspace is gone."""
 
     workspace = models.ForeignKey(Workspace, null=True, on_delete=models.SET_NULL, related_name="keys")
 

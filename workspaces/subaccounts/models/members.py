@@ -1,4 +1,4 @@
-"""The people who work in a workspace beside its owner."""
+"""The people who work in a workspace besides its owner."""
 
 import uuid
 
@@ -12,7 +12,7 @@ from workspaces.subaccounts.models.workspaces import Workspace
 class WorkspaceMember(models.Model):
     """A person who works in a workspace that somebody else owns.
 
-    The owner stands in `Workspace.owner` alone: the services, under the workspace's lock, make nobody both.
+    The owner is named in `Workspace.owner` only. The services, under the workspace's lock, keep anyone from being both.
     """
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)

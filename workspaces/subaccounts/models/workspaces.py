@@ -22,7 +22,7 @@ else:
 
 @CharField.register_lookup
 class Like(_TextLookup):
-    """A plain LIKE, which the trigram index serves; Django's own `contains` would escape the pattern again."""
+    """A plain LIKE, which the trigram index serves. Django's `contains` would escape the pattern a second time."""
 
     lookup_name = "like"
 
@@ -35,7 +35,7 @@ class Like(_TextLookup):
 MOST_CHANNELS = 1_000
 LONGEST_EXTERNAL_ID = 200
 LONGEST_OWNER_KEY = 1_000
-# What somebody types of a uuid: its first eight digits at least, as shorter ones are also words and numbers.
+# The beginning of a uuid in a search: at least eight digits, because fewer may also be a word or a number.
 BEGINNING_OF_UUID = re.compile(r"[0-9a-f]{8}[0-9a-f-]{0,28}")
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
@@ -52,12 +52,12 @@ class BusinessType(models.TextChoices):
 
 
 def owner_key(name: str, email: str) -> str:
-    """Give the form in which an owner is found by name and e-mail, each on a line."""
+    """Give the text that searches compare with: the owner's normalized name and e-mail, a line each."""
     return f"{name_key(name)}\n{name_key(email)}"
 
 
 def uuids_beginning(fragment: str) -> tuple[uuid.UUID, uuid.UUID] | None:
-    """Give the first and the last uuid that begin like this, in any case; None for what begins none."""
+    """Give the first and the last uuid that begin with the fragment, in any case; None if no uuid can."""
     text = fragment.strip().lower()
     digits = text.replace("-", "")
     if not BEGINNING_OF_UUID.fullmatch(text) or len(digits) > 32:
@@ -67,9 +67,10 @@ def uuids_beginning(fragment: str) -> tuple[uuid.UUID, uuid.UUID] | None:
 
 
 def found_by(fragment: str) -> Q:
-    """Say what a search finds: the name, the owner's name or the owner's e-mail holds it, in any case and Unicode form.
+    """Give the condition of a search: the name, the owner's name or the owner's e-mail contains the fragment.
 
-    Eight digits of a uuid or more find those whose own begins with them, and the agency's own id in full its one.
+    Case and Unicode form do not matter. At least eight digits also match uuids that begin with them, and a complete
+    external id matches its sub-account.
     """
     pattern, uuids = like_pattern(name_key(fragment)), uuids_beginning(fragment)
     found = Q(name_key__like=pattern) | Q(owner_key__like=pattern) | Q(external_id=fragment.strip())
@@ -78,20 +79,20 @@ def found_by(fragment: str) -> Q:
 
 class WorkspaceQuerySet(models.QuerySet["Workspace"]):
     def of(self, agency: Agency) -> Self:
-        """Keep the sub-accounts of one agency: where every query of a view begins."""
+        """Keep the sub-accounts of one agency. Every query of a view begins here."""
         return self.filter(agency=agency)
 
     def owned_by(self, user: User) -> Self:
-        """Keep those that are a person's own: not those whose ownership they have yet to accept."""
+        """Keep the workspaces whose ownership the user has accepted."""
         return self.filter(owner=user, owner_pending_since=None)
 
     def of_person(self, user: User) -> Self:
-        """Keep those that a person owns or works in."""
+        """Keep the workspaces that the user owns or is a member of."""
         owned = Workspace.objects.owned_by(user).order_by().values("pk")
         return self.filter(pk__in=owned.union(user.workspace_memberships.values("workspace"), all=True))
 
     def matching(self, fragment: str) -> Self:
-        """Keep those that a search for the fragment finds."""
+        """Keep the workspaces that a search for the fragment finds."""
         return self.filter(found_by(fragment))
 
     def newest_first(self) -> Self:
@@ -99,14 +100,14 @@ class WorkspaceQuerySet(models.QuerySet["Workspace"]):
 
 
 class Workspace(models.Model):
-    """Holds its own copy of its plan's limits; `limits` is the sum of that copy and those of its add-ons.
+    """A workspace. `plan_limits` copies its plan's limits; `limits` is the sum of that copy and its add-ons' limits.
 
-    `owner_name` and `owner_email` are what was sent. With `owner_pending_since` the owner has not accepted it, or has
-    declined or left it: it is not among their workspaces. With `two_factor_required` its dashboard is closed to all who
-    of its people uses no two-factor. `opening_hours` names all seven days, each with its
-    intervals: `{"monday": [["09:00", "17:00"]], …}`; it is empty until it has been set. `former_agencies` has, by their
-    ids, when it left the agencies that it was under before. With `first_steps_hidden` its people have put the list of
-    first steps away.
+    `owner_name` and `owner_email` are as the agency sent them. While `owner_pending_since` is set, the owner has not
+    accepted the workspace, or has declined or left it, and does not see it among their workspaces.
+    `two_factor_required` closes the dashboard to people without two-factor. `opening_hours` names all seven days with
+    their intervals: `{"monday": [["09:00", "17:00"]], …}`; it is empty until it is set. `former_agencies` maps the ids
+    of earlier agencies to the times at which the workspace left them. `first_steps_hidden` hides the list of first
+    steps on the dashboard's home page.
     """
 
     class Status(models.TextChoices):
@@ -160,7 +161,8 @@ class Workspace(models.Model):
             models.CheckConstraint(condition=~Q(owner_key=""), name="workspace_owner_can_be_found"),
             models.CheckConstraint(condition=~Q(external_id=""), name="workspace_external_id_is_not_empty"),
             models.UniqueConstraint(
-                # The id first: a search looks for it beside names, and knows the agency only of all of them together.
+                # The id comes first, because a search joins this condition with others by OR, and the agency is
+                # outside of that OR.
                 fields=["external_id", "agency"],
                 condition=Q(external_id__isnull=False),
                 name="workspace_external_id_once_per_agency",
@@ -180,7 +182,7 @@ class Workspace(models.Model):
 
     @property
     def granted_addons(self) -> list[Addon]:
-        """The add-ons that it holds, in the order in which they were granted, with the limits of that day."""
+        """The add-ons that it holds, oldest grant first, each with its limits at the time of the grant."""
         held = list(self.held_addons.select_related("addon").order_by("granted_at", "id"))
         for one in held:
             one.addon.limits = one.limits
@@ -188,13 +190,13 @@ class Workspace(models.Model):
 
     @property
     def connected_channels(self) -> "models.QuerySet[Any]":
-        """Its channels, the oldest first; at most a thousand."""
+        """Its channels, oldest connection first; at most a thousand."""
         channels: models.QuerySet[Any] = self.channels.order_by("connected_at", "id")
         return channels[:MOST_CHANNELS]
 
     @property
     def weekly_hours(self) -> dict[str, list[list[str]]]:
-        """Its opening hours with all seven days, whether they were set or not."""
+        """Its opening hours with all seven days, even if they are not set."""
         return {day: self.opening_hours.get(day, []) for day in DAYS}
 
     @property
@@ -202,14 +204,14 @@ class Workspace(models.Model):
         return self.status == self.Status.ACTIVE
 
     def agencies_since(self, moment: datetime) -> frozenset[int]:
-        """Give the ids of the agencies that it has been under since then: what it has sent leads to hosts of theirs."""
+        """Give the ids of the agencies that it has belonged to since then. Links sent since lead to their hosts."""
         left = self.former_agencies.items()
         former = (int(agency) for agency, until in left if datetime.fromisoformat(until) >= moment)
         return frozenset((self.agency_id, *former))
 
 
 class HeldAddon(models.Model):
-    """An add-on that a sub-account holds, with the limits as they were when it was granted."""
+    """An add-on that a sub-account holds, with the add-on's limits at the time of the grant."""
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, db_index=False, related_name="held_addons")
     addon = models.ForeignKey(Addon, on_delete=models.PROTECT, related_name="held_by")

@@ -1,1 +1,1 @@
-"""What the console's, the dashboard's and the public pages about sub-accounts share."""
+"""Code that the console, the dashboard and the public pages about sub-accounts share."""

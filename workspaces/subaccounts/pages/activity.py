@@ -1,4 +1,4 @@
-"""How a workspace's own people read its activity: who has done what, and what narrows it."""
+"""The activity log as a workspace's own people see it: the names of actors and targets, and the filters."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from agency.pages.activity_filters import Door, filters_by, narrowed
 from workspaces.subaccounts.models import Workspace
 
 OWN_KINDS: Final = frozenset({"workspace_key", "customer"})
-# What is shown with the name of the person who has done it, as `Names.is_own` says of an entry.
+# Entries that show their actor's own name. `Names.is_own` is the same rule for one entry.
 OWN: Final = ~Q(acting_for="") | Q(of_workspace=True) | Q(actor_kind__in=sorted(OWN_KINDS))
 DOORS: Final = (
     Door("people", gettext_lazy("People"), Q(actor_kind="user", of_workspace=True)),
@@ -28,17 +28,16 @@ FILTERS: Final = filters_by(DOORS)
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """Who has done something: the workspace's people and keys by their names, the agency by its own.
+    """The names in the log: the workspace's people and keys by their own names, agency staff by the agency's name.
 
-    What is written down with each entry decides, so that nobody's name begins to show, or ceases to, when somebody
-    leaves a team or the workspace moves. Somebody of the agency who has opened the dashboard stands there with both
-    names, the agency's as whose they came.
+    The fields stored with each entry decide, so that names stay the same when somebody leaves a team or the workspace
+    moves. Agency staff who opened the dashboard as customer appear with their own name and the agency's.
     """
 
     workspace: Workspace
 
     def is_own(self, entry: ActivityEntry) -> bool:
-        """Say whether the workspace's own people, keys or customers have done it, or the agency in their place."""
+        """Say whether the workspace's people, keys or customers made the change, or agency staff as customer."""
         return bool(entry.acting_for) or entry.of_workspace or entry.actor_kind in OWN_KINDS
 
     def of_actor(self, entry: ActivityEntry) -> str:
@@ -50,14 +49,14 @@ class Names:
         return entry.actor_label if self.is_own(entry) else agency
 
     def of_target(self, entry: ActivityEntry) -> str:
-        """Name what it was done to; the workspace itself is what the whole page is about."""
+        """Name the changed object; empty for changes of the agency, and for the workspace, which the page is about."""
         return entry.target_name if self.is_own(entry) and entry.target_kind != "workspace" else ""
 
 
 def entries_of(workspace: Workspace, asked: Mapping[str, str]) -> "QuerySet[ActivityEntry]":
-    """Keep a workspace's entries that all filters keep.
+    """Give a workspace's entries that match all filters.
 
-    Whose name and target are not shown is not found by them either: guessing would tell them.
+    The filters by person and object search only entries that show both, so that nobody can guess hidden names.
     """
     entries = ActivityEntry.objects.filter(workspace_uuid=workspace.uuid).select_related("agency")
     if asked.get("person") or asked.get("object"):

@@ -1,4 +1,4 @@
-"""Which customer's dashboard somebody of the agency has opened: kept in their session, for an hour at most."""
+"""The customer's dashboard that an agency's staff member has opened. Their session keeps it, for an hour at most."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,7 +18,7 @@ KEY = "agency_access"
 
 @dataclass(frozen=True, slots=True)
 class AgencyAccess:
-    """The workspace that `user` has opened, and until when."""
+    """The workspace that `user` has opened, and the time at which that access ends."""
 
     user: int
     workspace: UUID
@@ -26,12 +26,12 @@ class AgencyAccess:
 
 
 def begin_access(request: HttpRequest, *, user: User, workspace: Workspace, ends_at: datetime) -> None:
-    """Keep which workspace the person has opened; another one's access is over thereby."""
+    """Keep the opened workspace in the session. It replaces a workspace opened before."""
     request.session[KEY] = {"user": user.pk, "workspace": str(workspace.uuid), "ends_at": ends_at.isoformat()}
 
 
 def access_of(request: HttpRequest, user: User) -> AgencyAccess | None:
-    """Give what the person has opened in this session, be its time over or not."""
+    """Give the user's access in this session, even if its time is over."""
     kept = request.session.get(KEY)
     if kept is None or kept["user"] != user.pk:
         return None
@@ -39,9 +39,9 @@ def access_of(request: HttpRequest, user: User) -> AgencyAccess | None:
 
 
 def leave_access(request: HttpRequest, user: User) -> Workspace | None:
-    """Leave what the person has opened and record it; gives the workspace as long as it is one of their agency's.
+    """End the user's access and record it. Gives the workspace if the user is still a member of its agency.
 
-    The log of an agency of whose team somebody is no longer says nothing more of them.
+    Nothing is recorded of users who have left the agency.
     """
     access = access_of(request, user)
     request.session.pop(KEY, None)
@@ -55,7 +55,7 @@ def leave_access(request: HttpRequest, user: User) -> Workspace | None:
 
 
 def leave_on_signing_out(request: HttpRequest, user: User | None, **_: object) -> None:
-    """Record that a person who signs out leaves the customer's dashboard that they have opened."""
+    """End the access of a user who signs out."""
     if user is not None:
         leave_access(request, user)
 
@@ -63,9 +63,10 @@ def leave_on_signing_out(request: HttpRequest, user: User | None, **_: object) -
 def opened_workspace(
     access: AgencyAccess, *, now: datetime, host_agency_id: int | None
 ) -> tuple[Workspace, str] | None:
-    """Read anew what is open with this access, and the person's role at its agency.
+    """Read the opened workspace and the user's role at its agency anew, in one statement for each request.
 
-    None once its hour is over, or the person, the agency or the workspace may not: one statement for each request.
+    None if the time is over, the user has left the agency, the agency or the workspace is suspended, or the host
+    belongs to another agency.
     """
     if access.ends_at <= now:
         return None

@@ -1,4 +1,4 @@
-"""What people say of a business: its name, what kind it is, where its clock is."""
+"""The form fields about a business: its name, type and time zone."""
 
 from functools import lru_cache
 from itertools import groupby
@@ -32,14 +32,14 @@ def _zone_label(zone: str) -> str:
 
 
 def plain_name(name: str) -> str:
-    """Give a name back that no mail program makes a link of."""
+    """Give the name back. Raises `ValidationError` for a name that a mail program would turn into a link."""
     if holds_web_address(name):
         raise ValidationError(MESSAGE)
     return name
 
 
 class ZoneSelect(LongSelect):
-    """A select of the zones, written once for each that is chosen: anybody may open the page that has it."""
+    """A select of time zones. Its HTML is cached for each chosen zone, because its page is public."""
 
     def written(self, chosen: str) -> SafeString:
         return _zones_with(chosen)
@@ -51,7 +51,7 @@ def _zones_with(chosen: str) -> SafeString:
 
 
 class BusinessForm(forms.Form):
-    """A workspace-to-be, as its customer describes it. A script chooses the browser's own time zone beforehand."""
+    """A customer's description of a new workspace. A script preselects the browser's time zone."""
 
     business = NameField(label=_("Name of the business"), widget=forms.TextInput({"autocomplete": "organization"}))
     business_type = forms.ChoiceField(label=_("Business type"), required=False, choices=BUSINESS_TYPES)

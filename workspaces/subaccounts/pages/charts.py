@@ -11,7 +11,7 @@ from workspaces.subaccounts.models import Workspace
 
 
 def new_workspaces(agency: Agency, period: Period) -> Sequence[Series]:
-    """Count those of the period in the index that has their times."""
+    """Count the sub-accounts created in each step of the period, from the index on their times."""
     rows = Workspace.objects.of(agency).filter(created_at__gte=period.start).order_by()
     counted = rows.annotate(step=StepOf("created_at", period)).values_list("step").annotate(number=Count("*"))
     return [Series(label=_("created"), counts=dict(counted))]

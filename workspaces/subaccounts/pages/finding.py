@@ -1,4 +1,4 @@
-"""What the console's search shows of sub-accounts and their channels."""
+"""Sub-accounts and their channels in the results of the console's search."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ from workspaces.subaccounts.models import CHANNEL_NAMES
 from workspaces.subaccounts.models.workspaces import Workspace
 from workspaces.subaccounts.services.finding import find_channels, find_workspaces
 
-# Shorter texts are the network's own id of no channel.
+# No network gives a channel a shorter id.
 SHORTEST_CHANNEL_ID = 5
 
 
@@ -26,14 +26,14 @@ def found_workspaces(agency: Agency, query: str, most: int) -> Iterator[Found]:
 
 
 def _actions(workspace: Workspace) -> Iterator[FoundAction]:
-    """Give what staff do most with a sub-account. The button that restores it stands on its own page."""
+    """Give the most frequent actions on a sub-account. Only the sub-account's page has the button to restore it."""
     names = [("plan", _("Assign plan")), ("edit", _("Edit")), ("owner", _("Owner")), ("activity", _("Activity"))]
     for name, label in [("suspend", _("Suspend")), *names] if workspace.is_active else names:
         yield FoundAction(url_name=f"console:sub-account-{name}", label=label, args=(workspace.uuid,))
 
 
 def _details(workspace: Workspace) -> Iterator[str]:
-    """Give what tells a sub-account from others of its name."""
+    """Give the details that tell sub-accounts of the same name apart."""
     if not workspace.is_active:
         yield _("Suspended")
     yield workspace.owner_name

@@ -1,4 +1,4 @@
-"""What apps add to the home page of a workspace's dashboard: first things to do, and what needs attention."""
+"""Registries for the home page of a workspace's dashboard: apps add set-up steps and warnings."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from workspaces.subaccounts.models import Workspace
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetUpStep:
-    """One thing to do on the way to the first message, and the address of the page where it is done."""
+    """One step on the way to the first message, with the URL of the page where it is done."""
 
     title: StrOrPromise
     text: StrOrPromise
@@ -21,7 +21,7 @@ class SetUpStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetUpSource:
-    """Steps of one app, judged by what the workspace has, in a bounded number of statements."""
+    """One app's steps. `steps` checks what the workspace has, in a bounded number of statements."""
 
     name: str
     order: int
@@ -30,7 +30,7 @@ class SetUpSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkspaceConcernSource:
-    """What one app finds that needs attention in a workspace, in a bounded number of statements."""
+    """One app's warnings about a workspace. `concerns` takes a bounded number of statements."""
 
     name: str
     order: int
@@ -43,7 +43,7 @@ workspace_concern_sources = Registry[WorkspaceConcernSource]("sources of a works
 
 @dataclass(frozen=True, slots=True)
 class Checklist:
-    """The steps in order; `following` is the first that is left."""
+    """The steps in order. `following` is the first that is not done."""
 
     steps: list[SetUpStep]
 

@@ -1,4 +1,4 @@
-"""What apps add to the console's page of one sub-account: panels of a few rows each, and what needs attention."""
+"""Registries for the console's page of one sub-account: apps add panels with a few rows, and warnings."""
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,7 +25,7 @@ Read = TypeVar("Read")
 
 
 class Column(TextChoices):
-    """Where a panel stands on a wide page; on a narrow one the main column comes first."""
+    """The column of a panel on a wide page. On a narrow page the main column comes first."""
 
     MAIN = "main"
     SIDE = "side"
@@ -33,9 +33,9 @@ class Column(TextChoices):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HubAction:
-    """A link, or with `fields` a form that posts them; `name` is its whole name where the label alone says too little.
+    """A link, or with `fields` a form that posts them.
 
-    Viewers do not see what is `for_writers`.
+    `name` is the ARIA label, for a visible label that alone says too little. `for_writers` hides it from viewers.
     """
 
     label: StrOrPromise
@@ -48,7 +48,7 @@ class HubAction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HubRow:
-    """One line of a panel; `status` is a stored status, of which `status_label` is the text."""
+    """One line of a panel. `tone` is the CSS class of the badge that shows `status_label`."""
 
     title: StrOrPromise
     detail: StrOrPromise = ""
@@ -62,7 +62,7 @@ class HubRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HubContent:
-    """What a panel shows: rows, what can be done with all of it, and what is said where there are no rows."""
+    """The content of a panel: rows, actions on the whole panel, and the text shown without rows."""
 
     rows: Iterable[HubRow]
     empty: StrOrPromise
@@ -71,9 +71,9 @@ class HubContent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HubPanel:
-    """A panel of the page. `content` gives at most so many rows as it is asked for.
+    """A panel of the page. `content` gives at most the requested number of rows.
 
-    It takes a bounded number of statements, however many rows there are, and each reads by an index.
+    It takes a bounded number of statements, however many rows there are, and each statement uses an index.
     """
 
     name: str
@@ -89,9 +89,9 @@ hub_concern_sources = Registry[WorkspaceConcernSource]("sources of what an agenc
 
 @dataclass(frozen=True, slots=True)
 class ShownPanel:
-    """A panel as the page shows it; `is_more` says that there are more rows than these.
+    """A panel as the page shows it. `is_more` says that there are more rows than these.
 
-    One without content could not be loaded.
+    A panel without content could not be loaded.
     """
 
     declared: HubPanel
@@ -102,7 +102,7 @@ class ShownPanel:
 
 @dataclass(frozen=True, slots=True)
 class HubPage:
-    """What all apps add to the page; `is_unchecked` says that a source of concerns could not be read."""
+    """The parts of the page that apps add. `is_unchecked` says that a source of concerns could not be read."""
 
     panels: list[ShownPanel]
     concerns: list[Concern]
@@ -110,10 +110,10 @@ class HubPage:
 
 
 class _Isolation:
-    """Keeps what one app raises from taking the page away: it is logged, and the rest is shown.
+    """Logs an exception of one app's panel or source, so that the rest of the page is still shown.
 
-    Within a transaction, a statement that failed is undone by a savepoint: everything here only reads, and one serves
-    all of it.
+    Inside a transaction, a rollback to the savepoint clears a failed statement. One savepoint is enough, because all
+    panels and sources only read.
     """
 
     def __init__(self, workspace: Workspace) -> None:
@@ -123,7 +123,7 @@ class _Isolation:
     def read(self, name: str, read: Callable[[], Read]) -> Read | None:
         try:
             return read()
-        except Exception:  # whatever the panels and sources of all apps may raise
+        except Exception:  # any error of any app's panels and sources
             fields = {"part": name, "workspace": str(self.workspace.uuid)}
             logger.exception("part of a sub-account's page could not be loaded", extra=fields)
             transaction.savepoint_rollback(self.savepoint)
@@ -131,7 +131,7 @@ class _Isolation:
 
 
 def hub_page(workspace: Workspace, *, whole: str = "") -> HubPage:
-    """Give the page's panels in order, a few rows of each, of the one named `whole` up to a hundred; and concerns."""
+    """Give the page's panels in order, and the concerns. The panel named `whole` has up to 100 rows, the others 4."""
     isolation = _Isolation(workspace)
     panels = [_shown(panel, isolation, whole) for panel in in_order(hub_panels)]
     sources = in_order(hub_concern_sources)
@@ -156,7 +156,7 @@ def _concerns(source: WorkspaceConcernSource, workspace: Workspace) -> list[Conc
 
 
 def opened_as_customer(workspace: Workspace, url_name: str, *args: object, label: StrOrPromise = "") -> list[HubAction]:
-    """Give the action that opens a page of the customer's dashboard; a suspended sub-account has none."""
+    """Give the action that opens a page of the customer's dashboard; nothing for a suspended sub-account."""
     if not workspace.is_active:
         return []
     fields = {"page": reverse(url_name, args=args)}

@@ -1,4 +1,4 @@
-"""What sub-accounts themselves show on the console's page of one: people, API keys, an owner who has not come yet."""
+"""This app's parts of the console's page of a sub-account: its people, its API keys, and an owner who is missing."""
 
 from collections.abc import Iterator
 from itertools import chain
@@ -38,7 +38,7 @@ def _invited(workspace: Workspace, most: int) -> Iterator[HubRow]:
 
 
 def people(workspace: Workspace, most: int) -> HubContent:
-    """Members and then people who are invited; the owner has a panel of their own."""
+    """Show members, then invited people. The owner has a separate panel."""
     return HubContent(
         rows=chain(_members(workspace, most), _invited(workspace, most)),
         empty=_("Nobody but the owner. The owner invites people in the dashboard."),
@@ -58,7 +58,7 @@ def _live_keys(workspace: Workspace, most: int) -> Iterator[HubRow]:
 
 
 def keys(workspace: Workspace, most: int) -> HubContent:
-    """The live keys; of a key nothing is known but its beginning."""
+    """Show the live keys by their first characters. The rest of a key is not stored."""
     return HubContent(
         rows=_live_keys(workspace, most),
         empty=_("No API keys. The owner creates them in the dashboard when a system is to be connected."),
@@ -67,7 +67,7 @@ def keys(workspace: Workspace, most: int) -> HubContent:
 
 
 def owner_concerns(workspace: Workspace) -> Iterator[Concern]:
-    """Say that the owner has not come, as far as it is the agency's business: not whether somebody knows them."""
+    """Warn that the owner has not accepted yet, without revealing whether they have an account elsewhere."""
     if owner_state(workspace) is not OwnerState.SIGNED_UP:
         yield Concern(
             text=_("%(owner)s has not accepted the ownership yet.") % {"owner": workspace.owner_name},

@@ -1,4 +1,4 @@
-"""What support sees of an agency's sub-accounts and channels, and finds of all agencies' sub-accounts."""
+"""Support's panels about an agency's sub-accounts and channels, and its search in all agencies' sub-accounts."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -30,7 +30,7 @@ def row_of(workspace: Workspace, detail: str) -> SupportRow:
 
 
 def broken_channels(agency: Agency, most: int) -> Iterator[SupportRow]:
-    """Channels that their provider has closed: a partial index has no others."""
+    """Give channels that their provider has closed. A partial index holds exactly these."""
     rows = Channel.objects.filter(status=Channel.Status.ERROR, workspace__agency=agency).select_related("workspace")
     for channel in rows.order_by("workspace", "id")[:most]:
         yield SupportRow(

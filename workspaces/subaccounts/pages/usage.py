@@ -1,4 +1,4 @@
-"""What a sub-account uses of its limits, as console and dashboard show it."""
+"""A sub-account's use of its limits, as the console and the dashboard show it."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from workspaces.subaccounts.services.subscription.usage import usage
 
 @dataclass(frozen=True, slots=True)
 class UsedLimit:
-    """One limit's label, what is used of it and what is allowed, None for no limit."""
+    """A limit with its label, how much is used, and how much is allowed; None means no limit."""
 
     label: StrOrPromise
     used: int
@@ -19,26 +19,26 @@ class UsedLimit:
 
     @property
     def is_reached(self) -> bool:
-        """Whether there is no room left; what is not in the plan at all and not used is not reached."""
+        """Say whether there is no room left. A limit with nothing used, such as 0, is not reached."""
         return self.allowed is not None and self.used >= self.allowed and self.used > 0
 
     @property
     def is_meant_to_be_full(self) -> bool:
-        """Whether the limit is so small that it is there to be used up, such as one number."""
+        """Say whether the limit is so small that it is meant to be used up, such as one number."""
         return self.allowed is not None and self.allowed < LEAST_LIMIT
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing is used, and nothing is limited: the line says nothing of this sub-account."""
+        """Say whether nothing is used and nothing is limited, so that the line says nothing of this sub-account."""
         return self.used == 0 and self.allowed is None
 
     @property
     def matters(self) -> bool:
-        """Whether a customer has a use for this line."""
+        """Say whether this line is useful to a customer."""
         return self.used > 0 or bool(self.allowed)
 
 
 def limits_against_use(workspace: Workspace) -> list[UsedLimit]:
-    """Give every limit against what is used of it."""
+    """Give every limit with how much of it is used."""
     used = usage(workspace)
     return [UsedLimit(label, used[name], limits.value(workspace.limits, name)) for name, label in limits.LABELS.items()]

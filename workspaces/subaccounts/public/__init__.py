@@ -1,1 +1,1 @@
-"""Sign-up on an agency's own host: pages for people who have no account yet."""
+"""Sign-up on an agency's host, for people who have no account yet."""

@@ -1,4 +1,4 @@
-"""The link in the e-mail, and the button that makes person and workspace."""
+"""The link in the confirmation e-mail, and the button that creates the person and the workspace."""
 
 from uuid import UUID
 
@@ -35,7 +35,7 @@ SESSION_KEY = "sign_up"
 @never_cache
 @require_safe
 def open_link(request: HttpRequest, token: str) -> HttpResponse:
-    """Keep which sign-up the link names in the session, and its token out of the address. Confirms nothing."""
+    """Store the link's sign-up in the session, so that the token leaves the address. Confirms nothing."""
     agency, sign_up = agency_of(request), pending_sign_up_of_link(token)
     if sign_up is None or sign_up.agency_id != agency.pk:
         return refuse(request, agency, SignUpEnded())
@@ -46,7 +46,7 @@ def open_link(request: HttpRequest, token: str) -> HttpResponse:
 
 
 class Confirm(SignUpView):
-    """One button, as whatever looks at links opens them; in another browser it asks for the password, too."""
+    """Confirms by a button, because programs that check links open them. Another browser must give the password too."""
 
     sign_up: PendingSignUp
     form: OwnPasswordForm | None
@@ -55,7 +55,7 @@ class Confirm(SignUpView):
         began_here = sign_up_of_browser(request)
         found = self._find(parse_uuid(request.session.get(SESSION_KEY, "")))
         if found is None:
-            # A second click finds the session of before the sign-in gone.
+            # On a second click the session from before the sign-in is gone.
             used = self._find(began_here)
             raise SignUpConfirmed if used and used.confirmed_at else SignUpEnded
         self.sign_up = found
@@ -85,7 +85,7 @@ class Confirm(SignUpView):
         return sign_in(request, workspace.owner, to=reverse("app:home"))
 
     def _check_password(self, form: OwnPasswordForm) -> int:
-        """Give the status of the refusal, which then stands in the form; 0 where the password is right."""
+        """Check the password. Gives 0 if it is right, else adds the error to the form and gives the HTTP status."""
         if not form.is_valid():
             return 422
         seconds = SIGN_UP_PASSWORDS.count(self.sign_up.uuid.hex)

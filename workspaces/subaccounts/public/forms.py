@@ -1,4 +1,4 @@
-"""What a new customer fills in."""
+"""Forms of the sign-up pages."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from workspaces.subaccounts.pages.business import BusinessForm, plain_name
 
 
 class SignUpForm(BusinessForm):
-    """The rules of the password are those of everywhere; `agreed` is asked where the agency links to something."""
+    """The form of a new customer. `agreed` is there only if the agency links to terms or a privacy policy."""
 
     name = LineField(label=_("Your name"), max_length=120, widget=forms.TextInput({"autocomplete": "name"}))
     email = EmailField(
@@ -48,12 +48,12 @@ class SignUpForm(BusinessForm):
         return given
 
     def fields_above(self) -> list[forms.BoundField]:
-        """All but the tick, which stands beside links."""
+        """All fields but `agreed`, whose checkbox stands beside links."""
         return [field for field in self if field.name != "agreed"]
 
 
 class OwnPasswordForm(forms.Form):
-    """Shows in another browser that it is the same person."""
+    """Asks for the password in another browser, to show that the same person signed up."""
 
     password = forms.CharField(
         label=_("Password"),

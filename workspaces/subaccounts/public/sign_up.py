@@ -1,4 +1,4 @@
-"""The form with which a customer signs up, and the page after it."""
+"""The sign-up form, and the page that follows it."""
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
@@ -24,12 +24,12 @@ from workspaces.subaccounts.services import SubAccountLimitReached
 from workspaces.subaccounts.services.people.signing_up import may_add_workspace, request_sign_up
 from workspaces.subaccounts.services.provisioning import agency_has_room
 
-# For whom the form was shown: nobody who has signed in.
+# The user id in the form's nonce: the visitor has not signed in.
 NOBODY = 0
 
 
 class SignUpIfOpen(SignUpView):
-    """A page that is not there where nobody can sign up."""
+    """A page that answers 404 if nobody can sign up with the agency."""
 
     settings: SignUpSettings
 
@@ -42,7 +42,7 @@ class SignUpIfOpen(SignUpView):
 
 
 class Sent(SignUpIfOpen):
-    """Reads the same for everybody."""
+    """The page after the form, the same for everybody."""
 
     http_method_names = ["get", "head"]
 
@@ -51,9 +51,9 @@ class Sent(SignUpIfOpen):
 
 
 class SignUp(SignUpIfOpen):
-    """Known and unknown addresses, and those that wait for their confirmation, are answered alike.
+    """The sign-up form. Known, unknown and unconfirmed e-mail addresses get the same answer.
 
-    A form counts once. Nobody has an address sent more than three e-mails in 15 minutes.
+    A form counts once. From one network address, an e-mail address is sent at most three e-mails in 15 minutes.
     """
 
     def enter(self, request: HttpRequest) -> HttpResponseBase | None:
@@ -100,7 +100,7 @@ class SignUp(SignUpIfOpen):
                 now=timezone.now(),
             )
         finally:
-            if made is None:  # a form that came to nothing does not count: it may be sent again
+            if made is None:  # a form that failed does not count, and may be sent again
                 SIGN_UP_FORMS.reset(nonce)
         remember_sign_up(response, made)
         return response

@@ -1,4 +1,4 @@
-"""What the pages of sign-up share: the agency whose host it is, the refusals, and the browser that signed up."""
+"""Shared code of the sign-up pages: the host's agency, the error pages, the cookie of the browser that signed up."""
 
 from typing import Any
 from uuid import UUID
@@ -26,7 +26,7 @@ from workspaces.subaccounts.services.people.signing_up import (
 )
 
 SALT = "workspaces.subaccounts.sign_up"
-# How each refusal reads: the page, and its status.
+# The template and the status that answer each error.
 REFUSALS: dict[type[DomainError], tuple[str, int]] = {
     SubAccountLimitReached: ("sign_up/full.html", 403),
     SignUpIsOff: ("sign_up/closed.html", 403),
@@ -38,7 +38,7 @@ REFUSALS: dict[type[DomainError], tuple[str, int]] = {
 
 @method_decorator([never_cache, sensitive_post_parameters("password")], name="dispatch")
 class SignUpView(View):
-    """A page on an agency's own host; on any other there is none."""
+    """A page on an agency's host. On any other host it answers 404."""
 
     http_method_names = ["get", "head", "post"]
     agency: Agency
@@ -51,12 +51,12 @@ class SignUpView(View):
             return refuse(request, self.agency, refusal)
 
     def enter(self, request: HttpRequest) -> HttpResponseBase | None:
-        """Answer those who may not see the page; each page has its own."""
+        """Answer a visitor who may not see the page; None lets them in. Pages override this."""
         return None
 
 
 def agency_of(request: HttpRequest) -> Agency:
-    """Give the agency on whose host this is. Raises `Http404` on the installation's own."""
+    """Give the agency of the request's host. Raises `Http404` on the installation's own host."""
     agency = host_agency(request)
     if agency is None:
         raise Http404
@@ -69,7 +69,7 @@ def refuse(request: HttpRequest, agency: Agency, refusal: DomainError) -> HttpRe
 
 
 def remember_sign_up(response: HttpResponseBase, sign_up: UUID) -> None:
-    """Make this browser known as that of the sign-up, as long as its link works."""
+    """Set a cookie that marks this browser as the one that signed up, for as long as the link works."""
     response.set_cookie(
         configuration.SIGN_UP_COOKIE_NAME,
         signing.dumps(str(sign_up), salt=SALT),
@@ -81,7 +81,7 @@ def remember_sign_up(response: HttpResponseBase, sign_up: UUID) -> None:
 
 
 def sign_up_of_browser(request: HttpRequest) -> UUID | None:
-    """Give the sign-up that began in this browser."""
+    """Give the uuid of the sign-up that began in this browser, from its cookie."""
     cookie = request.COOKIES.get(configuration.SIGN_UP_COOKIE_NAME, "")
     try:
         return parse_uuid(signing.loads(cookie, salt=SALT, max_age=CONFIRMED_WITHIN))

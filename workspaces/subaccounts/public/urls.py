@@ -1,4 +1,4 @@
-"""Sign-up, on hosts of agencies alone."""
+"""Routes of the sign-up pages, which answer only on agencies' hosts."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""Who a workspace key belongs to, in one statement, with the stamp of its use."""
+"""Authentication of workspace keys. One statement finds the key and its workspace, and stamps the key's use."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -29,7 +29,7 @@ WORKSPACE_FIELDS = ("id", "uuid", "name", "status", "agency_id", "timezone", "cu
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceCaller:
-    """The holder of a live workspace key; `workspace` is None when it no longer exists."""
+    """The holder of a live workspace key. `workspace` is None if it no longer exists."""
 
     key_uuid: UUID
     key_name: str
@@ -40,7 +40,7 @@ class WorkspaceCaller:
 def authenticate_workspace_key(digest: bytes, *, address: Address | None) -> WorkspaceCaller | None:
     """Find the key with this SHA-256 and stamp its use, to the second.
 
-    None for one that is unknown, revoked, expired by the database's clock, or not for callers from this address.
+    None for a key that is unknown, revoked, expired by the database's clock, or not allowed from this address.
     """
     with connection.cursor() as cursor:
         cursor.execute(FIND, {"digest": digest, "address": None if address is None else str(address)})

@@ -1,4 +1,4 @@
-"""Every change of a channel: connected, connected again, lost at its provider, disconnected."""
+"""The changes of a channel: connected, connected again, lost at its provider, disconnected."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,13 +22,13 @@ from workspaces.subaccounts.services.subscription.limits import require_room
 
 
 class Unchanged(Enum):
-    """Says of a value that it stays: for a limit, None is one."""
+    """Marks a value that must not change. None cannot do that, because it means that there is no limit."""
 
     VALUE = "unchanged"
 
 
 UNCHANGED = Unchanged.VALUE
-# A Google Business Profile shows reviews and questions; nobody writes messages through it.
+# A Google Business Profile shows reviews and questions. It carries no messages.
 MESSAGING = frozenset(CHANNEL_TYPES) - {"gbp"}
 
 
@@ -38,7 +38,7 @@ class Handle(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FirstChannelHandler:
-    """What a higher app does, in the same transaction, when a workspace's first messaging channel is connected."""
+    """A higher app's reaction to a workspace's first messaging channel. It runs in the same transaction."""
 
     name: str
     handle: Handle
@@ -50,7 +50,7 @@ class Release(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class DisconnectionHandler:
-    """What a higher app gives up, in the same transaction, when a channel is disconnected."""
+    """A higher app's clean-up after a channel is disconnected. It runs in the same transaction."""
 
     name: str
     release: Release
@@ -81,7 +81,7 @@ def connect_channel(
     messaging_limit: int | None = None,
     quality: str | None = None,
 ) -> Channel:
-    """Save a new channel. Raises `LimitReached` without room, `AccountConnectedElsewhere` for a taken account."""
+    """Save a new channel. Raises `LimitReached`, and `AccountConnectedElsewhere` if the account is in use."""
     workspace = lock_workspace(workspace)
     require_channel_room(workspace=workspace, platform=platform)
     is_first = platform in MESSAGING and not workspace.channels.filter(platform__in=MESSAGING).exists()
@@ -115,9 +115,10 @@ def reconnect_channel(
     messaging_limit: int | None = None,
     quality: str | None = None,
 ) -> Channel:
-    """Make a channel active again, under the name and handle, the limit and quality that its account has now.
+    """Make a channel active again, with the name, handle, limit and quality that its account has now.
 
-    Raises `LimitReached` where a disconnected one has no room, `AccountConnectedElsewhere` where its account is taken.
+    Raises `LimitReached` if the channel was disconnected and there is no room, and `AccountConnectedElsewhere` if its
+    account is in use.
     """
     workspace = lock_workspace(channel.workspace)
     channel = workspace.channels.select_for_update(no_key=True).get(pk=channel.pk)
@@ -135,9 +136,9 @@ def reconnect_channel(
 
 @transaction.atomic
 def disconnect_channel(*, channel: Channel, now: datetime, by: Actor) -> Channel:
-    """Disconnect a channel, which frees its account and its room; a disconnected one stays as it is.
+    """Disconnect a channel, which frees its account and its room. A disconnected channel stays as it is.
 
-    The row stays as well, so that connecting the account again brings the channel back with its id.
+    The row stays, so that connecting the account again brings the channel back with its id.
     """
     workspace = lock_workspace(channel.workspace)
     channel = workspace.channels.select_for_update(no_key=True).get(pk=channel.pk)
@@ -154,9 +155,9 @@ def disconnect_channel(*, channel: Channel, now: datetime, by: Actor) -> Channel
 
 @transaction.atomic
 def mark_channel_lost(*, channel: Channel, reason: str, now: datetime, by: Actor) -> bool:
-    """Mark an active channel `error`, as its provider has taken the account away; says whether anything changed.
+    """Mark an active channel `error`, because its provider took the account away. Says whether anything changed.
 
-    One that was connected anew since the caller read it stays as it is: what was told is about an access of before.
+    A channel that was connected anew since the caller read it stays active: the loss concerns the former connection.
     """
     active = Channel.objects.filter(pk=channel.pk, status=Channel.Status.ACTIVE, connected_at=channel.connected_at)
     if not active.update(status=Channel.Status.ERROR):
@@ -177,9 +178,10 @@ def change_channel_limit(
     messaging_limit: int | Unchanged | None = UNCHANGED,
     quality: str = "",
 ) -> Channel:
-    """Keep what the provider says of a number; only another limit is an event. An empty `quality` changes nothing.
+    """Store the limit and quality that the provider reports for a number. Only a changed limit is an event.
 
-    Nor does what is older, by the provider's own time `told_at`, than what is known: it has come late.
+    An empty `quality` changes nothing. A report that is older than the stored value, by the provider's time `told_at`,
+    came late and is ignored.
     """
     locked = Channel.objects.select_for_update(no_key=True, of=("self",))
     channel = locked.select_related("workspace").get(pk=channel.pk)
@@ -195,17 +197,17 @@ def change_channel_limit(
 
 
 def _is_newer(at: datetime, known: datetime | None) -> bool:
-    """Say whether what was told at a time counts; of the same second, what comes later."""
+    """Say whether a report of this time counts. Of two reports of the same second, the later arrival counts."""
     return known is None or at >= known
 
 
 def _quality(told: str | None) -> str:
-    """Give a provider's term for a quality; one that is new to us says nothing."""
+    """Give the quality for a provider's term. A term that we do not know counts as unknown quality."""
     return told if told in Channel.Quality.values else Channel.Quality.UNKNOWN
 
 
 def require_channel_room(*, workspace: Workspace, platform: str) -> None:
-    """Raise `LimitReached` when one more channel of this type would pass the limit."""
+    """Raise `LimitReached` if one more channel of this type would pass the limit."""
     connected = workspace.channels.filter(platform=platform).exclude(status=Channel.Status.DISCONNECTED)
     require_room(workspace=workspace, name=f"channels.{platform}", used=connected.count())
 
@@ -216,7 +218,7 @@ def _record(channel: Channel, action: str, by: Actor, **more: str) -> None:
 
 
 def _tell(channel: Channel, event: str, now: datetime) -> None:
-    """Record an event of the workspace's own webhooks about a channel."""
+    """Record an event about a channel for the workspace's own webhooks."""
     record_workspace_event(workspace=channel.workspace, name=event, now=now, channel=channel)
 
 

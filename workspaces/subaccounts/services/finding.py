@@ -1,4 +1,4 @@
-"""Finding an agency's sub-accounts and channels by what somebody knows of them, in indexes alone."""
+"""The search for sub-accounts and channels by name, id or phone number. Indexes answer every query."""
 
 from typing import Final
 
@@ -12,13 +12,13 @@ from config.db import beginning_pattern, like_pattern, name_key
 from workspaces.subaccounts.models import Channel, Workspace
 from workspaces.subaccounts.models.workspaces import found_by
 
-# Of a query that fits very many these are looked at: it is to be made longer.
+# A query that matches more rows ranks only this many of them. The user must make it longer.
 MOST_LOOKED_AT: Final = 1_000
 TRIGRAM: Final = 3
 
 
 class Digits(Func):
-    """The digits of a text, as the indexes of phone numbers hold them."""
+    """The digits of a text, as the indexes on phone numbers hold them."""
 
     function = "regexp_replace"
     template = r"%(function)s(%(expressions)s, '\D', '', 'g')"
@@ -26,10 +26,10 @@ class Digits(Func):
 
 
 def find_workspaces(agency: Agency | None, query: str, *, digits: str, most: int) -> list[Workspace]:
-    """Find sub-accounts by name, owner, e-mail, ids and, with the `digits` of one, by phone number.
+    """Find sub-accounts by name, owner, e-mail and ids, and by phone number if there are `digits`.
 
-    Those that are called so come first, then those whose names begin so. Without `agency`, as support asks, all
-    agencies' are looked through, and fewer than three characters find nothing: no index answers them.
+    Sub-accounts with exactly this name come first, then names that begin with the query. Without `agency`, support
+    searches all agencies; then fewer than three characters find nothing, because no index answers them.
     """
     key = name_key(query)
     if agency is None and len(key) < TRIGRAM:
@@ -45,7 +45,10 @@ def find_workspaces(agency: Agency | None, query: str, *, digits: str, most: int
 
 
 def _conditions(query: str, key: str, digits: str) -> Q:
-    """Say what fits. Of fewer than three characters a trigram index knows only how names begin; a uuid is whole."""
+    """Give the condition. Fewer than three characters match only beginnings of names, for lack of a trigram.
+
+    A complete uuid matches as a uuid and in external ids.
+    """
     if uuid := parse_uuid(query):
         return Q(uuid=uuid) | Q(external_key__like=like_pattern(key))
     if len(key) < TRIGRAM:
@@ -55,7 +58,7 @@ def _conditions(query: str, key: str, digits: str) -> Q:
 
 
 def find_channels(agency: Agency, query: str, *, digits: str, most: int) -> "QuerySet[Channel]":
-    """Find connected channels by the provider's own id or, with the `digits` of one, by phone number."""
+    """Find connected channels by the provider's id, and by phone number if there are `digits`."""
     conditions = Q(external_id=query, platform__in=CHANNEL_TYPES)
     if digits:
         conditions |= Q(handle_digits__like=like_pattern(digits))

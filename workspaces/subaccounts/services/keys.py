@@ -33,9 +33,9 @@ class TooManyKeys(Forbidden):
 def issue_workspace_key(
     *, workspace: Workspace, name: str, by: Actor, **limits: Unpack[KeyLimits]
 ) -> tuple[WorkspaceKey, str]:
-    """Create a key; the second value is its plaintext, which nothing can show again.
+    """Create a key. Gives it with its plaintext, which cannot be shown again.
 
-    Raises `TooManyKeys` and `ExpiryRefused`. A key that was rolled and its successor count as one.
+    Raises `TooManyKeys` and `ExpiryRefused`. A rolled key and its successor count as one key.
     """
     lock_workspace(workspace)
     if WorkspaceKey.objects.filter(workspace=workspace, replaced_by=None).live().count() >= MOST_KEYS:
@@ -55,7 +55,7 @@ def issue_workspace_key(
 def roll_workspace_key(
     *, workspace: Workspace, key: WorkspaceKey, old_valid_until: datetime | None, now: datetime, by: Actor
 ) -> RolledKey[WorkspaceKey]:
-    """Replace a key of this workspace by a new one; the old one ends at this time, or now.
+    """Replace a key of this workspace by a new one. The old key ends at `old_valid_until`, or now without it.
 
     Raises `KeyNotFound`, `KeyRolledAlready` and `OverlapRefused`.
     """
@@ -75,7 +75,7 @@ def roll_workspace_key(
 
 @transaction.atomic
 def revoke_workspace_key(*, key: WorkspaceKey, now: datetime, by: Actor) -> bool:
-    """Revoke a key for good: the next call with it answers 401. Says whether anything changed."""
+    """Revoke a key for good. The next call with it answers 401. Says whether anything changed."""
     changed = WorkspaceKey.objects.filter(pk=key.pk, revoked_at=None).update(revoked_at=now)
     if changed:
         record_activity(

@@ -1,7 +1,7 @@
-"""Pages of an agency's sub-accounts, in an order of one of their indexes and in statements that these answer.
+"""Pages of an agency's sub-accounts, in SQL that an index answers in the order of the page.
 
-Which ones is a queryset's business, with conditions on their own columns only; how a page of them is found is written
-here, as the ORM writes no such statement.
+A queryset selects the sub-accounts, with conditions on their own columns only. The statement that finds a page is
+written here, because the ORM cannot write it.
 """
 
 from collections.abc import Sequence
@@ -22,8 +22,8 @@ LEFT JOIN agency_plan plan ON plan.id = workspace.plan_id
 ORDER BY {order}
 """
 PAGE = "SELECT id FROM subaccounts_workspace WHERE {where} ORDER BY {order} LIMIT %s OFFSET %s"
-# Few hits of a search are fetched by its index and sorted. Without the fence the planner would walk past all the
-# newer sub-accounts until it has met enough of them.
+# If a search has few hits, they are fetched by the search index and then sorted. Without the fence `OFFSET 0` the
+# planner would walk through all newer sub-accounts until it has met enough hits.
 PAGE_OF_FEW = (
     "SELECT id FROM (SELECT id, {fields} FROM subaccounts_workspace WHERE {where} OFFSET 0) hit "
     "ORDER BY {order} LIMIT %s OFFSET %s"
@@ -34,7 +34,7 @@ EVERYTHING = "agency_id = %s"
 
 
 def count_of(agency: Agency, rows: "QuerySet[Any] | None") -> int:
-    """Count these sub-accounts of the agency; of all of them (None) the agency itself keeps the number."""
+    """Count these sub-accounts of the agency. For all of them (None) the agency's row has the number."""
     return agency.sub_account_count if rows is None else rows.count()
 
 
@@ -52,9 +52,9 @@ def rows_of(
 ) -> list[dict[str, Any]]:
     """Give rows with these columns (`name`, `plan__uuid`) from `offset` on, in the order of these fields.
 
-    `rows` are some of the agency's, None stands for all. Those past the middle of the list are reached from its other
-    end, unless there are more than the `total`, which is then `is_capped`. `is_search` says that the name is among the
-    conditions.
+    `rows` are some of the agency's sub-accounts; None stands for all. Pages past the middle of the list are read from
+    its other end, unless `is_capped` says that there are more rows than `total`. `is_search` says that the conditions
+    include a search.
     """
     limit = min(limit, total - offset)
     if limit <= 0:
@@ -69,7 +69,7 @@ def rows_of(
 
 
 def _conditions(rows: "QuerySet[Any]") -> tuple[str, list[Any]]:
-    """Give the WHERE of a queryset and its values."""
+    """Give a queryset's WHERE clause and its values."""
     compiler = rows.query.get_compiler(connection=connection)
     where, values = compiler.compile(rows.query.where)
     return where, list(values)
@@ -84,12 +84,12 @@ def _statement(columns: tuple[str, ...], where: str, order: tuple[str, ...], fro
 
 
 def _order_by(order: tuple[str, ...], *, reverse: bool = False, prefix: str = "") -> str:
-    """Write fields such as `-created_at` as an ORDER BY, or as the very opposite one."""
+    """Write fields such as `-created_at` as an ORDER BY, or as the opposite order with `reverse`."""
     ways = ((name.removeprefix("-"), name.startswith("-") is not reverse) for name in order)
     return ", ".join(f"{prefix}{name} {'DESC' if descends else 'ASC'}" for name, descends in ways)
 
 
 def _select_list(columns: Sequence[str]) -> str:
-    """Write `plan__uuid` as `plan.uuid AS plan__uuid`; columns without a relation are the sub-account's own."""
+    """Write `plan__uuid` as `plan.uuid AS plan__uuid`. Columns without a relation are the sub-account's."""
     parts = ((column, *column.rpartition("__")) for column in columns)
     return ", ".join(f"{relation or 'workspace'}.{name} AS {column}" for column, relation, _, name in parts)

@@ -1,12 +1,12 @@
-"""The one way to take a sub-account's lock."""
+"""The lock of a sub-account. All services take it here."""
 
 from workspaces.subaccounts.models import Workspace
 
 
 def lock_workspace(workspace: Workspace) -> Workspace:
-    """Re-read the row under its lock; the caller is inside a transaction.
+    """Lock the row and read it anew. The caller must be in a transaction.
 
-    Its plan is read afterwards, on its own: a join would still show the plan of before the wait, or none at all.
+    The plan is not joined, but read later by itself: after a wait, a join would show the former plan or none.
     """
     locked: Workspace = Workspace.objects.select_for_update(no_key=True).get(pk=workspace.pk)
     return locked

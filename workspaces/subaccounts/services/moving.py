@@ -1,4 +1,4 @@
-"""Moving a sub-account to another agency: for a business that becomes a reseller and takes its own workspace along."""
+"""Moving a sub-account to another agency, such as that of a customer who becomes a reseller."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services.people.owners import owner_links, send_owner_link
 from workspaces.subaccounts.services.provisioning import SubAccountLimitReached, agency_has_room
 
-# The word by which the table's trigger lets a row go to another agency (migration 0010); it holds for this transaction.
+# The table's trigger (migration 0002) allows another agency only with this setting, which holds for the transaction.
 ALLOW_MOVING = "SELECT set_config('agency.workspace', 'move', true)"
 
 
@@ -36,9 +36,9 @@ class MovedMeanwhile(Conflict):
 
 @dataclass(frozen=True, slots=True)
 class MoveHandler:
-    """What an app does with rows of its own that name the agency.
+    """An app's changes to its rows that name the agency.
 
-    Called under the locks of both agencies and of the workspace, whose agency is still the old one.
+    `move` is called under the locks of both agencies and the workspace. The workspace's agency is still the old one.
     """
 
     name: str
@@ -50,11 +50,11 @@ move_handlers = Registry[MoveHandler]("handlers of moved sub-accounts")
 
 @transaction.atomic
 def move_workspace(*, workspace: Workspace, agency: Agency, now: datetime, by: Actor) -> Workspace:
-    """Move a sub-account under another agency, without an event; under its own it stays as it is.
+    """Move a sub-account to another agency, without an event. A move to its present agency changes nothing.
 
-    It keeps its limits, as a copy that belongs to no plan, until the new agency assigns one. What the old agency knew
-    it by goes: plan, add-ons, external id, metadata, the reason of a suspension. What it has done and been sent until
-    now stays in the old agency's records. Raises `SubAccountLimitReached`, `TargetIsSuspended`, `MovedMeanwhile`.
+    It keeps its limits as a copy without a plan, until the new agency assigns a plan. The old agency's data about it is
+    removed: plan, add-ons, external id, metadata, the reason for a suspension. Records of the past stay with the old
+    agency. Raises `SubAccountLimitReached`, `TargetIsSuspended`, `MovedMeanwhile`.
     """
     agencies = lock_agencies({workspace.agency_id, agency.pk})
     moved: Workspace = Workspace.objects.select_for_update().get(pk=workspace.pk)
@@ -102,9 +102,9 @@ def _move_row(moved: Workspace, target: Agency, now: datetime) -> None:
 
 
 def _move_invitations(moved: Workspace, target: Agency, now: datetime) -> None:
-    """Let who has yet to answer be invited by the new agency; e-mails that have not left name it.
+    """Hand open invitations and their unsent e-mails over to the new agency.
 
-    Links that have left lead to the old agency's hosts, where nobody is invited any more: they are sent again.
+    Links that were sent lead to the old agency's hosts, where they no longer work. They are sent again.
     """
     Invitation.objects.filter(workspace_uuid=moved.uuid, status=Invitation.Status.OPEN).update(agency=target)
     of_workspace = Q(invitation__workspace_uuid=moved.uuid) | Q(
@@ -135,7 +135,7 @@ def _send_links_again(moved: Workspace, target: Agency, now: datetime) -> None:
 
 
 def _move_new_events(moved: Workspace, target: Agency) -> None:
-    """Take along the workspace's own events that have no deliveries yet: endpoints are found by their agency."""
+    """Move the workspace's events that have no deliveries yet, because endpoints are looked up by agency."""
     new = Event.objects.filter(agency=moved.agency_id, workspace_id=moved.pk, fanned_out_at=None)
     new.update(agency=target, position=CurrentTransaction())
     wake_up(DISPATCHER)

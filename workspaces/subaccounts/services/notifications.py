@@ -1,4 +1,4 @@
-"""What people are told of about a sub-account: its channels, limits and API keys, and who has joined it."""
+"""Notifications about a sub-account: its channels, limits, API keys, owner and new members."""
 
 from datetime import datetime
 from typing import Any, Final
@@ -93,7 +93,7 @@ KINDS: Final = (
 
 
 def _people(event: NotificationEvent, only_who_may_open: bool) -> "QuerySet[User]":
-    """Give the owner and the members of a workspace that is open, and still its agency's."""
+    """Give the owner and the members of the event's workspace, if it is active and still belongs to the agency."""
     rows = Workspace.objects.filter(
         uuid__in=[event.workspace_uuid],
         agency=event.agency_id,
@@ -112,7 +112,7 @@ PEOPLE = RecipientSource(Audience.WORKSPACE, _people)
 
 
 def notify_of_lost_channel(channel: Channel, *, now: datetime) -> None:
-    """Tell agency and customer that a provider has taken a channel away, in the change's transaction."""
+    """Notify the agency and the customer that a provider took a channel away, in the change's transaction."""
     notify_both(
         channel.workspace,
         (CHANNEL_LOST, WORKSPACE_CHANNEL_LOST),
@@ -123,7 +123,7 @@ def notify_of_lost_channel(channel: Channel, *, now: datetime) -> None:
 
 
 def notify_both(workspace: Workspace, kinds: tuple[str, str], *, key: str, data: dict[str, Any], now: datetime) -> None:
-    """Record what the agency's staff and the people of the workspace are told of, each as their own kind."""
+    """Record one notification for the agency's staff and one for the workspace's people, each of its own kind."""
     told = {**data, "workspace": workspace.name}
     staff, people = kinds
     record_notification(
@@ -133,7 +133,7 @@ def notify_both(workspace: Workspace, kinds: tuple[str, str], *, key: str, data:
 
 
 def notify_of_accepted_owner(workspace: Workspace, *, now: datetime) -> None:
-    """Tell the agency's staff that a sub-account has its owner."""
+    """Notify the agency's staff that the owner has accepted a sub-account."""
     record_notification(
         tenant=Tenant(workspace.agency_id),
         kind=OWNER_ACCEPTED,
@@ -145,7 +145,7 @@ def notify_of_accepted_owner(workspace: Workspace, *, now: datetime) -> None:
 
 
 def notify_of_new_person(member: WorkspaceMember, *, now: datetime) -> None:
-    """Tell the people of a workspace that somebody has joined them."""
+    """Notify the people of a workspace that somebody has joined."""
     record_notification(
         tenant=tenant_of(member.workspace),
         kind=PERSON_JOINED,
@@ -156,6 +156,6 @@ def notify_of_new_person(member: WorkspaceMember, *, now: datetime) -> None:
 
 
 def check_workspace_keys(now: datetime) -> bool:
-    """Tell of workspaces' keys that are about to expire."""
+    """Notify the people of workspaces whose keys are about to expire."""
     keys = WorkspaceKey.objects.filter(workspace__isnull=False).select_related("workspace")
     return tell_of_expiring_keys(WORKSPACE_KEY_EXPIRES, keys, lambda key: tenant_of(key.workspace), now)

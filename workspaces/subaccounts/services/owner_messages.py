@@ -1,4 +1,4 @@
-"""What an agency writes to the owner of a sub-account."""
+"""An agency's messages to the owners of its sub-accounts."""
 
 from django.db import transaction
 
@@ -21,7 +21,7 @@ class OwnerHasNotAccepted(Conflict):
 def write_to_owner(*, workspace: Workspace, text: str, by: Actor) -> None:
     """Queue an e-mail to a sub-account's owner. Raises `OwnerHasNotAccepted`.
 
-    It is in the agency's name and within its limits. The activity log keeps that it was sent, not what it says.
+    It is sent in the agency's name and within its limits. The activity log records that it was sent, without the text.
     """
     workspace = lock_workspace(workspace)
     if workspace.owner_pending_since is not None:

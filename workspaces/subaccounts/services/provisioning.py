@@ -1,4 +1,4 @@
-"""A new customer: the sub-account with its owner, plan and limits."""
+"""The creation of a sub-account with its owner, plan and limits."""
 
 from datetime import datetime
 
@@ -39,12 +39,13 @@ def create_workspace(
     ask_owner: bool = True,
     is_announced: bool = True,
 ) -> Workspace:
-    """Create a sub-account; an owner who does not belong to its agency yet is asked by e-mail (`attach_owner`).
+    """Create a sub-account. An owner who does not belong to the agency yet is invited by e-mail (`attach_owner`).
 
-    Without a plan it takes the agency's default plan, if there is one. Not announced, it has no event, as one that a
-    customer adds to those they have. Raises `SubAccountLimitReached` past the agency's own limit, and
-    `ExternalIdTaken`. The sub-account itself comes last: it is counted in its agency's row, whose lock all other
-    creations wait for until this one is committed.
+    Without `plan` it gets the agency's default plan, if there is one. Without `is_announced` it has no event; a further
+    workspace that a customer adds is not announced. The row itself is saved last: it is counted in the agency's row,
+    and all other creations wait for that row's lock until this one is committed.
+
+    Raises `SubAccountLimitReached` past the agency's limit, and `ExternalIdTaken`.
     """
     require_plain_names(name=name)
     plan = plan or default_plan_of(agency)
@@ -71,10 +72,7 @@ def create_workspace(
 
 
 def require_agency_room(agency: Agency) -> None:
-    """Take the lock of an agency that has a limit and look whether there is room; no other is locked.
-
-    Raises `SubAccountLimitReached`.
-    """
+    """Raise `SubAccountLimitReached` if the agency has no room. Locks the agency only if it has a limit."""
     limited = Agency.objects.select_for_update(no_key=True).filter(pk=agency.pk, max_sub_accounts__isnull=False)
     locked = limited.only("max_sub_accounts", "sub_account_count").first()
     if locked and locked.max_sub_accounts is not None and locked.sub_account_count >= locked.max_sub_accounts:
@@ -82,5 +80,5 @@ def require_agency_room(agency: Agency) -> None:
 
 
 def agency_has_room(agency: Agency) -> bool:
-    """Say whether an agency may have one more sub-account, as it was when it was read: for kindness alone."""
+    """Say whether an agency may have one more sub-account, by the values that were read; it takes no lock."""
     return agency.max_sub_accounts is None or agency.sub_account_count < agency.max_sub_accounts

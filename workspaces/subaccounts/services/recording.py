@@ -1,4 +1,4 @@
-"""What changes leave behind: an activity entry and, where there is one, an event of the agency or of the workspace."""
+"""Records of changes: activity entries, and events of the agency or of the workspace."""
 
 from datetime import datetime
 from typing import Any
@@ -12,7 +12,7 @@ from workspaces.subaccounts.models import Workspace
 
 
 def record_sub_account_event(*, workspace: Workspace, event: str, now: datetime, **more: Any) -> None:
-    """Record an agency event about a sub-account; `more` (a plan, an add-on) joins the workspace in its data."""
+    """Record an agency event about a sub-account. Its data holds the workspace and `more`, such as a plan."""
     record_event(
         tenant=Tenant(workspace.agency_id),
         name=event,
@@ -23,14 +23,14 @@ def record_sub_account_event(*, workspace: Workspace, event: str, now: datetime,
 
 
 def tenant_of(workspace: Workspace) -> Tenant:
-    """Give the workspace as whose events, endpoints and deliveries are known."""
+    """Give the workspace as the tenant of its events, endpoints and deliveries."""
     return Tenant(workspace.agency_id, workspace.pk, workspace.uuid)
 
 
 def record_workspace_event(*, workspace: Workspace, name: str, now: datetime, **data: Any) -> None:
-    """Record an event of the workspace's own webhooks, in the change's transaction; none where nobody wants it.
+    """Record an event for the workspace's own webhooks, in the change's transaction. Nothing without subscribers.
 
-    `data` are the things concerned by the names that its type gives them: `product=product, changes={…}`.
+    `data` holds the objects under the names that the event type gives them: `product=product, changes={…}`.
     """
     record_event(tenant=tenant_of(workspace), name=name, data=data, now=now)
 
@@ -43,7 +43,7 @@ def record_workspace_activity(
     details: dict[str, Any] | None = None,
     changes: Changes | None = None,
 ) -> None:
-    """Add an entry to the agency's and the sub-account's activity."""
+    """Add an entry to the activity log of the agency and the sub-account."""
     record_activity(
         by=by,
         action=action,

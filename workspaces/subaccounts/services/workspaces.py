@@ -1,4 +1,4 @@
-"""A sub-account's own fields and its suspension."""
+"""Changes of a sub-account's fields, and its suspension."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -28,7 +28,7 @@ class ExternalIdTaken(Invalid):
 
 
 class WorkspaceChanges(TypedDict, total=False):
-    """What may be changed at any time; what is left out stays."""
+    """The fields that may be changed at any time. A field left out stays."""
 
     name: str
     business_type: str | None
@@ -49,7 +49,7 @@ class WorkspaceChanges(TypedDict, total=False):
 
 
 def save_workspace(workspace: Workspace, **options: Any) -> None:
-    """Save a row; the caller's transaction ends with the refusal. Raises `ExternalIdTaken`."""
+    """Save a row. Raises `ExternalIdTaken`, after which the caller's transaction cannot go on."""
     try:
         workspace.save(**options)
     except IntegrityError as error:
@@ -60,7 +60,7 @@ def save_workspace(workspace: Workspace, **options: Any) -> None:
 
 @transaction.atomic
 def change_workspace(*, workspace: Workspace, by: Actor, **changes: Unpack[WorkspaceChanges]) -> Workspace:
-    """Change a sub-account's own fields and settings; what is not named stays.
+    """Change a sub-account's fields and settings. Fields left out stay.
 
     Raises `ExternalIdTaken`, `OpeningHoursRefused`, `SettingRefused`.
     """
@@ -83,18 +83,18 @@ def change_workspace(*, workspace: Workspace, by: Actor, **changes: Unpack[Works
 
 
 def _changed_names(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
-    """Give the names of the metadata that changed; their texts may be long and personal."""
+    """Give the names of the changed metadata. The values are left out, because they may be long and personal."""
     return sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
 
 
 def _as_text(field: str, before: Any, after: Any) -> tuple[Any, Any]:
-    """Give what a field was and is, opening hours as a line of text."""
+    """Give a field's former and new value, with opening hours as a line of text."""
     return (hours_as_text(before), hours_as_text(after)) if field == "opening_hours" else (before, after)
 
 
 @transaction.atomic
 def suspend_workspace(*, workspace: Workspace, now: datetime, by: Actor, reason: str = "") -> Workspace:
-    """Suspend a sub-account; one that is suspended stays as it is, without an event."""
+    """Suspend a sub-account. A suspended one stays as it is, without an event."""
     workspace = lock_workspace(workspace)
     if workspace.is_active:
         workspace.status, workspace.suspended_at = Workspace.Status.SUSPENDED, now
@@ -107,7 +107,7 @@ def suspend_workspace(*, workspace: Workspace, now: datetime, by: Actor, reason:
 
 @transaction.atomic
 def restore_workspace(*, workspace: Workspace, now: datetime, by: Actor) -> Workspace:
-    """Lift a sub-account's suspension; one that is active stays as it is, without an event."""
+    """Lift a sub-account's suspension. An active one stays as it is, without an event."""
     workspace = lock_workspace(workspace)
     if not workspace.is_active:
         workspace.status, workspace.suspended_at = Workspace.Status.ACTIVE, None

@@ -20,7 +20,7 @@ DASHBOARD = "/app/"
 
 
 class OpenAsCustomer(OneSubAccount):
-    """Every member of the agency may open the dashboard. Their role, read on every request, decides what they may do."""
+    """Every agency member may open the dashboard. Their role, read on every request, decides what they may do there."""
 
     writers = frozenset(Member.Role)
     form_page = PAGE

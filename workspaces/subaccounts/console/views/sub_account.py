@@ -44,7 +44,7 @@ def plans_of(agency: Agency) -> "QuerySet[Plan]":
 
 
 def _limit_concerns(workspace: Workspace, used: Iterable[UsedLimit]) -> Iterator[Concern]:
-    """Name limits that are used up, except those whose smallest value is meant to be full."""
+    """Name limits that are used up, except those so small that they are meant to be used up."""
     full = [limit for limit in used if limit.is_reached and not limit.is_meant_to_be_full]
     for limit in full[:MOST_NAMED]:
         yield Concern(

@@ -1,4 +1,4 @@
-"""What has happened in a workspace, as its own people read it: the agency's visits too."""
+"""The activity log of a workspace for its own people, with the agency's visits."""
 
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
@@ -12,7 +12,7 @@ from workspaces.subaccounts.pages.activity import FILTERS, Names, entries_of
 
 
 class Activity(ListPage, DashboardView):
-    """No network addresses, and of what the agency has done from its console only what it was."""
+    """Shows no network addresses. Of a change from the agency's console it shows the action and the agency's name."""
 
     nav = "app:activity"
     table = Table(

@@ -1,4 +1,4 @@
-"""Somebody of the agency leaves the customer's dashboard that they have opened."""
+"""Agency staff leave a customer's dashboard that they opened."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect

@@ -19,7 +19,7 @@ LIST = "app:channels"
 
 
 class Channels(ListPage, DashboardView):
-    """All channels in the order in which they were connected; those that are no more stay on the list."""
+    """Lists all channels, oldest connection first. Disconnected ones stay on the list."""
 
     nav = LIST
     table = Table(
@@ -53,7 +53,7 @@ class Channels(ListPage, DashboardView):
 
 
 class DisconnectChannel(DashboardView):
-    """Asks first; malformed, unknown and foreign ids read alike."""
+    """Disconnects a channel after a question. Malformed, unknown and foreign ids get the same answer."""
 
     nav = LIST
 

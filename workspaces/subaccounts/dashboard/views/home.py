@@ -1,4 +1,4 @@
-"""The dashboard's first page."""
+"""The dashboard's home page."""
 
 from collections.abc import Iterator
 
@@ -15,7 +15,7 @@ HOME = "app:home"
 
 
 class Home(DashboardView):
-    """What needs attention, the way to the first message, and what is used of the plan."""
+    """Shows warnings, the set-up steps, and how much of the plan is used."""
 
     nav = HOME
 
@@ -40,7 +40,7 @@ def _reached(used: list[UsedLimit]) -> Iterator[Concern]:
 
 
 class FirstStepsHide(DashboardView):
-    """Puts the list of first steps away for everybody in the workspace, or shows it again."""
+    """Hides the first steps for everybody in the workspace, or shows them again."""
 
     form_page = HOME
     nav = HOME

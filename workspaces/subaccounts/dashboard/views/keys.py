@@ -1,4 +1,4 @@
-"""The REST API tile: the workspace's own keys, and how a first call is made."""
+"""The REST API page: the workspace's keys, and how to make a first call."""
 
 from typing import Any, ClassVar
 
@@ -40,7 +40,7 @@ REST_API = gettext_lazy("REST API")
 
 
 class KeyPage(DashboardView):
-    """A page about the workspace's keys, which only its owner makes and revokes: they outlive people who made them."""
+    """A page about the workspace's keys. Only the owner manages them, because keys outlive the people who made them."""
 
     nav = KEYS
     writers = OWNERS
@@ -57,13 +57,13 @@ class KeyPage(DashboardView):
         return found
 
     def page(self, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
-        """Say where the API is, in each page about its keys."""
+        """Give every page about keys the API's base URL."""
         base_url = f"{base_url_of(self.workspace.agency_id)}/api/v1"
         return super().page(template, status=status, base_url=base_url, most_keys=MOST_KEYS, **context)
 
 
 class KeyList(ListPage, KeyPage):
-    """Live keys first; those that work no longer stay in the list."""
+    """Lists all keys, live ones first."""
 
     table = KEY_TABLE
 
@@ -72,7 +72,7 @@ class KeyList(ListPage, KeyPage):
 
 
 class KeyNew(KeyPage, DashboardForm[KeyForm]):
-    """Creates a key and shows it in the answer itself: no page can show it a second time."""
+    """Creates a key and shows it in the response itself, because no page can show it again."""
 
     template_name: ClassVar[str] = FORM
     creates = True
@@ -92,7 +92,7 @@ class KeyNew(KeyPage, DashboardForm[KeyForm]):
 
 
 class KeyRoll(KeyPage, DashboardForm[RollForm]):
-    """Replaces a key and shows the new one in the answer itself."""
+    """Replaces a key and shows the new one in the response itself."""
 
     template_name: ClassVar[str] = FORM
     creates = True

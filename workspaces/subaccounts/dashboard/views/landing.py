@@ -1,4 +1,4 @@
-"""Where a customer arrives, and changes between workspaces."""
+"""Choosing, switching and leaving a workspace."""
 
 from uuid import UUID
 
@@ -19,13 +19,13 @@ from workspaces.subaccounts.services import WorkspaceNotFound, leave_workspace
 
 
 def page_of_ours(request: HttpRequest) -> str:
-    """Give the dashboard's page asked for in `next`, else where it begins."""
+    """Give the dashboard page that `next` names, else the dashboard's home."""
     asked = request.POST.get("next") or request.GET.get("next") or ""
     return inside_dashboard(asked) or reverse("app:home")
 
 
 class ChooseWorkspace(CustomerView):
-    """All workspaces of a person; on an agency's host those of that agency."""
+    """Lists all workspaces of a user; on an agency's host, only that agency's."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
         rows, pages = paged(request, self.workspaces)
@@ -36,7 +36,7 @@ class ChooseWorkspace(CustomerView):
 
 
 class SwitchWorkspace(CustomerView):
-    """Enters another of the person's workspaces; the session keeps the choice."""
+    """Enters another of the user's workspaces and keeps the choice in the session."""
 
     form_page = "app:choose"
 
@@ -51,7 +51,7 @@ class SwitchWorkspace(CustomerView):
 
 
 class LeaveWorkspace(CustomerView):
-    """Gives a workspace up; where that was its owner, its agency names another, or invites this one again."""
+    """Leaves a workspace. If its owner leaves, the agency names another owner or invites this one again."""
 
     def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         return render(request, "account/leave.html", {"name": self._own(uuid).name})

@@ -1,4 +1,4 @@
-"""A workspace that a person adds to those they have, where the agency allows it."""
+"""A further workspace that a user adds, if the agency allows it."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ class TooManyAtOnce(Forbidden):
 
 
 class NewWorkspace(FormView[BusinessForm], CustomerView):
-    """With the agency whose host it is; on the installation's own, with that of the workspace one is in."""
+    """Adds a workspace at the host's agency; on the installation's own host, at the current workspace's agency."""
 
     creates = True
     nav = "app:workspace-new"
@@ -38,7 +38,7 @@ class NewWorkspace(FormView[BusinessForm], CustomerView):
     agency: Agency
 
     def check_access(self, request: HttpRequest) -> HttpResponse | None:
-        """Refuse people who have opened a customer's dashboard: what is made there would be their own."""
+        """Refuse agency staff in a customer's dashboard, because the new workspace would belong to them."""
         refusal = super().check_access(request)
         if refusal is None and access_of(request, self.user):
             messages.error(request, _("Leave the customer's dashboard first: the new workspace would be your own."))

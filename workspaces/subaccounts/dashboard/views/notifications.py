@@ -1,4 +1,4 @@
-"""What the people of a workspace are told of."""
+"""The notifications of a workspace's users."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ LIST = "app:notifications"
 
 
 class DashboardNotificationPage(DashboardView):
-    """Everybody has their own; the agency's people who look as customer are told of nothing here."""
+    """Every user has their own notifications. Agency staff who opened the dashboard get none here."""
 
     nav = LIST
 
@@ -31,7 +31,7 @@ class DashboardNotificationPage(DashboardView):
 
 
 class Notifications(DashboardNotificationPage, NotificationListPage):
-    """The list."""
+    """The list of the user's notifications."""
 
 
 class NotificationsRead(DashboardNotificationPage, NotificationsReadPage):

@@ -1,4 +1,4 @@
-"""The people of a workspace, whom its owner invites and removes."""
+"""The people of a workspace. Its owner invites and removes them."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -40,7 +40,7 @@ FORM = "pages/dashboard/form.html"
 
 
 class PeoplePage(DashboardView):
-    """A page about the people of the workspace. All of them may look."""
+    """A page about the people of the workspace. All of them may open it; only the owner may change something."""
 
     nav = PEOPLE
     writers = OWNERS
@@ -51,7 +51,7 @@ class PeoplePage(DashboardView):
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody on the list: the owner, or a member by the `uuid` of the membership, which the owner has not."""
+    """A row of the list: a member with the `uuid` of the membership, or the owner, who has none."""
 
     user: User
     uuid: UUID | None = None
@@ -59,7 +59,7 @@ class Person:
 
 
 class People(ListPage, PeoplePage):
-    """Everybody who works here, the owner before all others; found by a part of the name or the e-mail address."""
+    """Lists the owner and then the members. The search matches a part of the name or the e-mail address."""
 
     table = Table(
         caption=gettext_lazy("People"),
@@ -83,7 +83,7 @@ class People(ListPage, PeoplePage):
         )
 
     def fetch_people(self, state: TableState) -> TableState:
-        """Fetch the page asked for; the owner is the first row of the first one, in whatever order the others are."""
+        """Fetch the requested page of the list. The owner is the first row of the first page, whatever the order."""
         search, owner = state.values["search"], self.workspace.owner
         has_owner = not self.workspace.owner_pending_since and search.lower() in f"{owner.name} {owner.email}".lower()
         before = [Person(owner)] if has_owner else []
@@ -125,7 +125,7 @@ class Invite(PeoplePage, DashboardForm[PersonForm]):
 
 
 class OneInvitation(PeoplePage):
-    """What is done with an invitation that nobody has answered."""
+    """An action on an unanswered invitation."""
 
     http_method_names = ["post"]
 
@@ -152,7 +152,7 @@ class InvitationWithdraw(OneInvitation):
 
 
 class OneMember(PeoplePage, DashboardForm[Confirmation]):
-    """Something about one member that is asked for first."""
+    """An action on one member, which the user has to confirm."""
 
     template_name: ClassVar[str] = FORM
     writers_only = True

@@ -1,4 +1,4 @@
-"""The views of the dashboard's lists that people keep for themselves."""
+"""Saved views of the dashboard's lists. Each belongs to one user."""
 
 from agency.pages.tables import views
 from workspaces.subaccounts.dashboard.surface import DashboardView

@@ -1,4 +1,4 @@
-"""What a workspace says of itself: its automations' texts read it."""
+"""The workspace's settings, which the texts of its automations may show."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ class Settings(DashboardForm[SettingsForm]):
 
 
 class TwoFactorRequirement(DashboardForm[TwoFactorForm]):
-    """Whether owner and members need two-factor; the owner says so."""
+    """The owner decides whether the owner and the members need two-factor."""
 
     nav = PAGE
     writers = OWNERS

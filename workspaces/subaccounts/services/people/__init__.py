@@ -1,1 +1,1 @@
-"""People of a sub-account: who owns it, works in it, is asked to, signs up, or opens it for its customer."""
+"""The people of a sub-account: owners, members, invitations, sign-ups, and agency staff who open it as customer."""

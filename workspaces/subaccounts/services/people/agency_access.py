@@ -1,4 +1,4 @@
-"""The agency opens a customer's dashboard: both names stand in the log, the customer's own too."""
+"""Agency staff in a customer's dashboard. Log entries, also in the customer's log, name the person and the customer."""
 
 from datetime import datetime, timedelta
 
@@ -24,7 +24,7 @@ class AgencyIsSuspended(Conflict):
 
 @transaction.atomic
 def open_as_customer(*, workspace: Workspace, now: datetime, by: Actor) -> datetime:
-    """Record that somebody of the agency opens a customer's dashboard; says until when they may stay.
+    """Record that a staff member opens a customer's dashboard. Gives the time at which the access ends.
 
     Raises `AgencyIsSuspended` and `WorkspaceIsSuspended`.
     """
@@ -38,18 +38,18 @@ def open_as_customer(*, workspace: Workspace, now: datetime, by: Actor) -> datet
 
 @transaction.atomic
 def end_access(*, workspace: Workspace, by: Actor) -> None:
-    """Record that somebody of the agency has left a customer's dashboard."""
+    """Record that a staff member has left a customer's dashboard."""
     record_workspace_activity(workspace=workspace, action="workspace.left_by_agency", by=by)
 
 
 def last_entry_of_visit(*, workspace: Workspace, by: Actor) -> int | None:
-    """Give the newest entry of what somebody of the agency has done there as customer."""
+    """Give the id of the newest entry that a staff member has caused as customer in this workspace."""
     theirs = ActivityEntry.objects.filter(workspace_uuid=workspace.uuid, actor_id=by.id).exclude(acting_for="")
     return theirs.order_by("-id").values_list("pk", flat=True).first()
 
 
 def record_change_by_agency(*, workspace: Workspace, page: str, by: Actor) -> None:
-    """Record what somebody of the agency has sent as customer, by the page's name: the entry of what has no other."""
+    """Record a change that a staff member made as customer, under the page's name, if no service recorded it."""
     record_activity(
         by=by,
         action="workspace.changed_by_agency",

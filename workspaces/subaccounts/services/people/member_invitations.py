@@ -1,4 +1,4 @@
-"""Invitations to the people of a workspace: sent, sent again, withdrawn, accepted, declined."""
+"""Invitations to become a member of a workspace: sent, sent again, accepted, declined."""
 
 from datetime import datetime
 from typing import cast
@@ -41,10 +41,10 @@ SEATS = "team_members"
 
 @transaction.atomic
 def invite_workspace_member(*, workspace: Workspace, email: str, name: str, now: datetime, by: Actor) -> Invitation:
-    """Invite an address to work in a workspace, whether or not there is a person with it. It takes a seat at once.
+    """Invite an address to work in a workspace, whether or not it has an account. The invitation takes a seat at once.
 
-    Raises `AlreadyInTheWorkspace`, `AlreadyInvited`, `TooManyInvitations` and `LimitReached`. One that has expired
-    makes room for a new one.
+    An expired invitation of the address is withdrawn first. Raises `AlreadyInTheWorkspace`, `AlreadyInvited`,
+    `TooManyInvitations` and `LimitReached`.
     """
     require_plain_names(name=name)
     email = email.strip().lower()
@@ -78,9 +78,9 @@ def invite_workspace_member(*, workspace: Workspace, email: str, name: str, now:
 def send_member_invitation_again(
     *, workspace: Workspace, invitation: Invitation, now: datetime, by: Actor
 ) -> Invitation:
-    """Send the link again; it is good for another seven days. One that has expired needs a seat anew.
+    """Send an invitation again. Its link works for another seven days. An expired invitation needs a free seat.
 
-    Raises `InvitationNotFound` for one that was answered, and `LimitReached`.
+    Raises `InvitationNotFound` if it was answered, and `LimitReached`.
     """
     lock_agency(workspace.agency_id)
     workspace = lock_workspace(workspace)
@@ -95,7 +95,7 @@ def send_member_invitation_again(
 
 
 def _accept(*, invitation: Invitation, user: User, now: datetime, by: Actor) -> None:
-    """Let somebody in, on the seat that their invitation has held; a plan that allows less by now refuses them."""
+    """Make the user a member on the invitation's seat. Raises `LimitReached` if the plan allows less by now."""
     workspace = _lock_workspace_of(invitation)
     if is_in(workspace, user.email):
         raise AlreadyInTheWorkspace

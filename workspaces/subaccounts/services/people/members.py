@@ -1,4 +1,4 @@
-"""The people of a workspace: who they are, how many seats they take, and what happens when one goes."""
+"""The people of a workspace: the list, the seats they take, and the removal of a member."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class WorkspaceMemberNotFound(NotFound):
 
 @dataclass(frozen=True, slots=True)
 class MemberRemovalHandler:
-    """What a higher app takes from somebody who no longer works in a workspace, in the same transaction."""
+    """A higher app's clean-up after a person leaves a workspace. It runs in the same transaction."""
 
     name: str
     release: Callable[[Workspace, User, datetime], None]
@@ -40,18 +40,18 @@ member_removal_handlers = Registry[MemberRemovalHandler]("handlers of removed me
 
 
 def people_of(workspace: Workspace) -> "QuerySet[User]":
-    """Give the people who work in a workspace: its owner, once they have accepted it, and its members."""
+    """Give the people who work in a workspace: its members, and its owner if they have accepted it."""
     owner = Workspace.objects.filter(pk=workspace.pk, owner_pending_since=None).values("owner")
     return User.objects.filter(pk__in=owner.union(workspace.members.values("user"), all=True))
 
 
 def waiting_invitations(workspace: Workspace) -> "QuerySet[Invitation]":
-    """Give the invitations to a workspace's people that nobody has answered, expired ones too."""
+    """Give the unanswered invitations to become a member of a workspace, expired ones included."""
     return Invitation.objects.to_work_in(workspace.uuid).waiting()
 
 
 def workspace_names(invitations: Sequence[Invitation]) -> list[dict[str, str]]:
-    """Give what invitations to workspaces name: agency and workspace of each, in their order."""
+    """Give the names of the agency and the workspace of each invitation, in their order."""
     uuids = [cast(UUID, one.workspace_uuid) for one in invitations]
     names = dict(Workspace.objects.filter(uuid__in=uuids).values_list("uuid", "name"))
     return [
@@ -68,16 +68,16 @@ def used_seats(workspace: Workspace, now: datetime) -> int:
 
 
 def is_in(workspace: Workspace, email: str) -> bool:
-    """Say whether somebody with this address owns the workspace, were they only asked to, or works in it."""
+    """Say whether this address is that of a member or of the owner, even if the owner has not accepted yet."""
     is_member: bool = workspace.members.filter(user__email=email).exists()
     return workspace.owner_email == email or is_member
 
 
 @transaction.atomic
 def remove_workspace_member(*, member: WorkspaceMember, now: datetime, by: Actor) -> None:
-    """Take a person out of a workspace; their next page shows it. What was assigned to them is nobody's.
+    """Remove a member. The workspace is closed to them from their next page on, and their assignments end.
 
-    Raises `WorkspaceMemberNotFound` for one who has left meanwhile.
+    Raises `WorkspaceMemberNotFound` if the member has left meanwhile.
     """
     workspace = _lock(member.workspace)
     found = workspace.members.select_related("user").filter(pk=member.pk).first()
@@ -90,7 +90,7 @@ def remove_workspace_member(*, member: WorkspaceMember, now: datetime, by: Actor
 
 
 def release_all(workspace: Workspace, user: User, now: datetime) -> None:
-    """Have every app take back what was assigned to somebody who has gone; the caller holds the workspace's lock."""
+    """Call every app's clean-up for a person who has left. The caller holds the workspace's lock."""
     for handler in member_removal_handlers:
         handler.release(workspace, user, now)
 
@@ -107,6 +107,6 @@ def record_member(member: WorkspaceMember, action: str, by: Actor) -> None:
 
 
 def _lock(workspace: Workspace) -> Workspace:
-    """Hold the agency, then the workspace: changes of its people come one after another."""
+    """Lock the agency, then the workspace, so that changes of its people happen one after another."""
     lock_agency(workspace.agency_id)
     return lock_workspace(workspace)

@@ -1,4 +1,4 @@
-"""Who owns a sub-account: asked first where they do not belong to its agency yet, asked again, replaced."""
+"""Owners of a sub-account: invited, invited again, replaced, handed over, left."""
 
 from datetime import datetime
 from typing import cast
@@ -57,10 +57,10 @@ class NotTheOwner(NotFound):
 
 
 def set_owner(workspace: Workspace, *, owner: User, name: str) -> None:
-    """Write down who owns a sub-account and what the agency calls them; the sub-account itself is not saved."""
+    """Set a sub-account's owner, and the name that the agency gives them. Does not save the sub-account."""
     workspace.owner, workspace.owner_name, workspace.owner_email = owner, name, owner.email
     workspace.owner_key = owner_key(name, owner.email)
-    if workspace.pk:  # nobody is owner and member, or invited to be one
+    if workspace.pk:  # an owner is neither a member nor invited as one
         workspace.members.filter(user=owner).delete()
         invited = waiting_invitations(workspace).filter(email=owner.email)
         invited.update(status=Invitation.Status.WITHDRAWN, ended_at=Now())
@@ -69,13 +69,15 @@ def set_owner(workspace: Workspace, *, owner: User, name: str) -> None:
 def attach_owner(
     *, workspace: Workspace, name: str, email: str, now: datetime, by: Actor, ask_owner: bool = True
 ) -> None:
-    """Name the owner of a sub-account that the caller then saves, and invite them as far as there is need.
+    """Set the owner of a sub-account that the caller then saves, and invite them if necessary.
 
-    A person who belongs to this agency already owns it at once; without a password they are sent a link to set one. All
-    others are asked, and own nothing of it before they accept: people whom nobody knows yet, who set a password with
-    the link, and people of other tenants. What is done for both is the same, so the agency does not learn who is known
-    elsewhere. The sub-account shows what was sent, never what is stored of the person. Without `ask_owner` they own it
-    at once and nothing is sent: for the operator's commands, and for people who make a sub-account for themselves.
+    A person who already belongs to this agency owns it at once; without a password they get a link to set one. All
+    others are invited, and own nothing before they accept. These are new people, who set a password with the link, and
+    people of other tenants. Both are handled alike, so that the agency does not learn who has an account elsewhere. The
+    sub-account shows the name and address that were sent, never those stored for the person.
+
+    Without `ask_owner` the person owns it at once and nothing is sent. The operator's commands use this, and people who
+    create a sub-account for themselves.
     """
     require_plain_names(owner__name=name)
     owner, _ = find_or_create_user(email=email, name=name)
@@ -91,13 +93,13 @@ def attach_owner(
 
 
 def belongs_to(user: User, agency: Agency) -> bool:
-    """Say whether a person is in an agency's team or, with their consent, in one of its sub-accounts."""
+    """Say whether a person is a member of an agency or, with their consent, in one of its sub-accounts."""
     is_customer: bool = Workspace.objects.of(agency).of_person(user).exists()
     return is_customer or Member.objects.filter(user=user, agency=agency).exists()
 
 
 def owner_state(workspace: Workspace) -> OwnerState:
-    """Say how far the owner has come, as far as it is the agency's business."""
+    """Give the owner's state, as far as the agency may know it."""
     if workspace.owner_pending_since:
         asked = Invitation.objects.to_own(workspace.uuid).order_by("-id").first()
         return OwnerState.WAITING if asked and asked.is_open else OwnerState.GONE
@@ -106,7 +108,7 @@ def owner_state(workspace: Workspace) -> OwnerState:
 
 @transaction.atomic
 def invite_owner_again(*, workspace: Workspace, now: datetime, by: Actor) -> Workspace:
-    """Send a sub-account's owner the invitation again. Raises `OwnerHasPassword` once they have accepted it."""
+    """Send a sub-account's owner the invitation again. Raises `OwnerHasPassword` if they have accepted it."""
     lock_agency(workspace.agency_id)
     workspace = lock_workspace(workspace)
     if workspace.owner_pending_since:
@@ -125,7 +127,7 @@ def invite_owner_again(*, workspace: Workspace, now: datetime, by: Actor) -> Wor
 
 @transaction.atomic
 def change_owner(*, workspace: Workspace, name: str, email: str, now: datetime, by: Actor) -> Workspace:
-    """Give a sub-account another owner, invited like that of a new one; the same address takes the name alone."""
+    """Replace a sub-account's owner, who is invited as by `attach_owner`. The same address changes only the name."""
     lock_agency(workspace.agency_id)
     workspace = lock_workspace(workspace)
     before = [getattr(workspace, field) for field in OWNER_FIELDS]
@@ -138,7 +140,7 @@ def change_owner(*, workspace: Workspace, name: str, email: str, now: datetime, 
         attach_owner(workspace=workspace, name=name, email=email, now=now, by=by)
     if [getattr(workspace, field) for field in OWNER_FIELDS] != before:
         workspace.save(update_fields=OWNER_FIELDS)
-        # People who are erased are found by their address; a name of the past is found by nothing.
+        # Only the address is recorded: an erasure finds people by their address, but not by a former name.
         changes = {"email": (former, workspace.owner_email)}
         record_workspace_activity(workspace=workspace, action="workspace.owner_replaced", by=by, changes=changes)
     if workspace.owner != former_owner:
@@ -148,10 +150,10 @@ def change_owner(*, workspace: Workspace, name: str, email: str, now: datetime, 
 
 @transaction.atomic
 def hand_over_ownership(*, member: WorkspaceMember, now: datetime, by: Actor) -> Workspace:
-    """Make a member the owner and the owner a member, at once: both have said before that they want to be there.
+    """Make a member the owner and the owner a member, at once. Both have accepted the workspace before.
 
-    Raises `WorkspaceMemberNotFound` for one who has left meanwhile, and `NotTheOwner` where the caller's page is that
-    of somebody who has handed it over already.
+    Raises `WorkspaceMemberNotFound` if the member has left meanwhile, and `NotTheOwner` if the caller is not, or is no
+    longer, the owner.
     """
     lock_agency(member.workspace.agency_id)
     workspace = lock_workspace(member.workspace)
@@ -171,7 +173,7 @@ def hand_over_ownership(*, member: WorkspaceMember, now: datetime, by: Actor) ->
 
 @transaction.atomic
 def replace_owner(*, workspace: Workspace, owner: User, by: Actor) -> Workspace:
-    """Hand a sub-account over to another person without asking them: for the operator's commands alone."""
+    """Give a sub-account to another person without asking them. Only the operator's commands do this."""
     lock_agency(workspace.agency_id)
     workspace = lock_workspace(workspace)
     before, former_owner = [getattr(workspace, field) for field in OWNER_FIELDS], workspace.owner
@@ -188,9 +190,9 @@ def replace_owner(*, workspace: Workspace, owner: User, by: Actor) -> Workspace:
 
 @transaction.atomic
 def leave_workspace(*, workspace: Workspace, user: User, now: datetime, by: Actor) -> None:
-    """Let somebody leave a sub-account. Where that is its owner, its agency names another or asks them again.
+    """Let a person leave a sub-account. If the owner leaves, the agency names another or invites them again.
 
-    Its members go on working meanwhile. Raises `NotTheOwner` for somebody who is not in it.
+    Its members go on working meanwhile. Raises `NotTheOwner` for a person who is not in it.
     """
     lock_agency(workspace.agency_id)
     workspace = lock_workspace(workspace)
@@ -207,7 +209,7 @@ def leave_workspace(*, workspace: Workspace, user: User, now: datetime, by: Acto
 
 
 def withdraw_ownership(workspace: Workspace) -> None:
-    """End the question that an owner has not answered yet; the caller holds the workspace's lock."""
+    """Withdraw the owner's unanswered invitation. The caller holds the workspace's lock."""
     _waiting(workspace).update(status=Invitation.Status.WITHDRAWN, ended_at=Now())
 
 
@@ -225,9 +227,9 @@ def _decline(*, invitation: Invitation, user: User, now: datetime, by: Actor) ->
 
 
 def _accept_the_rest(*, invitation: Invitation, user: User, now: datetime, by: Actor) -> None:
-    """Accept all that this agency has set up for somebody who comes for the first time.
+    """Accept the other sub-accounts that this agency set up for a person who sets their first password.
 
-    Whose link they have used says nothing about other agencies: these have to wait for an answer.
+    Other agencies' invitations wait for an answer, because the person used the link of this agency only.
     """
     for workspace in Workspace.objects.of(invitation.agency).filter(owner=user).order_by("pk"):
         waiting = Invitation.objects.to_own(workspace.uuid).answerable(now).exclude(pk=invitation.pk).first()
@@ -270,7 +272,7 @@ def _ask(workspace: Workspace, now: datetime, by: Actor) -> None:
 
 
 def send_owner_link(workspace: Workspace, agency: Agency) -> None:
-    """Queue the e-mail with which an owner sets their first password, in an agency's name."""
+    """Queue the e-mail, in the agency's name, with the link that sets an owner's first password."""
     queue_mail(
         kind=Mail.Kind.OWNER_INVITATION,
         user=workspace.owner,
@@ -280,7 +282,7 @@ def send_owner_link(workspace: Workspace, agency: Agency) -> None:
 
 
 def owner_links(workspace: Workspace) -> "QuerySet[Mail]":
-    """Keep the e-mails of that kind which the present owner was, or is to be, sent."""
+    """Give the e-mails with such a link to the present owner, sent and queued."""
     sent = Mail.objects.filter(user=workspace.owner, kind=Mail.Kind.OWNER_INVITATION)
     return sent.filter(context__workspace_uuid=str(workspace.uuid))
 

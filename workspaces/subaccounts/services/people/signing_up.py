@@ -1,4 +1,4 @@
-"""Customers who come by themselves: the sign-up, its confirmation by e-mail, and further workspaces."""
+"""Customers who sign up by themselves: the request, its confirmation by e-mail, and further workspaces."""
 
 import uuid
 from dataclasses import dataclass, replace
@@ -18,9 +18,9 @@ from config.errors import Conflict, Forbidden, Invalid, NotFound
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services.provisioning import SubAccountLimitReached, agency_has_room, create_workspace
 
-# A link that nobody uses makes nothing.
+# An unused link creates nothing.
 CONFIRMED_WITHIN = timedelta(hours=24)
-# So that nobody fills an agency that has no limit of its own.
+# Keeps one person from filling an agency that has no limit.
 MOST_WORKSPACES_OF_PERSON = 50
 
 
@@ -51,7 +51,7 @@ class NoFurtherWorkspaces(Forbidden):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewBusiness:
-    """What a customer says of a workspace-to-be; `business_type` may be empty."""
+    """A customer's description of a new workspace. `business_type` may be empty."""
 
     name: str
     business_type: str
@@ -61,11 +61,11 @@ class NewBusiness:
 def request_sign_up(
     *, agency: Agency, name: str, email: str, password: str, business: NewBusiness, now: datetime
 ) -> uuid.UUID:
-    """Keep a sign-up until its address is confirmed; nothing else is made. Gives the sign-up's uuid.
+    """Store a sign-up until its address is confirmed. Creates nothing else. Gives the sign-up's uuid.
 
-    The mail worker looks up whose address it is, and sends the link, or another e-mail to somebody who has an account:
-    what is done here is the same for every address. Raises `SignUpIsOff`, `SubAccountLimitReached` and, for names that
-    hold a web address, `Invalid`.
+    This function does the same for every address. The mail worker looks the address up later: it sends the link, or
+    another e-mail if the address has an account. Raises `SignUpIsOff`, `SubAccountLimitReached` and, for names that
+    contain a web address, `Invalid`.
     """
     require_plain_names(name=name, business=business.name)
     settings = _open_sign_up(agency)
@@ -102,17 +102,17 @@ SIGN_UPS: Final = AddressRequests("sign-up", waiting_sign_ups, _answer)
 
 
 def check_sign_up_password(*, sign_up: PendingSignUp, password: str) -> None:
-    """Have somebody in another browser show that it was them who signed up. Raises `PasswordIsAnother`.
+    """Check the password of the sign-up in another browser. Raises `PasswordIsAnother`.
 
-    Somebody who signs up with another person's address would else have that person confirm a password which is not
-    theirs.
+    Without this check, a person could sign up with someone else's address, and the address's owner would confirm the
+    stranger's password.
     """
     if not check_password(password, sign_up.password):
         raise PasswordIsAnother
 
 
 def check_sign_up(*, sign_up: PendingSignUp, now: datetime) -> None:
-    """Say what a link would meet; changes nothing.
+    """Check whether a sign-up can be confirmed. Changes nothing.
 
     Raises `SignUpConfirmed`, `SignUpEnded`, `SignUpIsOff`, `SubAccountLimitReached`, `AddressKnown`.
     """
@@ -121,7 +121,7 @@ def check_sign_up(*, sign_up: PendingSignUp, now: datetime) -> None:
     if sign_up.expires_at <= now:
         raise SignUpEnded
     if User.objects.filter(email=sign_up.email).exists():
-        # Of two clicks at once the other may have made this very person since the row was read.
+        # A simultaneous click may have created this person since the row was read.
         confirmed = PendingSignUp.objects.filter(pk=sign_up.pk, confirmed_at__isnull=False).exists()
         raise SignUpConfirmed if confirmed else AddressKnown
     _open_sign_up(sign_up.agency)
@@ -129,9 +129,9 @@ def check_sign_up(*, sign_up: PendingSignUp, now: datetime) -> None:
 
 @transaction.atomic
 def confirm_sign_up(*, sign_up: PendingSignUp, now: datetime, by: Actor) -> Workspace:
-    """Make the person and the workspace of a sign-up, once; all of it or nothing.
+    """Create the person and the workspace of a sign-up once, in one transaction.
 
-    Raises what `check_sign_up` raises, however much has changed since the page was shown.
+    Raises the errors of `check_sign_up`, which runs again because things may have changed since the page was shown.
     """
     locked = PendingSignUp.objects.select_for_update(of=("self",)).select_related("agency")
     found = locked.filter(pk=sign_up.pk).first()
@@ -165,10 +165,10 @@ def confirm_sign_up(*, sign_up: PendingSignUp, now: datetime, by: Actor) -> Work
 
 
 def may_add_workspace(*, user: User, agency: Agency) -> bool:
-    """Say whether the agency lets this person have a workspace, or another one, by themselves.
+    """Say whether this person may add a first or a further workspace at the agency.
 
-    Its customers may where further workspaces are allowed; everybody else may where they could sign up. Whose
-    workspaces are all suspended is not to go around that, not by leaving them either.
+    A customer may if the agency allows further workspaces and one of theirs is active. Anyone else may if sign-up is
+    open and they have not left a suspended workspace. So nobody can evade a suspension.
     """
     own = Workspace.objects.of(agency).of_person(user)
     if not own.exists():
@@ -181,9 +181,9 @@ def may_add_workspace(*, user: User, agency: Agency) -> bool:
 
 @transaction.atomic
 def add_workspace(*, agency: Agency, user: User, business: NewBusiness, now: datetime, by: Actor) -> Workspace:
-    """Give a person who has signed in a workspace with the agency's default plan.
+    """Create a workspace for a person who has signed in, with the agency's default plan.
 
-    The first one at this agency is a sign-up, and its event is sent; another one has no event. Raises
+    The person's first workspace at this agency counts as a sign-up and has an event; a further one has none. Raises
     `NoFurtherWorkspaces` and `SubAccountLimitReached`.
     """
     User.objects.select_for_update(no_key=True).only("pk").get(pk=user.pk)
@@ -214,7 +214,7 @@ def _open_sign_up(agency: Agency) -> SignUpSettings:
 
 
 def _make_person(sign_up: PendingSignUp) -> User:
-    """Make the person. Raises `AddressKnown` where somebody else has made them in this moment."""
+    """Create the person. Raises `AddressKnown` if the address got an account in this moment."""
     user = User(email=sign_up.email, name=sign_up.name, password=sign_up.password)
     try:
         with transaction.atomic():

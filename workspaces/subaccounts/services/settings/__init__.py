@@ -1,1 +1,1 @@
-"""Settings of a sub-account: what may stand in them."""
+"""A sub-account's settings and their checks."""

@@ -9,7 +9,7 @@ SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX USD 
 XOF XPF YER ZAR ZMW ZWG
 """
 CURRENCIES = tuple(CODES.split())
-# Those whose amounts have no decimals, and three of them; the others' have two.
+# Currencies whose amounts have no decimals, and those with three. All others have two.
 WITHOUT_DECIMALS = frozenset(
     ("BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW", "PYG", "RWF", "UGX", "VND", "VUV", "XAF", "XOF", "XPF")
 )

@@ -1,4 +1,4 @@
-"""Opening hours: checked, brought into one form, and written for people."""
+"""Opening hours: checked, normalized, read from text and written as text."""
 
 import re
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ TIME = re.compile(r"(?:[01]\d|2[0-3]):[0-5]\d|24:00")
 
 
 class OpeningHoursRefused(Invalid):
-    """`day` is what is wrong, where it is one day alone."""
+    """`day` is the wrong day; empty if the error is not in one day."""
 
     field = "opening_hours"
 
@@ -28,7 +28,7 @@ class OpeningHoursRefused(Invalid):
 
 
 def checked_hours(given: Any) -> OpeningHours:
-    """Give all seven days with their intervals in order; days left out are closed, no open day at all is not set.
+    """Give all seven days with sorted intervals. Days left out are closed. Without an open day the result is empty.
 
     Raises `OpeningHoursRefused`.
     """
@@ -40,7 +40,7 @@ def checked_hours(given: Any) -> OpeningHours:
 
 
 def check_days(given: Mapping[str, Any]) -> None:
-    """Refuse what is no day. Raises `OpeningHoursRefused`."""
+    """Raise `OpeningHoursRefused` for a key that is not a day."""
     if not given.keys() <= set(DAYS):
         raise OpeningHoursRefused("The opening hours field takes the days monday to sunday.")
 
@@ -68,7 +68,7 @@ def _is_interval(value: Any) -> bool:
 
 
 def hours_as_text(hours: Mapping[str, list[Interval]]) -> str:
-    """Write opening hours in one line, days alike together, such as `Mon-Fri 09:00-17:00, Sat 10:00-14:00`."""
+    """Write opening hours in one line that groups equal days, such as `Mon-Fri 09:00-17:00, Sat 10:00-14:00`."""
     runs = groupby(DAYS, key=lambda day: hours.get(day) or [])
     return ", ".join(f"{_days_as_text(list(days))} {day_as_text(alike)}" for alike, days in runs if alike)
 
@@ -89,7 +89,10 @@ BETWEEN = re.compile(r"\s*(?:,|;|&|\band\b)\s*", re.IGNORECASE)
 
 
 def read_day(day: str, text: str) -> list[Interval]:
-    """Read what people write for a day: `9-12:30, 14-18`, `9am to 5 pm`; nothing is closed. Raises when it cannot."""
+    """Read a day's hours as people write them: `9-12:30, 14-18`, `9am to 5 pm`. An empty text means closed.
+
+    Raises `OpeningHoursRefused`.
+    """
     intervals = []
     for part in filter(None, BETWEEN.split(text.strip())):
         found = WRITTEN.fullmatch(part)

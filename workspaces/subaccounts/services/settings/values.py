@@ -1,4 +1,4 @@
-"""A workspace's settings: what may stand in them, and how the texts of its automations show them."""
+"""A workspace's settings: their checks, and their values in the texts of automations."""
 
 import re
 from collections.abc import Mapping
@@ -18,11 +18,11 @@ is_link = URLValidator(schemes=["http", "https"])
 
 
 class SettingRefused(Invalid):
-    """A setting cannot be read as what it is."""
+    """A setting does not have the form that it needs, such as that of a phone number."""
 
 
 def checked_settings(changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Give changes in the form in which they are kept. Raises `OpeningHoursRefused`, `SettingRefused`."""
+    """Give the changes in the form in which they are stored. Raises `OpeningHoursRefused`, `SettingRefused`."""
     changes = dict(changes)
     if "opening_hours" in changes:
         changes["opening_hours"] = checked_hours(changes["opening_hours"])
@@ -44,6 +44,6 @@ def _check_link(name: str, link: str) -> None:
 
 
 def settings_in_texts(workspace: Workspace) -> dict[str, str]:
-    """Give what `{{workspace.…}}` stands for, by its name; what is not set is empty."""
+    """Give the value of each `{{workspace.…}}` variable by its name. A setting that is not set is empty."""
     texts = {name: getattr(workspace, name) for name in TEXTS}
     return {"name": workspace.name, "opening_hours": hours_as_text(workspace.opening_hours), **texts}

@@ -1,1 +1,1 @@
-"""What a sub-account holds: its plan, its add-ons, its limits, and how much of them it uses."""
+"""A sub-account's plan, add-ons and limits, and how much of the limits it uses."""

@@ -25,7 +25,7 @@ class AddonNotHeld(NotFound):
 
 @transaction.atomic
 def grant_addon(*, workspace: Workspace, addon: Addon, now: datetime, by: Actor) -> bool:
-    """Grant an add-on and add its limits; False when the sub-account holds it already and nothing changed."""
+    """Grant an add-on and add its limits. Gives False, and changes nothing, if the sub-account holds it already."""
     workspace = lock_workspace(workspace)
     _, granted = HeldAddon.objects.get_or_create(
         workspace=workspace, addon=addon, defaults={"limits": addon.limits, "granted_at": now}
@@ -37,7 +37,7 @@ def grant_addon(*, workspace: Workspace, addon: Addon, now: datetime, by: Actor)
 
 @transaction.atomic
 def revoke_addon(*, workspace: Workspace, addon: Addon, now: datetime, by: Actor) -> None:
-    """Take an add-on and its limits away. Raises `AddonNotHeld` when the sub-account does not hold it."""
+    """Revoke an add-on and its limits. Raises `AddonNotHeld` if the sub-account does not hold it."""
     workspace = lock_workspace(workspace)
     removed, _ = HeldAddon.objects.filter(workspace=workspace, addon=addon).delete()
     if not removed:

@@ -1,4 +1,4 @@
-"""Sub-accounts that have used nine tenths of a limit: looked through in turns, so that no run reads all of them."""
+"""The check for sub-accounts that have used nine tenths of a limit. It runs in batches, so no run reads all of them."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -22,7 +22,7 @@ EVERY: Final = timedelta(minutes=15)
 
 
 def check_workspace_limits(now: datetime) -> bool:
-    """Look at the next sub-accounts; says whether this pass goes on."""
+    """Check the next batch of sub-accounts. Says whether this pass goes on."""
     return check_next_rows(NAME, Workspace.objects.all(), partial(_check, now=now), now=now, batch=BATCH, every=EVERY)
 
 

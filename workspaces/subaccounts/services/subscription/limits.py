@@ -1,4 +1,4 @@
-"""The limits that a sub-account holds, and the question whether there is room for more."""
+"""A sub-account's limits, and the check that there is room for more."""
 
 from agency import limits
 from config.errors import Invalid
@@ -17,7 +17,7 @@ class LimitReached(Invalid):
 
 
 def recompute_limits(workspace: Workspace) -> limits.Limits:
-    """Sum the copies held: the plan's and each add-on's. Without a plan nothing is limited. Caller holds the lock."""
+    """Sum the stored limits of the plan and each add-on. Without a plan nothing is limited. Caller holds the lock."""
     plan = limits.unlimited() if workspace.plan_limits is None else workspace.plan_limits
     total = limits.total([plan, *workspace.held_addons.values_list("limits", flat=True)])
     workspace.limits = total
@@ -25,7 +25,7 @@ def recompute_limits(workspace: Workspace) -> limits.Limits:
 
 
 def require_room(*, workspace: Workspace, name: str, used: int, adding: int = 1) -> None:
-    """Raise `LimitReached` when `adding` more would pass the limit called `name`. Caller holds the workspace's lock."""
+    """Raise `LimitReached` if `adding` more would pass the limit called `name`. Caller holds the workspace's lock."""
     allowed = limits.value(workspace.limits, name)
     if allowed is not None and used + adding > allowed:
         raise LimitReached(name, allowed)

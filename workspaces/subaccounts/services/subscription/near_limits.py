@@ -1,4 +1,4 @@
-"""Sub-accounts that have used most of what their plan allows."""
+"""The query for sub-accounts that have used most of a channel limit."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -7,7 +7,8 @@ from django.db import connection
 
 from agency.models import Agency
 
-# Nine tenths of a limit on a type of channel is near. Small limits are there to be used up: who has one number uses it.
+# A sub-account is near a limit on a type of channel at nine tenths of it. Limits below `LEAST_LIMIT` do not count:
+# small limits are meant to be used up, as a customer with one number uses it.
 NEAR = """
 SELECT workspace.uuid, workspace.name, 'channels.' || channel.platform, count(*),
     (workspace.limits #>> ARRAY['channels', channel.platform])::bigint AS allowed
@@ -20,14 +21,14 @@ HAVING count(*) * 10 >= (workspace.limits #>> ARRAY['channels', channel.platform
 ORDER BY count(*) DESC, workspace.id
 LIMIT %(most)s
 """
-# An agency with more sub-accounts than this is not told by the home page, which must not count them all.
+# The home page leaves this out for an agency with more sub-accounts, because it must not count all their channels.
 MOST_COUNTED = 2_000
 LEAST_LIMIT = 5
 
 
 @dataclass(frozen=True, slots=True)
 class NearLimit:
-    """A sub-account with `used` of `allowed`; `limit` is the limit's dotted name."""
+    """A sub-account that uses `used` of `allowed`. `limit` is the limit's dotted name."""
 
     uuid: UUID
     name: str
@@ -37,7 +38,7 @@ class NearLimit:
 
 
 def sub_accounts_near_limits(*, agency: Agency, most: int) -> list[NearLimit]:
-    """Give some sub-accounts that have used nine tenths of a limit: one statement, or none for a very large agency."""
+    """Give some sub-accounts that have used nine tenths of a channel limit; none for a very large agency."""
     if agency.sub_account_count > MOST_COUNTED:
         return []
     with connection.cursor() as cursor:

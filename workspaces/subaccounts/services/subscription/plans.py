@@ -1,4 +1,4 @@
-"""A sub-account's base plan."""
+"""The assignment of a plan to a sub-account."""
 
 from datetime import datetime
 
@@ -20,9 +20,9 @@ from workspaces.subaccounts.services.subscription.limits import recompute_limits
 
 @transaction.atomic
 def assign_plan(*, workspace: Workspace, plan: Plan, now: datetime, by: Actor) -> Workspace:
-    """Copy a plan's limits onto a sub-account; the same plan again copies them again, without an event.
+    """Copy a plan's limits onto a sub-account. The present plan's limits are copied again, without an event.
 
-    A suspension stays as it is.
+    A suspension stays.
     """
     workspace = lock_workspace(workspace)
     before = workspace.plan

@@ -1,4 +1,4 @@
-"""How much of each limit a sub-account uses: each app counts what is its own."""
+"""How much of each limit a sub-account uses. Each app counts its own objects."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from workspaces.subaccounts.services.people.members import used_seats
 
 @dataclass(frozen=True, slots=True)
 class UsageSource:
-    """What one app counts: numbers by the dotted names of limits, such as `channels.whatsapp`; one left out is 0."""
+    """One app's numbers by the dotted names of limits, such as `channels.whatsapp`. A name left out counts as 0."""
 
     name: str
     count: Callable[[Workspace], Mapping[str, int]]
@@ -25,7 +25,7 @@ usage_sources = Registry[UsageSource]("sources of usage")
 
 
 def usage(workspace: Workspace) -> dict[str, int]:
-    """Count what is used of each limit, by its dotted name."""
+    """Count the use of each limit, by its dotted name."""
     used = dict.fromkeys(limits.NAMES, 0)
     for source in usage_sources:
         used |= source.count(workspace)
@@ -33,7 +33,7 @@ def usage(workspace: Workspace) -> dict[str, int]:
 
 
 def usage_against_limits(workspace: Workspace) -> dict[str, Any]:
-    """Give `{used, limit}` for each limit, in the form of the limits themselves; None is no limit."""
+    """Give `{used, limit}` for each limit, nested like the limits themselves. None means no limit."""
     used = usage(workspace)
     pairs = {name: {"used": used[name], "limit": limits.value(workspace.limits, name)} for name in limits.NAMES}
     channels = {kind: pairs[f"channels.{kind}"] for kind in limits.CHANNEL_TYPES}
@@ -41,12 +41,12 @@ def usage_against_limits(workspace: Workspace) -> dict[str, Any]:
 
 
 def used_channels(workspace: Workspace) -> dict[str, int]:
-    """Count the channels of each type; a disconnected one takes no room."""
+    """Count the channels of each type. Disconnected channels take no room."""
     connected = workspace.channels.exclude(status=Channel.Status.DISCONNECTED)
     counted = connected.order_by().values_list("platform").annotate(Count("id"))
     return {f"channels.{platform}": number for platform, number in counted}
 
 
 def used_team_members(workspace: Workspace) -> dict[str, int]:
-    """Count the people: the owner is the first team member, and people who are invited have a seat already."""
+    """Count the team members. The owner counts as one, and invited people take a seat already."""
     return {"team_members": used_seats(workspace, timezone.now())}
