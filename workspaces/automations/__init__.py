@@ -1,1 +1,1 @@
-"""A workspace's automations; `flows` holds what they are made of, without a database."""
+"""A workspace's automations. `flows` defines their flows and needs no database."""

@@ -1,4 +1,4 @@
-"""What automations add to the dashboard's menu and to the activity log."""
+"""This app's registrations: menu entries, labels of the activity log, events, requirement checks, the home page."""
 
 from django.utils.translation import gettext_lazy as _
 

@@ -1,4 +1,4 @@
-"""A workspace's automations: drafts, frozen versions, and what the workspace has to run them with."""
+"""A workspace's automations: drafts, published versions, and the requirements that the workspace meets."""
 
 import uuid
 from datetime import datetime
@@ -27,14 +27,17 @@ class AutomationQuerySet(models.QuerySet["Automation"]):
 class Automation(models.Model):
     """A flow bound to one channel type.
 
-    `draft` is what is being edited, `published` the frozen version that runs. `requires` is what the workspace must
-    have before it can be switched on; `slots` what an installed copy still asks of the customer, as
-    `{node, path, label, step}`. `from_pack` and `from_entry` name where it was installed from: public ids only, as
-    the pack may be gone, whose name at that time is kept. `from_original` is the library's id of what was installed,
-    or a digest of the copy: two of one original, from two packs, have the same.
+    `draft` is the flow that people edit, `published` the frozen version that runs. `requires` names the requirements
+    that the workspace must meet before the automation can be switched on. `slots` are the values that an installed copy
+    asks of the customer, as `{node, path, label, step}`.
 
-    `trigger_digest` and `catch_all` say what starts the published version. Of two that would answer the same, one may
-    be on: two of one original with the same trigger on one channel type, or two with the same catch-all trigger there.
+    `from_pack` and `from_entry` are the uuids of the pack and entry that it was installed from. `from_pack_name` is the
+    pack's name at that time, because the pack may be deleted later. `from_original` is the library's id of the
+    installed automation, or a digest of the copy. Copies of one original from two packs have the same `from_original`.
+
+    `trigger_digest` and `catch_all` describe the published version's trigger. Of two automations that would answer the
+    same on one channel type, only one may be on: both come from one original and have the same trigger, or both have
+    the same catch-all trigger.
     """
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -99,7 +102,7 @@ class Automation(models.Model):
 
     @property
     def trigger_label(self) -> str:
-        """What starts it, for people; a trigger that is not known reads as its own name."""
+        """The label of the trigger for people, or the trigger's name if its type is unknown."""
         trigger = TRIGGERS.get(self.trigger)
         return trigger.label if trigger else self.trigger
 
@@ -113,7 +116,7 @@ class Automation(models.Model):
 
     @property
     def labelled_steps(self) -> list[dict[str, str]]:
-        """`{id, type, label}` of each step of the published flow, or of the draft where nothing is published."""
+        """`{id, type, label}` of each step of the published flow, or of the draft if nothing is published."""
         flow = self.published.flow if self.published else self.draft
         return [
             {
@@ -126,7 +129,7 @@ class Automation(models.Model):
 
 
 class AutomationVersion(models.Model):
-    """A published flow; a trigger in the database refuses to change it."""
+    """A published flow. A database trigger refuses to change it."""
 
     automation = models.ForeignKey(Automation, on_delete=models.CASCADE, related_name="versions", db_index=False)
     number = models.PositiveIntegerField()
@@ -145,10 +148,10 @@ class AutomationVersion(models.Model):
 
 
 class Readiness(models.Model):
-    """What a workspace has of the things that automations require; no row means nothing yet.
+    """The requirements of automations that a workspace meets. Without a row it meets none yet.
 
-    Features that know better than this row (contacts, templates …) either keep it or register a check of their own
-    in `workspaces.automations.services.readiness`.
+    A feature that knows the answer itself (contacts, templates …) either updates this row or registers a
+    `RequirementCheck` in `workspaces.automations.services.readiness`.
     """
 
     workspace = models.OneToOneField(Workspace, primary_key=True, on_delete=models.CASCADE, related_name="readiness")

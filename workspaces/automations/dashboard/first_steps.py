@@ -1,4 +1,4 @@
-"""What automations mean to a workspace's home page: what is still to be set up, and which of them wait."""
+"""Automations on a workspace's home page: their set-up steps, and warnings about those that cannot run."""
 
 from collections.abc import Iterator
 
@@ -13,13 +13,13 @@ from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.pages.home import SetUpStep
 from workspaces.subaccounts.services import settings_in_texts
 
-# Of a workspace with more, the newest are looked at.
+# If a workspace has more automations, only the first of them are read: those that are on, then the newest.
 MOST_LOOKED_AT = 20
 MOST_NAMED = 3
 
 
 def automation_steps(workspace: Workspace) -> Iterator[SetUpStep]:
-    """Three steps: what automations say of the business, one that is filled in, and one that is on."""
+    """Give three steps: fill in the business details, set up an automation, switch one on."""
     automations = list(workspace.automations.order_by("-enabled", "-created_at", "-id")[:MOST_LOOKED_AT])
     yield _details_step(workspace, automations)
     on = [one for one in automations if one.enabled]
@@ -55,7 +55,7 @@ def _details_step(workspace: Workspace, automations: list[Automation]) -> SetUpS
 
 
 def automations_that_wait(workspace: Workspace) -> Iterator[Concern]:
-    """Name a few that are on and cannot run, as something is missing now."""
+    """Name a few automations that are on but cannot run, because something is missing now."""
     on = list(workspace.automations.filter(enabled=True).order_by("-created_at", "-id")[:MOST_LOOKED_AT])
     if not on:
         return

@@ -1,4 +1,4 @@
-"""What a customer fills in."""
+"""Forms of the dashboard about automations."""
 
 from collections.abc import Mapping
 from typing import Any, cast
@@ -27,7 +27,7 @@ INPUTS: dict[str, type[forms.Widget]] = {"url": forms.URLInput, "email": forms.E
 
 
 def declared_field(flow: Flow, slot_key: SlotKey) -> Field | None:
-    """Find the declared field that a slot stands for; None where the registry knows none."""
+    """Find the declared field of a slot; None if the registry has no such field."""
     node, path = slot_key
     found: Field | None = None
     fields = _fields_of(flow, node)
@@ -50,7 +50,7 @@ def _fields_of(flow: Flow, node: str) -> tuple[Field, ...]:
 
 
 def input_for(declared: Field | None, *, label: str, hint: str, value: str) -> forms.CharField:
-    """Make the input that suits a slot that is written; empty is allowed, as people fill in one after another."""
+    """Make the input of a slot that people type. It may stay empty, because people may fill in slots one by one."""
     options: dict[str, Any] = {"label": label, "help_text": hint, "initial": value, "required": False}
     if isinstance(declared, Text):
         options["max_length"] = declared.most
@@ -64,7 +64,10 @@ def input_for(declared: Field | None, *, label: str, hint: str, value: str) -> f
 
 
 class PrerequisitesForm(forms.Form):
-    """What the workspace has; `known` are those that a feature answers for itself: label, whether it is met, page."""
+    """The prerequisites that the workspace has.
+
+    `known` lists the prerequisites that a feature checks by itself: label, whether it is met, page.
+    """
 
     has = forms.MultipleChoiceField(
         label=_("We have"),
@@ -94,12 +97,12 @@ class PrerequisitesForm(forms.Form):
 
 
 class SlotForm(forms.Form):
-    """One input for each slot whose step is still in the flow, and a tick for each requirement that is not `met`."""
+    """One input for each slot whose step is in the flow, and a checkbox for each requirement that is not `met`."""
 
     def __init__(
         self, data: Any = None, *, automation: Automation, met: set[str], typed: Mapping[str, str] | None = None
     ) -> None:
-        """Make it, bound to `data`; `typed` is what stands in a form that is only shown again."""
+        """Make the form, bound to `data`. `typed` holds the values of a form that is only shown again."""
         super().__init__(data)
         self.slot_keys: dict[str, SlotKey] = {}
         back = reverse("app:automation", args=[automation.uuid])
@@ -133,24 +136,24 @@ class SlotForm(forms.Form):
             )
 
     def flow_as_typed(self) -> Flow:
-        """Give the draft with what stands in the form now, be it valid or not: for looking at, never for saving."""
+        """Give the draft with the form's present values, valid or not. It is for the preview, never for saving."""
         values = self.data if self.is_bound else {name: self.fields[name].initial for name in self.slot_keys}
         return filled(
             self.automation.draft, {slot_key: values.get(name, "") for name, slot_key in self.slot_keys.items()}
         )
 
     def readiness(self) -> ReadinessChanges:
-        """Give what the customer ticked."""
+        """Give the requirements that the customer ticked."""
         return cast(ReadinessChanges, dict.fromkeys(self.cleaned_data.get("has", []), True))
 
     def changes(self) -> dict[SlotKey, Any]:
-        """Give the values that are new; one that was emptied is None."""
+        """Give the changed values. A value that was emptied is None."""
         given = self.cleaned_data
         changed = [name for name in self.slot_keys if given[name] != self.fields[name].initial]
         return {self.slot_keys[name]: given[name] or None for name in changed}
 
     def add_refusal(self, error: SlotRefused) -> None:
-        """Put a refusal beside the slots it names."""
+        """Add the errors to the inputs of the slots that they name."""
         for name, slot_key in self.slot_keys.items():
             for sentence in error.errors.get(".".join(slot_key), []):
                 self.add_error(name, sentence)

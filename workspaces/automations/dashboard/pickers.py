@@ -1,4 +1,4 @@
-"""The inputs of slots that are chosen: a select, and a search beside it where there is more than it can offer."""
+"""The inputs of slots that people choose: a select, with a search beside it if there are more choices than fit."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,7 +20,7 @@ LONGEST_SEARCH = 100
 
 
 class SearchedSelect(forms.Select):
-    """A select with a search beside it, for more than it can offer: its button shows the form again, narrowed down."""
+    """A select with a search beside it. The search button shows the form again with the choices that match."""
 
     def __init__(self, *, search: str, name: str) -> None:
         super().__init__()
@@ -43,17 +43,17 @@ class SearchedSelect(forms.Select):
 
 
 class Pickers:
-    """The pickers of one page: what several slots choose from is read once. `sent` is what was typed into the form."""
+    """The inputs of one page, which read each list of choices once. `sent` holds the values typed into the form."""
 
     def __init__(self, workspace: Workspace, sent: Mapping[str, str] | None = None, *, back: str = "") -> None:
-        """Begin with nothing read; `back` is the page to which somebody returns who makes what is missing."""
+        """`back` is the page to which the user returns after creating a missing object."""
         self.workspace, self.sent, self.back = workspace, sent or {}, back
         self._offered: dict[tuple[str, str], dict[str, str]] = {}
 
     def field(
         self, declared: Field | None, *, name: str, label: str, hint: str, value: str
     ) -> forms.ChoiceField | None:
-        """Make the input of a slot that is chosen; None for one that is written."""
+        """Make the input of a slot that people choose; None for a slot that they type."""
         picker = PICKERS.get(declared.of) if isinstance(declared, Own) else None
         if picker is None or not isinstance(declared, Own):
             return None
@@ -72,7 +72,7 @@ class Pickers:
         )
 
     def name_of(self, kind: str, value: str) -> str:
-        """Give the name of what a slot of this kind holds; empty for what is not there."""
+        """Give the name of the object in a slot of this kind; empty if there is no such object."""
         picker = PICKERS.get(kind)
         if picker is None:
             return ""

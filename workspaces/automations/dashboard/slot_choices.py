@@ -1,4 +1,4 @@
-"""What slots are chosen from: products, services, team members, calendars, files … of the workspace itself."""
+"""The choices for slots: the workspace's products, services, team members, calendars, files …."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -24,16 +24,17 @@ from workspaces.subaccounts.services import people_of
 
 OPENING_HOURS = "{{workspace.opening_hours}}"
 
-# What a flow keeps, and its name.
+# The value that a flow stores, and its name.
 Choice = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Picker:
-    """How many at most of a workspace's own are offered, those that a search finds, and where the first one is made.
+    """A source of choices. `offered` gives at most so many of the workspace's objects that match a search.
 
-    `find` names what a slot holds and is not offered: it is past the bound, or sold no more. It is None for what has
-    gone, never was, or is another workspace's.
+    `find` names an object that a slot holds though it is not offered: it is past the limit, or no longer sold. It gives
+    None for an object that does not exist in this workspace. `url_name` is the page that creates such an object, and
+    `make` the label of the link to it.
     """
 
     offered: Callable[[Workspace, str, int], Iterable[Choice]]
@@ -45,7 +46,7 @@ class Picker:
 def _rows(
     model: type[Model], rows: Callable[[Workspace, str, int], Iterable[Any]], url_name: str, make: str | Promise
 ) -> Picker:
-    """Offer rows of a table, which a flow names by their public ids."""
+    """Offer rows of a table. A flow names them by their uuids."""
 
     def offered(workspace: Workspace, search: str, most: int) -> Iterable[Choice]:
         return [(str(row.uuid), str(row)) for row in rows(workspace, search, most)]
@@ -88,7 +89,7 @@ def _automations(workspace: Workspace, search: str, most: int) -> Iterable[Any]:
 
 
 def _people(workspace: Workspace, search: str, most: int) -> Iterable[Choice]:
-    """People who answer in the workspace, named by their e-mail, as where a conversation is assigned."""
+    """Offer the people of the workspace. A flow names them by e-mail, as the assignment of conversations does."""
     rows = people_of(workspace).order_by("name", "pk")
     found = rows.filter(Q(name__icontains=search) | Q(email__icontains=search)) if search else rows
     return [_person(user) for user in found[:most]]
@@ -104,7 +105,7 @@ def _person(user: User) -> Choice:
 
 
 def _calendars(workspace: Workspace, search: str, most: int) -> Iterable[Choice]:
-    """A calendar is the whole business's, which is its opening hours, or a team member's."""
+    """Offer calendars: the opening hours of the whole business, and those of team members."""
     staff = STAFF.offered(workspace, search, most)
     return staff if search else [_opening_hours(), *staff][:most]
 
@@ -119,7 +120,7 @@ def _opening_hours() -> Choice:
 
 STAFF = _rows(Staff, _staff, "app:staff-new", gettext_lazy("Add a team member"))
 PEOPLE = Picker(_people, _find_person, "app:person-invite", gettext_lazy("Invite somebody"))
-# By what a field of a flow says that it is of.
+# The picker for each `of` of a flow's field.
 PICKERS = {
     "product": _rows(Product, _products, "app:product-new", gettext_lazy("Add a product")),
     "service": _rows(Service, _services, "app:service-new", gettext_lazy("Add a service")),

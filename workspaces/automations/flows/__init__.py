@@ -1,1 +1,1 @@
-"""What an automation is made of: the registry of triggers and steps, and everything that follows from it alone."""
+"""Flows of automations: the registry of triggers and steps, and the code that needs only the registry."""

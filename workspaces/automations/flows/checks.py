@@ -1,4 +1,4 @@
-"""What keeps a flow from being stored or published."""
+"""The checks that a flow must pass before it is stored or published."""
 
 import re
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ STEP_ID = re.compile(r"[A-Za-z0-9_\-]{1,64}")
 
 
 def problems_of(flow: object, *, platform: str) -> list[Problem]:
-    """Say what keeps a flow from being published on this channel type; nothing if it may be."""
+    """Give the problems that keep a flow from being published on this channel type."""
     problems = list(structure_problems(flow))
     if problems or not isinstance(flow, dict):
         return problems
@@ -28,7 +28,7 @@ def problems_of(flow: object, *, platform: str) -> list[Problem]:
 
 
 def is_bounded(flow: Any) -> bool:
-    """Say whether a flow can be stored at all: an object of a bounded size and depth, of storable text."""
+    """Say whether a flow can be stored: an object within the limits of size and depth, with storable text."""
     if not isinstance(flow, dict) or not _is_shallow(flow):
         return False
     try:
@@ -54,7 +54,7 @@ def _below(value: Any) -> list[Any]:
 
 
 def structure_problems(flow: Any) -> Iterator[Problem]:
-    """Check what every other function relies on that reads a flow."""
+    """Check the structure on which all other functions that read a flow rely."""
     if not is_bounded(flow):
         yield Problem("The flow is too large, nested too deeply or holds characters that cannot be stored.")
     elif not isinstance(flow.get("trigger"), dict) or not isinstance(flow["trigger"].get("type"), str):
@@ -79,7 +79,7 @@ def _step_structure_problem(step: Any) -> Problem | None:
 
 
 def field_problems(flow: Flow, platform: str) -> Iterator[Problem]:
-    """Check types, their configuration and whether they exist on this channel type."""
+    """Check the types of the trigger and the steps, their configuration, and their support for this channel type."""
     trigger = TRIGGERS.get(flow["trigger"]["type"])
     yield from _config_problems(trigger, flow["trigger"], TRIGGER_NODE, platform, "Start")
     for position, step in enumerate(flow["steps"], 1):

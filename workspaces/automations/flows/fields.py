@@ -1,7 +1,7 @@
-"""The typed fields of a step's configuration: what may stand in them, and what a copy makes of them.
+"""The typed fields of a step's configuration: their checks, and how a copy treats their values.
 
-Each field says with its type whose value it holds: the flow's own (texts, choices, numbers), the customer's
-(`Own`: cleared into a slot by a copy) or the agency's (`AgencyAccount`: always cleared, never a slot).
+A field's type says to whom its value belongs: to the flow (texts, choices, numbers), to the customer (`Own`: a copy
+clears it into a slot) or to the agency (`AgencyAccount`: a copy clears it without a slot).
 """
 
 import re
@@ -20,7 +20,7 @@ PHONE = re.compile(r"\+?\d(?:[ ().\-/]{0,2}\d){2,18}")
 
 
 class Flaw(NamedTuple):
-    """What is wrong with a value, and where below the field; `empty` when it merely waits to be filled in."""
+    """An error in a value, with its path below the field. `empty` says that the value is only not filled in yet."""
 
     path: Path
     sentence: str
@@ -28,7 +28,7 @@ class Flaw(NamedTuple):
 
 
 class Cleared(NamedTuple):
-    """A value that a copy took away, and the label a person knows it by."""
+    """A value that a copy cleared, with the label that people see."""
 
     path: Path
     label: str
@@ -36,7 +36,7 @@ class Cleared(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Field:
-    """One named value of a step's configuration; the base takes nothing."""
+    """The base of all fields: one named value of a step's configuration."""
 
     name: str
     label: str
@@ -44,11 +44,11 @@ class Field:
     kind: ClassVar[str] = ""
 
     def flaws(self, value: Any) -> Iterator[Flaw]:
-        """Check a value that is there."""
+        """Give the errors of a value that is not empty."""
         raise NotImplementedError
 
     def cleaned(self, value: Any) -> tuple[Any, list[Cleared]]:
-        """Give what a copy keeps of a valid value, and what it cleared."""
+        """Give the part of a valid value that a copy keeps, and the values that it clears."""
         return value, []
 
     def cleared(self) -> tuple[None, list[Cleared]]:
@@ -60,7 +60,7 @@ def is_empty(value: Any) -> bool:
 
 
 def flaws_of(fields: tuple[Field, ...], values: Any) -> Iterator[Flaw]:
-    """Check an object against its declared fields."""
+    """Give the errors of an object against its declared fields."""
     if not isinstance(values, dict):
         yield Flaw((), "must be an object")
         return
@@ -77,7 +77,7 @@ def flaws_of(fields: tuple[Field, ...], values: Any) -> Iterator[Flaw]:
 
 
 def clean(fields: tuple[Field, ...], values: dict[str, Any]) -> tuple[dict[str, Any], list[Cleared]]:
-    """Rebuild an object from its declared fields alone; anything else is left behind."""
+    """Rebuild an object from its declared fields only. Gives it with the cleared values."""
     kept: dict[str, Any] = {}
     gone: list[Cleared] = []
     for field in fields:
@@ -93,7 +93,7 @@ def clean(fields: tuple[Field, ...], values: dict[str, Any]) -> tuple[dict[str, 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Text(Field):
-    """Text that contacts or the team read; may hold variables. Private content makes it a slot of a copy."""
+    """Text that contacts or the team read, with or without variables. A copy clears private content into a slot."""
 
     most: int = 1_024
     kind: ClassVar[str] = "text"
@@ -153,7 +153,7 @@ class Choice(Field):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Number(Field):
-    """A number within bounds, far too small for a phone number or an id; whole unless `decimals`."""
+    """A number within bounds that are too small for a phone number or an id. Whole, unless `decimals` is set."""
 
     least: int = 0
     most: int = 10_000
@@ -179,11 +179,11 @@ class Flag(Field):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Own(Field):
-    """Something of the customer's: a person, a calendar, a file, a number, an address … A copy clears it into a slot.
+    """An object or a value of the customer: a person, a calendar, a file, a number, an address … A copy clears it.
 
-    `of` says what: `phone`, `email` and `url` are the value itself, `member` and `team` the e-mail of somebody who
-    answers in the customer's workspace, all others an id there.
-    One variable of the workspace, such as `{{workspace.website}}`, stands for whatever each customer has there.
+    `of` names the kind. `phone`, `email` and `url` hold the value itself, `member` and `team` the e-mail address of a
+    person in the customer's workspace, all others an id in that workspace. A copy keeps a value that is one variable of
+    the workspace, such as `{{workspace.website}}`, because every customer has a value for it.
     """
 
     of: str
@@ -216,7 +216,7 @@ def _is_web_address(value: str) -> bool:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AgencyAccount(Field):
-    """An account of the agency. A copy always clears it; without it the workspace's own default is used."""
+    """An account of the agency. A copy always clears it. Without it, the workspace's default is used."""
 
     required: bool = False
     kind: ClassVar[str] = "agency account"
@@ -231,7 +231,7 @@ class AgencyAccount(Field):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Many(Field):
-    """A list of objects, each with these fields; a single text each if `of` is one field named ``""``."""
+    """A list of objects with the fields `of`. If `of` is a single field named ``""``, the items are plain values."""
 
     of: tuple[Field, ...]
     most: int = 10

@@ -1,6 +1,6 @@
-"""A flow: `{trigger: {type, config}, entry, steps: [{id, type, config, next: {port: step id}}]}`, and reading it.
+"""Reading a flow: `{trigger: {type, config}, entry, steps: [{id, type, config, next: {port: step id}}]}`.
 
-A caller that reads a flow has checked it before: see `checks.problems_of`.
+Callers must have checked the flow before, see `checks.problems_of`.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ def step_type(step: dict[str, Any]) -> StepType:
 
 
 def requires_of(flow: Flow) -> list[str]:
-    """Give what a customer needs before this flow can be switched on."""
+    """Give the requirements that a customer must meet before this flow can be switched on."""
     needed = set(trigger_type(flow).requires)
     return requirements.in_order(needed.union(*(step_type(step).requires for step in steps_of(flow))))
 
@@ -41,18 +41,18 @@ def has_ai(flow: Flow) -> bool:
 
 
 def is_catch_all(flow: Flow) -> bool:
-    """Say whether it answers every message or comment; a start of a type that is not known answers none."""
+    """Say whether the trigger answers every message or comment. A trigger of an unknown type does not."""
     declared = TRIGGERS.get(flow["trigger"]["type"])
     return declared is not None and declared.catch_all
 
 
 def digest_of(value: Any) -> str:
-    """Give a digest that two values of JSON share when they say the same, whatever the order of their names."""
+    """Give a digest of a JSON value that does not depend on the order of its objects' keys."""
     return hashlib.sha256(orjson.dumps(value, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 def trigger_digest(flow: Flow) -> str:
-    """Give a digest of what starts the flow: its type, with everything that narrows it and is not empty."""
+    """Give a digest of the flow's trigger: its type and the non-empty values of its configuration."""
     config = flow["trigger"].get("config") or {}
     narrowing = {name: value for name, value in config.items() if value not in (None, "", [], {}, False)}
     return digest_of([flow["trigger"]["type"], narrowing])
@@ -63,7 +63,7 @@ def trigger_label(flow: Flow) -> str:
 
 
 def step_title(flow: Flow, node: str) -> str:
-    """Give a node as people read it: `Step 3: Ask a question`."""
+    """Give the title of a node for people: `Step 3: Ask a question`."""
     if node == TRIGGER_NODE:
         return f"Start: {trigger_label(flow)}"
     position, step = next((at, one) for at, one in enumerate(steps_of(flow), 1) if one["id"] == node)

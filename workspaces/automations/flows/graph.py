@@ -1,4 +1,4 @@
-"""The structure of a flow: one entry, no dangling edge, no step out of reach, no loop without a pause."""
+"""Checks of a flow's graph: one entry, no dangling edge, no unreachable step, no loop without a step that waits."""
 
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
@@ -9,7 +9,7 @@ from workspaces.automations.flows.registry import STEPS
 
 
 def graph_problems(flow: Flow) -> Iterator[Problem]:
-    """Check the edges between the steps."""
+    """Check the entry and the edges between the steps."""
     steps = {step["id"]: step for step in flow["steps"]}
     if len(steps) != len(flow["steps"]):
         yield Problem("Two steps have the same id.")

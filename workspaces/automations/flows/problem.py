@@ -1,4 +1,4 @@
-"""What a check of a flow finds."""
+"""A problem that a check of a flow finds."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from workspaces.automations.flows.fields import Path
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What keeps a flow from being published; `empty` when a field merely waits to be filled in."""
+    """A problem that keeps a flow from being published. `empty` says that a field is only not filled in yet."""
 
     sentence: str
     node: str = ""

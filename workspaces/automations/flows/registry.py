@@ -1,4 +1,4 @@
-"""The one registry: every type of trigger and step by its name."""
+"""The registry of all types of triggers and steps by their names."""
 
 from workspaces.automations.flows import triggers
 from workspaces.automations.flows.steps import ai, business, contacts, logic, messages, outside, questions, team

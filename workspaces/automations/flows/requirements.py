@@ -1,4 +1,4 @@
-"""What a customer must have before an automation can be switched on, in the order people read it."""
+"""The requirements that a customer may have to meet before an automation can be switched on, in display order."""
 
 from django.utils.translation import gettext_noop as _
 

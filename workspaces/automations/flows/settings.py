@@ -1,4 +1,4 @@
-"""The workspace's own settings in texts, such as `{{workspace.opening_hours}}`: where they are used, how they read."""
+"""The workspace's settings in a flow's texts, such as `{{workspace.opening_hours}}`: their use and their values."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -10,7 +10,7 @@ from workspaces.automations.flows.flow import TRIGGER_NODE, Flow, steps_of
 from workspaces.automations.flows.variables import BRACES, KNOWN
 
 ROOT = "workspace."
-# What a workspace sets for itself, with the article that sentences need; its name it always has.
+# The settings with the article that sentences need. The name is not among them, because every workspace has one.
 SETTING_LABELS = {
     "opening_hours": gettext_noop("the opening hours"),
     "address": gettext_noop("the address"),
@@ -24,7 +24,7 @@ SETTING_LABELS = {
 
 
 def settings_used(flow: Flow) -> dict[str, str]:
-    """Give the settings that a flow's texts hold, each with the node that holds it first, as people read it."""
+    """Give the settings that a flow's texts use, each with the title of the first node that uses it."""
     used: dict[str, str] = {}
     for title, config in _nodes(flow):
         for text in _texts(config):
@@ -55,7 +55,7 @@ def _settings_in(text: str) -> Iterator[str]:
 
 
 def with_settings(text: str, values: Mapping[str, str]) -> str:
-    """Write a workspace's settings into a text; one that is not set is named in brackets. Other variables stay."""
+    """Write a workspace's settings into a text, unset ones by their names in brackets. Other variables stay."""
 
     def written(found: re.Match[str]) -> str:
         root, _, name = found[1].strip().partition(".")

@@ -1,4 +1,4 @@
-"""Slots of an installed flow: which are still open, and filling them."""
+"""The slots of an installed flow: finding the open ones, reading and filling them."""
 
 import copy
 from collections.abc import Iterable, Mapping
@@ -7,7 +7,7 @@ from typing import Any
 from workspaces.automations.flows.fields import is_empty
 from workspaces.automations.flows.flow import TRIGGER_NODE, Flow
 
-# A node and the path below its configuration.
+# A node's id, and a path below its configuration.
 SlotKey = tuple[str, str]
 
 
@@ -43,12 +43,12 @@ def _holder(flow: Flow, slot_key: SlotKey) -> tuple[Any, Any]:
 
 
 def open_slots(flow: Flow, slots: Iterable[dict[str, str]]) -> list[dict[str, str]]:
-    """Keep the slots that still wait; one whose step is gone waits no more."""
+    """Keep the slots that are not filled in. A slot whose step is gone is not open."""
     return [slot for slot in slots if _is_open(flow, (slot["node"], slot["path"]))]
 
 
 def value_in(flow: Flow, slot_key: SlotKey) -> Any:
-    """Give what stands in a slot, None where nothing does. Raises `NoSuchSlot`."""
+    """Give the value of a slot, None if it has none. Raises `NoSuchSlot`."""
     holder, key = _holder(flow, slot_key)
     return holder[key] if isinstance(holder, list) else holder.get(key)
 

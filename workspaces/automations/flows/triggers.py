@@ -1,4 +1,4 @@
-"""What starts a flow."""
+"""The types of triggers, which start a flow."""
 
 from django.utils.translation import gettext_noop as _
 

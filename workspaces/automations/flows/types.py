@@ -1,4 +1,4 @@
-"""What a type of trigger or step declares: one declaration is all that a new type needs."""
+"""The declarations of types of triggers and steps. A new type needs only one declaration."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,11 +11,11 @@ EVERYWHERE = CHANNEL_TYPES
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StepType:
-    """A kind of step.
+    """A type of step.
 
-    `ports` are the ways out; `port_per` names a list field of which each item is a way out of its own:
-    `("button", "buttons")` gives `button_1`, `button_2` …. `barred` says why a step may not go into a pack.
-    `waits` says that time passes here, which a loop needs.
+    `ports` are its outputs. `port_per` names a list field whose items each add a port: `("button", "buttons")` gives
+    `button_1`, `button_2` …. `barred` says why the step may not go into a pack. `waits` says that the step waits; every
+    loop needs such a step.
     """
 
     name: str
@@ -41,7 +41,7 @@ class StepType:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TriggerType:
-    """What starts a flow. `catch_all` marks one that answers every message or comment."""
+    """A type of trigger. `catch_all` says that it answers every message or comment."""
 
     name: str
     label: str

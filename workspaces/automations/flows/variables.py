@@ -1,4 +1,4 @@
-"""Variables that texts may hold, such as `{{contact.first_name}}`: filled in for each contact when a step runs."""
+"""The variables in texts, such as `{{contact.first_name}}`. A step fills them in for each contact when it runs."""
 
 import re
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ KNOWN: dict[str, frozenset[str]] = {
     "payment": frozenset({"amount", "link"}),
     "ai": frozenset({"answer", "topic"}),
 }
-# The author of the flow names these: `answers` by a question's `save_as`, `fields` by the contact's own fields.
+# The flow's author chooses these names: `answers` by a question's `save_as`, `fields` by the contact's fields.
 OPEN = frozenset({"answers", "fields"})
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
@@ -29,21 +29,21 @@ def is_variable(text: str) -> bool:
 
 
 def belongs_to_installer(text: str) -> bool:
-    """Say whether a value is one variable of the workspace, which every customer has their own of."""
+    """Say whether a value is a single variable of the workspace, for which every customer has a value."""
     found = BRACES.fullmatch(text.strip())
     name = found[1].strip() if found else ""
     return name.startswith("workspace.") and is_variable(name)
 
 
 def unknown_variables(text: str) -> Iterator[str]:
-    """Give what stands in double braces and is no variable."""
+    """Give each text in double braces that is not a variable."""
     for found in BRACES.finditer(text):
         if not is_variable(found[1].strip()):
             yield found[1].strip()
 
 
 def without_variables(text: str) -> str:
-    """Take known variables out; of those that people name, the name stays, as it may give something away."""
+    """Remove the known variables from a text. Names chosen by people stay, because they may be private."""
 
     def stand_in(found: re.Match[str]) -> str:
         name = found[1].strip()

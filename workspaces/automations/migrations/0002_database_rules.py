@@ -1,4 +1,4 @@
-"""A published version stays as it is, and an automation runs a version of its own."""
+"""Database rules: a published version cannot change, and an automation runs one of its versions."""
 
 from django.db import migrations
 
@@ -14,7 +14,7 @@ NOT_FROZEN = """
 DROP TRIGGER automation_version_is_frozen ON automations_automationversion;
 DROP FUNCTION automations_refuse_rewriting();
 """
-# An automation runs a version of its own.
+# An automation can only run one of its versions.
 OWN_VERSION = """
 ALTER TABLE automations_automationversion
     ADD CONSTRAINT automation_version_of_automation UNIQUE (automation_id, id);

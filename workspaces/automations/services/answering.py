@@ -1,4 +1,4 @@
-"""One trigger, one answer: which automations that are on would answer the same."""
+"""The rule that no two automations that are on answer the same trigger."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ ANSWERED = "Another automation that is on answers the same already."
 
 @dataclass(frozen=True, slots=True)
 class Answering:
-    """An automation that is on and that no other may double."""
+    """An automation that is on and that may conflict with others."""
 
     pk: int
     name: str
@@ -27,7 +27,7 @@ class Answering:
     catch_all: bool
 
     def doubles(self, other: Automation) -> bool:
-        """Say whether both would answer the same: the rule of the two constraints that hold it."""
+        """Say whether both would answer the same. It is the rule of the two constraints in `ANSWERED_ONCE`."""
         return (
             self.pk != other.pk
             and (self.platform, self.trigger_digest) == (other.platform, other.trigger_digest)
@@ -45,20 +45,20 @@ COLUMNS = ("pk", "name", "from_pack_name", "platform", "from_original", "trigger
 
 
 def answering_in(workspace: Workspace) -> list[Answering]:
-    """Give the automations that are on and that no other may double: one statement."""
+    """Give the automations that are on and that may conflict with others, in one statement."""
     on = Automation.objects.filter(~Q(from_original="") | Q(catch_all=True), workspace=workspace, enabled=True)
     return [Answering(*row) for row in on.order_by("pk").values_list(*COLUMNS)]
 
 
 def doubled_by(automation: Automation, answering: Iterable[Answering]) -> Answering | None:
-    """Find one that is on and answers the same as this one, which is off."""
+    """Find an automation that is on and answers the same as this one; None if this one is on."""
     if automation.enabled or not automation.trigger_digest:
         return None
     return next((one for one in answering if one.doubles(automation)), None)
 
 
 def save_once_answered(automation: Automation, *fields: str) -> bool:
-    """Save these fields; False where the database says that another one answers the same, as the check would."""
+    """Save these fields. Gives False if a constraint says that another automation answers the same."""
     try:
         with transaction.atomic():
             automation.save(update_fields=fields)

@@ -1,4 +1,4 @@
-"""Building an automation: its draft, its name, its slots."""
+"""Changes of an automation's draft, name and slots; creation and removal."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -20,7 +20,7 @@ from workspaces.automations.services.publishing import publish_locked
 from workspaces.subaccounts.models import Workspace
 
 LONGEST_NAME = 120
-# Control characters, NUL among them, and lone surrogates.
+# Unicode categories of control characters, such as NUL, and of lone surrogates.
 UNWRITABLE = frozenset({"Cc", "Cs"})
 
 
@@ -33,7 +33,7 @@ def checked_name(name: str) -> str:
 
 
 def require_structure(flow: Any) -> None:
-    """Raise `FlowRefused` for what cannot even be stored as a draft."""
+    """Raise `FlowRefused` for a flow that cannot be stored, even as a draft."""
     problems = list(structure_problems(flow))
     if problems:
         raise FlowRefused(problems)
@@ -43,7 +43,7 @@ def require_structure(flow: Any) -> None:
 def create_automation(
     *, workspace: Workspace, name: str, platform: str, flow: Flow, now: datetime, by: Actor
 ) -> Automation:
-    """Begin an automation with a draft. Raises `FlowRefused`, `NameNeeded`."""
+    """Create an automation with a draft. Raises `FlowRefused`, `NameNeeded`."""
     require_structure(flow)
     automation = Automation.objects.create(
         workspace=workspace,
@@ -60,7 +60,7 @@ def create_automation(
 
 @transaction.atomic
 def save_draft(*, automation: Automation, flow: Flow, now: datetime, by: Actor) -> Automation:
-    """Replace the draft; what is published goes on running. Raises `FlowRefused`."""
+    """Replace the draft. The published version goes on running. Raises `FlowRefused`."""
     require_structure(flow)
     automation = lock_automation(automation)
     _store_draft(automation, flow, now)
@@ -70,7 +70,7 @@ def save_draft(*, automation: Automation, flow: Flow, now: datetime, by: Actor) 
 
 @transaction.atomic
 def rename_automation(*, automation: Automation, name: str, now: datetime, by: Actor) -> Automation:
-    """Rename it. Raises `NameNeeded`."""
+    """Rename an automation. Raises `NameNeeded`."""
     automation = lock_automation(automation)
     before = automation.name
     automation.name, automation.updated_at = checked_name(name), now
@@ -81,7 +81,7 @@ def rename_automation(*, automation: Automation, name: str, now: datetime, by: A
 
 @transaction.atomic
 def remove_automation(*, automation: Automation, by: Actor) -> None:
-    """Remove an automation with its versions; its pack can install it again."""
+    """Remove an automation with its versions. Its pack can install it again."""
     automation = lock_automation(automation)
     record_automation_activity(automation, "automation.removed", by)
     automation.delete()
@@ -89,9 +89,9 @@ def remove_automation(*, automation: Automation, by: Actor) -> None:
 
 @transaction.atomic
 def fill_slots(*, automation: Automation, values: Mapping[SlotKey, Any], now: datetime, by: Actor) -> Automation:
-    """Fill slots of an installed copy, by node and path; with the last one the flow is published.
+    """Fill slots of an installed copy, by node and path. When the last one is filled, the flow is published.
 
-    Raises `SlotRefused` for a value that does not fit, `SlotNotFound` for a node and path that are no slot.
+    Raises `SlotRefused` for an invalid value, and `SlotNotFound` for a node and path without a slot.
     """
     automation = lock_automation(automation)
     slots = {(slot["node"], slot["path"]): slot for slot in automation.slots}

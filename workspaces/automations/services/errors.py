@@ -1,4 +1,4 @@
-"""Why a change of an automation is refused."""
+"""The errors that changes of automations raise."""
 
 from collections.abc import Iterable
 
@@ -15,7 +15,7 @@ class SlotNotFound(NotFound):
 
 
 class FlowRefused(Invalid):
-    """The flow cannot be stored or published; `problems` says why, in the order of the flow."""
+    """The flow cannot be stored or published. `problems` gives the reasons in the order of the flow."""
 
     field = "flow"
 
@@ -26,7 +26,7 @@ class FlowRefused(Invalid):
 
 
 class NotReady(Invalid):
-    """The automation cannot be switched on yet; `reasons` says what to do first."""
+    """The automation cannot be switched on yet. `reasons` says what to do first."""
 
     field = "enabled"
 
@@ -37,7 +37,7 @@ class NotReady(Invalid):
 
 
 class SlotRefused(Invalid):
-    """A value does not fit its slot; `errors` is keyed by `<node>.<path>`."""
+    """A value does not fit its slot. The keys of `errors` are `<node>.<path>`."""
 
     field = "slots"
 

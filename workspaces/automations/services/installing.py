@@ -1,4 +1,4 @@
-"""Automations that come from a pack."""
+"""The installation of an automation from a pack."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,7 +17,7 @@ from workspaces.subaccounts.models import Workspace
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """Which entry of which pack an automation comes from; `original` is the library's id, or a digest of the copy."""
+    """The pack and entry that an automation comes from. `original` is the library's id, or a digest of the copy."""
 
     pack: UUID
     entry: UUID
@@ -37,9 +37,10 @@ def install_automation(
     now: datetime,
     by: Actor,
 ) -> Automation | None:
-    """Add an automation, switched off; published at once if it asks nothing. None if its entry is installed already.
+    """Add an automation, switched off. Gives None if its entry is installed already.
 
-    The caller is inside a transaction, holds the workspace's lock and records what it installed, in one entry.
+    It is published at once if it has no open slots or other problems. The caller must be in a transaction, hold the
+    workspace's lock and record all installed automations in one activity entry.
     """
     try:
         with transaction.atomic():

@@ -1,4 +1,4 @@
-"""Which automations need a file: those whose flow, as it is edited or as it runs, names it."""
+"""The automations that need a file, because their draft or their published flow names it."""
 
 from django.db.models import Exists, OuterRef, TextField
 from django.db.models.functions import Cast, Concat
@@ -10,7 +10,7 @@ FLOWS = Concat(Cast("draft", TextField()), Cast("published__flow", TextField()))
 
 
 def automation_needing(media: Media) -> str | None:
-    """Name an automation whose draft or published flow names the file; None where there is none."""
+    """Describe an automation whose draft or published flow names the file; None without one."""
     needing = Automation.objects.filter(workspace_id=media.workspace_id).alias(flows=FLOWS)
     name = needing.filter(flows__contains=str(media.uuid)).order_by("pk").values_list("name", flat=True).first()
     return None if name is None else f"the automation \u201c{name}\u201d"

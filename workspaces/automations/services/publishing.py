@@ -1,4 +1,4 @@
-"""Publishing freezes the draft as a numbered version."""
+"""Publishing, which freezes the draft as a numbered version."""
 
 from datetime import datetime
 
@@ -18,7 +18,7 @@ from workspaces.automations.services.locking import lock_automation
 
 
 def publishing_problems(automation: Automation) -> list[Problem]:
-    """Check the draft and its slots; nothing if it may be published."""
+    """Give the problems of the draft and its open slots, which keep it from being published."""
     problems = problems_of(automation.draft, platform=automation.platform)
     if any(not problem.empty for problem in problems):
         return problems
@@ -40,14 +40,21 @@ def publish_automation(*, automation: Automation, now: datetime, by: Actor) -> A
 
 
 def publish_locked(automation: Automation, *, now: datetime, by: Actor) -> None:
-    """Publish a draft that was checked; the caller holds its lock. Raises `FlowRefused` beside one that answers it."""
+    """Publish a draft that was checked. The caller holds the automation's lock.
+
+    Raises `FlowRefused` if another automation that is on answers the same.
+    """
     freeze_draft(automation, now=now, by=by)
     version = automation.published_version
     record_automation_activity(automation, "automation.published", by, version=version)
 
 
 def freeze_draft(automation: Automation, *, now: datetime, by: Actor) -> None:
-    """Make the draft the next version, without a word of it. An installed one keeps its pack's requirements."""
+    """Make the draft the next version, without an activity entry.
+
+    An automation from a pack keeps the pack's requirements. Raises `FlowRefused` if another automation that is on
+    answers the same.
+    """
     newest = automation.versions.aggregate(newest=Max("number"))["newest"] or 0
     automation.published = AutomationVersion.objects.create(
         automation=automation, number=newest + 1, flow=automation.draft, published_at=now, published_by=by.label

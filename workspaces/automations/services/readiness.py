@@ -1,4 +1,4 @@
-"""Whether a workspace has what its automations require."""
+"""The requirements of automations that a workspace meets."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -17,9 +17,9 @@ from workspaces.subaccounts.services import record_workspace_activity
 
 @dataclass(frozen=True, slots=True)
 class RequirementCheck:
-    """How a feature answers for the requirement of this name itself, instead of the workspace's `Readiness` row.
+    """A feature's check of the requirement with this name. It replaces the column of the `Readiness` row.
 
-    `url_name` is the page on which a customer makes what is required.
+    `url_name` is the page on which a customer can meet the requirement.
     """
 
     name: str
@@ -35,18 +35,18 @@ requirement_checks = Registry[RequirementCheck]("requirement checks")
 
 
 def asked_requirements() -> dict[str, str]:
-    """Give the requirements, with their labels, that no feature answers for: their owner is asked."""
+    """Give the requirements, with their labels, that no feature checks. The customer is asked about these."""
     return {name: label for name, label in REQUIREMENTS.items() if requirement_checks.get(name) is None}
 
 
 def page_of_requirement(name: str) -> str:
-    """Name the page on which what is required is made; empty where no feature has one."""
+    """Give the URL name of the page on which a requirement can be met; empty without one."""
     check = requirement_checks.get(name)
     return check.url_name if check else ""
 
 
 def met_requirements(workspace: Workspace) -> set[str]:
-    """Give the names of everything that the workspace has: one statement, and one for each registered check."""
+    """Give the names of the requirements that the workspace meets: one statement, and one for each registered check."""
     row = Readiness.objects.filter(workspace=workspace).first() or Readiness(workspace=workspace)
     return {name for name in REQUIREMENTS if _is_met(name, workspace, row)}
 
@@ -57,14 +57,14 @@ def _is_met(name: str, workspace: Workspace, row: Readiness) -> bool:
 
 
 def missing_requirements(*, workspace: Workspace, names: Iterable[str]) -> list[str]:
-    """Give those of these requirements that the workspace does not meet, in the order given."""
+    """Give the named requirements that the workspace does not meet, in the order given."""
     names = list(names)
     met = met_requirements(workspace) if names else set()
     return [name for name in names if name not in met]
 
 
 class ReadinessChanges(TypedDict, total=False):
-    """What a workspace now has, or has no longer; what is left out stays."""
+    """Whether the workspace now meets each requirement. Requirements left out stay."""
 
     service: bool
     availability: bool
@@ -76,7 +76,7 @@ class ReadinessChanges(TypedDict, total=False):
 
 @transaction.atomic
 def change_readiness(*, workspace: Workspace, by: Actor, **changes: Unpack[ReadinessChanges]) -> Readiness:
-    """Write down what a workspace has: `change_readiness(workspace=…, payment=True, by=…)`."""
+    """Store which requirements a workspace meets: `change_readiness(workspace=…, payment=True, by=…)`."""
     Readiness.objects.bulk_create([Readiness(workspace=workspace)], ignore_conflicts=True)
     row = Readiness.objects.select_for_update().get(workspace=workspace)
     changed = {name: value for name, value in changes.items() if getattr(row, name) != value}

@@ -1,4 +1,4 @@
-"""Switching automations on, only when they are ready, and off."""
+"""Switching automations off, and on if they are ready."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -31,9 +31,10 @@ ENABLED, DISABLED = "automation.enabled", "automation.disabled"
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a workspace can run automations with: requirements it meets, channel types it has an active channel of.
+    """What a workspace has for its automations.
 
-    `answering` are those that are on, of which none may be doubled; `settings` what its texts may say of it.
+    `met` are the requirements that it meets, `platforms` the channel types with an active channel, `answering` the
+    automations that are on and may conflict with others, `settings` the values for texts.
     """
 
     met: set[str]
@@ -43,7 +44,7 @@ class Capabilities:
 
 
 def capabilities_of(workspace: Workspace) -> Capabilities:
-    """Look up what the workspace has, once for all of its automations."""
+    """Read what the workspace has, once for all of its automations."""
     active = workspace.channels.filter(status=Channel.Status.ACTIVE)
     return Capabilities(
         met_requirements(workspace),
@@ -54,9 +55,9 @@ def capabilities_of(workspace: Workspace) -> Capabilities:
 
 
 def reasons_not_ready(automation: Automation, capabilities: Capabilities | None = None) -> list[str]:
-    """Say in sentences what has to be done before this automation can be switched on; nothing if it is ready.
+    """Give the reasons, in sentences, why this automation cannot be switched on yet.
 
-    They are in the language of the page that asks; the APIs, which have none, get English.
+    They are in the language of the page that asks. The APIs have no language and get English.
     """
     capabilities = capabilities or capabilities_of(automation.workspace)
     reasons = [
@@ -69,7 +70,7 @@ def reasons_not_ready(automation: Automation, capabilities: Capabilities | None 
 
 
 def reasons_beyond_slots(automation: Automation, capabilities: Capabilities) -> list[str]:
-    """Say what has to be done that no filling in of the automation's own fields does."""
+    """Give the reasons that filling in the automation's slots cannot solve."""
     missing = [name for name in automation.requires if name not in capabilities.met]
     reasons = [_("This needs %(what)s.") % {"what": _(REQUIREMENTS[name])} for name in missing]
     if automation.platform not in capabilities.platforms:
@@ -91,7 +92,7 @@ def _where(title: str) -> str:
 
 @transaction.atomic
 def switch_on(*, automation: Automation, now: datetime, by: Actor) -> Automation:
-    """Switch it on. Raises `NotReady` with everything that is missing; one that is on stays as it is."""
+    """Switch an automation on. One that is on stays as it is. Raises `NotReady` with everything that is missing."""
     automation = lock_automation(automation)
     if not automation.enabled:
         reasons = reasons_not_ready(automation)
@@ -106,7 +107,7 @@ def switch_on(*, automation: Automation, now: datetime, by: Actor) -> Automation
 
 @transaction.atomic
 def switch_off(*, automation: Automation, now: datetime, by: Actor) -> Automation:
-    """Switch it off; one that is off stays as it is."""
+    """Switch an automation off. One that is off stays as it is."""
     automation = lock_automation(automation)
     if automation.enabled:
         _set(automation, enabled=False, now=now)
@@ -120,6 +121,6 @@ def _tell(automation: Automation, name: str, now: datetime) -> None:
 
 
 def _set(automation: Automation, *, enabled: bool, now: datetime) -> bool:
-    """Save it; False where another one was switched on a moment ago that answers the same."""
+    """Save the state. Gives False if another automation that answers the same was switched on a moment ago."""
     automation.enabled, automation.updated_at = enabled, now
     return save_once_answered(automation, "enabled", "updated_at")

@@ -1,4 +1,4 @@
-"""Switching on everything that is ready, each by the same service and in a transaction of its own."""
+"""Switching on all automations that are ready, each by `switch_on` in a separate transaction."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ from workspaces.automations.services.errors import AutomationNotFound, NotReady
 from workspaces.automations.services.switching import capabilities_of, reasons_not_ready, switch_on
 from workspaces.subaccounts.models import Workspace
 
-# More are switched on by asking again.
+# To switch on more, the customer has to ask again.
 MOST_AT_ONCE = 100
 
 
 @dataclass(frozen=True, slots=True)
 class OffAutomations:
-    """The newest automations that are off: those that are ready, and those that are not with the reasons."""
+    """The newest automations that are off: the ready ones, and the others with the reasons."""
 
     ready: list[Automation]
     waiting: list[tuple[Automation, list[str]]]
@@ -25,14 +25,14 @@ class OffAutomations:
 
 @dataclass(frozen=True, slots=True)
 class SwitchedOn:
-    """What came of it: those that are on now, and those that were refused with the reasons."""
+    """The result: the automations that are on now, and the refused ones with the reasons."""
 
     on: list[Automation]
     refused: list[tuple[Automation, list[str]]]
 
 
 def off_automations(workspace: Workspace) -> OffAutomations:
-    """Judge the automations that are off, in as many statements however many there are."""
+    """Check which of the automations that are off are ready, in a constant number of statements."""
     off = workspace.automations.filter(enabled=False).order_by("-created_at", "-id")[:MOST_AT_ONCE]
     capabilities = capabilities_of(workspace)
     judged = [(one, reasons_not_ready(one, capabilities)) for one in off]
@@ -40,7 +40,7 @@ def off_automations(workspace: Workspace) -> OffAutomations:
 
 
 def switch_on_ready(*, workspace: Workspace, chosen: Collection[UUID], now: datetime, by: Actor) -> SwitchedOn:
-    """Switch on those of the chosen that are ready: one event each. Of two that answer the same, the newer is on."""
+    """Switch on the chosen automations that are ready, one event each. Of two that answer the same, the newer wins."""
     done = SwitchedOn([], [])
     for automation in off_automations(workspace).ready:
         if automation.uuid not in chosen:

@@ -1,4 +1,4 @@
-"""Paths of the workspace surface about automations."""
+"""The workspace API's routes for automations."""
 
 from config.api.routers import routes_of
 from workspaces.automations.api.workspace import views

@@ -1,1 +1,1 @@
-"""The pages about automations and what they require."""
+"""The dashboard's pages about automations and their prerequisites."""

@@ -1,4 +1,4 @@
-"""One automation of a workspace: what it still needs, and switching it on and off."""
+"""The page of one automation: what it still needs, switching it on and off, removing it."""
 
 from dataclasses import replace
 from typing import Any
@@ -44,7 +44,7 @@ ONE = "app:automation"
 
 
 class OneAutomation(DashboardView):
-    """A page about one automation of the workspace; malformed, unknown and foreign ids read alike."""
+    """A page about one automation of the workspace. Malformed, unknown and foreign ids get the same answer."""
 
     nav = LIST
     form_page = ONE
@@ -59,7 +59,7 @@ class OneAutomation(DashboardView):
         self.automation = found
 
     def switch_on(self) -> HttpResponse:
-        """Switch it on, or say on its page what is missing."""
+        """Switch the automation on, or show on its page what is missing."""
         try:
             switch_on(automation=self.automation, now=timezone.now(), by=self.by)
         except NotReady as error:
@@ -70,7 +70,7 @@ class OneAutomation(DashboardView):
 
 
 class AutomationPage(OneAutomation, DashboardForm[SlotForm]):
-    """Shows what the automation needs, takes what the customer says to that, and switches it on if they want it so."""
+    """Shows what the automation needs, saves the customer's answers, and switches it on if they ask for it."""
 
     template_name = "automations/automation.html"
     chat: list[Bubble]
@@ -83,7 +83,7 @@ class AutomationPage(OneAutomation, DashboardForm[SlotForm]):
         return SlotForm(data, automation=self.automation, met=self.capabilities.met)
 
     def post(self, request: HttpRequest, **ids: Any) -> HttpResponse:
-        """Save it, or look at the chat or among what may be chosen: then nothing is saved, and what was typed stays."""
+        """Save the form. A preview or a search of choices saves nothing and shows the form again as typed."""
         if not self.only_looks(request):
             return super().post(request, **ids)
         self.find(**ids)
@@ -94,7 +94,7 @@ class AutomationPage(OneAutomation, DashboardForm[SlotForm]):
         return "search" in request.POST or "preview" in request.POST
 
     def show(self, form: SlotForm, *, status: int = 200) -> HttpResponse:
-        """Show the chat as well, with what stands in the form."""
+        """Show the form with a preview of the chat that uses the form's values."""
         self.chat = chat_of(form.flow_as_typed(), settings=self.capabilities.settings, names=form.pickers.name_of)
         return super().show(form, status=status)
 
@@ -117,7 +117,7 @@ class AutomationPage(OneAutomation, DashboardForm[SlotForm]):
         return self.done(message, ONE, self.automation.uuid)
 
     def _reasons_beyond_the_form(self) -> list[str]:
-        """Say what is missing that nobody can fill in or tick on this page."""
+        """Give the reasons that this page's inputs and checkboxes cannot solve."""
         asked = {*self.automation.requires} & {*asked_requirements()}
         told = replace(self.capabilities, met=self.capabilities.met | asked)
         return reasons_beyond_slots(self.automation, told)
@@ -139,7 +139,7 @@ class AutomationPage(OneAutomation, DashboardForm[SlotForm]):
 
 
 def prerequisites(automation: Automation, capabilities: Capabilities) -> list[tuple[str, bool, str]]:
-    """Give what the workspace must have, as people read it, whether it has it, and the page on which it is made."""
+    """Give each prerequisite: its label, whether the workspace meets it, and the page where it can be met."""
     platform = automation.platform
     channel = [
         (
@@ -167,7 +167,7 @@ class AutomationOff(OneAutomation):
 
 
 class AutomationRemove(OneAutomation):
-    """Asks first; what came from a pack can be added again."""
+    """Removes an automation after a question. An automation from a pack can be added again."""
 
     def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         self.find(uuid=uuid)

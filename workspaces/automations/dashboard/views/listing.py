@@ -1,4 +1,4 @@
-"""The list of a workspace's automations, with what each still needs."""
+"""The list of a workspace's automations, with the things that each still needs."""
 
 from typing import Final
 
@@ -23,16 +23,16 @@ STATES: Final = (
     (READY, _("Off, ready to switch on")),
     (INCOMPLETE, _("Off, with things to do first")),
 )
-# Whether one that is off is ready is found out by reading it: of a longer list only so many, in its order.
+# The filters by readiness check each automation that is off. Of a longer list they check only the first ones.
 MOST_JUDGED: Final = 500
 MOST_PACKS: Final = 200
 
 
 class Automations(ListPage, DashboardView):
-    """All automations, the newest first, each with the number of things that it still needs."""
+    """Lists all automations, newest first, each with the number of things that it still needs."""
 
     nav = "app:automations"
-    # The newest are read by an index; by name and change only the rows of one workspace are sorted.
+    # An index serves the order by age. The orders by name and by change sort the rows of one workspace.
     table = Table(
         caption=_("Automations"),
         columns=(
@@ -74,7 +74,7 @@ class Automations(ListPage, DashboardView):
         return self.list_page("automations/automations.html", state, ready_count=ready_count)
 
     def _fetch_judged(self, state: TableState, off: "QuerySet[Automation]", capabilities: Capabilities) -> None:
-        """Keep those that are ready, or those that are not, as the list asks."""
+        """Fetch the automations that are ready, or those that are not, by the list's filter."""
         judged = list(off[: MOST_JUDGED + 1])
         is_ready = state.values["state"] == READY
         kept = [one for one in judged[:MOST_JUDGED] if is_ready != bool(reasons_not_ready(one, capabilities))]

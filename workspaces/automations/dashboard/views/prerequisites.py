@@ -1,4 +1,4 @@
-"""What the workspace has that its automations may require, as its owner says."""
+"""The page on which a workspace's people say which prerequisites of automations they have."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ PAGE = "app:prerequisites"
 
 
 class Prerequisites(DashboardForm[PrerequisitesForm]):
-    """One tick for each; what a feature answers for itself is shown and cannot be ticked."""
+    """Shows a checkbox for each prerequisite. Those that a feature checks by itself are shown without one."""
 
     nav = PAGE
     template_name = "automations/prerequisites.html"

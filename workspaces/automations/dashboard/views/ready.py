@@ -1,4 +1,4 @@
-"""Switching on all automations that are ready, at once."""
+"""The page that switches on all automations that are ready."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ PAGE = "app:automations-ready"
 
 
 class AutomationsReady(DashboardView):
-    """Shows which automations are ready, which are not and why; switches on those that stay ticked."""
+    """Shows which automations are ready, and why the others are not. Switches on those that stay ticked."""
 
     nav = LIST
     keeps_form_data = True

@@ -1,1 +1,1 @@
-"""Flows as other agencies and workspaces receive them: copied, and without what is private."""
+"""Copies of flows for other agencies and workspaces, without private content."""

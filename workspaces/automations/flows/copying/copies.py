@@ -1,4 +1,4 @@
-"""What a copy of a flow keeps: it is rebuilt from the registry's declared fields, and everything else stays behind."""
+"""Copies of flows. A copy is rebuilt from the fields that the registry declares, and leaves out everything else."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -13,7 +13,7 @@ from workspaces.automations.flows.types import StepType, TriggerType
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A cleared value that each customer fills in: `path` below the node's config, label and step for people."""
+    """A cleared value that each customer fills in: `path` below the node's config, `label` and `step` for people."""
 
     node: str
     path: str
@@ -29,7 +29,7 @@ class Slot:
 
 
 def refusals_of(flow: Any, *, platform: str) -> list[str]:
-    """Say why a published flow cannot be copied, in sentences; nothing if it can."""
+    """Give the reasons, in sentences, why a published flow cannot be copied."""
     barred = list(_not_copyable(flow))
     if barred:
         return barred
@@ -53,7 +53,7 @@ def _not_copyable(flow: Any) -> Iterator[str]:
 
 
 def can_be_cleaned(flow: Any) -> bool:
-    """Say whether a flow can be read to its end: types known, ways that lead to steps, values that fit or are open."""
+    """Say whether `cleaned` can read a flow: known types, edges that lead to steps, values that are valid or empty."""
     if any(structure_problems(flow)):
         return False
     steps = {step["id"]: step for step in steps_of(flow)}
@@ -73,9 +73,9 @@ def _values_fit(declared: StepType | TriggerType | None, given: dict[str, Any]) 
 
 
 def cleaned(flow: Flow) -> tuple[Flow, list[Slot]]:
-    """Give what may leave the workspace of a valid flow, and the slots that this leaves.
+    """Give a copy of a valid flow that may leave the workspace, and its slots for the cleared values.
 
-    Steps get new ids, as somebody chose the old ones.
+    Steps get new ids, because the old ids were chosen by a person and may be private.
     """
     numbers = {step["id"]: f"step_{position}" for position, step in enumerate(steps_of(flow), 1)}
     config, gone = clean(trigger_type(flow).fields, flow["trigger"].get("config", {}))

@@ -1,6 +1,6 @@
-"""Finds what must not leave a customer's workspace inside free text: addresses, numbers, names of accounts, keys.
+"""Finds private content in free text, which must not leave a workspace: addresses, numbers, account names, keys.
 
-It errs on the side of finding: what is found wrongly only asks the next customer to write a text anew.
+The patterns find too much rather than too little. After a false alarm, the next customer only has to write a text anew.
 """
 
 import html
@@ -15,7 +15,7 @@ TIME_OF_DAY = re.compile(r"(?<!\d)(?:[01]?\d|2[0-3]):[0-5]\d(?!\d)")
 IDEOGRAPHIC_DOT = re.compile(r"(?<=[A-Za-z0-9])\u3002(?=[A-Za-z])")
 WORD = re.compile(r"[\w\-]+")
 TAG = re.compile(r"</?[a-z]{1,10}\d?\s*/?>", re.IGNORECASE)
-# Letters that stand in for digits between digits.
+# Letters next to digits that stand for digits.
 NOUGHT = re.compile(r"(?<=\d)[oO]|[oO](?=\d)")
 ONE = re.compile(r"(?<=\d)[Il|]|[Il|](?=\d)")
 
@@ -53,13 +53,13 @@ KEY = re.compile(
     re.IGNORECASE,
 )
 BASE64 = re.compile(r"[A-Za-z0-9+/]{20,}")
-# Sounds that take several letters count once: `Angstschweiß` can be spoken, `qzxkvbnm` cannot.
+# A sound of several letters counts as one: `Angstschweiß` can be spoken, `qzxkvbnm` cannot.
 SOUND = re.compile(r"sch|ch|ck|gh|ng|ph|sh|st|th|wh", re.IGNORECASE)
 UNSPEAKABLE = re.compile(r"[b-df-hj-np-tv-xz]{6,}", re.IGNORECASE)
 FOUND = {"an e-mail address or account name": EMAIL, "a web address": ADDRESS, "a phone number": NUMBER}
 
 
-# Formatting characters and marks upon others.
+# Unicode categories of invisible formatting characters and of combining marks.
 UNSEEN = frozenset({"Cf", "Mn", "Me"})
 
 
@@ -79,13 +79,13 @@ def _is_mixed(word: str) -> bool:
 
 
 def _digit(character: str) -> str:
-    """Give a digit of any script or form as one of ours."""
+    """Give a digit of any script as an ASCII digit; other characters stay."""
     value = unicodedata.numeric(character, -1)
     return str(int(value)) if value in range(10) else character
 
 
 def plain(text: str) -> str:
-    """Give a text as it reads: one Unicode form, entities resolved, tags, marks, unseen characters, variables gone."""
+    """Normalize a text: one Unicode form, entities resolved, no tags, marks, invisible characters or variables."""
     text = unicodedata.normalize("NFKC", unquote(html.unescape(html.unescape(text))))
     text = "".join(_digit(one) for one in text if unicodedata.category(one) not in UNSEEN)
     text = IDEOGRAPHIC_DOT.sub(".", TAG.sub("", without_variables(text)))
@@ -93,7 +93,7 @@ def plain(text: str) -> str:
 
 
 def private_content(text: str) -> str | None:
-    """Say what a text holds that belongs to one customer, such as `a phone number`; None if nothing was found."""
+    """Name the private content found in a text, such as `a phone number`; None if nothing was found."""
     text = plain(text)
     for what, pattern in FOUND.items():
         if pattern.search(text):

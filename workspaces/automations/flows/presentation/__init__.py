@@ -1,1 +1,1 @@
-"""Flows as people read them: as a chat and as a summary."""
+"""Flows for people to read: as a chat and as a summary."""

@@ -1,4 +1,4 @@
-"""A flow, a draft as well, as the chat that a person would see: one way through it, the first answer each time."""
+"""A preview of a flow or a draft as a chat. It follows one path through the flow, with the first answer each time."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from workspaces.automations.flows.variables import BRACES
 
 MOST_BUBBLES = 40
 LONGEST_SHOWN = 4_096
-# What is said to the team or to the A.I. is no message.
+# Texts of these steps are for the team or for the A.I., so the chat shows none of them as a message.
 UNSEEN = frozenset({"notify_team", "create_task", "add_note", "add_tag", "remove_tag", "has_tag", "set_field"})
 UNSEEN_PREFIX = "ai_"
 TEXTS = ("text", "caption", "footer")
@@ -26,7 +26,7 @@ Names = Callable[[str, str], str]
 
 @dataclass(frozen=True, slots=True)
 class Bubble:
-    """One line of a chat: what comes `in`, what goes `out`, or a `note` of what happens between messages."""
+    """One line of a chat: a message `in`, a message `out`, or a `note` about a step without a message."""
 
     side: Literal["in", "out", "note"]
     texts: list[str]
@@ -35,7 +35,7 @@ class Bubble:
 
 
 def chat_of(flow: Flow, *, settings: Mapping[str, str], names: Names) -> list[Bubble]:
-    """Give the beginning of the chat; `names` says how a file, a product … of the workspace is called."""
+    """Give the beginning of the chat. `names` gives the names of the workspace's files, products …."""
     bubbles: list[Bubble] = []
     for bubble in _bubbles(flow, settings, names):
         bubbles.append(bubble)
@@ -94,7 +94,7 @@ def _said(declared: Text, value: Any, settings: Mapping[str, str]) -> str:
 
 
 def _choices(declared: StepType, config: dict[str, Any]) -> list[str]:
-    """Give what can be tapped: the items that are ways out, or the one button of a link."""
+    """Give the titles that a person can tap: the items that are ports, or the button of a link."""
     items = config.get(declared.port_per[1]) if declared.port_per else None
     given = items if isinstance(items, list) and not declared.ai and declared.name != "split" else []
     titles = [str(item.get("title") or "") for item in given if isinstance(item, dict)]
@@ -122,7 +122,7 @@ def _first_port(declared: StepType, config: dict[str, Any]) -> str:
 
 
 def _answer(declared: StepType, config: dict[str, Any]) -> str:
-    """Give what the person says to go the first way: what they tap, or something to a question."""
+    """Give the contact's answer that leads to the first port: the tapped choice, or `…` to a question."""
     choices = _choices(declared, config) if declared.port_per else []
     if choices:
         return choices[0]

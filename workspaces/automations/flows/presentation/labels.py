@@ -1,4 +1,4 @@
-"""What people read for the values that flows keep: choices of a step, and the ways out of it, by their names."""
+"""The labels of stored values for people: the choices and the ports of steps, by their names."""
 
 from django.utils.functional import Promise
 from django.utils.translation import pgettext_lazy
@@ -84,7 +84,7 @@ VALUE_LABELS: dict[str, Promise] = {
     "update": pgettext_lazy("in an automation", "update"),
     "yes": pgettext_lazy("in an automation", "yes"),
 }
-# Ways out that are one for each item of a list, such as `button_2`.
+# Ports that belong to an item of a list, such as `button_2`.
 ITEM_LABELS: dict[str, Promise] = {
     "button": pgettext_lazy("in an automation", "button %(number)s"),
     "option": pgettext_lazy("in an automation", "option %(number)s"),
@@ -96,7 +96,7 @@ ITEM_LABELS: dict[str, Promise] = {
 
 
 def value_label(value: str) -> str:
-    """Give a choice or a way out as people read it; names of the web, such as GET, stay as they are."""
+    """Give the label of a choice or a port. A value without a label, such as GET, stays as it is."""
     prefix, _underscore, number = value.rpartition("_")
     if number.isdigit() and prefix in ITEM_LABELS:
         return str(ITEM_LABELS[prefix]) % {"number": number}

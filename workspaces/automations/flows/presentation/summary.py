@@ -1,4 +1,4 @@
-"""A flow, a draft as well, as people read it: step by step, its texts, its settings, where each answer leads."""
+"""A summary of a flow or a draft for people: for each step its texts, its settings, and where each answer leads."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -17,9 +17,9 @@ Branches = list[tuple[str, int]]
 
 @dataclass(frozen=True, slots=True)
 class StepSummary:
-    """A step as people read it: `texts` for contacts or the team, `branches` an answer and the number of what follows.
+    """A step for people to read. `texts` are for contacts or the team.
 
-    The answer is empty where there is only one branch.
+    `branches` holds each answer with the number of the step that follows. The answer of the port `next` is empty.
     """
 
     number: int
@@ -30,16 +30,17 @@ class StepSummary:
 
 
 def summarize(flow: Flow, settings: Mapping[str, str] | None = None) -> list[StepSummary]:
-    """Summarize a flow in the order of its steps; only its structure must have been checked.
+    """Summarize a flow in the order of its steps. Only its structure must have been checked.
 
-    `settings` are the workspace's own, which its texts show; without them, texts name what will stand there.
+    `settings` are the values of the workspace's settings that the texts show. Without them, the texts show the names of
+    the settings.
     """
     numbers = {step["id"]: number for number, step in enumerate(steps_of(flow), 1)}
     return [_summary(step, numbers, settings or {}) for step in steps_of(flow)]
 
 
 def shown_step(title: str) -> str:
-    """Give a step's title, which copies keep in English (`Step 3: Ask a question`), in the page's language.
+    """Translate a step's title into the page's language. Copies store it in English (`Step 3: Ask a question`).
 
     A title of another form stays as it is.
     """
@@ -64,7 +65,7 @@ def _summary(step: dict[str, Any], numbers: dict[str, int], settings: Mapping[st
 
 
 def _branches(step: dict[str, Any], numbers: dict[str, int]) -> Branches:
-    """Give the branches, those of a list's items first and in their order; a step that only goes on has none."""
+    """Give the branches, first those of a list's items in their order. A step that only leads to the next has none."""
     ports = sorted(step.get("next", {}).items(), key=lambda port: (not port[0][-1:].isdigit(), len(port[0]), port[0]))
     branches = [(_answer(port, step), numbers[to]) for port, to in ports if to in numbers]
     return [] if branches == [("", numbers[step["id"]] + 1)] else branches
@@ -83,7 +84,7 @@ def _texts(field: Field, value: Any) -> Iterator[str]:
 
 
 def _item(field: Many, value: Any) -> str:
-    """Give an item of a list in one line."""
+    """Write an item of a list in one line."""
     if field.plain is not None:
         return str(value or "")
     given = value if isinstance(value, dict) else {}
@@ -97,12 +98,12 @@ def _setting(field: Field, value: Any) -> str:
 
 
 def _plain(field: Field, value: Any) -> str:
-    """Give a value as people read it; a choice is a name of ours."""
+    """Write a value for people, with the label of a choice."""
     return value_label(str(value)) if isinstance(field, Choice) else str(value)
 
 
 def _answer(port: str, step: dict[str, Any]) -> str:
-    """Name a branch by what is tapped or said: a button by its title, `no_answer` as `no answer`."""
+    """Give the name of a branch: the title of a button, or the label of a port (`no_answer` as `no answer`)."""
     declared = STEPS.get(step["type"])
     if port == "next":
         return ""

@@ -1,4 +1,4 @@
-"""Steps that decide which way to go, and when."""
+"""Steps that branch and that wait."""
 
 from django.utils.translation import gettext_noop as _
 

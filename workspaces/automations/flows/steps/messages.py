@@ -1,4 +1,4 @@
-"""Steps that send something."""
+"""Steps that send messages and replies."""
 
 from django.utils.translation import gettext_noop as _
 

@@ -1,4 +1,4 @@
-"""Steps that reach out of the flow; none of them may go into a pack."""
+"""Steps that reach out of the flow. They may not go into a pack."""
 
 from django.utils.translation import gettext_noop as _
 

@@ -1,4 +1,4 @@
-"""Steps that ask, and keep the answer."""
+"""Steps that ask questions and store the answers."""
 
 from django.utils.translation import gettext_noop as _
 

@@ -1,4 +1,4 @@
-"""Steps that bring people in."""
+"""Steps that involve the team."""
 
 from django.utils.translation import gettext_noop as _
 
