@@ -1,1 +1,1 @@
-"""What a workspace sells: products with their stock, services and their categories."""
+"""A workspace's products with their stock, its services, and their categories."""

@@ -1,4 +1,4 @@
-"""The support admin's pages about products and services: to be read."""
+"""Read-only pages of the support admin about products and services."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What the catalogue adds elsewhere: topics of a workspace's webhooks, the dashboard's menu, the activity log."""
+"""This app's registrations: events for a workspace's webhooks, menu entries, labels of the activity log."""
 
 from django.utils.translation import gettext_lazy as _
 

@@ -1,1 +1,1 @@
-"""Products in the customers' dashboard."""
+"""Products and services in the customers' dashboard."""

@@ -1,4 +1,4 @@
-"""What a customer says of products, services and their categories."""
+"""Forms of the dashboard about products, services and their categories."""
 
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -19,13 +19,13 @@ else:
     _CategoryField = forms.ModelChoiceField
 
 Reason = StockMovement.Reason
-# What the customer says has happened, and what that does to the stock; a count says what is there now.
+# The reasons that a customer can choose: they increase the stock, decrease it, or set it after a count.
 GROWS, SHRINKS, COUNTED = (Reason.RECEIVED, Reason.RETURNED), (Reason.SOLD, Reason.LOST), Reason.SET
 HAPPENED = [(reason.value, reason.label) for reason in (*GROWS, *SHRINKS)] + [(COUNTED.value, _("Counted"))]
 
 
 class CategoryField(_CategoryField):
-    """One of the workspace's categories, by its public id, or none."""
+    """One of the workspace's categories, by its uuid, or none."""
 
     def __init__(self, workspace: Workspace) -> None:
         rows = ServiceCategory.objects.of(workspace).by_name()
@@ -39,14 +39,14 @@ class PriceField(forms.DecimalField):
         super().__init__(label=label, min_value=Decimal(0), max_digits=PRICE_DIGITS, decimal_places=decimals, **options)
 
     def prepare_value(self, value: Any) -> Any:
-        """Show a kept price as it may be sent back: it is kept with two decimals in every currency."""
+        """Show a price without decimals if the currency has none, as it may be sent back. It is stored with two."""
         if isinstance(value, Decimal) and self.decimal_places == 0 and value == int(value):
             return int(value)
         return value
 
 
 class ProductForm(forms.Form):
-    """A new product says how many are there; of one that is there already its stock page says so."""
+    """The form of a product. Only a new one has a field for the stock; later its stock page changes the stock."""
 
     def __init__(self, *args: Any, workspace: Workspace, product: Product | None = None, **options: Any) -> None:
         if product:
@@ -74,7 +74,7 @@ class ProductForm(forms.Form):
 
 
 class StockForm(forms.Form):
-    """What has happened to the stock, and to how many."""
+    """A change of the stock: its reason and its quantity."""
 
     reason = forms.ChoiceField(label=_("What has happened"), choices=HAPPENED)
     quantity = forms.IntegerField(
@@ -90,7 +90,7 @@ class StockForm(forms.Form):
 
     @property
     def change(self) -> int:
-        """What comes to the stock, negative for what leaves it."""
+        """The change of the stock, negative if goods left it."""
         quantity: int = self.cleaned_data["quantity"]
         return -quantity if self.cleaned_data["reason"] in SHRINKS else quantity
 

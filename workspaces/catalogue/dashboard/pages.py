@@ -1,4 +1,4 @@
-"""What the pages of the catalogue and of classes share: forms in one look, and questions before a deletion."""
+"""Shared pages of the catalogue and of classes: forms with one look, and questions before a deletion."""
 
 from typing import Any
 
@@ -14,21 +14,24 @@ Link = tuple[StrOrPromise, str]
 
 
 def shown_decimals(workspace: Workspace) -> int:
-    """Give with how many decimals `floatformat` writes prices; where the currency has none, those of odd ones."""
+    """Give the argument of `floatformat` for prices.
+
+    If the currency has no decimals it is negative, so that only prices with decimals show them.
+    """
     return price_decimals(workspace.currency) or -PRICE_DECIMALS
 
 
 class EntryForm(DashboardForm[FormOf]):
-    """A page that is one form; `crumbs` lead back to where it was reached from, `links` to what belongs to it."""
+    """A page with one form. `crumbs` lead back to the pages above it, `links` to related pages."""
 
     template_name = "catalogue/form.html"
 
     def heading(self) -> str:
-        """Give the page's heading. Every page has its own."""
+        """Give the page's heading. Each page overrides this."""
         raise NotImplementedError
 
     def submit(self) -> str:
-        """Give the words of the button. Every page has its own."""
+        """Give the label of the button. Each page overrides this."""
         raise NotImplementedError
 
     def crumbs(self) -> list[Link]:
@@ -47,7 +50,7 @@ class EntryForm(DashboardForm[FormOf]):
 
 
 class EntryQuestion(EntryForm[Confirmation]):
-    """A page that asks before something is gone; `text` says what that means."""
+    """A page that asks for confirmation before something is deleted. `text` explains the consequences."""
 
     def text(self) -> str:
         return ""

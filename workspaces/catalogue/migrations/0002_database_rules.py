@@ -1,8 +1,8 @@
-"""A product's level is the sum of its stock movements, which are only ever added; and the product search's index."""
+"""Triggers that keep a product's stock level equal to its append-only movements; the index of the product search."""
 
 from django.db import migrations
 
-# The level changes with a movement and to what the movement says, in whatever order anybody writes.
+# Only a movement changes the level, and only to the movement's `after`.
 LEDGER = """
 CREATE FUNCTION catalogue_move_stock() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE

@@ -1,4 +1,4 @@
-"""Tables of products and services."""
+"""Models of products and services."""
 
 from workspaces.catalogue.models.products import Product
 from workspaces.catalogue.models.services import Service, ServiceCategory

@@ -1,4 +1,4 @@
-"""What a workspace sells, and how many of it are there."""
+"""The products that a workspace sells, with their stock levels."""
 
 import uuid
 from typing import ClassVar, Self
@@ -24,11 +24,11 @@ MOST_STOCK = 1_000_000_000
 
 class ProductQuerySet(models.QuerySet["Product"]):
     def of(self, workspace: Workspace) -> Self:
-        """Keep the products of one workspace that are not deleted: where every query of a view begins."""
+        """Keep the products of one workspace that are not deleted. Every query of a view begins here."""
         return self.filter(workspace=workspace, deleted_at=None)
 
     def matching(self, fragment: str) -> Self:
-        """Keep those whose name holds the fragment, in any case and Unicode form."""
+        """Keep the products whose name contains the fragment, in any case and Unicode form."""
         return self.filter(name_key__like=like_pattern(name_key(fragment)))
 
     def newest_first(self) -> Self:
@@ -36,9 +36,9 @@ class ProductQuerySet(models.QuerySet["Product"]):
 
 
 class Product(models.Model):
-    """`stock_level` is the sum of the product's stock movements, written by nothing else: triggers see to it.
+    """A product. `stock_level` is the sum of its stock movements; triggers keep anything else from writing it.
 
-    A deleted one stays as a row, for its movements.
+    The row of a deleted product stays, because its movements refer to it.
     """
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -94,7 +94,7 @@ class Product(models.Model):
 
     @property
     def stock_quantity(self) -> int | None:
-        """The level of a product whose stock is tracked; None where it is not."""
+        """The stock level if the stock is tracked, else None."""
         return self.stock_level if self.track_stock else None
 
     @property

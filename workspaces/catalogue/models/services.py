@@ -1,4 +1,4 @@
-"""What a workspace offers its customers: services, in categories that products share with them."""
+"""The services that a workspace offers, and the categories of services and products."""
 
 import uuid
 from typing import ClassVar, Self
@@ -15,17 +15,17 @@ from workspaces.subaccounts.models import Workspace
 LONGEST_NAME = 120
 LONGEST_NAME_KEY = 480
 LONGEST_DURATION = 24 * 60
-# A price has ten digits before its point and two behind it.
+# A price has up to ten digits before the decimal point and two after it.
 PRICE_DIGITS, PRICE_DECIMALS = 12, 2
 
 
 class ServiceCategoryQuerySet(models.QuerySet["ServiceCategory"]):
     def of(self, workspace: Workspace) -> Self:
-        """Keep the categories of one workspace: where every query of a view begins."""
+        """Keep the categories of one workspace. Every query of a view begins here."""
         return self.filter(workspace=workspace)
 
     def matching(self, fragment: str) -> Self:
-        """Keep those whose name holds the fragment, in any case and Unicode form."""
+        """Keep the rows whose name contains the fragment, in any case and Unicode form."""
         return self.filter(name_key__like=like_pattern(name_key(fragment)))
 
     def by_name(self) -> Self:
@@ -33,7 +33,7 @@ class ServiceCategoryQuerySet(models.QuerySet["ServiceCategory"]):
 
 
 class ServiceCategory(models.Model):
-    """A heading under which services and products stand."""
+    """A category of services and products."""
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     workspace = models.ForeignKey(
@@ -58,11 +58,11 @@ class ServiceCategory(models.Model):
 
 class ServiceQuerySet(models.QuerySet["Service"]):
     def of(self, workspace: Workspace) -> Self:
-        """Keep the services that one workspace offers: where every query of a view begins."""
+        """Keep the services of one workspace that are not deleted. Every query of a view begins here."""
         return self.filter(workspace=workspace, deleted_at=None)
 
     def matching(self, fragment: str) -> Self:
-        """Keep those whose name holds the fragment, in any case and Unicode form."""
+        """Keep the rows whose name contains the fragment, in any case and Unicode form."""
         return self.filter(name_key__like=like_pattern(name_key(fragment)))
 
     def by_name(self) -> Self:
@@ -70,9 +70,9 @@ class ServiceQuerySet(models.QuerySet["Service"]):
 
 
 class Service(models.Model):
-    """What customers book: an appointment of their own, or a seat in a class.
+    """A service that customers book: a single appointment, or a seat in a class.
 
-    A deleted one stays as a row, as classes of the past still name it.
+    The row of a deleted service stays, because past classes refer to it.
     """
 
     class Kind(models.TextChoices):

@@ -1,4 +1,4 @@
-"""The stock ledger: rows that are only ever added, whose sum is a product's level."""
+"""The stock ledger: append-only rows whose sum is a product's stock level."""
 
 import uuid
 
@@ -13,7 +13,7 @@ LONGEST_ACTOR = 254
 
 
 class StockMovement(models.Model):
-    """A change of a product's level. A trigger takes it only where `before` is the level, and writes the new one."""
+    """A change of a product's stock level. A trigger requires that `before` is the level, and sets it to `after`."""
 
     class Reason(models.TextChoices):
         SET = "set", _("Level set")

@@ -1,4 +1,4 @@
-"""Categories, under which services and products stand."""
+"""Changes of the categories of services and products."""
 
 from datetime import datetime
 
@@ -34,7 +34,7 @@ class ServiceCategoryInUse(Conflict):
 
 
 def hold_category(category: ServiceCategory | None) -> None:
-    """Keep a category from being deleted until something stands in it. Raises `ServiceCategoryNotFound`."""
+    """Lock a category against deletion until the transaction ends. Raises `ServiceCategoryNotFound`."""
     if category is None:
         return
     with connection.cursor() as cursor:
@@ -56,7 +56,7 @@ def create_category(*, workspace: Workspace, name: str, now: datetime, by: Actor
 
 @transaction.atomic
 def rename_category(*, category: ServiceCategory, name: str, by: Actor) -> ServiceCategory:
-    """Rename it. Raises `ServiceCategoryNameTaken`, `ServiceCategoryNotFound`."""
+    """Rename a category. Raises `ServiceCategoryNameTaken`, `ServiceCategoryNotFound`."""
     workspace = category.workspace
     category = _lock(category)
     before, category.name = category.name, name.strip()
@@ -69,7 +69,7 @@ def rename_category(*, category: ServiceCategory, name: str, by: Actor) -> Servi
 
 @transaction.atomic
 def delete_category(*, category: ServiceCategory, by: Actor) -> None:
-    """Delete a category in which nothing stands. Raises `ServiceCategoryInUse`, `ServiceCategoryNotFound`."""
+    """Delete an empty category. Raises `ServiceCategoryInUse`, `ServiceCategoryNotFound`."""
     workspace = category.workspace
     category = _lock(category, for_deletion=True)
     if category.services.exists() or category.products.exists():

@@ -1,4 +1,4 @@
-"""What subscribers learn of a changed product."""
+"""The events of a changed product."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -12,7 +12,7 @@ Changes = dict[str, dict[str, Any]]
 
 
 def as_read(product: Product) -> dict[str, Any]:
-    """Give what can change of a product, in JSON's types, as its read shows it."""
+    """Give the fields of a product that can change, as JSON types, as the API reads them."""
     return {
         "name": product.name,
         "description": product.description or None,
@@ -25,7 +25,7 @@ def as_read(product: Product) -> dict[str, Any]:
 
 
 def record_product_change(*, product: Product, before: Mapping[str, Any], now: datetime) -> Changes:
-    """Record what a product's change is to subscribers, once for all of it; gives what it changed."""
+    """Record one event for all changes of a product, and one if it went out of stock. Gives the changes."""
     changes = differences(before, as_read(product))
     if changes:
         record_workspace_event(

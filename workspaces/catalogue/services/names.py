@@ -1,4 +1,4 @@
-"""Names that stand once in a workspace, and how many of a thing it may have."""
+"""Checks for unique names, and for the number of objects in a workspace."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from workspaces.subaccounts.services import lock_workspace
 
 
 def save_named(row: Any, *, once: str, taken: type[Invalid], update_fields: list[str] | None = None) -> None:
-    """Save a row with the key of its name. Raises `taken` where the constraint `once` finds the name in use."""
+    """Save a row with the key of its name. Raises `taken` if the constraint `once` finds the name in use."""
     row.name_key = name_key(row.name)
     fields = None if update_fields is None else [*update_fields, "name_key"]
     try:
@@ -25,7 +25,7 @@ def save_named(row: Any, *, once: str, taken: type[Invalid], update_fields: list
 
 
 def require_room_for_one(workspace: Workspace, rows: "QuerySet[Any, Any]", *, most: int, full: type[Forbidden]) -> None:
-    """Raise `full` where there are so many already; the workspace stays locked until the new one is in."""
+    """Raise `full` if there are `most` rows already. The workspace stays locked until the transaction ends."""
     lock_workspace(workspace)
     if rows.count() >= most:
         raise full

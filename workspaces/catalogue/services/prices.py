@@ -1,4 +1,4 @@
-"""How many decimals a price may have."""
+"""The number of decimals that a price may have."""
 
 from decimal import Decimal
 
@@ -13,15 +13,15 @@ class PriceRefused(Invalid):
 
 
 def price_decimals(currency: str) -> int:
-    """Give how many decimals a price in a currency may have; none has more than two."""
+    """Give how many decimals a price in a currency may have, at most two."""
     return min(PRICE_DECIMALS, decimals_of(currency))
 
 
 def check_price(price: Decimal | None, workspace: Workspace) -> None:
-    """Refuse a price with more decimals than the workspace's currency has. Raises `PriceRefused`."""
+    """Raise `PriceRefused` for a price with more decimals than the workspace's currency has."""
     if price is None or price == int(price):
         return
-    # A key's caller knows little of its workspace.
+    # The workspace of an API key's caller holds only some of its columns.
     currency = Workspace.objects.values_list("currency", flat=True).get(pk=workspace.pk)
     if round(price, price_decimals(currency)) != price:
         raise PriceRefused(f"The price field takes no decimals in {currency}.")

@@ -1,4 +1,4 @@
-"""Products: what changes of them, each change once to subscribers, and their stock through its ledger."""
+"""Changes of products. Each change is one event, and the stock changes through its ledger."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -20,7 +20,7 @@ from workspaces.subaccounts.services import record_workspace_event
 
 
 class ProductOptions(TypedDict, total=False):
-    """What need not be said of a new product."""
+    """The optional fields of a new product."""
 
     description: str
     track_stock: bool
@@ -30,7 +30,7 @@ class ProductOptions(TypedDict, total=False):
 
 
 class ProductChanges(ProductOptions, total=False):
-    """What can be changed of a product; what is left out stays, and so does the stock where its quantity is None."""
+    """The fields of a product that can change. Fields left out stay, and so does the stock if its quantity is None."""
 
     name: str
     price: Decimal
@@ -58,7 +58,7 @@ def create_product(
 
 @transaction.atomic
 def change_product(*, product: Product, now: datetime, by: Actor, **changes: Unpack[ProductChanges]) -> Product:
-    """Change a product. What changes nothing leaves no trace.
+    """Change a product. A call without a difference records nothing.
 
     Raises `PriceRefused`, `ProductNotFound`, `ServiceCategoryNotFound`, `StockNotTracked`.
     """
@@ -86,7 +86,7 @@ def change_product(*, product: Product, now: datetime, by: Actor, **changes: Unp
 
 @transaction.atomic
 def delete_product(*, product: Product, now: datetime, by: Actor) -> None:
-    """Take a product out of the catalogue; its stock movements are kept. Raises `ProductNotFound`."""
+    """Delete a product from the catalogue. Its stock movements are kept. Raises `ProductNotFound`."""
     product = lock_product(product)
     record_workspace_event(workspace=product.workspace, name="product.deleted", now=now, product=product)
     record_catalogue_activity(workspace=product.workspace, entry=product, what="deleted", by=by)
@@ -95,7 +95,7 @@ def delete_product(*, product: Product, now: datetime, by: Actor) -> None:
 
 
 def _take_quantity(product: Product, changes: ProductOptions) -> int | None:
-    """Take the quantity out of the changes; None where it stays. Raises `StockNotTracked`."""
+    """Remove the quantity from the changes and give it; None if the stock stays. Raises `StockNotTracked`."""
     quantity = changes.pop("stock_quantity", None)
     if quantity is not None and not changes.get("track_stock", product.track_stock):
         raise StockNotTracked
@@ -103,7 +103,7 @@ def _take_quantity(product: Product, changes: ProductOptions) -> int | None:
 
 
 def _save_fields(product: Product, changed: dict[str, Any], now: datetime) -> None:
-    """Save what changes; the level is the ledger's business."""
+    """Save the changed fields. The stock level is not among them, because only the ledger changes it."""
     for field, value in changed.items():
         setattr(product, field, value)
     product.name_key = name_key(product.name)

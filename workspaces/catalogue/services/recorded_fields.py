@@ -1,4 +1,4 @@
-"""Which fields of the catalogue keep their values in the activity log, and how they are shown."""
+"""The fields of the catalogue whose values the activity log keeps, and how it shows them."""
 
 from typing import Final
 

@@ -15,7 +15,7 @@ KINDS: dict[type[Any], str] = {Product: "product", Service: "service", ServiceCa
 def record_catalogue_activity(
     *, workspace: Workspace, entry: Entry, what: str, by: Actor, changes: Changes | None = None
 ) -> None:
-    """Add an entry such as `product.changed` to the agency's and the sub-account's activity."""
+    """Add an entry such as `product.changed` to the activity log of the agency and the sub-account."""
     kind = KINDS[type(entry)]
     record_activity(
         by=by,

@@ -1,4 +1,4 @@
-"""The services that a workspace offers."""
+"""Changes of the services that a workspace offers."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -40,12 +40,12 @@ class ServiceNameTaken(Invalid):
 
 
 class ServiceInUse(Conflict):
-    """Something is planned with the service; the message says what."""
+    """Something is planned with the service. The message says what."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceUse:
-    """How a higher app says that something is planned with a service, which therefore keeps its kind and stays."""
+    """A higher app's check for things planned with a service. While there are any, it keeps its kind and stays."""
 
     name: str
     is_planned: Callable[[Service], bool]
@@ -56,7 +56,7 @@ service_uses = Registry[ServiceUse]("uses of services")
 
 
 class ServiceChanges(TypedDict, total=False):
-    """What can be changed of a service; what is left out stays."""
+    """The fields of a service that can change. Fields left out stay."""
 
     name: str
     kind: str
@@ -66,7 +66,7 @@ class ServiceChanges(TypedDict, total=False):
 
 
 def hold_service(service: Service) -> None:
-    """Keep a service from being deleted or changed until something is planned with it. Raises `ServiceNotFound`."""
+    """Lock a service against changes and deletion until the transaction ends. Raises `ServiceNotFound`."""
     with connection.cursor() as cursor:
         cursor.execute(HOLD, [service.pk])
         if cursor.fetchone() is None:
@@ -85,7 +85,7 @@ def create_service(
     duration_minutes: int | None = None,
     price: Decimal | None = None,
 ) -> Service:
-    """Offer a service. Raises `PriceRefused`, `ServiceCategoryNotFound`, `ServiceLimitReached`, `ServiceNameTaken`."""
+    """Add a service. Raises `PriceRefused`, `ServiceCategoryNotFound`, `ServiceLimitReached`, `ServiceNameTaken`."""
     check_price(price, workspace)
     require_room_for_one(workspace, Service.objects.of(workspace), most=MOST_SERVICES, full=ServiceLimitReached)
     hold_category(category)
@@ -107,7 +107,7 @@ def create_service(
 
 @transaction.atomic
 def change_service(*, service: Service, now: datetime, by: Actor, **changes: Unpack[ServiceChanges]) -> Service:
-    """Change a service; what is not named stays.
+    """Change a service. Fields left out stay.
 
     Raises `PriceRefused`, `ServiceCategoryNotFound`, `ServiceInUse` for another kind, `ServiceNameTaken`,
     `ServiceNotFound`.
@@ -137,7 +137,7 @@ def change_service(*, service: Service, now: datetime, by: Actor, **changes: Unp
 
 @transaction.atomic
 def delete_service(*, service: Service, now: datetime, by: Actor) -> None:
-    """Offer a service no longer; what was done with it still names it. Raises `ServiceInUse`, `ServiceNotFound`."""
+    """Delete a service. Past classes still name it. Raises `ServiceInUse`, `ServiceNotFound`."""
     workspace = service.workspace
     service = _lock(service)
     _require_unplanned(service)
@@ -148,7 +148,7 @@ def delete_service(*, service: Service, now: datetime, by: Actor) -> None:
 
 
 def _lock(service: Service) -> Service:
-    """Re-read the row under its lock. Raises `ServiceNotFound` for one that was deleted meanwhile."""
+    """Lock the row and read it anew. Raises `ServiceNotFound` if it was deleted meanwhile."""
     found = Service.objects.select_for_update(no_key=True).filter(pk=service.pk, deleted_at=None).first()
     if found is None:
         raise ServiceNotFound
@@ -162,7 +162,7 @@ def _require_unplanned(service: Service) -> None:
 
 
 def _as_read(service: Service) -> dict[str, Any]:
-    """Give what can change of a service, in JSON's types, as its read shows it."""
+    """Give the fields of a service that can change, as JSON types, as the API reads them."""
     return {
         "name": service.name,
         "kind": service.kind,

@@ -1,4 +1,4 @@
-"""The stock ledger: the only way in which a product's level changes."""
+"""The stock ledger. A product's stock level changes only through it."""
 
 from datetime import datetime
 
@@ -12,7 +12,7 @@ from workspaces.catalogue.models.stock import LONGEST_ACTOR
 from workspaces.catalogue.services.events import as_read, record_product_change
 
 Reason = StockMovement.Reason
-# What is said of a change by an amount; the others follow from a change of the product.
+# The reasons for a change by an amount. The other reasons follow from changes of the product.
 CHANGE_REASONS = (Reason.RECEIVED, Reason.SOLD, Reason.RETURNED, Reason.LOST, Reason.CORRECTED)
 
 
@@ -36,14 +36,14 @@ class NothingMoved(Invalid):
 
 
 class NotEnoughStock(Conflict):
-    """Fewer are left than are asked for."""
+    """The stock is smaller than the requested quantity."""
 
     def __init__(self, left: int) -> None:
         super().__init__(f"Only {left:,} of this product are left.")
 
 
 def lock_product(product: Product) -> Product:
-    """Re-read the row under its lock, with the workspace already known. Raises `ProductNotFound` for a deleted one."""
+    """Lock the row and read it anew. Raises `ProductNotFound` if the product was deleted."""
     found = Product.objects.select_for_update(no_key=True).filter(pk=product.pk, deleted_at=None).first()
     if found is None:
         raise ProductNotFound
@@ -52,7 +52,7 @@ def lock_product(product: Product) -> Product:
 
 
 def move_stock(*, product: Product, to: int, reason: str, now: datetime, by: Actor) -> StockMovement | None:
-    """Write a movement to this level; none where it is the level already. Caller holds the product's lock."""
+    """Write a movement to the level `to`; None if that is the level already. Caller holds the product's lock."""
     before = product.stock_level
     if to == before:
         return None
@@ -74,7 +74,7 @@ def move_stock(*, product: Product, to: int, reason: str, now: datetime, by: Act
 def change_stock(
     *, product: Product, by_quantity: int, reason: str, now: datetime, by: Actor
 ) -> tuple[Product, StockMovement]:
-    """Add to the stock, or take from it with a negative number.
+    """Add `by_quantity` to the stock, or take from it with a negative number.
 
     Raises `NotEnoughStock`, `NothingMoved`, `ProductNotFound`, `StockNotTracked`, `StockOutOfRange`.
     """

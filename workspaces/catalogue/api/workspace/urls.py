@@ -1,4 +1,4 @@
-"""Paths of the workspace surface about products and services."""
+"""The workspace API's routes for products and services."""
 
 from config.api.routers import routes_of
 from workspaces.catalogue.api.workspace import views

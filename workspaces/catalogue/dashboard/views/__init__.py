@@ -1,1 +1,1 @@
-"""The pages about products, services and their categories."""
+"""The dashboard's pages about products, services and their categories."""

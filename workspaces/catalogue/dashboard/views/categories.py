@@ -1,4 +1,4 @@
-"""Categories of services and products: the list, and one of them."""
+"""Pages about the categories of services and products: the list, and one category."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ NAV, LIST, ONE = "app:services", "app:service-categories", "app:service-category
 
 
 class ServiceCategories(ListPage, DashboardView):
-    """All categories by name."""
+    """Lists all categories by name."""
 
     nav = NAV
     table = Table(
@@ -57,7 +57,7 @@ class ServiceCategoryNew(EntryForm[CategoryForm]):
 
 
 class OneServiceCategory(DashboardView):
-    """A page about one category of the workspace; malformed, unknown and foreign ids read alike."""
+    """A page about one category of the workspace. Malformed, unknown and foreign ids get the same answer."""
 
     nav = NAV
     form_page = ONE

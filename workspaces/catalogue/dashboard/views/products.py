@@ -1,4 +1,4 @@
-"""Products: the list, one of them, its stock."""
+"""Pages about products: the list, one product, its stock."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ LIST, ONE, STOCK = "app:products", "app:product", "app:product-stock"
 
 
 class Products(ListPage, DashboardView):
-    """All products, the newest first, or those that are asked for."""
+    """Lists all products, newest first, or those that match the filters."""
 
     nav = LIST
     table = Table(
@@ -82,7 +82,7 @@ class ProductNew(EntryForm[ProductForm]):
 
 
 class OneProduct(DashboardView):
-    """A page about one product of the workspace; malformed, unknown and foreign ids read alike."""
+    """A page about one product of the workspace. Malformed, unknown and foreign ids get the same answer."""
 
     nav = LIST
     form_page = ONE
@@ -100,7 +100,7 @@ class OneProduct(DashboardView):
 
 
 class ProductPage(OneProduct, EntryForm[ProductForm]):
-    """Its fields; the stock has a page of its own."""
+    """The form with a product's fields. The stock has a separate page."""
 
     def heading(self) -> str:
         return self.product.name
@@ -124,7 +124,7 @@ class ProductPage(OneProduct, EntryForm[ProductForm]):
 
 
 class ProductStock(OneProduct, DashboardForm[StockForm]):
-    """How the stock came to be what it is, and a form that changes it."""
+    """The movements of a product's stock, and a form that changes the stock."""
 
     template_name = "catalogue/stock.html"
     form_page = STOCK

@@ -1,4 +1,4 @@
-"""Services: the list, and one of them."""
+"""Pages about services: the list, and one service."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ LIST, ONE = "app:services", "app:service"
 
 
 class Services(ListPage, DashboardView):
-    """All services by name."""
+    """Lists all services by name."""
 
     nav = LIST
     table = Table(
@@ -62,7 +62,7 @@ class ServiceNew(EntryForm[ServiceForm]):
 
 
 class OneService(DashboardView):
-    """A page about one service of the workspace; malformed, unknown and foreign ids read alike."""
+    """A page about one service of the workspace. Malformed, unknown and foreign ids get the same answer."""
 
     nav = LIST
     form_page = ONE
