@@ -1,1 +1,1 @@
-"""Group classes: staff, sessions with seats, and who takes part."""
+"""Group classes: staff, sessions with seats, and participants."""

@@ -1,4 +1,4 @@
-"""The support admin's pages about staff and group classes: to be read."""
+"""Read-only pages of the support admin about staff and group classes."""
 
 from typing import Any
 

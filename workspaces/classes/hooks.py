@@ -1,4 +1,4 @@
-"""What group classes add elsewhere: topics of a workspace's webhooks, the dashboard's menu, the activity log."""
+"""This app's registrations: events for a workspace's webhooks, handlers, menu entries, labels of the activity log."""
 
 from django.utils.translation import gettext_lazy as _
 

@@ -1,4 +1,4 @@
-"""Wake-ups of the classes."""
+"""The task that completes classes."""
 
 from celery import shared_task
 from django.db.models.functions import Now

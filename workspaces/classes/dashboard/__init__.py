@@ -1,1 +1,1 @@
-"""Classes in the customers' dashboard."""
+"""Staff and group classes in the customers' dashboard."""

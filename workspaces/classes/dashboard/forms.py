@@ -1,4 +1,4 @@
-"""What a customer says of staff and classes."""
+"""Forms of the dashboard about staff and classes."""
 
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,7 @@ YEARS = range(2000, 2200)
 
 
 def read_day(text: str) -> date | None:
-    """Read a day of the query string; None for whatever is none."""
+    """Read a day from the query string; None if the text is not a day of a known year."""
     try:
         day = date.fromisoformat(text)
     except ValueError:
@@ -33,7 +33,7 @@ def read_day(text: str) -> date | None:
 
 
 def beginning_of(day: date, zone: ZoneInfo) -> datetime:
-    """Give the first moment of a day there."""
+    """Give the first moment of a day in the time zone."""
     return datetime(day.year, day.month, day.day, tzinfo=zone)
 
 
@@ -56,7 +56,7 @@ class StaffForm(forms.Form):
 
 
 class ClassForm(forms.Form):
-    """A class to be scheduled; services of the kind class and the staff are those of the workspace."""
+    """The form of a new class. It offers the workspace's services of the kind class, and its staff."""
 
     def __init__(self, *args: Any, workspace: Workspace, **options: Any) -> None:
         super().__init__(*args, **options)

@@ -1,4 +1,4 @@
-"""The dashboard's pages about staff and group classes, below `/app/` and in the namespace `app`."""
+"""Routes of the dashboard's pages about staff and group classes, below `/app/` and in the namespace `app`."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""A class counts its participants by itself, so that none is sold a seat that is not there."""
+"""Triggers that count a class's participants, so that no class has more participants than seats."""
 
 from django.db import migrations
 

@@ -1,4 +1,4 @@
-"""Tables of staff and group classes."""
+"""Models of staff and group classes."""
 
 from workspaces.classes.models.sessions import ClassSession, Participant
 from workspaces.classes.models.staff import Staff

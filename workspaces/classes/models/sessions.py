@@ -1,4 +1,4 @@
-"""Group classes: sessions with a pool of seats, and the contacts who have one of them."""
+"""Group classes: sessions with a number of seats, and the contacts who have a seat."""
 
 import uuid
 from typing import ClassVar, Self
@@ -18,11 +18,11 @@ MOST_SEATS = 10_000
 
 class ClassSessionQuerySet(models.QuerySet["ClassSession"]):
     def of(self, workspace: Workspace) -> Self:
-        """Keep the classes of one workspace: where every query of a view begins."""
+        """Keep the classes of one workspace. Every query of a view begins here."""
         return self.filter(workspace=workspace)
 
     def with_names(self) -> Self:
-        """Join what an answer embeds."""
+        """Join the service and the staff member, which every answer contains."""
         return self.select_related("service", "staff")
 
     def by_start(self) -> Self:
@@ -32,8 +32,8 @@ class ClassSessionQuerySet(models.QuerySet["ClassSession"]):
 class ClassSession(models.Model):
     """One occurrence of a service of the kind class.
 
-    `participants_count` is the number of its participants, written by a trigger and by nothing else; the database
-    refuses one more than `capacity`.
+    `participants_count` is the number of its participants. Only a trigger writes it, and the database refuses more
+    participants than `capacity`.
     """
 
     class Status(models.TextChoices):

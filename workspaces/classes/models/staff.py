@@ -15,11 +15,11 @@ LONGEST_NAME = 120
 
 class StaffQuerySet(models.QuerySet["Staff"]):
     def of(self, workspace: Workspace) -> Self:
-        """Keep the staff of one workspace: where every query of a view begins."""
+        """Keep the staff of one workspace who are not deleted. Every query of a view begins here."""
         return self.filter(workspace=workspace, deleted_at=None)
 
     def matching(self, fragment: str) -> Self:
-        """Keep those whose name holds the fragment, in any case and Unicode form."""
+        """Keep the staff whose name contains the fragment, in any case and Unicode form."""
         return self.filter(name_key__like=like_pattern(name_key(fragment)))
 
     def by_name(self) -> Self:
@@ -27,7 +27,7 @@ class StaffQuerySet(models.QuerySet["Staff"]):
 
 
 class Staff(models.Model):
-    """Somebody who hosts classes; no user of the product. A deleted one stays, as classes of the past name it."""
+    """A person who hosts classes, not a user. The row of a deleted one stays, because past classes refer to it."""
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="staff", db_index=False)

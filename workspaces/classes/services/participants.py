@@ -1,4 +1,4 @@
-"""Who takes part in a class: never more than it has seats."""
+"""Participants of a class, never more than it has seats."""
 
 from datetime import datetime
 
@@ -26,9 +26,9 @@ class ClassIsFull(Conflict):
 
 @transaction.atomic
 def add_participant(*, session: ClassSession, contact: Contact, now: datetime) -> tuple[Participant, bool]:
-    """Give a contact a seat, and say whether it is new: who has one already keeps it.
+    """Give a contact a seat. Says whether the seat is new; a contact with a seat keeps it.
 
-    Contacts are locked before classes, here and where a contact is removed. Raises `ClassIsCancelled`,
+    Contacts are locked before classes, as in the removal of a contact. Raises `ClassIsCancelled`,
     `ClassIsCompleted`, `ClassIsFull`, `ContactNotFound`.
     """
     _hold_contact(contact)
@@ -42,7 +42,7 @@ def add_participant(*, session: ClassSession, contact: Contact, now: datetime) -
     if session.is_full:
         raise ClassIsFull
     participant = Participant.objects.create(session=session, contact=contact, created_at=now)
-    session.participants_count += 1  # as the database has counted by itself
+    session.participants_count += 1  # a trigger has counted in the database
     record_participant("class.participant_added", session, contact, now)
     if session.is_full:
         record_workspace_event(workspace=session.workspace, name="class.full", now=now, **{"class": session})
@@ -64,20 +64,20 @@ def remove_participant(*, session: ClassSession, contact: Contact | None, now: d
 
 
 def record_participant(name: str, session: ClassSession, contact: Contact, now: datetime) -> None:
-    """Tell subscribers who has a seat now, or has one no longer."""
+    """Record an event about a contact who got or lost a seat."""
     data = {"class": session, "contact": contact}
     record_workspace_event(workspace=session.workspace, name=name, now=now, **data)
 
 
 def _refuse_if_full(session: ClassSession, contact: Contact) -> None:
-    """Raise `ClassIsFull` without the lock, for which all who come to a popular class would queue."""
+    """Raise `ClassIsFull` without the class's lock, for which all requests for a popular class would queue."""
     full = ClassSession.objects.filter(pk=session.pk, status=Status.SCHEDULED, participants_count__gte=F("capacity"))
     if full.exclude(participants__contact=contact).exists():
         raise ClassIsFull
 
 
 def _hold_contact(contact: Contact) -> None:
-    """Keep a contact from being removed until its seat is there. Raises `ContactNotFound`."""
+    """Lock a contact against removal until the transaction ends. Raises `ContactNotFound`."""
     with connection.cursor() as cursor:
         cursor.execute(HOLD, [contact.pk])
         if cursor.fetchone() is None:

@@ -1,4 +1,4 @@
-"""Which fields of staff keep their values in the activity log, and how they are shown."""
+"""The fields of staff that the activity log names in a change. Their values are hidden."""
 
 from typing import Final
 

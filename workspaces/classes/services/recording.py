@@ -12,12 +12,12 @@ from workspaces.subaccounts.models import Workspace
 def record_staff_activity(
     *, workspace: Workspace, staff: Staff, what: str, by: Actor, changes: Changes | None = None
 ) -> None:
-    """Add an entry such as `staff.changed` to the agency's and the sub-account's activity."""
+    """Add an entry such as `staff.changed` to the activity log of the agency and the sub-account."""
     _record(workspace, f"staff.{what}", ("staff", staff.uuid, staff.name), by, changes=changes)
 
 
 def record_class_activity(*, session: ClassSession, what: str, by: Actor) -> None:
-    """Add an entry such as `class.cancelled`, which says when the class is."""
+    """Add an entry such as `class.cancelled`, with the time at which the class starts."""
     details = {"starts_at": session.starts_at.isoformat()}
     _record(session.workspace, f"class.{what}", ("class", session.uuid, session.service.name), by, details)
 

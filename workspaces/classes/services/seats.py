@@ -1,4 +1,4 @@
-"""What becomes of a contact's seats when the contact is removed, or turns out to be another one."""
+"""A contact's seats when the contact is removed or merged into another."""
 
 from django.utils.timezone import now
 
@@ -10,12 +10,12 @@ Status = ClassSession.Status
 
 
 def free_seats(contact: int) -> None:
-    """Free every seat of a contact that is being removed; the caller holds its lock."""
+    """Free every seat of a contact that is being removed. The caller holds the contact's lock."""
     _give_up(_seats(contact))
 
 
 def move_seats(kept: int, gone: int) -> None:
-    """Give the seats of a contact to the one that it is; where that one has a seat too, it keeps one of them."""
+    """Move the seats of a merged contact to the kept one. In a class where both have a seat, one seat is freed."""
     seats = _seats(gone)
     taken = set(Participant.objects.filter(contact=kept).values_list("session", flat=True))
     moving = [seat.pk for seat in seats if seat.session_id not in taken]
@@ -24,7 +24,7 @@ def move_seats(kept: int, gone: int) -> None:
 
 
 def _seats(contact: int) -> list[Participant]:
-    """Lock the classes in which a contact takes part, always in the same order, and give the seats there."""
+    """Lock the classes in which a contact takes part, always in the same order. Gives the contact's seats."""
     of_contact = ClassSession.objects.filter(participants__contact=contact).values("pk")
     locked = ClassSession.objects.filter(pk__in=of_contact).order_by("pk").select_for_update(no_key=True)
     sessions = [row.pk for row in locked]
@@ -37,7 +37,7 @@ def _give_up(seats: list[Participant]) -> None:
     for seat in seats:
         session = seat.session
         seat.delete()
-        session.participants_count -= 1  # as the database has counted by itself
+        session.participants_count -= 1  # a trigger has counted in the database
         if session.status == Status.SCHEDULED:
             record_participant("class.participant_removed", session, seat.contact, moment)
 

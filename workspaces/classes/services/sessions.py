@@ -1,4 +1,4 @@
-"""Group classes: scheduling them, cancelling them, and their end."""
+"""Scheduling, cancelling and completing group classes."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -42,7 +42,7 @@ class EndsBeforeItStarts(Invalid):
 
 
 class TimeOutOfRange(Invalid):
-    """A class is planned for a year that no calendar shows."""
+    """A class starts or ends in a year outside of `YEARS`."""
 
     def __init__(self, field: str) -> None:
         words = field.replace("_", " ")
@@ -61,14 +61,14 @@ REFUSALS: dict[str, type[Conflict]] = {Status.CANCELLED: ClassIsCancelled, Statu
 
 
 def lock_class(session: ClassSession) -> ClassSession:
-    """Re-read the row under its lock, with what its answer embeds already known."""
+    """Lock the row and read it anew. Takes workspace, service and staff from the given session."""
     locked = ClassSession.objects.select_for_update(no_key=True).get(pk=session.pk)
     locked.workspace, locked.service, locked.staff = session.workspace, session.service, session.staff
     return locked
 
 
 def require_scheduled(session: ClassSession) -> None:
-    """Raise `ClassIsCancelled` or `ClassIsCompleted` for a class that is over."""
+    """Raise `ClassIsCancelled` or `ClassIsCompleted` for a class that is no longer scheduled."""
     refusal = REFUSALS.get(session.status)
     if refusal:
         raise refusal
@@ -86,9 +86,9 @@ def schedule_class(
     ends_at: datetime | None = None,
     staff: Staff | None = None,
 ) -> ClassSession:
-    """Plan a class, which ends after the service's duration where no end is given.
+    """Schedule a class. Without `ends_at` it ends after the service's duration.
 
-    One that lies in the past is completed by the next run. Raises `EndNeeded`, `EndsBeforeItStarts`,
+    A class in the past is completed by the task's next run. Raises `EndNeeded`, `EndsBeforeItStarts`,
     `NotAClassService`, `ServiceNotFound`, `StaffNotFound`, `TimeOutOfRange`.
     """
     hold_service(service)
@@ -122,7 +122,7 @@ def _usual_end(service: Service, starts_at: datetime) -> datetime:
 
 @transaction.atomic
 def cancel_class(*, session: ClassSession, now: datetime, by: Actor) -> ClassSession:
-    """Cancel a class; its participants stay on record. A cancelled one stays as it is. Raises `ClassIsCompleted`."""
+    """Cancel a class. Its participants stay. A cancelled class stays as it is. Raises `ClassIsCompleted`."""
     session = lock_class(session)
     if session.status == Status.CANCELLED:
         return session
@@ -136,7 +136,7 @@ def cancel_class(*, session: ClassSession, now: datetime, by: Actor) -> ClassSes
 
 @transaction.atomic
 def complete_ended_classes(*, now: datetime, batch: int = BATCH) -> int:
-    """Complete classes whose end has passed; says how many. One that somebody is changing waits for the next run."""
+    """Complete classes whose end has passed. Gives their number. Locked classes wait for the next run."""
     due = ended_classes(now).select_for_update(skip_locked=True, no_key=True)
     locked = list(due.values_list("pk", flat=True)[:batch])
     if not locked:
@@ -148,7 +148,7 @@ def complete_ended_classes(*, now: datetime, batch: int = BATCH) -> int:
 
 
 def ended_classes(now: Moment) -> "QuerySet[ClassSession]":
-    """Give the classes whose end has passed and that nobody has completed, in their order."""
+    """Give the scheduled classes whose end has passed, in the order of their end."""
     return ClassSession.objects.filter(status=Status.SCHEDULED, ends_at__lte=now).order_by("ends_at")
 
 

@@ -1,4 +1,4 @@
-"""The people who work in a workspace's business."""
+"""Changes of the staff of a workspace."""
 
 from datetime import datetime
 from typing import Any, TypedDict, Unpack
@@ -39,14 +39,14 @@ class StaffInUse(Conflict):
 
 
 class StaffChanges(TypedDict, total=False):
-    """What can be changed of a staff member; what is left out stays."""
+    """The fields of a staff member that can change. Fields left out stay."""
 
     name: str
     email: str | None
 
 
 def hold_staff(staff: Staff | None) -> None:
-    """Keep a staff member from being deleted until a class is theirs. Raises `StaffNotFound`."""
+    """Lock a staff member against deletion until the transaction ends. Raises `StaffNotFound`."""
     if staff is None:
         return
     with connection.cursor() as cursor:
@@ -68,7 +68,7 @@ def create_staff(*, workspace: Workspace, name: str, now: datetime, by: Actor, e
 
 @transaction.atomic
 def change_staff(*, staff: Staff, now: datetime, by: Actor, **changes: Unpack[StaffChanges]) -> Staff:
-    """Change a staff member; what is not named stays. Raises `StaffNameTaken`, `StaffNotFound`."""
+    """Change a staff member. Fields left out stay. Raises `StaffNameTaken`, `StaffNotFound`."""
     workspace = staff.workspace
     staff = _lock(staff)
     if "name" in changes:
@@ -87,7 +87,7 @@ def change_staff(*, staff: Staff, now: datetime, by: Actor, **changes: Unpack[St
 
 @transaction.atomic
 def delete_staff(*, staff: Staff, now: datetime, by: Actor) -> None:
-    """Remove a staff member; classes of the past still name them. Raises `StaffInUse`, `StaffNotFound`."""
+    """Delete a staff member. Past classes still name them. Raises `StaffInUse`, `StaffNotFound`."""
     workspace = staff.workspace
     staff = _lock(staff)
     if staff.class_sessions.filter(status=ClassSession.Status.SCHEDULED).exists():
@@ -99,14 +99,14 @@ def delete_staff(*, staff: Staff, now: datetime, by: Actor) -> None:
 
 
 def staff_to_choose(*, workspace: Workspace, search: str = "", most: int = MOST_CHOICES) -> list[Staff]:
-    """Give staff by name, those that a search finds where one is given."""
+    """Give staff by name. With `search`, give those that it finds."""
     rows = Staff.objects.of(workspace)
     rows = rows.matching(search) if search.strip() else rows
     return list(rows.by_name()[:most])
 
 
 def _lock(staff: Staff) -> Staff:
-    """Re-read the row under its lock. Raises `StaffNotFound` for one that was deleted meanwhile."""
+    """Lock the row and read it anew. Raises `StaffNotFound` if it was deleted meanwhile."""
     found = Staff.objects.select_for_update(no_key=True).filter(pk=staff.pk, deleted_at=None).first()
     if found is None:
         raise StaffNotFound

@@ -1,4 +1,4 @@
-"""Paths of the workspace surface about staff and group classes."""
+"""The workspace API's routes for staff and group classes."""
 
 from config.api.routers import routes_of
 from workspaces.classes.api.workspace import views

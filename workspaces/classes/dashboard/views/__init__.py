@@ -1,1 +1,1 @@
-"""The pages about staff and group classes."""
+"""The dashboard's pages about staff and group classes."""

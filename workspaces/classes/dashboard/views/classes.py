@@ -1,4 +1,4 @@
-"""Classes: the list by date, one of them with its participants."""
+"""Pages about classes: the list by date, and one class with its participants."""
 
 from datetime import timedelta
 from typing import Any
@@ -37,12 +37,12 @@ from workspaces.subaccounts.dashboard.surface import DashboardView
 LIST, ONE = "app:classes", "app:class"
 Status = ClassSession.Status
 MOST_FOUND = 10
-# A list to choose from is no list to search in.
+# The filters are selects without a search, so they offer only so many choices.
 MOST_CHOICES = 200
 
 
 class Classes(ListPage, DashboardView):
-    """Classes in the order of their start: between two days, or from today on where none is asked for."""
+    """Lists classes by their start: between two days, or from today on if the filters name no day."""
 
     nav = LIST
     table = Table(
@@ -84,8 +84,8 @@ class Classes(ListPage, DashboardView):
     def _between_days(
         self, rows: "QuerySet[ClassSession]", state: TableState, zone: ZoneInfo
     ) -> "QuerySet[ClassSession]":
-        """Keep the classes of the days asked for, both of them included, and show in the form from which on."""
-        is_filtered = state.is_filtered  # by what was asked for, not by the day that the form shows in its place
+        """Keep the classes between the two days of the filters, both included, and show the days in the form."""
+        is_filtered = state.is_filtered  # by the user's filters, not by the default day that the form shows
         first, last = read_day(state.values["from"]), read_day(state.values["to"])
         if first is None and last is None:
             first = timezone.now().astimezone(zone).date()
@@ -120,7 +120,7 @@ class ClassNew(EntryForm[ClassForm]):
 
 
 class OneClass(DashboardView):
-    """A page about one class of the workspace; malformed, unknown and foreign ids read alike."""
+    """A page about one class of the workspace. Malformed, unknown and foreign ids get the same answer."""
 
     nav = LIST
     form_page = ONE
@@ -135,7 +135,7 @@ class OneClass(DashboardView):
 
 
 class ClassPage(OneClass):
-    """Who takes part, and a search for others who shall."""
+    """Shows a class's participants, and a search for contacts to add."""
 
     def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         self.find(uuid=uuid)
@@ -153,7 +153,7 @@ class ClassPage(OneClass):
         )
 
     def _found(self, search: str) -> list[Contact]:
-        """Find a few contacts who have no seat yet."""
+        """Find a few contacts without a seat in this class."""
         if not search or not is_storable(search):
             return []
         rows = Contact.objects.of(self.workspace).filter(search_key__like=like_pattern(name_key(search)))

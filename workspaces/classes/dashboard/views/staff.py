@@ -1,4 +1,4 @@
-"""Staff: the list, and one of them."""
+"""Pages about staff: the list, and one staff member."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ LIST, ONE = "app:staff", "app:staff-member"
 
 
 class StaffList(ListPage, DashboardView):
-    """All staff by name."""
+    """Lists all staff by name."""
 
     nav = LIST
     table = Table(
@@ -59,7 +59,7 @@ class StaffNew(EntryForm[StaffForm]):
 
 
 class OneStaffMember(DashboardView):
-    """A page about one staff member of the workspace; malformed, unknown and foreign ids read alike."""
+    """A page about one staff member of the workspace. Malformed, unknown and foreign ids get the same answer."""
 
     nav = LIST
     form_page = ONE
