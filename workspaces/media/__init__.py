@@ -1,1 +1,1 @@
-"""Files of a workspace."""
+"""The files of a workspace."""

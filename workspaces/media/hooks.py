@@ -1,4 +1,4 @@
-"""What media add elsewhere: labels of the activity log, and how large an upload may be."""
+"""This app's registrations: a label of the activity log, and the limits of uploads."""
 
 from django.utils.translation import gettext_lazy as _
 

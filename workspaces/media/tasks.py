@@ -1,4 +1,4 @@
-"""Wake-ups of the media app."""
+"""The task that removes unused files."""
 
 from celery import shared_task
 from django.db.models.functions import Now
@@ -8,7 +8,7 @@ from config.celery.tasks import in_batches, one_at_a_time
 from workspaces.media.services import remove_next_unused_file
 from workspaces.media.services.removing import due_unused_files
 
-# With the longest wait for a storage this stays below the limit of the queue.
+# Together with the longest wait for a storage, this stays below the queue's time limit.
 RUN_SECONDS = 60.0
 
 due_work.add(DueWork("media.remove_unused_files", (lambda: due_unused_files(Now()),)))
@@ -17,5 +17,5 @@ due_work.add(DueWork("media.remove_unused_files", (lambda: due_unused_files(Now(
 @shared_task(name="media.remove_unused_files")
 @one_at_a_time
 def remove_unused_files() -> None:
-    """Remove files without rows from the storage, one after another."""
+    """Remove the due files without `Media` rows from the storage, one after another."""
     in_batches(remove_next_unused_file, seconds=RUN_SECONDS)

@@ -1,4 +1,4 @@
-"""The dashboard's pages about media, below `/app/` and in the namespace `app`."""
+"""Routes of the dashboard's pages about media. There are none yet."""
 
 from django.urls import URLPattern
 

@@ -1,4 +1,4 @@
-"""Tables of media."""
+"""Models of files."""
 
 from workspaces.media.models.media import Media, MediaQuerySet
 from workspaces.media.models.unused_files import UnusedFile

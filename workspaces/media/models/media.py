@@ -1,4 +1,4 @@
-"""Files that a workspace keeps."""
+"""The files of a workspace."""
 
 import secrets
 import uuid
@@ -18,33 +18,33 @@ TOKEN_BYTES = 32
 
 
 def new_token() -> str:
-    """Give 256 random bits for an address that nobody guesses."""
+    """Give 256 random bits for an address that nobody can guess."""
     return secrets.token_urlsafe(TOKEN_BYTES)
 
 
 def unread_of_workspace(path: str = "workspace") -> list[str]:
-    """Name the columns of a joined workspace that a file's address and its hosts have no need of, for `defer`."""
+    """Give the columns of a joined workspace to `defer`: those that a file's address and hosts do not need."""
     needed = ("id", "agency", "former_agencies")
     return [f"{path}__{column.name}" for column in Workspace._meta.concrete_fields if column.name not in needed]
 
 
 class MediaQuerySet(models.QuerySet["Media"]):
     def of(self, workspace: Workspace) -> Self:
-        """Keep the files of one workspace: where every query of a view begins."""
+        """Keep the files of one workspace. Every query of a view begins here."""
         return self.filter(workspace=workspace)
 
     def newest_first(self) -> Self:
         return self.order_by("-created_at", "-id")
 
     def with_agency(self) -> Self:
-        """Join what the address of a file needs to know of its workspace."""
+        """Join the workspace with the columns that a file's address needs."""
         return self.select_related("workspace").defer(*unread_of_workspace())
 
 
 class Media(models.Model):
-    """A file, which `storage_name` finds in the storage; `content_type` was told by its content, not by its sender.
+    """A file. `storage_name` is its name in the storage. `content_type` comes from its content, not from its sender.
 
-    Everybody who has `token` may read it: providers fetch what is sent, and have no key of ours.
+    Anyone who has the `token` may read the file, because providers fetch the files of messages without an API key.
     """
 
     class Source(models.TextChoices):
@@ -74,10 +74,10 @@ class Media(models.Model):
 
     @property
     def url(self) -> str:
-        """The absolute address at which anybody who has it reads the file."""
+        """The absolute address of the file. Anyone who has it can read the file."""
         return f"{base_url_of(self.workspace.agency_id)}{self.path}"
 
     @property
     def path(self) -> str:
-        """The address on whichever host shows it: pages may load from their own alone."""
+        """The address without a host, for pages: they may load files only from their own host."""
         return f"/media/{self.token}/{quote(self.filename, safe='')}"

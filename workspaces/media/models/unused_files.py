@@ -1,14 +1,14 @@
-"""Files in the storage that no row stands for."""
+"""Files in the storage that have no `Media` row."""
 
 from django.db import models
 
 
 class UnusedFile(models.Model):
-    """A file that is to be removed from the storage once it is due.
+    """A file to remove from the storage once it is due.
 
-    The row of one that is being stored is committed before the storage hears of it and ends with the transaction that
-    adds its `Media`, so that whatever dies in between leaves a row to go by; that of a removed one comes with the
-    removal.
+    The row of a new file is committed before the file is stored, and deleted by the transaction that adds its `Media`.
+    A crash in between leaves the row, so that the file is removed later. The row of a removed file is added when its
+    `Media` is deleted.
     """
 
     storage_name = models.CharField(max_length=200, unique=True)

@@ -1,1 +1,1 @@
-"""Where files are kept."""
+"""The storages of files."""

@@ -1,4 +1,4 @@
-"""A bucket that speaks S3. Only an installation that keeps its files in one imports this: its libraries are large."""
+"""Storage in an S3 bucket. Only installations that use a bucket import this module, because its libraries are large."""
 
 from typing import Any
 
@@ -13,12 +13,12 @@ CONNECT_SECONDS, READ_SECONDS, TRIES = 3, 20, 3
 
 
 class BucketStorage(S3Storage):  # type: ignore[misc]  # the library has no types
-    """A bucket whose objects are private: they are read through us alone, in pieces, never whole into memory."""
+    """A bucket with private objects. Files are read only through this service, in pieces, never whole into memory."""
 
     faults: Faults = (OSError, BotoCoreError, Boto3Error, ClientError)
 
     def __init__(self, **options: Any) -> None:
-        # Buckets of others than Amazon's stand in the path, and know none of its newer checksums.
+        # Other services than Amazon's have the bucket's name in the path, and do not know Amazon's newer checksums.
         style = "path" if options.get("endpoint_url") else "auto"
         client = Config(
             s3={"addressing_style": style},

@@ -1,4 +1,4 @@
-"""The storages that files are kept in: a directory, or a bucket (`buckets`). `settings.STORAGES` chooses one."""
+"""The storages of files: a directory, or a bucket (module `buckets`). `settings.STORAGES` chooses one."""
 
 import os
 from typing import IO, Any, Protocol, cast
@@ -9,7 +9,7 @@ Faults = tuple[type[Exception], ...]
 
 
 class Part:
-    """The next so many bytes of a file, read in pieces."""
+    """The next `length` bytes of a file, read in pieces."""
 
     def __init__(self, file: IO[bytes], length: int) -> None:
         self._file, self._left = file, length
@@ -30,7 +30,7 @@ class Part:
 
 
 class MediaStorage(Protocol):
-    """What the product asks of a storage. `faults` is what one that is away, full or misconfigured raises."""
+    """The interface of a storage. `faults` are the errors of a storage that is unreachable, full or misconfigured."""
 
     faults: Faults
 
@@ -48,7 +48,7 @@ class LocalStorage(FileSystemStorage):
     faults: Faults = (OSError,)
 
     def _save(self, name: str, content: Any) -> str:
-        """Write a file, and return when it is on the disk: its row is committed next."""
+        """Write a file, and return only when it is on the disk, because its row is committed next."""
         untyped: Any = super()
         kept: str = untyped._save(name, content)
         for path in (self.path(kept), os.path.dirname(self.path(kept))):

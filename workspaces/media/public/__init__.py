@@ -1,1 +1,1 @@
-"""Files for everybody who has their address."""
+"""Public access to files, for anyone who has their address."""

@@ -1,4 +1,4 @@
-"""A part of a file that was asked for, as RFC 9110 writes it; several parts at once are answered with the whole."""
+"""The Range header of RFC 9110. A request for several ranges is answered with the whole file."""
 
 import re
 from typing import NamedTuple
@@ -7,14 +7,14 @@ ONE_RANGE = re.compile(r"bytes=([0-9]{0,18})-([0-9]{0,18})", re.ASCII)
 
 
 class Range(NamedTuple):
-    """`length` is 0 where nothing of the file is in the range."""
+    """A range of bytes. `length` is 0 if the range lies outside of the file."""
 
     start: int
     length: int
 
 
 def range_of(header: str, size: int) -> Range | None:
-    """Read a Range header; None where there is none that is understood, so that the whole file is meant."""
+    """Read a Range header. None means the whole file, for a header that is empty or not understood."""
     found = ONE_RANGE.fullmatch(header.strip())
     if not found or not (found[1] or found[2]):
         return None

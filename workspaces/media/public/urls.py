@@ -1,4 +1,4 @@
-"""Files of workspaces, below `/media/`."""
+"""The route of workspaces' files, below `/media/`."""
 
 from django.urls import path
 

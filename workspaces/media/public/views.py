@@ -12,11 +12,11 @@ from workspaces.media.models import Media
 from workspaces.media.public.ranges import Range, range_of
 from workspaces.media.services import is_shown_by_browsers, open_media
 
-# Nothing in a file may run or fetch anything, should a browser open it in spite of everything.
+# If a browser opens a file in spite of all precautions, nothing in it may run or fetch anything.
 POLICY = (
     "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox"
 )
-# It never changes, but it may be removed.
+# A file never changes, but it may be removed.
 CACHED = "private, max-age=3600"
 TOKEN_LENGTH = 43
 

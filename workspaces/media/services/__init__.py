@@ -1,4 +1,4 @@
-"""What can be done with media: stored by `store_media`, removed by `remove_media`, read by `open_media` or whole."""
+"""Storing files (`store_media`), removing them (`remove_media`), and reading them (`open_media`, `read_media`)."""
 
 from workspaces.media.services.content_types import is_shown_by_browsers
 from workspaces.media.services.errors import (

@@ -1,4 +1,4 @@
-"""What a file is, told by its content: a name only chooses among kinds that share a container."""
+"""Detection of a file's type by its content. The name only decides between types that look alike."""
 
 import re
 import zipfile
@@ -16,13 +16,13 @@ MIB: Final = 1024 * 1024
 MOST_BYTES: Final = 16 * MIB
 MOST_DOCUMENT_BYTES: Final = 100 * MIB
 
-# Of a kind that no client shows by itself, and that is only ever handed out as an attachment.
+# The type of unknown files. Browsers do not show such a file, and it is served only as an attachment.
 UNKNOWN: Final = "application/octet-stream"
 HEAD_BYTES: Final = 4096
-# The end of a ZIP file names its parts. That of an office document is small, others may name millions.
+# The end of a ZIP file lists its parts. An office document's list is small; other files may list millions.
 MOST_DIRECTORY_BYTES: Final = 512 * 1024
 
-# The first bytes of recordings. What follows `ftyp` names the profile.
+# The first bytes of sounds and films. The text after `ftyp` names the profile.
 SOUNDS_AND_FILMS: Final[tuple[tuple[re.Pattern[bytes], str], ...]] = (
     (re.compile(rb"OggS.{23,40}?(?:OpusHead|\x01vorbis)", re.DOTALL), "audio/ogg"),
     (re.compile(rb"ID3[\x02-\x04]|\xff[\xfb\xfa\xf3\xf2\xe3\xe2]"), "audio/mpeg"),
@@ -50,10 +50,10 @@ OLD_OFFICE: Final = {
     "ppt": "application/vnd.ms-powerpoint",
 }
 OLD_OFFICE_HEAD: Final = bytes.fromhex("D0CF11E0A1B11AE1")
-# Of all that the library tells apart, only what is harmless to name.
+# The only types that are taken over from the library, because they are harmless.
 DOCUMENTS: Final = frozenset({"application/pdf", "application/rtf", "text/vcard", "text/calendar"})
 TEXTS: Final = {"csv": "text/csv", "vcf": "text/vcard", "ics": "text/calendar"}
-# Whatever a browser might run is no text to us, wherever in its beginning it says so.
+# A file with such markup anywhere in its beginning does not count as text, because a browser might run it.
 MARKUP: Final = re.compile(
     rb"<\s*(?:!doctype|!--|\?xml|\?php|html|head|body|script|svg|iframe|style|xsl)|^#!", re.IGNORECASE
 )
@@ -61,7 +61,7 @@ NO_TEXT: Final = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 
 
 def content_type_of(file: IO[bytes], filename: str) -> str:
-    """Tell the type of a seekable file; `application/octet-stream` for what is not known or not safe to name."""
+    """Detect the type of a seekable file; `application/octet-stream` for an unknown or unsafe one."""
     file.seek(0)
     head = file.read(HEAD_BYTES)
     found = picture_type_of(file) or _recording(head) or _office(file, head, filename) or _document(head)
@@ -69,13 +69,13 @@ def content_type_of(file: IO[bytes], filename: str) -> str:
 
 
 def most_bytes_of(content_type: str, source: Media.Source) -> int:
-    """Say how large a file of this type may be; what contacts send is kept as large as providers let it be."""
+    """Give the largest size of a file of this type. Received files have the larger limit, as providers limit them."""
     is_small = source == Media.Source.UPLOADED and is_shown_by_browsers(content_type)
     return MOST_BYTES if is_small else MOST_DOCUMENT_BYTES
 
 
 def is_shown_by_browsers(content_type: str) -> bool:
-    """Say whether a file is a picture, a sound or a film, which alone may be opened in place."""
+    """Say whether a file is a picture, a sound or a film. Browsers may open only these in place."""
     return content_type.startswith(("image/", "audio/", "video/"))
 
 
@@ -93,9 +93,9 @@ def _office(file: IO[bytes], head: bytes, filename: str) -> str | None:
 
 
 def _parts(file: IO[bytes]) -> str | None:
-    """Tell an office document by its parts; one with macros is none that is named.
+    """Detect an office document by the names of its parts. One with macros counts as unknown.
 
-    The library is given the file's end alone, so that it reads no more than that, whatever the file says of itself.
+    `zipfile` gets only the end of the file, so that it cannot read more, whatever the file claims.
     """
     size = file.seek(0, SEEK_END)
     file.seek(max(0, size - MOST_DIRECTORY_BYTES))

@@ -1,4 +1,4 @@
-"""Why a file is refused."""
+"""The errors of the services for files."""
 
 from config.errors import Conflict, Invalid, NotFound, Unavailable
 from workspaces.media.services.content_types import MIB
@@ -9,7 +9,7 @@ class MediaNotFound(NotFound):
 
 
 class FileRefused(Invalid):
-    """The message says what is wrong with the file."""
+    """A file is not accepted. The message says what is wrong with it."""
 
     field = "file"
 
@@ -19,7 +19,7 @@ class FileIsEmpty(FileRefused):
 
 
 class FileTooLarge(FileRefused):
-    """More bytes than a file of its type may have."""
+    """The file has more bytes than a file of its type may have."""
 
     def __init__(self, most_bytes: int) -> None:
         self.most_bytes = most_bytes
@@ -31,6 +31,6 @@ class StorageAway(Unavailable):
 
 
 class MediaInUse(Conflict):
-    """The message says what needs the file."""
+    """The file cannot be removed. The message says what needs it."""
 
     message = "This file is in use."

@@ -1,12 +1,12 @@
-"""Names of files, as their senders wrote them, made safe to save, to show and to send on."""
+"""File names from senders, made safe to save, to show and to send on."""
 
 import unicodedata
 
 from workspaces.media.models.media import LONGEST_FILENAME
 
-# What no file system of a receiver takes in a name, or what leads out of a directory.
+# Characters that a receiver's file system may refuse in a name, or that may lead out of a directory.
 REFUSED = dict.fromkeys(map(ord, '<>:"|?*'), "_")
-# Of file systems that count bytes.
+# The limit of file systems that count a name's bytes.
 MOST_BYTES = 200
 LONGEST_EXTENSION = 16
 UNNAMED = "file"
@@ -15,7 +15,7 @@ UNNAMED = "file"
 def safe_filename(name: str, *, extension: str = "") -> str:
     """Give the last part of a path without control and directional characters, of at most 200 bytes.
 
-    `extension` is that of a name of which nothing is left.
+    If nothing of the name is left, it becomes `file` with `extension`.
     """
     last = name.replace("\\", "/").rpartition("/")[2]
     shown = "".join(character for character in unicodedata.normalize("NFC", last) if _is_shown(character))
@@ -24,14 +24,14 @@ def safe_filename(name: str, *, extension: str = "") -> str:
 
 
 def extension_of(name: str) -> str:
-    """Give what follows the last full stop, in lower case: `csv`; nothing where that is no extension."""
+    """Give the extension in lower case, such as `csv`; empty if the name has none."""
     stem, stop, extension = name.rpartition(".")
     is_one = bool(stem and stop) and extension.isalnum() and len(extension) <= LONGEST_EXTENSION
     return extension.lower() if is_one else ""
 
 
 def _is_shown(character: str) -> bool:
-    """Say whether a character is more than a command to the screen; white space is kept, to become one space."""
+    """Say whether a character can be shown. White space counts, because it becomes a single space later."""
     return character.isspace() or not unicodedata.category(character).startswith("C")
 
 

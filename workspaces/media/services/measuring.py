@@ -1,4 +1,4 @@
-"""How much a file holds, and which: counted while it is read in pieces, never whole in memory."""
+"""A file's size, digest, type and safe name. Files are read in pieces, never whole into memory."""
 
 import hashlib
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ PIECE_BYTES = 256 * 1024
 
 
 class Readable(Protocol):
-    """What gives bytes in pieces, and nothing at its end."""
+    """A stream that gives bytes in pieces, and an empty piece at its end."""
 
     def read(self, size: int, /) -> bytes: ...
 
 
 @dataclass(frozen=True, slots=True)
 class MeasuredFile:
-    """A file that can be read again from its beginning, with what is known of it."""
+    """A seekable file with its name, type, size and digest."""
 
     file: IO[bytes]
     filename: str
@@ -33,7 +33,7 @@ class MeasuredFile:
 def measured_file(
     file: IO[bytes], filename: str, *, size: int, sha256: bytes, source: Media.Source = Media.Source.UPLOADED
 ) -> MeasuredFile:
-    """Tell a file's type, and make its name safe. Raises `FileIsEmpty` or `FileTooLarge`."""
+    """Detect a file's type, and make its name safe. Raises `FileIsEmpty` or `FileTooLarge`."""
     if not size:
         raise FileIsEmpty
     name = safe_filename(filename)
@@ -45,7 +45,7 @@ def measured_file(
 
 
 def copied_stream(stream: Readable) -> tuple[IO[bytes], int, bytes]:
-    """Copy a stream into a temporary file, with its size and SHA-256. Raises `FileTooLarge` as soon as it is so."""
+    """Copy a stream into a temporary file. Gives it with its size and SHA-256. Raises `FileTooLarge` while copying."""
     copy: IO[bytes] = SpooledTemporaryFile(PIECE_BYTES)  # noqa: SIM115  # the caller closes it
     size, digest = 0, hashlib.sha256()
     try:

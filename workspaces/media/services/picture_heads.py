@@ -1,22 +1,22 @@
-"""Which picture a file is, told by its first parts: a bounded number of small reads, and nothing is decoded."""
+"""Detection of a picture's type by the beginning of its file, with a bounded number of small reads and no decoding."""
 
 import re
 import struct
 from typing import IO, Final
 
-# Enough for a file's signature and the size behind it, and for a segment's head behind bytes that fill.
+# Enough for a file's signature with the size after it, and for a segment's head after fill bytes.
 HEAD_BYTES: Final = 32
 PIECE_BYTES: Final = 64
-# A colour profile, a preview or a description is in segments of at most 64 KiB each.
+# Colour profiles, previews and descriptions take several segments of at most 64 KiB each.
 MOST_SEGMENTS: Final = 256
-# As many as the largest cameras make; a browser that draws one of more has no memory left for its page.
+# The largest cameras make as many pixels. A browser that draws a larger picture has no memory left for its page.
 MOST_PIXELS: Final = 200 * 1024 * 1024
 
 PNG: Final = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR"
 GIF: Final = (b"GIF87a", b"GIF89a")
 JPEG: Final = b"\xff\xd8\xff"
 MARKER: Final = re.compile(rb"\xff([\x01-\xfe])")
-# Markers (ITU-T T.81, table B.1): frames, of which each names a size; what has no length; what ends the head.
+# Markers (ITU-T T.81, table B.1): frames, which hold the size; markers without a length; those that end the head.
 FRAMES: Final = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 WITHOUT_LENGTH: Final = frozenset({0x01, *range(0xD0, 0xD8)})
 ENDS: Final = frozenset({0xD8, 0xD9, 0xDA})
@@ -26,7 +26,7 @@ Size = tuple[int, int]
 
 
 def picture_type_of(file: IO[bytes]) -> str | None:
-    """Tell a PNG, JPEG, WebP or GIF; None for what names no size, or one that no page should draw."""
+    """Detect a PNG, JPEG, WebP or GIF. None for other files, and for pictures with no size or with too many pixels."""
     file.seek(0)
     head = file.read(HEAD_BYTES)
     found = _told(file, head)
@@ -53,7 +53,7 @@ def _told(file: IO[bytes], head: bytes) -> tuple[str, Size] | None:
 
 
 def _webp_size(head: bytes) -> Size | None:
-    """Read the size from the first part, which is one of three kinds (RFC 9649)."""
+    """Read the size from the first chunk, which is one of three kinds (RFC 9649)."""
     kind, content = head[12:16], head[20:]
     if kind == b"VP8X":
         return _number(content[4:7]) + 1, _number(content[7:10]) + 1
@@ -66,7 +66,7 @@ def _webp_size(head: bytes) -> Size | None:
 
 
 def _jpeg_size(file: IO[bytes]) -> Size | None:
-    """Go from segment to segment by their lengths until one is a frame."""
+    """Read the size from the first frame. Skips other segments by their lengths."""
     at = 2
     for _ in range(MOST_SEGMENTS):
         file.seek(at)

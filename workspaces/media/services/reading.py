@@ -1,4 +1,4 @@
-"""A file is read as a stream, whole or a part of it."""
+"""Reading a file as a stream, in whole or in part."""
 
 from config.errors import NotFound
 from workspaces.media.models import Media
@@ -7,13 +7,13 @@ from workspaces.media.services.errors import StorageAway
 
 
 class MediaGone(NotFound):
-    """The row is there and the storage has no such file."""
+    """The row exists, but the storage has no such file."""
 
     message = "Media not found."
 
 
 def open_media(media: Media, *, start: int = 0, length: int | None = None) -> Part:
-    """Open a file, or so many bytes of it, to be read in pieces and closed. Raises `MediaGone` and `StorageAway`."""
+    """Open a file, or `length` bytes of it. The caller closes it. Raises `MediaGone` and `StorageAway`."""
     storage = media_storage()
     try:
         return storage.open_part(media.storage_name, start, media.size - start if length is None else length)
@@ -24,7 +24,7 @@ def open_media(media: Media, *, start: int = 0, length: int | None = None) -> Pa
 
 
 def read_media(media: Media) -> bytes:
-    """Read a whole file. Raises `MediaGone` and `StorageAway`, which may also happen half-way."""
+    """Read a whole file. Raises `MediaGone`, and `StorageAway` even in the middle of the file."""
     with open_media(media) as part:
         try:
             return part.read()

@@ -1,4 +1,4 @@
-"""Files go: the row first, then, by a row of its own, what is in the storage."""
+"""Removing files: first the `Media` row, then the file in the storage, by its `UnusedFile` row."""
 
 import logging
 from collections.abc import Callable, Collection
@@ -19,7 +19,7 @@ from workspaces.subaccounts.services import record_workspace_activity
 
 logger = logging.getLogger(__name__)
 
-# A storage that is away is asked again: after a minute, and later up to a day.
+# The waits after failed removals: the first is a minute, and they double up to a day.
 FIRST_WAIT, LONGEST_WAIT = timedelta(minutes=1), timedelta(days=1)
 MOST_DOUBLED = 11
 REMOVE = """
@@ -30,9 +30,9 @@ INSERT INTO media_unusedfile (storage_name, due_at, tries) SELECT storage_name, 
 
 @dataclass(frozen=True, slots=True)
 class MediaUse:
-    """What may need files: `find` names the thing that needs one, for a person, or gives None.
+    """An app's use of files. `find` describes the object that needs a file, for people to read; None without one.
 
-    `among` keeps of a set those that anything needs or shows: what no person removes is removed without them alone.
+    `among` keeps those files of a set that an object needs or shows. The automatic removal leaves these out.
     """
 
     name: str
@@ -45,7 +45,7 @@ media_uses = Registry[MediaUse]("uses of media")
 
 @transaction.atomic
 def remove_media(*, media: Media, now: datetime, by: Actor) -> None:
-    """Remove a file for good. Raises `MediaInUse` while something needs it."""
+    """Remove a file for good. Raises `MediaInUse` if something needs it, and `MediaNotFound`."""
     locked = Media.objects.select_for_update().select_related("workspace").filter(pk=media.pk).first()
     if locked is None:
         raise MediaNotFound
@@ -62,9 +62,9 @@ def remove_media(*, media: Media, now: datetime, by: Actor) -> None:
 
 @transaction.atomic
 def remove_unneeded_media(*, media: Collection[int], now: datetime) -> int:
-    """Remove those of these files that came in messages and that nothing needs or shows any more; says how many.
+    """Remove those of the files that came in messages and that nothing needs or shows any more. Gives their number.
 
-    The rows are locked before anything is asked, so that no new use comes in between.
+    The rows are locked before the uses are checked, so that no new use comes in between.
     """
     received = Media.objects.filter(pk__in=media, source=Media.Source.RECEIVED).order_by("pk").select_for_update()
     locked = Media.objects.filter(pk__in=list(received.values_list("pk", flat=True)))
@@ -78,9 +78,9 @@ def remove_unneeded_media(*, media: Collection[int], now: datetime) -> int:
 
 
 def remove_next_unused_file() -> bool:
-    """Remove the file that has been due for longest from the storage; False when there is none.
+    """Remove the file that has been due for longest from the storage. Gives False if no file is due.
 
-    Its row is put off before the storage is asked and ends afterwards, so that a crash only repeats the removal.
+    Its row is postponed before the removal and deleted after it, so that a crash only repeats the removal.
     """
     now = database_now()
     with transaction.atomic():
@@ -101,5 +101,5 @@ def remove_next_unused_file() -> bool:
 
 
 def due_unused_files(now: Moment) -> "QuerySet[UnusedFile]":
-    """Give the files that are to be removed from the storage, in their order."""
+    """Give the files that are due to be removed from the storage, in their order."""
     return UnusedFile.objects.filter(due_at__lte=now).order_by("due_at", "id")

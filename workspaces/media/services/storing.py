@@ -1,4 +1,4 @@
-"""A file comes into the storage, and then its row: whatever dies in between leaves nothing that is not removed."""
+"""Storing files: first the file, then its `Media` row. After a crash in between, the file is removed later."""
 
 import uuid
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from workspaces.media.services.errors import FileRefused, StorageAway
 from workspaces.media.services.measuring import MeasuredFile, Readable, copied_stream, measured_file
 from workspaces.subaccounts.models import Workspace
 
-# A file without a row is removed after so long: nothing stores one for longer.
+# A file without a `Media` row is removed after this time. Storing a file never takes as long.
 ABANDONED_AFTER = timedelta(hours=2)
 
 
@@ -24,7 +24,7 @@ class NotStoredInTime(FileRefused):
 
 @dataclass(frozen=True, slots=True)
 class StoredFile:
-    """A file that is in the storage and waits for its row."""
+    """A file that is in the storage but has no `Media` row yet."""
 
     storage_name: str
     filename: str
@@ -41,9 +41,10 @@ def store_file(
     now: datetime,
     source: Media.Source = Media.Source.UPLOADED,
 ) -> StoredFile:
-    """Put a stream into the storage, in pieces. Must be called outside of any transaction, as it asks the network.
+    """Put a stream into the storage, in pieces. Call it outside of any transaction, because it may use the network.
 
-    Without `add_media` it is removed again after a while. Raises `FileRefused` (empty or too large) and `StorageAway`.
+    Unless `add_media` follows, the file is removed after `ABANDONED_AFTER`. Raises `FileRefused` (empty or too large)
+    and `StorageAway`.
     """
     copy, size, sha256 = copied_stream(file)
     with copy:
@@ -52,7 +53,7 @@ def store_file(
 
 
 def store_measured_file(*, workspace: Workspace, measured: MeasuredFile, now: datetime) -> StoredFile:
-    """Put a file that has been measured into the storage, as `store_file` does."""
+    """Put a measured file into the storage, as `store_file` does."""
     name = f"{workspace.uuid}/{uuid.uuid4().hex}"
     with transaction.atomic(durable=True):
         UnusedFile.objects.create(storage_name=name, due_at=now + ABANDONED_AFTER)
@@ -71,7 +72,7 @@ def store_measured_file(*, workspace: Workspace, measured: MeasuredFile, now: da
 def add_media(
     *, workspace: Workspace, stored: StoredFile, now: datetime, source: Media.Source = Media.Source.UPLOADED
 ) -> Media:
-    """Keep a file that has been stored among the workspace's. Raises `NotStoredInTime` where it was removed already."""
+    """Add a stored file to the workspace's files. Raises `NotStoredInTime` if it was removed already."""
     found, _ = UnusedFile.objects.filter(storage_name=stored.storage_name).delete()
     if not found:
         raise NotStoredInTime
@@ -88,7 +89,7 @@ def add_media(
 
 
 def store_media(*, workspace: Workspace, file: Readable, filename: str, source: Media.Source, now: datetime) -> Media:
-    """Store a stream and keep it among the workspace's files: `store_file` and `add_media` in one."""
+    """Store a stream and add it to the workspace's files, by `store_file` and `add_media`."""
     stored = store_file(workspace=workspace, file=file, filename=filename, now=now, source=source)
     return add_media(workspace=workspace, stored=stored, source=source, now=now)
 
@@ -96,5 +97,5 @@ def store_media(*, workspace: Workspace, file: Readable, filename: str, source: 
 def _content(measured: MeasuredFile) -> Any:
     content: Any = File(measured.file, name=measured.filename)
     content.size = measured.size
-    content.content_type = measured.content_type  # a bucket keeps it beside the object
+    content.content_type = measured.content_type  # a bucket stores it with the object
     return content

@@ -1,11 +1,11 @@
-"""How large an upload may be, for the web server and for the view."""
+"""The limits of uploads, for the web server and for the view."""
 
 from config.api.requests.multipart import UploadRule
 from config.request_bodies import BodyRule
 from workspaces.media.services.content_types import MOST_DOCUMENT_BYTES
 
 UPLOAD = UploadRule("file", MOST_DOCUMENT_BYTES)
-# They wait on the disk until a thread has read them, so that their number is bounded as well as their size.
+# Uploads wait on the disk until a thread has read them, so both their size and their number are limited.
 UPLOAD_BODY = BodyRule(
     "/api/v1/media",
     most_bytes=UPLOAD.most_body_bytes,

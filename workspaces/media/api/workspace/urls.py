@@ -1,4 +1,4 @@
-"""Paths of the workspace surface about media."""
+"""The workspace API's routes for media."""
 
 from config.api.routers import routes_of
 from workspaces.media.api.workspace import views
