@@ -13,7 +13,7 @@ from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.pages.home import SetUpStep
 from workspaces.subaccounts.services import settings_in_texts
 
-# If a workspace has more automations, only the first of them are read: those that are on, then the newest.
+# At most this many automations of a workspace are read, beginning with those that are on and the newest.
 MOST_LOOKED_AT = 20
 MOST_NAMED = 3
 

@@ -18,7 +18,7 @@ TOKEN_BYTES = 32
 
 
 def new_token() -> str:
-    """Give 256 random bits for an address that nobody can guess."""
+    """Give 256 random bits, so that the file's address cannot be guessed."""
     return secrets.token_urlsafe(TOKEN_BYTES)
 
 

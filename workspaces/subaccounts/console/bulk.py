@@ -1,4 +1,4 @@
-"""Bulk actions of agency staff on sub-accounts: those that the API has for one, and a message to the owners."""
+"""Bulk actions of agency staff on sub-accounts: the API's actions for one sub-account, and a message to the owner."""
 
 from typing import Any, Final
 

@@ -7,7 +7,7 @@ from workspaces.subaccounts.models.workspaces import Workspace
 
 
 class WorkspaceKey(APIKey):
-    """An API key of a workspace. It outlives the workspace, so that calls can be told that the workspace is gone."""
+    """An API key of a workspace. It outlives the workspace, so that the API can answer that the workspace is gone."""
 
     workspace = models.ForeignKey(Workspace, null=True, on_delete=models.SET_NULL, related_name="keys")
 

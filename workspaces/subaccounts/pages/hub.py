@@ -131,7 +131,7 @@ class _Isolation:
 
 
 def hub_page(workspace: Workspace, *, whole: str = "") -> HubPage:
-    """Give the page's panels in order, and the concerns. The panel named `whole` has up to 100 rows, the others 4."""
+    """Give the page's panels in order, and the concerns. The panel `whole` has up to 100 rows, the others a few."""
     isolation = _Isolation(workspace)
     panels = [_shown(panel, isolation, whole) for panel in in_order(hub_panels)]
     sources = in_order(hub_concern_sources)

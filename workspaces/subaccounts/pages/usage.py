@@ -29,7 +29,7 @@ class UsedLimit:
 
     @property
     def is_idle(self) -> bool:
-        """Say whether nothing is used and nothing is limited, so that the line says nothing of this sub-account."""
+        """Say whether nothing is used and nothing is limited. The console's page shows such lines apart."""
         return self.used == 0 and self.allowed is None
 
     @property

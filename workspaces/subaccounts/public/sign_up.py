@@ -29,7 +29,7 @@ NOBODY = 0
 
 
 class SignUpIfOpen(SignUpView):
-    """A page that answers 404 if nobody can sign up with the agency."""
+    """A page that answers 404 if the agency's sign-up is closed."""
 
     settings: SignUpSettings
 

@@ -12,7 +12,7 @@ from config.db import beginning_pattern, like_pattern, name_key
 from workspaces.subaccounts.models import Channel, Workspace
 from workspaces.subaccounts.models.workspaces import found_by
 
-# A query that matches more rows ranks only this many of them. The user must make it longer.
+# If more rows match, only this many are ranked. The user then needs a longer query.
 MOST_LOOKED_AT: Final = 1_000
 TRIGRAM: Final = 3
 

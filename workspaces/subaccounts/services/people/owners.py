@@ -76,8 +76,8 @@ def attach_owner(
     people of other tenants. Both are handled alike, so that the agency does not learn who has an account elsewhere. The
     sub-account shows the name and address that were sent, never those stored for the person.
 
-    Without `ask_owner` the person owns it at once and nothing is sent. The operator's commands use this, and people who
-    create a sub-account for themselves.
+    Without `ask_owner` the person owns it at once and nothing is sent. This is for the operator's commands, and for
+    people who create a sub-account for themselves.
     """
     require_plain_names(owner__name=name)
     owner, _ = find_or_create_user(email=email, name=name)
@@ -127,7 +127,7 @@ def invite_owner_again(*, workspace: Workspace, now: datetime, by: Actor) -> Wor
 
 @transaction.atomic
 def change_owner(*, workspace: Workspace, name: str, email: str, now: datetime, by: Actor) -> Workspace:
-    """Replace a sub-account's owner, who is invited as by `attach_owner`. The same address changes only the name."""
+    """Replace a sub-account's owner. `attach_owner` invites the new one. The same address changes only the name."""
     lock_agency(workspace.agency_id)
     workspace = lock_workspace(workspace)
     before = [getattr(workspace, field) for field in OWNER_FIELDS]

@@ -168,7 +168,7 @@ def may_add_workspace(*, user: User, agency: Agency) -> bool:
     """Say whether this person may add a first or a further workspace at the agency.
 
     A customer may if the agency allows further workspaces and one of theirs is active. Anyone else may if sign-up is
-    open and they have not left a suspended workspace. So nobody can evade a suspension.
+    open and they have not left a suspended workspace. This keeps people from evading a suspension.
     """
     own = Workspace.objects.of(agency).of_person(user)
     if not own.exists():

@@ -21,7 +21,7 @@ HAVING count(*) * 10 >= (workspace.limits #>> ARRAY['channels', channel.platform
 ORDER BY count(*) DESC, workspace.id
 LIMIT %(most)s
 """
-# The home page leaves this out for an agency with more sub-accounts, because it must not count all their channels.
+# For an agency with more sub-accounts than this, the home page leaves this out, so that it does not count them all.
 MOST_COUNTED = 2_000
 LEAST_LIMIT = 5
 
