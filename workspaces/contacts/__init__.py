@@ -1,1 +1,1 @@
-"""A workspace's contacts, and who they are on its channels."""
+"""A workspace's contacts and their identities on its channels."""

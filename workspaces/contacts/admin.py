@@ -1,4 +1,4 @@
-"""The support admin's pages about contacts and segments: to be read."""
+"""Read-only pages of the support admin about contacts and segments."""
 
 from typing import Any
 

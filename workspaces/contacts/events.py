@@ -1,4 +1,4 @@
-"""Names of the events that a workspace gets about its contacts and segments; `hooks` declares them."""
+"""Names of the workspace's events about contacts and segments. `hooks.py` declares their types."""
 
 CONTACT_CREATED = "contact.created"
 CONTACT_UPDATED = "contact.updated"

@@ -1,4 +1,4 @@
-"""What contacts add elsewhere: events, usage of the plan, retention, words of the activity log."""
+"""Registers the app's event types, menu entries, plan usage, retention rules and activity labels."""
 
 from typing import Any
 
@@ -55,7 +55,7 @@ event_types.add(
 _segment(events.SEGMENT_CREATED, "Segment created")
 _segment(events.SEGMENT_UPDATED, "Segment updated")
 _segment(events.SEGMENT_DELETED, "Segment deleted")
-# A form is some kilobytes more than its file.
+# The form adds some kilobytes to its file.
 body_rules.add(BodyRule("/app/contacts/imports/new", most_bytes=MOST_BYTES + MIB, signed_in=True))
 dashboard_menu.add(
     MenuEntry(url_name="app:contacts", label=_("Contacts"), icon="person", order=12),

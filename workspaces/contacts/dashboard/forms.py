@@ -34,7 +34,7 @@ def country_choices() -> list[tuple[str, str]]:
 
 
 class TagsField(LineField):
-    """Tags between commas."""
+    """Tags, separated by commas."""
 
     def __init__(self, **options: Any) -> None:
         help_text = options.pop("help_text", _("Separated by commas."))
@@ -53,7 +53,7 @@ class TagsField(LineField):
 
 
 class AttributesField(MultilineField):
-    """Texts by name, each on a line: `plan: gold`."""
+    """Named texts, one on each line, such as `plan: gold`."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(
@@ -82,7 +82,7 @@ class AttributesField(MultilineField):
 
 
 def as_lines(attributes: Mapping[str, str]) -> str:
-    """Write texts by name as lines; a line break in one becomes a blank."""
+    """Write named texts as lines. A line break inside a text becomes a blank."""
     return "\n".join(f"{name}: {' '.join(text.split())}" for name, text in attributes.items())
 
 
@@ -108,13 +108,13 @@ class ContactForm(forms.Form):
         self.fields["timezone"].choices = [NOT_SET, *zone_choices()]  # type: ignore[attr-defined]
 
     def values(self) -> ContactValues:
-        """Give what was typed, as the service takes it: of a contact that is there only what was changed."""
+        """Return the values for the service. For an existing contact, return only the changed ones."""
         names = self.changed_data if self.initial else self.fields
         return cast(ContactValues, {name: self.cleaned_data[name] for name in names})
 
 
 class SegmentForm(forms.Form):
-    """A name and conditions; one that nobody has touched stays as it is."""
+    """A segment's name and conditions. A condition that the user did not change keeps its stored value."""
 
     name = NameField()
     filter_tags_any = TagsField(label=_("Has any of these tags"))
@@ -145,7 +145,7 @@ class SegmentForm(forms.Form):
         return moment.astimezone(self.zone).strftime("%Y-%m-%dT%H:%M") if moment else None
 
     def filter(self) -> dict[str, Any]:
-        """Give the conditions as the service takes them."""
+        """Return the conditions in the form that the service expects."""
         kept = dict(self.kept)
         for field in self.changed_data:
             if field.startswith("filter_"):
@@ -186,17 +186,17 @@ FIELD_LABELS = {
 
 
 def column_name(heading: str, number: int) -> str:
-    """Give a column's heading, or its number where it has none."""
+    """Return a column's heading, or its number if it has no heading."""
     return heading or _("Column %(number)s") % {"number": number + 1}
 
 
 def left_out(columns: Sequence[str], mapping: Sequence[str]) -> list[str]:
-    """Name the columns that are no field."""
+    """Name the columns that are not mapped to a field."""
     return [column_name(column, number) for number, column in enumerate(columns) if not mapping[number]]
 
 
 class MappingForm(forms.Form):
-    """What each column of a file is."""
+    """Maps each column of a file to a contact field."""
 
     tags = TagsField(label=_("Tags for everybody in this file"))
     default_country = forms.ChoiceField(
@@ -227,7 +227,7 @@ class MappingForm(forms.Form):
         return [("", _("Leave out")), *((field, FIELD_LABELS[field]) for field in TARGETS), *own]
 
     def _samples(self, number: int) -> str:
-        """Show a few cells of a column."""
+        """Show sample cells of a column."""
         cells = [row[number].strip()[:LONGEST_SAMPLE] for row in self.first_rows if number < len(row)]
         return " · ".join(list(dict.fromkeys(filter(None, cells)))[:MOST_SAMPLES]) or str(_("Empty in the first rows."))
 
@@ -235,7 +235,7 @@ class MappingForm(forms.Form):
         return [self[f"column_{number}"] for number in range(len(self.contact_import.columns))]
 
     def left_out(self) -> list[str]:
-        """Name the columns that will not be imported as the form stands."""
+        """Name the columns that will not be imported with the form's current choices."""
         columns = self.contact_import.columns
         return left_out(columns, [self[f"column_{number}"].value() or "" for number in range(len(columns))])
 

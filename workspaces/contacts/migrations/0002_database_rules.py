@@ -1,4 +1,4 @@
-"""What the database counts and keeps of contacts by itself, indexes for search and segments, and storage."""
+"""Adds triggers that count contacts and maintain their columns, indexes for search and segments, and storage options."""
 
 from django.db import migrations
 
@@ -13,8 +13,8 @@ ALTER TABLE contacts_contact
     DROP CONSTRAINT contact_attributes_are_an_object, DROP CONSTRAINT contact_tags_have_their_keys;
 ALTER TABLE contacts_segment DROP CONSTRAINT segment_filter_is_an_object;
 """
-# Counting adds rows and locks none, so that nobody who makes contacts waits for anybody else who does. Now and then the caller that
-# counts makes one row of many, as far as nobody else holds them.
+# Counting only inserts rows, so transactions that create contacts never wait for each other. Every 32nd insert merges
+# the workspace's rows into one and skips rows that are locked.
 COUNTING = """
 CREATE FUNCTION contacts_count(changed bigint, by integer) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
@@ -52,7 +52,7 @@ DROP FUNCTION contacts_count_added();
 DROP FUNCTION contacts_count_removed();
 DROP FUNCTION contacts_count(bigint, integer);
 """
-# Of what a statement adds or removes, one row for each combination; of what it changes, two for each contact.
+# An INSERT or DELETE adds one row for each combination. An UPDATE adds two rows for each changed contact.
 FACETS = """
 CREATE FUNCTION contacts_count_facets_added() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -96,8 +96,8 @@ DROP FUNCTION contacts_count_facets_added();
 DROP FUNCTION contacts_count_facets_removed();
 DROP FUNCTION contacts_count_facets_changed();
 """
-# Planned each time anew, for as many rows as it is given: a statement without parameters is planned once for a connection,
-# and one that was planned while the tables were empty goes through all contacts for each new identity.
+# EXECUTE plans the statement for the rows at hand. PL/pgSQL would otherwise plan it once for each connection, and a plan
+# made while the tables were empty scans all contacts for each new identity.
 PLATFORMS = """
 CREATE FUNCTION contacts_keep_platforms() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -121,7 +121,7 @@ NO_PLATFORMS = """
 DROP TRIGGER contact_platforms_are_kept ON contacts_contactidentity;
 DROP FUNCTION contacts_keep_platforms();
 """
-# A trigger before updates would have a contact's facts worked out with each, whatever it changes.
+# With a BEFORE UPDATE trigger, PostgreSQL would recompute `facts` at every update, whichever column changes.
 MOVING = """
 CREATE FUNCTION contacts_refuse_moving() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -134,10 +134,10 @@ NO_MOVING = """
 DROP TRIGGER contact_stays_with_its_workspace ON contacts_contact;
 DROP FUNCTION contacts_refuse_moving();
 """
-# What segments ask about a contact as numbers in an index, so that contacts are counted without being read. Equal texts
-# of one kind have equal numbers of 64 bits; that two others have the same is not to be expected. A contact without
-# attributes has them worked out without a query. `contacts_facts` names nothing of ours: a dump is restored without a
-# search path.
+# `facts` holds the values that segments test as numbers in an index, so counting needs no table rows. Each number is a
+# 64-bit hash of a kind, a name and a value; a collision of two values is not to be expected. For a contact without
+# attributes the function runs no query. `contacts_facts` must not call our own functions, because a dump is restored
+# without a search path.
 FACTS = """
 CREATE FUNCTION contacts_fact(kind integer, name text, value text) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN hashtextextended(value, hashtextextended(name, kind));
@@ -180,8 +180,8 @@ DROP INDEX contact_by_tag;
 DROP INDEX contact_newest;
 CREATE INDEX contact_newest ON contacts_contact (workspace_id, created_at DESC, id DESC);
 """
-# When somebody was last heard of stands in no index: its new version stays on the row's page where there is room. An index
-# without the rows is read only where vacuum has been since an import.
+# `last_inbound_at` is in no index, so its updates stay on the row's page (HOT) while the fill factor leaves room. An
+# index-only scan needs pages that vacuum has visited since the last import.
 STORAGE = """
 ALTER TABLE contacts_contact SET (
     fillfactor = 60, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_insert_scale_factor = 0.02

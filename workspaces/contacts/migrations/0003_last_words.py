@@ -1,4 +1,4 @@
-"""When contacts said last whether they may be written to, and when their ids were told."""
+"""Adds the times of a contact's last consent and marketing statements, and of its last reported ids."""
 
 from django.db import migrations, models
 

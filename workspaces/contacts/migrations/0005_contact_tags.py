@@ -1,9 +1,9 @@
-"""Tags in the order of the list, so that a page of the contacts with a tag is read from an index."""
+"""Adds a table of tags in the list's order, so that a page of contacts with one tag is read from an index."""
 
 from django.db import migrations, models
 
-# A contact's rows are its own: nobody waits for anybody else's. What removes them is planned each time anew, as a plan
-# that was made while the table was empty goes through all of it.
+# A contact's tag rows belong to it alone, so writers never wait for each other. EXECUTE plans the removal each time,
+# because a plan made while the table was empty scans all of it.
 KEEPING = """
 CREATE FUNCTION contacts_keep_tags_added() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -48,7 +48,7 @@ DROP FUNCTION contacts_keep_tags_added();
 DROP FUNCTION contacts_keep_tags_removed();
 DROP FUNCTION contacts_keep_tags_changed();
 """
-# The index alone is read only where vacuum has been since an import.
+# An index-only scan needs pages that vacuum has visited since the last import.
 STORAGE = "ALTER TABLE contacts_contacttag SET (autovacuum_vacuum_insert_scale_factor = 0.02)"
 NO_STORAGE = "ALTER TABLE contacts_contacttag RESET (autovacuum_vacuum_insert_scale_factor)"
 

@@ -1,4 +1,4 @@
-"""Sizes of segments that are kept where counting takes long."""
+"""Adds a stored size to segments that take long to count."""
 
 from django.db import migrations, models
 

@@ -1,4 +1,4 @@
-"""Tries of imports are counted where those of all other work are."""
+"""Removes the count of tries from imports. The table of all counted tries holds it now."""
 
 from django.db import migrations
 

@@ -1,4 +1,4 @@
-"""Tables of contacts and segments."""
+"""Models of contacts, segments and imports."""
 
 from workspaces.contacts.models.contacts import Contact, ContactCount, ContactFacetCount, ContactIdentity, ContactTag
 from workspaces.contacts.models.imports import ContactImport, ContactImportPiece, RefusedRow

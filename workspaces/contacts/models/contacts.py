@@ -26,22 +26,22 @@ models.TextField.register_lookup(Like)
 
 
 def email_key(email: str) -> str:
-    """Give the form in which two spellings of an e-mail address are the same."""
+    """Return an e-mail address in the form used for comparison; two spellings of one address give the same key."""
     return name_key(email)[:LONGEST_EMAIL]
 
 
 def search_key(name: str, phone: str | None, email: str | None) -> str:
-    """Give the form in which a contact is found by name, phone and e-mail, each on a line."""
+    """Return the text that a search looks in: name, phone and e-mail, each on a line, in the form for comparison."""
     return f"{name_key(name)}\n{phone or ''}\n{name_key(email or '')}"
 
 
 class ContactQuerySet(models.QuerySet["Contact"]):
     def of(self, workspace: Workspace) -> Self:
-        """Keep the contacts of one workspace: where every query of a view begins."""
+        """Keep the contacts of one workspace. Every view's query starts here."""
         return self.filter(workspace=workspace)
 
     def with_channels(self) -> Self:
-        """Read who they are on their channels along with them, as their cards show it."""
+        """Prefetch the contacts' identities, with the `platform` of each, into `known_as`."""
         identities = ContactIdentity.objects.annotate(platform=F("channel__platform")).order_by("id")
         return self.prefetch_related(Prefetch("identities", queryset=identities, to_attr="known_as"))
 
@@ -50,17 +50,17 @@ class ContactQuerySet(models.QuerySet["Contact"]):
 
 
 class Contact(models.Model):
-    """A person; `phone` is E.164 and may be empty, as networks need not tell it.
+    """A person whom the workspace writes to. `phone` is E.164; it may be empty, because a network may not tell it.
 
-    `email_key` and `tag_keys` are e-mail and tags in the form in which two spellings are the same, `search_key` what a
-    search looks in: name, phone and e-mail, each on a line. `platforms` are those on whose channels the contact is
-    known; the database adds them with its identities. Beside these columns the database keeps `facts`: country, zone,
-    tags, platforms and attributes as numbers, which the index `contact_newest` holds too, to be counted.
+    `email_key` and `tag_keys` hold the e-mail address and the tags in the form used for comparison. `search_key` is the
+    text that a search looks in. `platforms` lists the platforms on which the contact is known; a database trigger adds
+    to it when an identity is inserted. The database also generates the column `facts`: country, time zone, tags,
+    platforms and attributes as numbers. The index `contact_newest` includes it, so that segments are counted there.
 
-    A contact that opted out (`opted_out_at`) is sent nothing; one that opted out of marketing
+    A contact that opted out (`opted_out_at`) is sent nothing. A contact that opted out of marketing
     (`marketing_opted_out_at`) gets no broadcast and no marketing template. `consent_told_at` and `marketing_told_at`
-    are when the last word about either was said, by the network's time or, of what people of the workspace change, by
-    ours: only a newer one counts.
+    are the times of the last statement about each: the network's time or, for changes by people of the workspace, our
+    own. Only a newer statement counts.
     """
 
     class OptOutSource(models.TextChoices):
@@ -129,12 +129,12 @@ class Contact(models.Model):
 
     @cached_property
     def known_as(self) -> list[Any]:
-        """Who it is on its channels, each with its `platform`, the newest last; at most a few."""
+        """The contact's identities on its channels, each with its `platform`, newest last. There are only a few."""
         return list(self.identities.annotate(platform=F("channel__platform")).order_by("id"))
 
     @property
     def channels(self) -> dict[str, str | None]:
-        """The network's id of each platform, the newest where there are several; none where it is not known there."""
+        """The contact's newest id on each platform, or None if the contact is not known there."""
         ids: dict[str, str | None] = dict.fromkeys(SHOWN_PLATFORMS)
         for identity in self.known_as:
             if identity.platform in ids:
@@ -143,24 +143,24 @@ class Contact(models.Model):
 
 
 def newest_page(rows: "models.QuerySet[Contact]", offset: int, size: int) -> ContactQuerySet:
-    """Give a page of contacts, the newest first; the rows before it are walked over in the index alone."""
+    """Return a page of contacts, newest first. The skipped rows are read from the index only."""
     page = rows.order_by("-created_at", "-id").values("pk")[offset : offset + size]
     return Contact.objects.filter(pk__in=page).with_channels().newest_first()
 
 
 def newest_page_with_tag(workspace: Workspace, key: str, offset: int, size: int) -> ContactQuerySet:
-    """Give a page of the contacts with a tag, the newest first; `key` is the tag as it is compared."""
+    """Return a page of the contacts with a tag, newest first. `key` is the tag in the form used for comparison."""
     tagged = ContactTag.objects.filter(workspace_id=workspace.pk, tag_key=key).order_by("-created_at", "-contact_id")
     page = tagged.values("contact_id")[offset : offset + size]
     return Contact.objects.filter(pk__in=page).with_channels().newest_first()
 
 
 class ContactIdentity(models.Model):
-    """Who a contact is on one channel: `external_id` is the network's id there (wa_id, PSID, IGSID).
+    """A contact's identity on one channel. `external_id` is the network's id there (wa_id, PSID, IGSID).
 
-    `user_id` is WhatsApp's business-scoped id, the only one of a person whose number is hidden. A callback that
-    carries both links them. A contact may be several persons on one channel after two contacts became one.
-    `ids_told_at` is when, by the network's time, the ids were told that it has: what is older replaces none of them.
+    `user_id` is WhatsApp's business-scoped id. A person whose number is hidden has no other id. A callback that carries
+    both ids links them. After a merge, a contact may have several identities on one channel. `ids_told_at` is the
+    network's time of the report that the ids come from; an older report does not replace them.
     """
 
     contact = models.ForeignKey(Contact, on_delete=models.CASCADE, related_name="identities")
@@ -196,9 +196,10 @@ class ContactIdentity(models.Model):
 
 
 class ContactCount(models.Model):
-    """How many contacts a workspace has is the sum of its rows: the database adds one with each statement.
+    """A change of a workspace's number of contacts. The sum of its rows is the number.
 
-    Nobody waits for anybody else's row, as they would for a single number; a trigger makes one of many.
+    A trigger adds a row for each statement, so writers never wait for a shared counter. It also merges rows now and
+    then.
     """
 
     workspace_id = models.BigIntegerField()
@@ -212,9 +213,9 @@ class ContactCount(models.Model):
 
 
 class ContactTag(models.Model):
-    """A tag of a contact in the order of the list, the newest contact last: the database keeps these rows.
+    """A tag of a contact, keyed in the list's order (oldest contact first). Database triggers write these rows.
 
-    So a page of the contacts with a tag is read from an index, however many there are with it and without it.
+    They let an index alone give a page of the contacts with a tag, however many contacts there are.
     """
 
     pk = models.CompositePrimaryKey("workspace_id", "tag_key", "created_at", "contact_id")
@@ -228,10 +229,10 @@ class ContactTag(models.Model):
 
 
 class ContactFacetCount(models.Model):
-    """How many contacts have the same country, time zone, tags and platforms: the sum of the rows that say so.
+    """A change of the number of contacts with the same country, time zone, tags and platforms (facets).
 
-    The database adds rows with each change, as it does for `ContactCount`, and a task makes one of those that are
-    about the same (`is_merged`). So the size of most segments is read from a few hundred rows, and is exact.
+    The sum of a combination's rows is its number of contacts. Triggers add rows, as for `ContactCount`, and a task
+    merges the rows of equal facets (`is_merged`). The exact size of most segments is read from a few hundred rows.
     """
 
     workspace_id = models.BigIntegerField()

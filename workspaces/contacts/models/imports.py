@@ -1,4 +1,4 @@
-"""Files of contacts that are taken in piece by piece."""
+"""Imports of files of contacts, which are processed in pieces."""
 
 import uuid
 from typing import ClassVar, Self
@@ -16,7 +16,7 @@ MOST_REFUSED_ROWS = 1_000
 
 class ContactImportQuerySet(models.QuerySet["ContactImport"]):
     def of(self, workspace: Workspace) -> Self:
-        """Keep the imports of one workspace: where every query of a view begins."""
+        """Keep the imports of one workspace. Every view's query starts here."""
         return self.filter(workspace=workspace)
 
     def newest_first(self) -> Self:
@@ -24,11 +24,11 @@ class ContactImportQuerySet(models.QuerySet["ContactImport"]):
 
 
 class ContactImport(models.Model):
-    """A file whose rows wait in pieces. `mapping` gives the field of each column, empty for one that is left out.
+    """The import of one file, whose rows wait in pieces. `mapping` holds the field of each column, "" to leave it out.
 
-    `default_country` is that of numbers without a country's code, `tags` go to every contact of the file.
-    `rows_done` moves with each piece, in the transaction that takes it in, and the piece is gone with it. One whose
-    next piece breaks off again and again is `failed`, and holds nobody up.
+    `default_country` applies to phone numbers without a country code. `tags` are added to every contact of the file.
+    The transaction that imports a piece also removes it and advances `rows_done`. An import becomes `failed` when its
+    next piece crashes again and again, so that it does not hold up the others.
     """
 
     class Status(models.TextChoices):
@@ -75,7 +75,7 @@ class ContactImport(models.Model):
 
 
 class ContactImportPiece(models.Model):
-    """Rows of a file that are still to be taken in, as lists of texts; `first_row` is the number of the first."""
+    """Rows of a file that are not imported yet, as lists of texts. `first_row` is the first row's index in the file."""
 
     contact_import = models.ForeignKey(ContactImport, on_delete=models.CASCADE, related_name="pieces", db_index=False)
     first_row = models.IntegerField()
@@ -91,7 +91,7 @@ class ContactImportPiece(models.Model):
 
 
 class RefusedRow(models.Model):
-    """A row that was not taken, with the reason; of each import the first thousand."""
+    """A row that was refused, with the reason. Each import keeps its first thousand."""
 
     contact_import = models.ForeignKey(
         ContactImport, on_delete=models.CASCADE, related_name="refused_rows", db_index=False

@@ -16,7 +16,7 @@ MOST_SEGMENTS = 500
 
 class SegmentQuerySet(models.QuerySet["Segment"]):
     def of(self, workspace: Workspace) -> Self:
-        """Keep the segments of one workspace: where every query of a view begins."""
+        """Keep the segments of one workspace. Every view's query starts here."""
         return self.filter(workspace=workspace)
 
     def newest_first(self) -> Self:
@@ -24,10 +24,10 @@ class SegmentQuerySet(models.QuerySet["Segment"]):
 
 
 class Segment(models.Model):
-    """`filter` holds only the conditions that were given, each in the form in which it is compared.
+    """A saved filter. `filter` holds only the conditions that were given, each in its checked form.
 
-    `counted_size` is how many contacts it found at `counted_at`, kept where counting takes long. `recount_asked_at` is
-    since when somebody wants a newer number.
+    `counted_size` is the number of contacts at `counted_at`. It is stored for segments that take long to count.
+    `recount_asked_at` is the time since when a newer number is wanted.
     """
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -41,7 +41,7 @@ class Segment(models.Model):
     created_at = models.DateTimeField(default=now, editable=False)
     updated_at = models.DateTimeField(default=now, editable=False)
 
-    size: int | None  # how many contacts it finds, where a service has counted them; None while it is counted first
+    size: int | None  # the number of contacts, set by `with_sizes`; None until the first count is done
 
     objects: ClassVar[SegmentQuerySet] = SegmentQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
 

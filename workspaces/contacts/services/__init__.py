@@ -1,4 +1,4 @@
-"""What can be done with contacts and segments."""
+"""The services of contacts and segments that other apps call."""
 
 from workspaces.contacts.services.conditions import FilterRefused, condition_of
 from workspaces.contacts.services.contacts import (

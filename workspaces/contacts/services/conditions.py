@@ -1,4 +1,4 @@
-"""What a segment's filter may say, and the one SQL condition that it becomes."""
+"""Checks a segment's filter and turns it into one condition, for a queryset or for counting."""
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC
@@ -22,7 +22,7 @@ from workspaces.contacts.services.fields.values import (
 
 
 class FilterRefused(Invalid):
-    """A part of a filter is not known, or cannot be read."""
+    """A filter has an unknown condition or a value that cannot be read."""
 
     field = "filter"
 
@@ -69,9 +69,9 @@ CHECKS: Mapping[str, Callable[[Any], Any]] = {
 
 
 def checked_filter(given: Any) -> dict[str, Any]:
-    """Give a filter with those conditions only that say something, each in the form in which it is kept.
+    """Return the filter's non-empty conditions, each in the form in which it is stored.
 
-    Raises `FilterRefused` with all that is wrong, by its dotted name.
+    Raises `FilterRefused` with every error, by its dotted name.
     """
     if not isinstance(given, Mapping):
         raise FilterRefused("The filter field must be an object.")
@@ -112,17 +112,17 @@ CONDITIONS: Mapping[str, Callable[[Any], Q]] = {
     "created_before": lambda time: Q(created_at__lt=parse_datetime(time)),
 }
 
-# What the database counts contacts by: the size of any combination of these is known without looking at contacts.
+# `ContactFacetCount` gives the size of any combination of these conditions without reading contacts.
 FACETS = frozenset({"tags_any", "tags_all", "tags_none", "country", "timezone", "has_channel"})
 
 
 def has_only_facets(filter: Mapping[str, Any]) -> bool:
-    """Whether a checked filter says nothing but what contacts are counted by."""
+    """Return whether a checked filter has only conditions that `ContactFacetCount` can count."""
     return FACETS.issuperset(filter)
 
 
 class FactKind(IntEnum):
-    """Kinds of facts, by the numbers that the database's `contacts_facts` gives them."""
+    """The kinds of facts, numbered as in the database function `contacts_facts`."""
 
     COUNTRY = 1
     TIMEZONE = 2
@@ -132,7 +132,7 @@ class FactKind(IntEnum):
 
 
 class Counted(NamedTuple):
-    """A condition in SQL over the index by which contacts are counted, and its parameters."""
+    """An SQL condition that the index `contact_newest` can answer, and its parameters."""
 
     sql: str
     values: list[Any]
@@ -155,7 +155,7 @@ def _not(condition: Counted) -> Counted:
     return Counted(f"NOT {condition.sql}", condition.values)
 
 
-# The same conditions of what the index holds of a contact: the time at which it was made, and its facts as numbers.
+# The same conditions over the index's columns: the time of creation and the facts as numbers.
 COUNTED: Mapping[str, Callable[[Any], Counted]] = {
     "tags_any": lambda tags: _tag_facts("OR", tags),
     "tags_all": lambda tags: _tag_facts("AND", tags),
@@ -170,12 +170,12 @@ COUNTED: Mapping[str, Callable[[Any], Counted]] = {
 
 
 def counted_condition(filter: Mapping[str, Any]) -> Counted:
-    """Give the condition that a checked filter is, for counting alone."""
+    """Return a checked filter as one SQL condition for counting."""
     return _joined("AND", [Counted("true", []), *(COUNTED[name](value) for name, value in filter.items())])
 
 
 def condition_of(filter: Mapping[str, Any]) -> Q:
-    """Give the one condition that a checked filter is; an empty one finds every contact of the workspace."""
+    """Return a checked filter as one `Q`. An empty filter matches every contact of the workspace."""
     condition = Q()
     for name, value in filter.items():
         condition &= CONDITIONS[name](value)

@@ -1,4 +1,4 @@
-"""A single contact: made, changed, removed."""
+"""Create, change and remove a contact."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import lock_workspace, record_workspace_activity, require_room
 
 Source = Contact.OptOutSource
-# What a contact is known by to people.
+# A contact that a person enters needs at least one of these.
 WHO: Final = ("name", "phone", "email")
 
 
@@ -33,7 +33,7 @@ class NobodyInParticular(Invalid):
 
 @dataclass(frozen=True, slots=True)
 class ContactRemovalHandler:
-    """How a higher app removes what it holds of a contact, by its number, in the removal's transaction."""
+    """A higher app's function that removes its rows about a contact, given its primary key, in the same transaction."""
 
     name: str
     remove: Callable[[int], None]
@@ -46,7 +46,7 @@ contact_removal_handlers = Registry[ContactRemovalHandler]("handlers of a contac
 def create_contact(
     *, workspace: Workspace, now: datetime, source: Source = Source.API, **values: Unpack[ContactValues]
 ) -> Contact:
-    """Make a contact; `source` is whose word an opt-out is.
+    """Create a contact. `source` is recorded as the source of an opt-out.
 
     Raises `ValueRefused`, `NobodyInParticular`, `PhoneTaken`, `EmailTaken`, and `LimitReached` past the plan's limit.
     """
@@ -67,10 +67,10 @@ def create_contact(
 def update_contact(
     *, contact: Contact, now: datetime, source: Source = Source.API, **changes: Unpack[ContactValues]
 ) -> Contact:
-    """Change a contact; what is not named stays, and nothing is told where nothing changed.
+    """Change the given fields of a contact. Without a real change no event is recorded.
 
     Raises `ValueRefused`, `PhoneTaken`, `EmailTaken`, `ContactNotFound`, and `NobodyInParticular` for a change that
-    takes away the last of name, phone and e-mail. A person whom only a network knows may have none of them.
+    empties the last of name, phone and e-mail. A contact that came from a network may have none of them.
     """
     checked = checked_values(changes)
     contact = lock_contact(contact)
@@ -95,7 +95,7 @@ def _is_somebody(contact: Contact) -> bool:
 
 @transaction.atomic
 def remove_contact(*, contact: Contact, now: datetime, by: Actor) -> None:
-    """Remove a contact with all that is about them. Raises `ContactNotFound`."""
+    """Remove a contact and all data about it. Raises `ContactNotFound`."""
     lock_what_hangs_on({contact.pk})
     contact = lock_contact(contact)
     record_removal(contact, now=now)
@@ -108,7 +108,7 @@ def remove_contact(*, contact: Contact, now: datetime, by: Actor) -> None:
 
 
 def lock_contact(contact: Contact) -> Contact:
-    """Re-read a contact under its lock; the caller is inside a transaction. Raises `ContactNotFound`."""
+    """Re-read a contact and lock its row, inside the caller's transaction. Raises `ContactNotFound`."""
     rows = Contact.objects.select_for_update(of=("self",), no_key=True).select_related("workspace")
     found = rows.filter(pk=contact.pk).first()
     if found is None:

@@ -1,4 +1,4 @@
-"""How many contacts a workspace has, without counting them."""
+"""Counts a workspace's contacts from stored counts or from an index, without reading the contacts."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -34,30 +34,30 @@ COUNT: Final = "SELECT {columns} FROM contacts_contact AS contact WHERE {where} 
 
 
 def count_contacts(workspace: Workspace) -> int:
-    """Give the number of a workspace's contacts, which the database keeps."""
+    """Return the number of a workspace's contacts from the stored counts."""
     counted = ContactCount.objects.filter(workspace_id=workspace.pk).aggregate(total=Sum("number"))
     return int(counted["total"] or 0)
 
 
 def used_contacts(workspace: Workspace) -> Mapping[str, int]:
-    """Count what the plan's limit of contacts is about."""
+    """Return the usage that the plan's limit of contacts is compared with."""
     return {"contacts": count_contacts(workspace)}
 
 
 def count_with_tag(workspace: Workspace, key: str) -> int:
-    """Count the contacts with a tag; `key` is the tag as it is compared."""
+    """Count the contacts with a tag. `key` is the tag in the form used for comparison."""
     return count_by_facets(workspace, {"found": Q(tag_keys__contains=[key])})["found"]
 
 
 def count_by_facets(workspace: Workspace, conditions: Mapping[str, Q]) -> dict[str, int]:
-    """Count the contacts that meet conditions of country, time zone, tags and platforms, each under its name."""
+    """Count the contacts that meet each named condition on country, time zone, tags and platforms."""
     sums = {name: Sum("number", filter=condition or None, default=0) for name, condition in conditions.items()}
     counted: dict[str, int] = ContactFacetCount.objects.filter(workspace_id=workspace.pk).aggregate(**sums)
     return counted
 
 
 def count_by_facts(workspace: Workspace, conditions: Mapping[str, Counted]) -> dict[str, int]:
-    """Count the contacts that meet any conditions, each under its name: one walk through an index for all of them."""
+    """Count the contacts that meet each named condition, in one scan of an index for all conditions."""
     if len(conditions) == 1:
         [condition] = conditions.values()
         columns, where, values = "count(*)", condition.sql, [*condition.values, workspace.pk]
@@ -71,10 +71,10 @@ def count_by_facts(workspace: Workspace, conditions: Mapping[str, Counted]) -> d
 
 
 def merge_counts(*, rows: int = ROWS_TO_MERGE) -> bool:
-    """Make one row of those about the same facets, for a workspace with so many new ones; says whether there was any.
+    """Merge the count rows of equal facets for one workspace that is due. Return whether there was one.
 
-    A workspace is due when there is a good share of new rows beside the old ones, so that the work stays in proportion.
-    Rows that come meanwhile are left alone.
+    A workspace is due when it has at least `rows` new rows and a quarter as many as merged ones, so that the work stays
+    in proportion. Rows that are added meanwhile are left alone.
     """
     with connection.cursor() as cursor:
         cursor.execute(DUE, {"rows": rows})
@@ -85,5 +85,5 @@ def merge_counts(*, rows: int = ROWS_TO_MERGE) -> bool:
 
 
 def has_contacts(workspace: Workspace) -> bool:
-    """Say whether a workspace has any contact."""
+    """Return whether a workspace has any contact."""
     return Contact.objects.of(workspace).exists()

@@ -1,4 +1,4 @@
-"""Refusals about contacts and segments that several services share."""
+"""Errors about contacts and segments that several services raise."""
 
 from config.errors import NotFound
 

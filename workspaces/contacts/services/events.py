@@ -1,4 +1,4 @@
-"""What is told of contacts to a workspace's webhooks: nothing is read or written unless they have asked for it."""
+"""Records events about contacts for a workspace's webhooks. Events without a subscription are skipped."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
@@ -20,7 +20,7 @@ NamedEvent = tuple[str, Mapping[str, Any]]
 
 
 def contact_reading(contact: Contact | ContactColumns) -> dict[str, Any]:
-    """Give the fields of a contact whose changes are told, as they are now."""
+    """Return the current values of the fields whose changes make an event."""
     return {name: getattr(contact, name) or None for name in READ} | {
         "tags": list(contact.tags),
         "attributes": dict(contact.attributes),
@@ -28,7 +28,7 @@ def contact_reading(contact: Contact | ContactColumns) -> dict[str, Any]:
 
 
 def change_events(contact: Contact | ContactColumns, before: Mapping[str, Any]) -> Iterator[NamedEvent]:
-    """Give what is told of a contact that was like this before."""
+    """Yield the events for a contact's changes since `before`, a result of `contact_reading`."""
     after = contact_reading(contact)
     changes = differences(before, after)
     if changes:
@@ -41,17 +41,17 @@ def change_events(contact: Contact | ContactColumns, before: Mapping[str, Any]) 
 
 
 def record_changes(contact: Contact, *, before: Mapping[str, Any], now: datetime) -> None:
-    """Tell what has become of a contact."""
+    """Record the events for a contact's changes since `before`."""
     record(contact.workspace, change_events(contact, before), now=now)
 
 
 def record_removal(contact: Contact, *, now: datetime) -> None:
-    """Tell that a contact goes; while it is still there, so that its card is whole."""
+    """Record the event of a contact's removal. Call it before the removal, so that the event holds the whole contact."""
     record(contact.workspace, [(events.CONTACT_DELETED, {"contact": contact})], now=now)
 
 
 def record(workspace: Workspace, told: Iterable[NamedEvent], *, now: datetime) -> None:
-    """Record what is told of one workspace, where somebody wants it."""
+    """Record the events of one workspace that an endpoint subscribes to."""
     some = list(told)
     if some:
         wanted = subscribed_events([workspace.pk]).get(workspace.pk, set())
@@ -59,7 +59,7 @@ def record(workspace: Workspace, told: Iterable[NamedEvent], *, now: datetime) -
 
 
 def record_wanted(workspace: Workspace, told: Iterable[NamedEvent], wanted: Collection[str], *, now: datetime) -> None:
-    """Record those whose names are wanted."""
+    """Record the events whose names are in `wanted`."""
     tenant = tenant_of(workspace)
     record_events(
         NewEvent(tenant=tenant, name=name, data=data, occurred_at=now) for name, data in told if name in wanted
@@ -69,7 +69,7 @@ def record_wanted(workspace: Workspace, told: Iterable[NamedEvent], wanted: Coll
 def record_import(
     workspace: Workspace, *, origin: str, filename: str | None, counts: Mapping[str, int], now: datetime
 ) -> None:
-    """Tell that an import has come to its end; `origin` is `api` or `file`."""
+    """Record the event of a completed import. `origin` is `api` or `file`."""
     record(
         workspace,
         [(events.IMPORT_COMPLETED, {"contact_import": {"origin": origin, "filename": filename, **counts}})],
@@ -78,7 +78,7 @@ def record_import(
 
 
 def record_created(contacts: Collection[int], workspaces: Collection[int], *, now: datetime) -> None:
-    """Tell of new contacts in any number of workspaces: one statement where nobody wants to know."""
+    """Record the events of new contacts in any number of workspaces. Without subscriptions this is one statement."""
     wanted = {pk for pk, names in subscribed_events(workspaces).items() if events.CONTACT_CREATED in names}
     if not wanted:
         return

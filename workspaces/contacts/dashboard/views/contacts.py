@@ -1,4 +1,4 @@
-"""The contacts of a workspace: found, read, made, changed, removed, exported."""
+"""Dashboard pages that list, show, create, change, remove and export a workspace's contacts."""
 
 from typing import Any
 from uuid import UUID
@@ -37,7 +37,7 @@ Source = Contact.OptOutSource
 
 
 class Contacts(ListPage, DashboardView):
-    """All contacts, the newest first; found by a part of what they are called or by a tag."""
+    """All contacts, newest first. The search looks in name, phone number and e-mail; a filter keeps one tag."""
 
     nav = LIST
     table = Table(
@@ -89,7 +89,7 @@ class ContactNew(DashboardForm[ContactForm]):
 
 
 class OneContact(DashboardView):
-    """A page about one contact of the workspace; malformed, unknown and foreign ids read alike."""
+    """A page about one contact of the workspace. Malformed, unknown and foreign ids get the same answer."""
 
     nav = LIST
     form_page = ONE
@@ -134,7 +134,7 @@ class ContactOptIn(OneContact):
 
 
 class ContactRemove(OneContact, DashboardForm[Confirmation]):
-    """Asks first."""
+    """Asks for confirmation, then removes the contact."""
 
     template_name = "contacts/remove.html"
 
@@ -151,7 +151,7 @@ class ContactRemove(OneContact, DashboardForm[Confirmation]):
 
 
 class ContactsExport(DashboardView):
-    """All contacts as a CSV file, which an import takes again; written while it is read. Nothing for a mere look."""
+    """Streams all contacts as a CSV file that can be imported again. Members who may only read cannot export."""
 
     nav = LIST
     writers_only = True

@@ -1,4 +1,4 @@
-"""Files of contacts: uploaded, their columns chosen, and watched while they are taken in."""
+"""Dashboard pages to upload a file of contacts, map its columns and watch the import."""
 
 from collections.abc import Sequence
 from typing import IO, Any, cast
@@ -33,7 +33,7 @@ Status = ContactImport.Status
 
 
 class ContactImports(ListPage, DashboardView):
-    """All imports, the newest first."""
+    """All imports, newest first."""
 
     nav = NAV
     table = Table(
@@ -72,7 +72,7 @@ class ContactImportNew(DashboardForm[UploadForm]):
 
 
 class OneImport(DashboardView):
-    """A page about one import of the workspace; malformed, unknown and foreign ids read alike."""
+    """A page about one import of the workspace. Malformed, unknown and foreign ids get the same answer."""
 
     nav = NAV
     form_page = ONE
@@ -87,7 +87,7 @@ class OneImport(DashboardView):
 
 
 class ContactImportPage(OneImport, DashboardForm[MappingForm]):
-    """Shows the first rows and asks what the columns are; then how far it is, which a browser asks for again."""
+    """Shows the first rows and asks for the columns' fields. Once started, shows the progress, which the page reloads."""
 
     template_name = "contacts/import.html"
 
@@ -96,7 +96,7 @@ class ContactImportPage(OneImport, DashboardForm[MappingForm]):
 
     @cached_property
     def first_rows(self) -> Sequence[Sequence[str]]:
-        """A few rows of a file that waits for its columns to be named."""
+        """The first rows, as long as the columns are not mapped yet."""
         is_waiting = self.contact_import.status == Status.UPLOADED
         first = self.contact_import.pieces.order_by("first_row").first() if is_waiting else None
         return first.rows[:ROWS_SHOWN] if first else []
@@ -131,7 +131,7 @@ class ContactImportCancel(OneImport):
 
 
 class RefusedRows(OneImport):
-    """The rows that were not taken, with the reasons, as a CSV file that can be mended and sent again."""
+    """The refused rows with their reasons, as a CSV file that the user can correct and upload again."""
 
     def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         self.find(uuid=uuid)

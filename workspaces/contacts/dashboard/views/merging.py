@@ -1,4 +1,4 @@
-"""Two contacts that are one person: the other one is found, both are shown side by side, and become one."""
+"""The dashboard page that merges two contacts of the same person."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ COMPARED = (
 
 
 class ContactMerge(OneContact, DashboardForm[Confirmation]):
-    """Asks for the other contact, then shows what becomes of both, and asks."""
+    """Finds the other contact, shows both and the result side by side, and asks for confirmation."""
 
     template_name = "contacts/merge.html"
 
@@ -61,7 +61,7 @@ class ContactMerge(OneContact, DashboardForm[Confirmation]):
         return found
 
     def _found(self) -> dict[str, Any]:
-        """Give contacts that match the search; without one those that are called the same or share an address."""
+        """Return contacts that match the search. Without a search, look for this contact's name."""
         search = self.request.GET.get("search", "").strip()[:LONGEST_SEARCH]
         rows = Contact.objects.of(self.workspace).exclude(pk=self.contact.pk).newest_first()
         words = search or self.contact.name
@@ -71,7 +71,7 @@ class ContactMerge(OneContact, DashboardForm[Confirmation]):
         return {"search": search, "found": list(found[:MOST_FOUND])}
 
     def _compared(self, other: Contact) -> list[tuple[Any, str, str, str]]:
-        """Give each property with what both have of it, and what the one that stays will have."""
+        """Return rows of label, this contact's value, the other's value and the merged contact's value."""
         rows: list[tuple[Any, str, str, str]] = [
             (label, str(mine or ""), str(theirs or ""), str(mine or theirs or ""))
             for label, mine, theirs in (

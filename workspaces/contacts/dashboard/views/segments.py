@@ -1,4 +1,4 @@
-"""The segments of a workspace."""
+"""Dashboard pages about a workspace's segments."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ ONE = "app:segment"
 
 
 class Segments(ListPage, DashboardView):
-    """All segments, the newest first, each with the number of contacts that it finds now."""
+    """All segments, newest first, each with the number of contacts that it finds now."""
 
     nav = LIST
     table = Table(
@@ -60,7 +60,7 @@ class SegmentNew(DashboardForm[SegmentForm]):
 
 
 class OneSegment(DashboardView):
-    """A page about one segment of the workspace; malformed, unknown and foreign ids read alike."""
+    """A page about one segment of the workspace. Malformed, unknown and foreign ids get the same answer."""
 
     nav = LIST
     form_page = ONE
@@ -90,7 +90,7 @@ class SegmentPage(OneSegment, DashboardForm[SegmentForm]):
 
 
 class SegmentRemove(OneSegment, DashboardForm[Confirmation]):
-    """Asks first; the contacts stay."""
+    """Asks for confirmation, then removes the segment. Its contacts stay."""
 
     template_name = "contacts/remove_segment.html"
 

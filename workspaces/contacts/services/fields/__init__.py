@@ -1,1 +1,1 @@
-"""What may stand in a contact's fields, and the form and columns in which it is kept."""
+"""Checks the values of a contact's fields and turns them into the form and columns in which they are stored."""

@@ -1,4 +1,4 @@
-"""A contact's fields as callers give them, and as the columns in which they are kept."""
+"""A contact's fields as callers pass them, and the columns that store them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ SEARCHED = frozenset({"name", "phone", "email"})
 
 
 class ContactValues(TypedDict, total=False):
-    """What may be given of a contact; what is left out stays, null and empty texts empty a field."""
+    """The values of a contact that a caller may pass. A missing key changes nothing; None and "" empty a field."""
 
     name: str | None
     phone: str | None
@@ -35,7 +35,7 @@ class ContactValues(TypedDict, total=False):
 
 @dataclass(slots=True)
 class ContactColumns:
-    """What imports read and write of a contact: a thousand instances of the model would take longer than all else."""
+    """A contact's columns for imports. Making a thousand model instances would take longer than all other work."""
 
     id: int | None = None
     name: str = ""
@@ -81,18 +81,18 @@ EMPTY: Mapping[str, Any] = {
 
 
 def taken_error(constraint: str) -> Invalid | None:
-    """Give the refusal that a unique constraint stands for."""
+    """Return the error for a violated unique constraint, or None for another constraint."""
     error = TAKEN.get(constraint)
     return error() if error else None
 
 
 def checked_values(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the fields in the forms in which they are kept. Raises `ValueRefused` for the first that cannot be read."""
+    """Return the fields in the form in which they are stored. Raises `ValueRefused` for the first invalid one."""
     return {name: CHECKS[name](EMPTY[name] if value is None else value) for name, value in values.items()}
 
 
 def apply_values(contact: Contact | ContactColumns, checked: Mapping[str, Any]) -> None:
-    """Write checked fields into a contact, with all that follows from them. Country and zone are guessed if unknown."""
+    """Set checked fields and the columns derived from them. A phone number also fills an empty country and time zone."""
     for name, value in checked.items():
         if name == "phone":
             contact.phone = value.number if value else None
@@ -115,7 +115,7 @@ def _guess_place(contact: Contact | ContactColumns, phone: Phone) -> None:
 
 
 def save_contact(contact: Contact, **options: Any) -> None:
-    """Save a row; the caller's transaction ends with the refusal. Raises `PhoneTaken`, `EmailTaken`."""
+    """Save a contact. Raises `PhoneTaken` or `EmailTaken`, after which the caller's transaction cannot go on."""
     try:
         contact.save(**options)
     except IntegrityError as error:

@@ -1,4 +1,4 @@
-"""Phone numbers: read in any unambiguous form, kept as E.164; and the country that one belongs to."""
+"""Reads phone numbers in any unambiguous form as E.164, and finds a number's country."""
 
 import re
 from functools import cache
@@ -9,7 +9,7 @@ from phonenumbers import NumberParseException, PhoneNumberFormat
 
 from workspaces.contacts.services.fields.zones import only_zone_of
 
-# A plus, digits of any script, and what is written between them; letters for digits are not taken.
+# A plus sign, digits of any script and the usual separators. Letters in place of digits are refused.
 WRITTEN = re.compile(
     r"[+\uff0b][\d\s()\[\]./\u2010-\u2015\u2212\u00ad\u200b-\u200f\u202a-\u202e\u2060\u2066-\u2069-]{4,60}"
 )
@@ -20,7 +20,7 @@ NO_DIGITS = str.maketrans("", "", "+ .-")
 
 
 class Phone(NamedTuple):
-    """A number with the country it belongs to and that country's time zone, where each is certain."""
+    """A number in E.164, its country and the country's time zone. Each of the two is None unless it is certain."""
 
     number: str
     country: str | None
@@ -28,7 +28,7 @@ class Phone(NamedTuple):
 
 
 class _Country(NamedTuple):
-    """What the library knows of a country whose calling code is its own."""
+    """The library's metadata of a country that shares its calling code with no other."""
 
     id: str
     lengths: frozenset[int]
@@ -37,13 +37,13 @@ class _Country(NamedTuple):
 
 @cache
 def _country(region: str) -> _Country:
-    """Read what the library knows of a country: a module each, for the first number only."""
+    """Load the library's metadata of a country. It is a module for each country, so it is loaded once."""
     metadata: Any = phonenumbers.PhoneMetadata.metadata_for_region(region)
     lengths, prefix = metadata.general_desc.possible_length, metadata.national_prefix_for_parsing
     return _Country(metadata.id, frozenset(lengths), re.compile(prefix) if prefix else None)
 
 
-# The countries whose calling code is their own, by its digits.
+# Calling codes that belong to one country only, with that country.
 ONE_COUNTRY = {
     str(code): regions[0]
     for code, regions in phonenumbers.COUNTRY_CODE_TO_REGION_CODE.items()
@@ -52,9 +52,9 @@ ONE_COUNTRY = {
 
 
 def _plain_number(text: str) -> Phone | None:
-    """Read a number whose digits need no rule but the country's lengths, which is most of them, much faster.
+    """Read a number fast if the lengths of the country's numbers suffice to check it, as for most numbers.
 
-    None for any other: the library reads those.
+    Return None for any other number, which the library must read.
     """
     if not PLAIN.fullmatch(text):
         return None
@@ -71,9 +71,9 @@ def _plain_number(text: str) -> Phone | None:
 
 
 def read_phone(text: str, *, within: str | None = None) -> Phone | None:
-    """Read a number that begins with + and its country's code, or 00; None for what is no possible number.
+    """Read a number that begins with + or 00 and a country code. Return None if the number is not possible.
 
-    `within` is the country of numbers that do not say theirs.
+    `within` is the country of numbers without a country code.
     """
     text = text.strip()
     if text.startswith("00"):

@@ -1,4 +1,4 @@
-"""What may stand in a contact's fields, and in which form it is kept: the same for a body, a row and a form."""
+"""Checks a contact's fields and returns them as stored, alike for request bodies, import rows and forms."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -21,7 +21,7 @@ from workspaces.contacts.models.contacts import LONGEST_EMAIL, LONGEST_NAME, LON
 from workspaces.contacts.services.fields.phones import Phone, read_phone
 from workspaces.contacts.services.fields.tags import distinct_tags
 
-# Most addresses: none that the validator would not take, found out faster.
+# Matches most addresses faster than the validator does, and none that the validator would refuse.
 PLAIN_EMAIL = re.compile(
     r"[a-z0-9_+-]+(?:\.[a-z0-9_+-]+)*@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.){1,8}[a-z]{2,63}",
     re.ASCII | re.IGNORECASE,
@@ -29,11 +29,11 @@ PLAIN_EMAIL = re.compile(
 
 
 class ValueRefused(Invalid):
-    """A field of a contact cannot be read as what it is."""
+    """A value is not valid for its field of a contact."""
 
 
 def checked_text(name: str, value: Any, *, longest: int, multiline: bool = False, subject: str = "") -> str:
-    """Give a text trimmed; empty where nothing of it can be seen."""
+    """Return a text trimmed, or "" if none of its characters is visible."""
     if _is_plain(value, longest):
         return str.strip(value)
     subject = subject or f"The {name.replace('_', ' ')} field"
@@ -50,7 +50,7 @@ def checked_text(name: str, value: Any, *, longest: int, multiline: bool = False
 
 
 def _is_plain(value: Any, longest: int) -> bool:
-    """Say at once of most texts that there is nothing to be found in them but themselves."""
+    """Return whether a text is short, printable ASCII, which needs no further checks. Most texts are."""
     return isinstance(value, str) and len(value) <= longest and value.isascii() and value.isprintable()
 
 
@@ -61,7 +61,7 @@ def _short(name: str, text: str, longest: int, subject: str) -> str:
 
 
 def checked_phone(value: Any) -> Phone | None:
-    """Give a phone number with its country; None for an empty one."""
+    """Return a phone number with its country, or None for an empty value."""
     text = checked_text("phone", value, longest=60)
     if not text:
         return None
@@ -88,7 +88,7 @@ def checked_name(value: Any) -> str:
 
 
 def checked_tags(value: Any, *, name: str = "tags") -> list[str]:
-    """Give tags trimmed and each once, as they were written first."""
+    """Return the tags trimmed and without duplicates. Of two spellings the first stays."""
     words = name.replace("_", " ")
     if not isinstance(value, list):
         raise ValueRefused(f"The {words} field must be a list.", field=name)
@@ -117,7 +117,7 @@ def checked_timezone(value: Any) -> str | None:
 
 @lru_cache(maxsize=1)
 def countries() -> dict[str, str]:
-    """Give the name of each country by its code of ISO 3166, from the zone database's own table."""
+    """Return each country's name by its ISO 3166 code, from the time zone database's table."""
     lines = (files("tzdata") / "zoneinfo" / "iso3166.tab").read_text(encoding="utf-8").splitlines()
     pairs = (line.split("\t") for line in lines if not line.startswith("#"))
     return {code: name for code, name in pairs}  # noqa: C416  # each line is a list of two
@@ -131,7 +131,7 @@ def checked_country(value: Any) -> str | None:
 
 
 def checked_attributes(value: Any, *, name: str = "attributes") -> dict[str, str]:
-    """Give texts by name, at most fifty."""
+    """Return named texts, at most fifty."""
     if not isinstance(value, Mapping):
         raise ValueRefused(f"The {name} field must be an object.", field=name)
     if len(value) > MOST_ATTRIBUTES:
@@ -154,7 +154,7 @@ def checked_opt_out(value: Any) -> bool:
     return value
 
 
-# What each field of a contact takes; a phone number comes with its country.
+# The check of each field. A checked phone number is a `Phone` with its country.
 CHECKS: Mapping[str, Callable[[Any], Any]] = {
     "name": checked_name,
     "phone": checked_phone,

@@ -1,4 +1,4 @@
-"""The time zone of a country that has one only."""
+"""Finds the time zone of a country that has only one."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
@@ -6,18 +6,18 @@ from functools import lru_cache
 from importlib.resources import files
 from zoneinfo import ZoneInfo, available_timezones
 
-# A clock is compared at moments of the coming year: often enough to see summer time begin and end anywhere.
+# Zones are compared every two weeks over the coming year, often enough to catch summer time anywhere.
 STEP, STEPS = timedelta(days=14), 27
 
 
 def only_zone_of(country: str | None) -> str | None:
-    """Give the time zone of a country (ISO 3166) where all of it shows the same time, else None."""
+    """Return the time zone of a country (ISO 3166) if the whole country has the same time, else None."""
     return None if country is None else _only_zones().get(country)
 
 
 @lru_cache(maxsize=1)
 def _only_zones() -> dict[str, str]:
-    """Read the zone database's own table; zones that show the same time count as one, its first."""
+    """Read the time zone database's table. Of a country's zones that all show the same time, keep the first."""
     by_country: dict[str, list[str]] = {}
     for line in (files("tzdata") / "zoneinfo" / "zone.tab").read_text().splitlines():
         if not line.startswith("#"):

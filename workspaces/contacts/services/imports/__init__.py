@@ -1,1 +1,1 @@
-"""Contacts that come by the thousand: from a call, and from a file's pieces."""
+"""Imports of many contacts, from an API call or from an uploaded file."""

@@ -1,4 +1,4 @@
-"""Columns of CSV files: what each may hold, how its heading is understood, and how a cell is read and written."""
+"""Columns of CSV files: guesses their fields, reads cells into import rows and writes exported lines."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,16 +15,16 @@ from workspaces.subaccounts.models import Workspace
 
 ATTRIBUTE = "attributes."
 FIELDS = ("name", "phone", "email", "tags", "country", "timezone", "opted_out")
-# What a column can be beside these: halves of the name, which is kept whole.
+# A column can also be one half of the name. The contact stores the whole name.
 FIRST_NAME, LAST_NAME = "first_name", "last_name"
 TARGETS = ("name", FIRST_NAME, LAST_NAME, *FIELDS[1:])
-# Between several values of a cell, as Google writes them.
+# Google's exports separate several values of a cell by this.
 BETWEEN_VALUES = ":::"
 BETWEEN_TAGS = re.compile(r"[;,|]|:::")
-# What stands before a tag in exports of Google.
+# Google's exports put this in front of some tags.
 GOOGLE_GROUP = "* "
 YES = {"true", "yes", "y", "1", "x", "ja", "j", "wahr", "sí", "si", "s", "verdadero", "oui", "o", "vrai", "sim"}
-# A row with more cells than the file has headings: what is in the further ones, and in some before them, is not clear.
+# Such a row is refused, because it is unclear which columns its last cells belong to.
 TOO_MANY_CELLS = "This row has more cells than there are headings in the first line."
 MOST_ATTRIBUTE_COLUMNS = 200
 ATTRIBUTE_NAMES = """
@@ -35,7 +35,7 @@ EXPORTED = ("name", "phone", "email", "tags", "country", "timezone", "opted_out_
 
 
 def guessed_mapping(columns: Sequence[str]) -> list[str]:
-    """Guess the field of each column from its heading; none twice, and none for what is not known."""
+    """Guess the field of each column from its heading. No field occurs twice; an unknown heading gives ""."""
     fields = guessed_fields(columns)
     guessed = [_detail(column) or field for column, field in zip(columns, fields, strict=True)]
     return ["" if field in guessed[:number] else field for number, field in enumerate(guessed)]
@@ -47,12 +47,12 @@ def _detail(column: str) -> str:
 
 
 def is_too_long(cells: Sequence[str], columns: Sequence[str]) -> bool:
-    """Say whether something stands in a row behind the last column."""
+    """Return whether a row has a non-empty cell after the last column."""
     return any(map(str.strip, cells[len(columns) :]))
 
 
 def row_of(cells: Sequence[str], mapping: Sequence[str], *, tags: Sequence[str], country: str) -> dict[str, Any]:
-    """Make a row as imports take it of a file's cells; empty ones say nothing."""
+    """Turn a file's cells into a row for `import_contacts`. Empty cells are left out."""
     row: dict[str, Any] = {}
     attributes: dict[str, str] = {}
     for cell, field in zip(cells, mapping, strict=False):
@@ -87,13 +87,13 @@ def _value(field: str, text: str, country: str) -> Any:
 
 
 def _tag(text: str) -> str:
-    """Give a tag without the quotation marks in which Mailchimp writes each."""
+    """Return a tag without Mailchimp's quotation marks or Google's prefix."""
     is_quoted = len(text) > 2 and text.startswith('"') and text.endswith('"')
     return text[1:-1].strip() if is_quoted else text.removeprefix(GOOGLE_GROUP).strip()
 
 
 def written_row(contact: Mapping[str, Any], attributes: Sequence[str]) -> list[str]:
-    """Give a contact's cells in the order of the export's columns."""
+    """Return a contact's cells in the order of the export's columns."""
     held = contact["attributes"]
     return [
         contact["name"],
@@ -108,7 +108,7 @@ def written_row(contact: Mapping[str, Any], attributes: Sequence[str]) -> list[s
 
 
 def exported_lines(workspace: Workspace) -> Iterator[str]:
-    """Give a workspace's contacts as lines of CSV, the oldest first; only a few rows are ever in memory."""
+    """Yield a workspace's contacts as lines of CSV, oldest first. Only 1,000 rows are in memory at a time."""
     names = _attribute_names(workspace)
     yield csv_line([*FIELDS, *(f"{ATTRIBUTE}{name}" for name in names)])
     rows: Any = Contact.objects.of(workspace).order_by("created_at", "id").values(*EXPORTED)

@@ -1,4 +1,4 @@
-"""Rows of contacts read and written by the thousand, a statement each."""
+"""Reads and writes many contacts with one statement each."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
@@ -11,7 +11,7 @@ from django.db import connection
 from workspaces.contacts.services.fields.columns import ContactColumns
 from workspaces.subaccounts.models import Workspace
 
-# An address that a contact has: its phone number or its e-mail address.
+# A contact's addresses: its phone number and its `email_key`.
 Address = tuple[str | None, str | None]
 
 TYPES = {
@@ -36,7 +36,7 @@ INSERT INTO contacts_contact (uuid, workspace_id, created_at, updated_at, {NAMES
 SELECT gen_random_uuid(), %(workspace)s, %(now)s, %(now)s, {NAMES} FROM {ROWS}
 RETURNING id, phone, email_key
 """  # noqa: S608  # names of our own
-# So that another contact can be given what one of these had.
+# Runs before UPDATE, so that an address can move from one of these contacts to another.
 CLEAR = """
 UPDATE contacts_contact SET phone = NULL, email = NULL, email_key = NULL
 WHERE workspace_id = %(workspace)s AND id = ANY (%(contacts)s::bigint[])
@@ -50,31 +50,31 @@ FROM {ROWS} WHERE contacts_contact.id = row.id
 def lock_contacts_with(
     workspace: Workspace, *, phones: Sequence[str], email_keys: Sequence[str]
 ) -> list[ContactColumns]:
-    """Lock and give the contacts that have any of these addresses, in the order of their numbers."""
-    with connection.cursor() as cursor:  # an array each, not thousands of parameters
+    """Lock and return the contacts that have any of these addresses, in the order of their primary keys."""
+    with connection.cursor() as cursor:  # two arrays, not thousands of parameters
         cursor.execute(KNOWN, {"workspace": workspace.pk, "phones": list(phones), "emails": list(email_keys)})
         found = [ContactColumns(*row) for row in cursor.fetchall()]
     for one in found:
-        if isinstance(one.attributes, str):  # as the database writes it
+        if isinstance(one.attributes, str):  # a raw cursor returns JSON as text
             one.attributes = orjson.loads(one.attributes)
     return found
 
 
 def insert_contacts(workspace: Workspace, contacts: Iterable[ContactColumns], *, now: datetime) -> dict[Address, int]:
-    """Make contacts; gives the number of each by its addresses."""
+    """Create contacts and return each one's primary key by its addresses."""
     with connection.cursor() as cursor:
         _execute(cursor, INSERT, workspace, contacts, now)
         return {(phone, key): number for number, phone, key in cursor.fetchall()}
 
 
 def clear_addresses(workspace: Workspace, contacts: Sequence[int]) -> None:
-    """Take their addresses from contacts that are locked and are written next."""
+    """Empty the addresses of locked contacts, which the caller writes next."""
     with connection.cursor() as cursor:
         cursor.execute(CLEAR, {"workspace": workspace.pk, "contacts": list(contacts)})
 
 
 def write_contacts(workspace: Workspace, contacts: Iterable[ContactColumns], *, now: datetime) -> None:
-    """Write what has changed of contacts that are locked."""
+    """Write the changes of locked contacts."""
     with connection.cursor() as cursor:
         _execute(cursor, UPDATE, workspace, contacts, now)
 

@@ -1,6 +1,6 @@
-"""Imports of files: a file's rows wait in pieces, and each piece is taken in by one transaction that also removes it.
+"""Imports of files. A file's rows wait in pieces; one transaction imports a piece and removes it.
 
-Whatever dies in between, the next run goes on with the first piece that is still there: no row is lost or taken twice.
+After a crash the next run goes on with the first remaining piece. No row is lost or imported twice.
 """
 
 import logging
@@ -35,7 +35,7 @@ from workspaces.subaccounts.services import record_workspace_activity
 
 logger = logging.getLogger(__name__)
 
-# What one transaction takes in.
+# One transaction imports at most so much.
 ROWS_OF_A_PIECE = 1_000
 CHARACTERS_OF_A_PIECE = 1024 * 1024
 KIND = "contact import"
@@ -58,7 +58,7 @@ class MappingRefused(Invalid):
 def upload_contacts(
     *, workspace: Workspace, filename: str, content: IO[bytes], now: datetime, by: Actor
 ) -> ContactImport:
-    """Keep a CSV file's rows until its columns are chosen; few are in memory at a time. Raises `FileRefused`."""
+    """Store a CSV file's rows until the user maps its columns. One piece is in memory at a time. Raises `FileRefused`."""
     with open_contacts(content) as file:
         made = ContactImport.objects.create(
             workspace=workspace,
@@ -77,7 +77,7 @@ def upload_contacts(
 
 
 def _pieces(rows: Iterable[list[str]]) -> Iterator[list[list[str]]]:
-    """Give rows as many at a time as one transaction takes in."""
+    """Yield the rows in pieces that fit into one transaction."""
     piece: list[list[str]] = []
     size = 0
     for row in rows:
@@ -100,7 +100,7 @@ def start_import(
     now: datetime,
     by: Actor,
 ) -> ContactImport:
-    """Choose the field of each column and begin. Raises `MappingRefused`, `ImportHasStarted`."""
+    """Set the field of each column and start the import. Raises `MappingRefused`, `ImportHasStarted`."""
     found = _lock(contact_import)
     if found.status != Status.UPLOADED:
         raise ImportHasStarted
@@ -115,7 +115,7 @@ def start_import(
 
 @transaction.atomic
 def cancel_import(*, contact_import: ContactImport) -> ContactImport:
-    """Leave the rest of a file out; what was taken in stays. One that has ended stays as it is."""
+    """Cancel the rest of an import. Imported rows stay. An import that has ended does not change."""
     found = _lock(contact_import)
     if found.status in (Status.UPLOADED, Status.RUNNING):
         found.status = Status.CANCELLED
@@ -143,14 +143,14 @@ def _check_mapping(mapping: Sequence[str], columns: Sequence[str]) -> None:
 
 
 def is_field(field: str) -> bool:
-    """Say whether a column can be this field."""
+    """Return whether a column can be mapped to this field."""
     return field in TARGETS or (field.startswith(ATTRIBUTE) and len(field) > len(ATTRIBUTE))
 
 
 def import_next_piece(*, now: datetime) -> bool:
-    """Take in the next rows of the file of which least is done, so that none waits for a long one; says whether.
+    """Import the next piece of the file with the fewest rows done, so that no file waits for a long one.
 
-    Files whose rows broke off before, with their process or by an exception, come after the others.
+    Files whose last try ended with a crash or an exception come after the others. Return whether there was a piece.
     """
     begun = begin_next(running_imports().only("pk").select_for_update(skip_locked=True), kind=KIND)
     if begun is None:
@@ -162,13 +162,13 @@ def import_next_piece(*, now: datetime) -> bool:
 
 
 def running_imports() -> "QuerySet[ContactImport]":
-    """Give the files that are being taken in, in their order."""
+    """Return the running imports, the one with the fewest rows done first."""
     return ContactImport.objects.filter(status=Status.RUNNING).order_by("rows_done", "id")
 
 
 @transaction.atomic
 def _give_up(number: int, now: datetime) -> bool:
-    """Leave the rest of a file out whose next rows break the worker that takes them in."""
+    """Fail an import whose next piece keeps crashing its worker, and drop its remaining rows."""
     running = ContactImport.objects.filter(pk=number, status=Status.RUNNING)
     if running.update(status=Status.FAILED, completed_at=now):
         ContactImportPiece.objects.filter(contact_import=number).delete()
@@ -180,7 +180,7 @@ def _take_next(number: int, now: datetime) -> bool:
     rows = ContactImport.objects.select_related("workspace").select_for_update(skip_locked=True, of=("self",))
     found = rows.filter(pk=number).first()
     if found is None:
-        return False  # somebody else is at it
+        return False  # another worker has it
     if found.status != Status.RUNNING:
         return True
     piece = found.pieces.order_by("first_row").first()
@@ -210,7 +210,7 @@ def _take(found: ContactImport, piece: ContactImportPiece, now: datetime) -> Non
 
 
 def _import_or_refuse(workspace: Workspace, rows: Sequence[Any], now: datetime) -> ImportResult:
-    """Take rows in; those that fail as a whole are refused, for a piece that stays would hold all other imports up."""
+    """Import the rows. If the whole piece fails, refuse its rows, as a piece that stays would hold up other imports."""
     try:
         return import_contacts(workspace=workspace, rows=rows, now=now)
     except (AddressesKeepChanging, IntegrityError, DataError) as error:
@@ -220,12 +220,12 @@ def _import_or_refuse(workspace: Workspace, rows: Sequence[Any], now: datetime) 
 
 
 def _keep_refused(found: ContactImport, piece: ContactImportPiece, errors: Sequence[RowError]) -> None:
-    """Keep rows that were not taken, as many as there is room for."""
+    """Store refused rows, up to `MOST_REFUSED_ROWS` for an import."""
     room = max(0, MOST_REFUSED_ROWS - found.refused)
     RefusedRow.objects.bulk_create(
         RefusedRow(
             contact_import=found,
-            row=piece.first_row + error.index + 2,  # as programs for tables count: the headings are the first
+            row=piece.first_row + error.index + 2,  # as spreadsheets count: row 1 holds the headings
             values=piece.rows[error.index],
             reason=" ".join(sentence for sentences in error.errors.values() for sentence in sentences),
         )

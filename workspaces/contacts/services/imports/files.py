@@ -1,4 +1,4 @@
-"""CSV files: read line by line when they come, and refused as soon as they hold more than they may."""
+"""Reads CSV files line by line and refuses a file as soon as it exceeds a limit."""
 
 import codecs
 import csv
@@ -12,15 +12,15 @@ from agency.services.exports.cells import read_cell
 from config.errors import Invalid
 
 MOST_BYTES: Final = 16 * 1024 * 1024
-# Empty rows count, so that a file of millions of them is not read to the end.
+# Empty rows count too, so that a file with millions of them is not read to its end.
 MOST_FILE_ROWS: Final = 200_000
 MOST_COLUMNS: Final = 60
-# Of a row with more cells than columns, which is refused, so many are kept to be shown with the reason.
+# A row with more cells than columns is refused. So many of its cells are kept to show them with the reason.
 MOST_CELLS: Final = 2 * MOST_COLUMNS
-# What is longer than a cell may be is cut: no field takes a text of this length, so its row is refused with the reason.
+# A longer cell is cut. No field accepts a text of this length, so the row is refused with the reason.
 LONGEST_CELL: Final = 5_000
 LONGEST_CELL_READ: Final = 20_000
-# Of one row, over all the lines that its cells may have: it is whole in memory before its cells are counted.
+# The characters of one row over all its lines. The row is whole in memory before its cells are counted.
 LONGEST_ROW: Final = 200_000
 LONGEST_HEADING: Final = 100
 DELIMITERS: Final = ",;\t|"
@@ -35,7 +35,7 @@ class FileRefused(Invalid):
 
 @contextmanager
 def open_contacts(file: IO[bytes]) -> "Iterator[ContactFile]":
-    """Give a CSV file as its headings and rows; it stays open, as it is the caller's. Raises `FileRefused`."""
+    """Open a CSV file to read its headings and rows. The caller's file stays open. Raises `FileRefused`."""
     if file.seek(0, SEEK_END) > MOST_BYTES:
         raise FileRefused(f"The file may have at most {MOST_BYTES // 1024 // 1024} MiB.")
     file.seek(0)
@@ -47,7 +47,7 @@ def open_contacts(file: IO[bytes]) -> "Iterator[ContactFile]":
 
 
 class ContactFile:
-    """A CSV file that is read once: its headings first, then its rows one by one."""
+    """A CSV file that can be read once. The constructor reads the headings, `rows` yields the rows."""
 
     def __init__(self, text: TextIOWrapper) -> None:
         self._lines = _Lines(text)
@@ -58,7 +58,7 @@ class ContactFile:
         self.headings = [read_cell(heading)[:LONGEST_HEADING] for heading in found]
 
     def rows(self) -> Iterator[list[str]]:
-        """Give the rows in which something stands. Raises `FileRefused` at the first thing that may not be."""
+        """Yield the non-empty rows. Raises `FileRefused` at the first violation of a limit."""
         is_empty = True
         for number, record in enumerate(self._records):
             if number == MOST_FILE_ROWS:
@@ -85,7 +85,7 @@ class ContactFile:
 
 
 class _Lines:
-    """A file's lines for the reader of CSV, no more of them for one row than a row may have."""
+    """Feeds a file's lines to the CSV reader and limits the characters of each row."""
 
     def __init__(self, text: TextIOWrapper) -> None:
         self.text, self.number = text, 0
@@ -95,7 +95,7 @@ class _Lines:
         self._left = LONGEST_ROW
 
     def first(self) -> str:
-        """Give the first line in which something stands, or an empty text."""
+        """Return the first non-blank line, or an empty text."""
         return next((line for line in islice(self, MOST_FILE_ROWS) if line.strip()), "")
 
     def __iter__(self) -> "_Lines":
@@ -116,7 +116,7 @@ class _Lines:
 
 
 def _encoding(file: IO[bytes]) -> str:
-    """Say in what a file is written: UTF-8, UTF-16 with its mark, or what Windows writes where it writes neither."""
+    """Return a file's encoding: UTF-8, UTF-16 with a byte order mark, or else Windows-1252."""
     beginning = file.read(3)
     file.seek(0)
     for mark, encoding in BYTE_ORDER_MARKS:

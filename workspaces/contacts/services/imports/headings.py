@@ -1,7 +1,7 @@
-"""How the headings of a file's columns are understood: those of five languages, and of what other programs export.
+"""Recognizes column headings in five languages and in other programs' exports.
 
-Of several columns for one field the one whose heading stands in an earlier group is taken: a mobile number before that
-of an office. Headings are compared without case, accents and what stands between words.
+If several columns fit one field, the heading in the earlier group wins, such as a mobile number over an office number.
+Headings are compared without case, accents and the characters between words.
 """
 
 import re
@@ -13,7 +13,7 @@ from typing import Final
 from config.db import name_key
 
 BETWEEN_WORDS: Final = re.compile(r"[\W_]+")
-# Groups of headings between semicolons, headings between commas; English, German, Spanish, French, Portuguese.
+# Semicolons separate groups, commas separate headings. English, German, Spanish, French, Portuguese.
 KNOWN: Final[Mapping[str, str]] = {
     "first_name": """
         first name, firstname, given name, fname, first, forename, contact first name, customer first name,
@@ -60,12 +60,12 @@ KNOWN: Final[Mapping[str, str]] = {
         opted out, opt out, unsubscribed, do not contact, abgemeldet, widersprochen, dado de baja, no contactar,
         désabonné, désinscrit, ne pas contacter, descadastrado, não contatar""",
 }
-# Headings that mean the whole name alone, and one half of it beside the other half.
+# These headings mean the whole name, unless the file has a column for the other half of the name.
 HALVES: Final = {"nombre": "first_name", "nome": "first_name", "nom": "last_name"}
 
 
 def guessed_fields(columns: Sequence[str]) -> list[str]:
-    """Guess the field of each column from its heading: no field twice, and nothing for what is not known."""
+    """Guess the field of each column from its heading. No field occurs twice; an unknown heading gives ""."""
     keys = [_key(column) for column in columns]
     best: dict[str, tuple[int, int]] = {}
     for number, found in enumerate(map(_known().get, keys)):
@@ -79,7 +79,7 @@ def guessed_fields(columns: Sequence[str]) -> list[str]:
 
 
 def _with_halves(keys: Sequence[str], fields: list[str]) -> list[str]:
-    """Have a name beside one half of a name be the other half, where its heading can be that."""
+    """Treat the column of the whole name as the missing half, if the other half has a column and the heading fits."""
     if "name" in fields:
         place = fields.index("name")
         half = HALVES.get(keys[place]) or ("last_name" if keys[place] == "name" and "vorname" in keys else "")
@@ -91,7 +91,7 @@ def _with_halves(keys: Sequence[str], fields: list[str]) -> list[str]:
 
 @cache
 def _known() -> dict[str, tuple[str, int]]:
-    """Give the field of each heading, and how good it is: the least is the best."""
+    """Return the field and the rank of each known heading. The lowest rank is the best."""
     return {
         _key(heading): (field, rank)
         for field, groups in KNOWN.items()
