@@ -1,4 +1,4 @@
-"""Wake-ups of contacts."""
+"""Celery tasks of contacts."""
 
 from celery import shared_task
 
@@ -24,26 +24,26 @@ due_work.add(
 @shared_task(name="contacts.import_files")
 @one_at_a_time
 def import_files() -> None:
-    """Take in what waits of uploaded files, piece by piece."""
+    """Import the waiting pieces of uploaded files."""
     in_batches(lambda: import_next_piece(now=database_now()), seconds=RUN_SECONDS)
 
 
 @shared_task(name="contacts.forget_imports")
 @one_at_a_time
 def forget_imports() -> None:
-    """Forget imports that were never started or have ended, batch by batch."""
+    """Delete old imports that were never started or have ended, in batches."""
     in_batches(lambda: forget(RULES), seconds=HOUSEKEEPING_SECONDS)
 
 
 @shared_task(name="contacts.merge_counts")
 @one_at_a_time
 def merge_counts() -> None:
-    """Keep the counts by which the sizes of segments are known small."""
+    """Merge the rows of `ContactFacetCount`, so that segments stay fast to count."""
     in_batches(merge_next_counts, seconds=HOUSEKEEPING_SECONDS)
 
 
 @shared_task(name="contacts.recount_segments")
 @one_at_a_time
 def recount_segments() -> None:
-    """Count the contacts of segments whose numbers somebody has found too old, workspace by workspace."""
+    """Recount the segments whose stored numbers are too old, one workspace at a time."""
     in_batches(recount_next_segments, seconds=HOUSEKEEPING_SECONDS)

@@ -1,4 +1,4 @@
-"""Adds triggers that count contacts and maintain their columns, indexes for search and segments, and storage options."""
+"""Adds triggers that count contacts and maintain columns, indexes for search and segments, and storage options."""
 
 from django.db import migrations
 
@@ -96,8 +96,8 @@ DROP FUNCTION contacts_count_facets_added();
 DROP FUNCTION contacts_count_facets_removed();
 DROP FUNCTION contacts_count_facets_changed();
 """
-# EXECUTE plans the statement for the rows at hand. PL/pgSQL would otherwise plan it once for each connection, and a plan
-# made while the tables were empty scans all contacts for each new identity.
+# EXECUTE plans the statement for the rows at hand. PL/pgSQL would otherwise plan it once for each connection, and a
+# plan made while the tables were empty scans all contacts for each new identity.
 PLATFORMS = """
 CREATE FUNCTION contacts_keep_platforms() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -46,7 +46,7 @@ def record_changes(contact: Contact, *, before: Mapping[str, Any], now: datetime
 
 
 def record_removal(contact: Contact, *, now: datetime) -> None:
-    """Record the event of a contact's removal. Call it before the removal, so that the event holds the whole contact."""
+    """Record the event of a contact's removal. Call it before the removal, so that the event has the whole contact."""
     record(contact.workspace, [(events.CONTACT_DELETED, {"contact": contact})], now=now)
 
 

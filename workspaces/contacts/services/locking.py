@@ -1,4 +1,4 @@
-"""What is locked before contacts, so that all who change a contact and what hangs on it wait in one order."""
+"""Locks the rows that depend on contacts before the contacts, so that every transaction locks in one order."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from config.hooks import Registry
 
 @dataclass(frozen=True, slots=True)
 class ContactLockHandler:
-    """How a higher app locks what it holds of contacts, by their numbers, where it locks that before a contact."""
+    """A higher app's function that locks its rows about contacts, given their primary keys, before the contacts."""
 
     name: str
     lock: Callable[[Collection[int]], None]
@@ -18,6 +18,6 @@ contact_lock_handlers = Registry[ContactLockHandler]("handlers of a contact's lo
 
 
 def lock_what_hangs_on(contacts: Collection[int]) -> None:
-    """Lock what stands before contacts that are about to be merged or removed; the contacts are locked next."""
+    """Lock the rows of higher apps about these contacts. The caller then locks the contacts to merge or remove them."""
     for handler in contact_lock_handlers:
         handler.lock(contacts)

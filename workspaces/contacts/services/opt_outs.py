@@ -1,4 +1,4 @@
-"""Who is sent nothing any more: one contact or any number of them, and from whom that is known."""
+"""Opts contacts out and in, one or many at once, and records the source of an opt-out."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
@@ -18,14 +18,14 @@ Source = Contact.OptOutSource
 
 
 def opt_out_contact(*, contact: Contact, source: Source, now: datetime) -> Contact:
-    """Opt a contact out; one that has opted out stays as it is, without an event."""
+    """Opt a contact out. If it has opted out already, nothing changes and no event is recorded."""
     opt_out_contacts(contacts=[contact.pk], source=source, now=now)
     contact.refresh_from_db()
     return contact
 
 
 def opt_in_contact(*, contact: Contact, now: datetime) -> Contact:
-    """Opt a contact in again; one that has not opted out stays as it is, without an event."""
+    """Opt a contact in again. If it has not opted out, nothing changes and no event is recorded."""
     opt_in_contacts(contacts=[contact.pk], now=now)
     contact.refresh_from_db()
     return contact
@@ -33,23 +33,23 @@ def opt_in_contact(*, contact: Contact, now: datetime) -> Contact:
 
 @transaction.atomic(savepoint=False)
 def opt_out_contacts(*, contacts: Collection[int], source: Source, now: datetime) -> frozenset[int]:
-    """Opt contacts out by their numbers, as somebody of the workspace wants; gives those that had not."""
+    """Opt contacts out as the workspace's staff want. Takes primary keys; returns those that had not opted out."""
     words = [ConsentWord(contact, now, source, is_by_staff=True) for contact in contacts]
     return follow_consent_words(words=words, now=now).opted_out
 
 
 @transaction.atomic(savepoint=False)
 def opt_in_contacts(*, contacts: Collection[int], now: datetime) -> frozenset[int]:
-    """Opt contacts in again by their numbers, as somebody of the workspace wants; gives those that had opted out."""
+    """Opt contacts in again as the workspace's staff want. Takes primary keys; returns those that had opted out."""
     words = [ConsentWord(contact, now, is_by_staff=True) for contact in contacts]
     return follow_consent_words(words=words, now=now).opted_in
 
 
 class ConsentWord(NamedTuple):
-    """What was said at a moment about whether a contact may be written to: `source` says by whom that it may not.
+    """A statement at a moment that a contact opts out (with a `source`) or opts in (without one).
 
-    One that came over a network counts if it is newer than the last word, whenever it is read. One of the workspace's
-    staff counts in any case.
+    A statement from a network counts only if it is newer than the contact's last one, whenever it is read. A statement
+    of the workspace's staff always counts.
     """
 
     contact: int
@@ -59,7 +59,7 @@ class ConsentWord(NamedTuple):
 
 
 class ConsentChanges(NamedTuple):
-    """The numbers of the contacts that have opted out and in now."""
+    """The primary keys of the contacts that were opted out and in."""
 
     opted_out: frozenset[int]
     opted_in: frozenset[int]
@@ -67,9 +67,9 @@ class ConsentChanges(NamedTuple):
 
 @transaction.atomic(savepoint=False)
 def follow_consent_words(*, words: Iterable[ConsentWord], now: datetime) -> ConsentChanges:
-    """Opt contacts out and in as was said of them last; of two words of one moment the one to be left alone counts.
+    """Opt contacts out and in by the last statement about each. At equal times the opt-out counts.
 
-    Two or three statements for any number of contacts.
+    This takes two or three SQL statements for any number of contacts.
     """
     last: dict[int, ConsentWord] = {}
     for word in sorted(words, key=lambda one: (one.at, bool(one.source))):
@@ -84,8 +84,8 @@ def follow_consent_words(*, words: Iterable[ConsentWord], now: datetime) -> Cons
     return ConsentChanges(frozenset(out), frozenset(back))
 
 
-# The time of a word is kept also where it changes nothing: an older one that comes later then changes nothing either.
-# What was written before times were kept counts from when that was.
+# A statement's time is stored even if it changes nothing, so that an older one that is read later is ignored. Without a
+# stored time, `opted_out_at` counts.
 FOLLOW = """
 UPDATE contacts_contact contact
 SET consent_told_at = greatest(contact.consent_told_at, word.at),
@@ -135,9 +135,9 @@ def _record(workspace_of: Mapping[int, int], event: str, now: datetime) -> None:
 
 
 def write_opt_out(contact: Contact | ContactColumns, is_out: bool, *, source: Source, now: datetime) -> bool:
-    """Write into a contact what staff say of its opting out; the source of an earlier opt-out stays.
+    """Set a contact's opt-out as staff want it, without saving. The source of an earlier opt-out stays.
 
-    Says whether this was news. That a contact may be written to which nobody said otherwise of is none.
+    Return whether the contact has to be saved. Opting in a contact that has not opted out needs no save.
     """
     if not is_out and not contact.opted_out:
         return False
@@ -150,6 +150,6 @@ def write_opt_out(contact: Contact | ContactColumns, is_out: bool, *, source: So
 
 
 def opt_out_events(contact: Contact | ContactColumns, was_out: bool) -> Iterator[NamedEvent]:
-    """Give what is told of a contact that had, or had not, opted out before."""
+    """Yield the event for a changed opt-out. `was_out` is the state before."""
     if contact.opted_out != was_out:
         yield events.CONTACT_OPTED_OUT if contact.opted_out else events.CONTACT_OPTED_IN, {"contact": contact}

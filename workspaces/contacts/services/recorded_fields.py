@@ -1,4 +1,4 @@
-"""Which fields of segments keep their values in the activity log, and how they are shown."""
+"""The fields of segments whose values the activity log keeps, and how it shows them."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Segments: saved filters, checked strictly and compiled to one condition."""
+"""Create, change and remove segments, and find their contacts."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -39,14 +39,14 @@ class SegmentLimitReached(Forbidden):
 
 
 class SegmentInUse(Conflict):
-    """The message says what needs the segment."""
+    """The segment is still needed. The message names what needs it."""
 
     message = "This segment is in use."
 
 
 @dataclass(frozen=True, slots=True)
 class SegmentUse:
-    """What may need segments: `find` names the thing that needs one, for a person, or gives None."""
+    """A kind of thing that may need segments. `find` returns a readable name of one that needs the segment, or None."""
 
     name: str
     find: Callable[[Segment], str | None]
@@ -56,7 +56,7 @@ segment_uses = Registry[SegmentUse]("uses of segments")
 
 
 class SegmentChanges(TypedDict, total=False):
-    """What may be changed; a filter is replaced as a whole."""
+    """The fields that may be changed. A filter is replaced as a whole."""
 
     name: str
     filter: Mapping[str, Any]
@@ -80,7 +80,7 @@ def create_segment(*, workspace: Workspace, name: str, filter: Mapping[str, Any]
 
 @transaction.atomic
 def update_segment(*, segment: Segment, now: datetime, by: Actor, **changes: Unpack[SegmentChanges]) -> Segment:
-    """Rename a segment or give it another filter; where nothing changes nothing is told."""
+    """Rename a segment or replace its filter. Without a real change nothing is recorded."""
     segment = lock_segment(segment)
     before = {"name": segment.name, "filter": segment.filter}
     if "name" in changes:
@@ -99,7 +99,7 @@ def update_segment(*, segment: Segment, now: datetime, by: Actor, **changes: Unp
 
 @transaction.atomic
 def remove_segment(*, segment: Segment, now: datetime, by: Actor) -> None:
-    """Remove a segment; its contacts stay. Raises `SegmentInUse` while something needs it."""
+    """Remove a segment but not its contacts. Raises `SegmentInUse` while something needs the segment."""
     segment = lock_segment(segment)
     for use in segment_uses:
         needed_by = use.find(segment)
@@ -110,12 +110,12 @@ def remove_segment(*, segment: Segment, now: datetime, by: Actor) -> None:
 
 
 def contacts_in(segment: Segment) -> "QuerySet[Contact]":
-    """Give the contacts that a segment's filter finds now."""
+    """Return the contacts that a segment's filter finds now."""
     return Contact.objects.of(segment.workspace).filter(condition_of(segment.filter))
 
 
 def lock_segment(segment: Segment) -> Segment:
-    """Re-read a segment under its lock. Raises `SegmentNotFound`."""
+    """Re-read a segment and lock its row. Raises `SegmentNotFound`."""
     rows = Segment.objects.select_for_update(of=("self",), no_key=True).select_related("workspace")
     found = rows.filter(pk=segment.pk).first()
     if found is None:

@@ -1,4 +1,4 @@
-"""How many contacts segments find: counted now, or kept where a workspace has very many contacts."""
+"""Counts the contacts of segments now, or reads a stored number in a workspace with very many contacts."""
 
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
@@ -16,27 +16,28 @@ from workspaces.contacts.services.conditions import condition_of, counted_condit
 from workspaces.contacts.services.counting import count_by_facets, count_by_facts, count_contacts
 from workspaces.subaccounts.models import Workspace
 
-# Contacts that are counted by details or times while somebody waits: some 50 ms. With more of them a number is kept.
+# With up to so many contacts, segments by attributes or times are counted at once, in some 50 ms. With more, their
+# numbers are stored.
 MOST_COUNTED_AT_ONCE: Final = 100_000
 KEPT: Final = timedelta(minutes=1)
-# A first number is waited for so long; a newer one is counted in the background, for so long at most.
+# The first count of a segment may take so long while the request waits; a recount in the background may take longer.
 FIRST_MS: Final = 1_000
 RECOUNT_MS: Final = 60_000
-# Segments of one workspace that are counted in one walk.
+# Segments of one workspace that are counted in one index scan.
 AT_ONCE: Final = 25
 KIND: Final = "segment sizes"
 
 
 def with_size(segment: Segment) -> Segment:
-    """Count the contacts that a segment finds, into its `size`."""
+    """Set a segment's `size` to the number of its contacts, and return the segment."""
     return with_sizes(segment.workspace, [segment])[0]
 
 
 def with_sizes(workspace: Workspace, segments: Iterable[Segment]) -> list[Segment]:
-    """Give some segments of a workspace with how many contacts each finds.
+    """Set the `size` of a workspace's segments to their number of contacts, and return them.
 
-    The number is exact where a segment asks for country, zone, tags and channels alone, and in a workspace of up to
-    100,000 contacts. Otherwise it is one that was counted lately; None where the first takes longer than a second.
+    The number is exact for a filter by country, time zone, tags and channels only, and in a workspace of up to 100,000
+    contacts. Otherwise it was counted recently, or is None if the first count takes longer than a second.
     """
     some = list(segments)
     walked = [one for one in some if not has_only_facets(one.filter)]
@@ -53,7 +54,7 @@ def with_sizes(workspace: Workspace, segments: Iterable[Segment]) -> list[Segmen
 
 
 def recount_segments() -> bool:
-    """Count anew what somebody has asked for, the segments of one workspace; says whether there were any."""
+    """Recount one workspace's segments that need it. Return whether there were any."""
     begun = begin_next(segments_to_recount().only("workspace"), kind=KIND, key="workspace_id")
     if begun is None:
         return False
@@ -63,7 +64,7 @@ def recount_segments() -> bool:
 
 
 def segments_to_recount() -> SegmentQuerySet:
-    """Give the segments whose kept number somebody has found too old, in their order."""
+    """Return the segments whose stored number was too old for a reader, in the order of these requests."""
     return Segment.objects.filter(recount_asked_at__isnull=False).order_by("recount_asked_at")
 
 
@@ -74,7 +75,7 @@ def _recount(segments: SegmentQuerySet) -> None:
 
 
 def _count_no_more(segments: SegmentQuerySet) -> None:
-    """Keep the numbers that segments have whose counting killed its process."""
+    """Stop recounting segments whose count keeps crashing its process. They keep their last number."""
     segments.update(recount_asked_at=None)
 
 
@@ -91,7 +92,7 @@ def _read_kept(workspace: Workspace, segments: Sequence[Segment]) -> None:
 
 
 def _keep(workspace: Workspace, segments: Sequence[Segment], longest_ms: int) -> None:
-    """Count segments within a time and keep what was found; where it is not enough the numbers before it stay."""
+    """Count segments within a time limit and store the numbers. After a timeout the last numbers stay."""
     now, is_counted = database_now(), True
     try:
         with transaction.atomic(), connection.cursor() as cursor:
@@ -101,7 +102,7 @@ def _keep(workspace: Workspace, segments: Sequence[Segment], longest_ms: int) ->
         is_counted = False
     for one in segments:
         found = {"counted_size": one.size, "counted_at": now} if is_counted else {}
-        # A filter that was changed meanwhile has another size.
+        # A segment that was changed meanwhile is skipped, as this size belongs to its old filter.
         Segment.objects.filter(pk=one.pk, updated_at=one.updated_at).update(**found, recount_asked_at=None)
         if is_counted:
             one.counted_size, one.counted_at = one.size, now

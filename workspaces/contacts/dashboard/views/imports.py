@@ -87,7 +87,7 @@ class OneImport(DashboardView):
 
 
 class ContactImportPage(OneImport, DashboardForm[MappingForm]):
-    """Shows the first rows and asks for the columns' fields. Once started, shows the progress, which the page reloads."""
+    """Shows the first rows and asks for the columns' fields. Then shows the progress; the page reloads itself."""
 
     template_name = "contacts/import.html"
 

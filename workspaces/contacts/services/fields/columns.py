@@ -92,7 +92,7 @@ def checked_values(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def apply_values(contact: Contact | ContactColumns, checked: Mapping[str, Any]) -> None:
-    """Set checked fields and the columns derived from them. A phone number also fills an empty country and time zone."""
+    """Set checked fields and the columns derived from them. A phone number fills an empty country and time zone."""
     for name, value in checked.items():
         if name == "phone":
             contact.phone = value.number if value else None

@@ -58,7 +58,7 @@ class MappingRefused(Invalid):
 def upload_contacts(
     *, workspace: Workspace, filename: str, content: IO[bytes], now: datetime, by: Actor
 ) -> ContactImport:
-    """Store a CSV file's rows until the user maps its columns. One piece is in memory at a time. Raises `FileRefused`."""
+    """Store a CSV file's rows until its columns are mapped. One piece is in memory at a time. Raises `FileRefused`."""
     with open_contacts(content) as file:
         made = ContactImport.objects.create(
             workspace=workspace,

@@ -1,4 +1,4 @@
-"""Contacts taken in by the thousand: made or changed by phone, else by e-mail, in a few statements."""
+"""Imports many contacts in a few statements. Each row is matched by phone number, else by e-mail address."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,26 +33,25 @@ from workspaces.subaccounts.services import LimitReached, lock_workspace
 
 Source = Contact.OptOutSource
 MOST_ROWS = 1_000
-# A person who writes for the first time meanwhile may take an address. Then the import is judged again.
+# Another transaction may take one of the addresses meanwhile. Then the import starts again.
 MOST_TRIES = 10
 
 
 def import_contacts(
     *, workspace: Workspace, rows: Sequence[Any], now: datetime, source: Source = Source.IMPORT
 ) -> ImportResult:
-    """Make or change a contact for each row: found by its phone number, else by its e-mail address.
+    """Create or change a contact for each row, matched by its phone number, else by its e-mail address.
 
-    Rows are judged in their order, each as if it came in an import of its own. What a row fills takes the place of
-    what was there; tags and attributes are added to those there; an empty field changes nothing, and nobody is opted
-    in again. Rows that cannot be taken, also for the plan's limit, are in the result with the reasons; the others are
-    taken.
+    Rows are applied in their order, each as if it were an import alone. A filled field replaces the contact's value;
+    tags and attributes are added; an empty field changes nothing. No row opts a contact in again. The result lists the
+    refused rows with their reasons, also those beyond the plan's limit. All other rows are imported.
     """
     for _ in range(MOST_TRIES):
         try:
             return _import(workspace, rows, source, now)
         except IntegrityError as error:
             if not taken_error(violated_constraint(error)):
-                raise  # else somebody has just given one of the addresses to another contact: it is found now
+                raise  # otherwise another contact has just got one of the addresses; the next try finds it
     raise AddressesKeepChanging
 
 
@@ -70,7 +69,7 @@ def _import(workspace: Workspace, rows: Sequence[Any], source: Source, now: date
 
 @transaction.atomic
 def import_contacts_of_a_call(*, workspace: Workspace, rows: Sequence[Any], now: datetime) -> ImportResult:
-    """Take in the contacts of one call of the API, whose end is told."""
+    """Import the contacts of one API call and record the event of a completed import."""
     result = import_contacts(workspace=workspace, rows=rows, now=now)
     record_import(workspace, origin="api", filename=None, counts=result.counts, now=now)
     return result
@@ -82,7 +81,7 @@ class AddressesKeepChanging(Conflict):
 
 @dataclass(slots=True)
 class _Touched:
-    """A contact of some row, and what it was before the first of them; nothing where a row makes it."""
+    """A contact that rows change, with its state before the first of them. `before` is None for a new contact."""
 
     contact: ContactColumns
     before: Mapping[str, Any] | None = None
@@ -92,12 +91,12 @@ class _Touched:
 
     @property
     def left(self) -> set[str]:
-        """The addresses that it had and has no more."""
+        """The addresses that the contact had and no longer has."""
         return {address for address in self.addresses if address} - {self.contact.phone, self.contact.email_key}
 
 
 class _Batch:
-    """What is there of some rows' contacts, and what becomes of it row by row; written at the end, a statement each."""
+    """Loads the contacts of a batch of rows, applies the rows one by one and writes all changes at the end."""
 
     def __init__(
         self, workspace: Workspace, source: Source, now: datetime, result: ImportResult, wanted: Collection[str]
@@ -110,7 +109,7 @@ class _Batch:
         self.told: list[tuple[ContactColumns, NamedEvent]] = []
 
     def take(self, rows: Sequence[Row]) -> None:
-        """Judge rows one after the other, each by what those before it have left, and write what has become of it."""
+        """Apply the rows one after the other, each to the state that the earlier rows left, then write the changes."""
         self.known = self._find(rows)
         for row in rows:
             try:
@@ -121,14 +120,14 @@ class _Batch:
         self._tell()
 
     def _find(self, rows: Iterable[Row]) -> dict[str, ContactColumns]:
-        """Lock and give the contacts that have any of the rows' addresses, by these."""
+        """Lock the contacts that have any of the rows' addresses, and return them by address."""
         phones = [row.phone for row in rows if row.phone]
         emails = [row.email_key for row in rows if row.email_key]
         there = lock_contacts_with(self.workspace, phones=phones, email_keys=emails)
         return {address: contact for contact in there for address in (contact.phone, contact.email_key) if address}
 
     def _take_one(self, row: Row) -> None:
-        """Write a row into its contact, all or nothing. Raises why not."""
+        """Apply a row to its contact in memory, wholly or not at all. Raises the reason of a refusal."""
         found = self._match(row)
         values = self._values(row, found) if found else row.values
         if found:
@@ -145,14 +144,14 @@ class _Batch:
         self.result.created += found is None
 
     def _match(self, row: Row) -> ContactColumns | None:
-        """Give a row's contact: by its number, else by its e-mail. Raises `EmailTaken` where that is another's."""
+        """Find a row's contact by phone number, else by e-mail. Raises `EmailTaken` if two contacts match."""
         by_phone, by_email = self.known.get(row.phone or ""), self.known.get(row.email_key or "")
         if by_phone and by_email and by_phone is not by_email:
             raise EmailTaken
         return by_phone or by_email
 
     def _values(self, row: Row, contact: ContactColumns) -> Mapping[str, Any]:
-        """Give a row's values with what is there of tags and attributes. Raises `ValueRefused` for too many."""
+        """Return a row's values joined with the contact's tags and attributes. Raises `ValueRefused` for too many."""
         values = row.values
         if contact.tags and "tags" in values:
             values = {**values, "tags": joined_tags(contact.tags, values["tags"])}
@@ -164,7 +163,7 @@ class _Batch:
 
     @cached_property
     def room(self) -> int | None:
-        """How many new contacts the plan has room for; None for any number."""
+        """The number of new contacts that the plan allows, or None without a limit."""
         allowed = limits.value(self.workspace.limits, "contacts")
         return None if allowed is None else max(0, allowed - count_contacts(self.workspace))
 
@@ -175,7 +174,7 @@ class _Batch:
         return made
 
     def _remember(self, contact: ContactColumns) -> None:
-        """Keep what a contact was before the first row that changes it."""
+        """Remember a contact's state before the first row that changes it."""
         if contact.id is None or contact.id in self.touched_ids:
             return
         self.touched_ids.add(contact.id)
@@ -184,7 +183,7 @@ class _Batch:
         self.touched.append(_Touched(contact, contact_reading(contact), addresses, contact.opted_out, told_at))
 
     def _follow_addresses(self, contact: ContactColumns, before: tuple[str | None, ...]) -> None:
-        """Have the next rows find a contact by what it has now, and by nothing that it had."""
+        """Update `known`, so that later rows find the contact by its new addresses only."""
         now = (contact.phone, contact.email_key)
         for address in before:
             if address and address not in now:
@@ -207,14 +206,14 @@ class _Batch:
                 contact.id = numbers[contact.phone, contact.email_key]
 
     def _clear_what_others_get(self, changed: Sequence[_Touched]) -> None:
-        """Free addresses that go from one contact to another, as the statement may write the other one first."""
+        """Free addresses that move between contacts, because the UPDATE may write the receiving contact first."""
         given = {address for one in changed for address in (one.contact.phone, one.contact.email_key) if address}
         freed = [one.contact.id for one in changed if one.contact.id and not given.isdisjoint(one.left)]
         if freed:
             clear_addresses(self.workspace, freed)
 
     def _events(self, one: _Touched) -> Iterator[NamedEvent]:
-        """Give what is told of a contact: that it is new, or what all rows together have changed."""
+        """Yield a contact's events: its creation, or the changes of all rows together."""
         if one.before is None:
             yield events.CONTACT_CREATED, {}
         else:
@@ -222,7 +221,7 @@ class _Batch:
             yield from opt_out_events(one.contact, one.was_out)
 
     def _tell(self) -> None:
-        """Record what somebody wants to know, with the contacts as they have become."""
+        """Record the events with subscriptions. They carry the contacts' final state."""
         told = [(contact.id or 0, name, data) for contact, (name, data) in self.told if name in self.wanted]
         if told:
             rows = Contact.objects.filter(pk__in={number for number, _, _ in told}).with_channels().in_bulk()

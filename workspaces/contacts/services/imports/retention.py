@@ -1,11 +1,11 @@
-"""How long imports of files are kept: what was never started, and what has ended, with the rows that were not taken."""
+"""Retention of file imports that were never started or have ended, with their refused rows."""
 
 from datetime import timedelta
 
 from config.retention.rules import OldRows, RetentionRule
 
 KEPT = timedelta(days=30)
-# Each may have thousands of rows that go with it.
+# Small batches, because thousands of rows may go with each import.
 BATCH = 500
 IMPORTS = OldRows(
     "contacts_contactimport",

@@ -1,4 +1,4 @@
-"""Rows of an import: read one by one without a serializer, with the same refusals."""
+"""Reads the rows of an import without a serializer, but with the same errors."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ NO_OBJECT = {"contacts": ["Each entry of the contacts field must be an object."]
 
 @dataclass(slots=True)
 class Row:
-    """A row that can be read: its values in the forms in which they are kept, and where it stands."""
+    """A valid row: its values in the form in which they are stored, and its index."""
 
     index: int
     values: dict[str, Any]
@@ -25,7 +25,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class RowError:
-    """Why a row was not taken."""
+    """The reasons why a row was refused."""
 
     index: int
     errors: Errors
@@ -33,7 +33,7 @@ class RowError:
 
 @dataclass(slots=True)
 class ImportResult:
-    """What has become of some rows."""
+    """The counts and errors of imported rows."""
 
     created: int = 0
     updated: int = 0
@@ -48,7 +48,7 @@ class ImportResult:
 
 
 def read_rows(rows: Sequence[Any], result: ImportResult) -> list[Row]:
-    """Read rows; what is wrong with the others goes into the result."""
+    """Return the valid rows. Add the errors of the others to the result."""
     read = (_read(index, given, result) for index, given in enumerate(rows))
     return [row for row in read if row is not None]
 
@@ -68,7 +68,7 @@ def _read(index: int, given: Any, result: ImportResult) -> Row | None:
 
 
 def checked_row(given: Mapping[str, Any]) -> tuple[dict[str, Any], Errors]:
-    """Check each field that a row fills; fields that are not known are not looked at, empty ones say nothing."""
+    """Return a row's checked values and errors. Unknown and empty fields are ignored."""
     values: dict[str, Any] = {}
     errors: Errors = {}
     for name, check in CHECKS.items():

@@ -1,1 +1,1 @@
-"""Who a contact is on each channel: people found and made, two that become one, what networks tell of them."""
+"""Contacts' identities on channels: finds and creates people, merges contacts and applies networks' changes."""

@@ -1,8 +1,8 @@
-"""Whose contact a person is, for the readers of callbacks: any number of people at once, beside any other reader.
+"""Finds or creates the contacts of people in provider callbacks, many at once, safely beside other workers.
 
-A person is known by the network's id within a channel, or by WhatsApp's business-scoped id; a callback that tells both
-links them, and one that tells a phone number finds the contact that has it. A new person becomes a contact: the
-plan's limit does not keep people from writing.
+A person is known by the network's id within a channel, or by WhatsApp's business-scoped id. A callback with both ids
+links them. A callback with a phone number finds the contact that has it. Each new person becomes a contact, even beyond
+the plan's limit, so that people can always write.
 """
 
 from collections import Counter
@@ -24,17 +24,17 @@ from workspaces.contacts.services.people.statements import FILL, FIND, LINK, MAK
 
 NO_PHONE = Phone("", None, None)
 NOBODY: Mapping[Any, datetime] = {}
-# Somebody else may make or join the same person between two looks; more often than this cannot happen in one call.
+# Another worker may create or merge the same person between two look-ups. So often is not expected in one call.
 MOST_LOOKS = 5
 
 
 class PeopleKeepChanging(RuntimeError):
-    """Somebody is changed by others time and again: the caller is to repeat its transaction."""
+    """Other workers keep changing a person. The caller must repeat its transaction."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChannelPerson:
-    """Somebody on a channel: with `external_id`, `user_id` or both; `phone` is E.164."""
+    """A person on a channel, with `external_id`, `user_id` or both. `phone` is E.164."""
 
     channel_id: int
     workspace_id: int
@@ -47,14 +47,14 @@ class ChannelPerson:
 
 @dataclass(slots=True)
 class FoundPeople:
-    """The contact's number of each person, and which contacts are new."""
+    """The primary key of each person's contact, and the keys of the new contacts."""
 
     contacts: dict[ChannelPerson, int] = field(default_factory=dict)
     created: set[int] = field(default_factory=set)
     has_joined: bool = False
 
     def new_alone(self) -> set[int]:
-        """Give the new contacts that are one person each and have nothing yet: nobody sees them before the commit."""
+        """Return the new contacts of exactly one person each. Nobody else sees them before the commit."""
         people = Counter() if self.has_joined else Counter(self.contacts.values())
         return {contact for contact in self.created if people[contact] == 1}
 
@@ -66,12 +66,12 @@ def contacts_of_people(
     heard: Mapping[ChannelPerson, datetime] = NOBODY,
     told: Mapping[ChannelPerson, datetime] = NOBODY,
 ) -> FoundPeople:
-    """Find the contacts of people on channels, and make those that are not there; within the caller's transaction.
+    """Find the contacts of people on channels and create the missing ones, inside the caller's transaction.
 
-    One statement where all are known; one or two more for any number of new ones. Numbers, names and ids that the
-    network has told are kept where there was none. `heard` is when people wrote: new contacts begin with it, while of
-    known ones the caller has to say it by `record_last_inbound`. `told` is when the network said last who they are:
-    now, where that is not known.
+    This takes one SQL statement if all are known, and one or two more for any number of new people. Phone numbers,
+    names and ids from the network fill empty columns. `heard` is when people wrote. New contacts get it as
+    `last_inbound_at`; for known ones the caller must call `record_last_inbound`. `told` is when the network last
+    reported their ids; the default is `now`.
     """
     looked_for: Sequence[ChannelPerson] = list(dict.fromkeys(people))
     found = FoundPeople()
@@ -94,12 +94,12 @@ def _look(
     heard: Mapping[ChannelPerson, datetime],
     told: Mapping[ChannelPerson, datetime],
 ) -> Sequence[ChannelPerson]:
-    """Find what is there, and make or join what is not; gives those who are to be looked for again."""
+    """Find, merge or create contacts once. Return the people who must be looked up again."""
     known = [Known(people[row["number"]], row) for row in _run(FIND, **_ids(people))]
     joined = [one for one in known if one.is_two_contacts and _join(one, now)]
     if joined:
         found.has_joined = True
-        return people  # a contact that is gone may be anybody's
+        return people  # any of them may have had the contact that the merge removed
     found.contacts |= {one.person: one.contact for one in known if one.contact}
     _tell(known, now, told)
     strangers = [one.person for one in known if not one.contact]
@@ -111,7 +111,7 @@ def _look(
 
 
 class Known:
-    """What the database says of a person."""
+    """A person of a callback with the matching row of `FIND`."""
 
     def __init__(self, person: ChannelPerson, row: dict[str, Any]) -> None:
         self.person, self.row = person, row
@@ -120,7 +120,7 @@ class Known:
 
     @property
     def is_two_identities(self) -> bool:
-        """Two rows for one person, who was met by either id before both were told together."""
+        """Whether the person has two identities, one for each id, because both ids never came together before."""
         row = self.row
         if not (row["external_identity"] and row["user_identity"]) or row["external_identity"] == row["user_identity"]:
             return False
@@ -132,7 +132,7 @@ class Known:
 
     @property
     def news(self) -> bool:
-        """Whether the identity learns an id or a name."""
+        """Whether the callback brings a new id or name for the identity."""
         person, row = self.person, self.row
         if row["external_identity"] and row["user_identity"]:
             linked = True
@@ -146,7 +146,7 @@ class Known:
 
     @property
     def fills(self) -> bool:
-        """Whether the contact gets a name or a number that it does not have."""
+        """Whether the callback brings a name or phone number that the contact lacks."""
         row, person = self.row, self.person
         return bool((person.name and not row["contact_name"]) or (person.phone and not row["contact_phone"]))
 
@@ -160,7 +160,7 @@ def _short(name: str) -> str:
 
 
 def _join(known: Known, now: datetime) -> bool:
-    """Make one contact of two that are the same person; of two with a number none is given up."""
+    """Merge the contacts of one person into the one with the phone number, else into the one with the network's id."""
     row, person = known.row, known.person
     others = {row["external_contact"], row["user_contact"], row["phone_contact"]} - {None}
     if known.is_two_identities:
@@ -172,7 +172,7 @@ def _join(known: Known, now: datetime) -> bool:
 
 
 def _tell(known: Iterable[Known], now: datetime, told: Mapping[ChannelPerson, datetime]) -> None:
-    """Keep what the network has told: ids that belong together, names, numbers."""
+    """Store the ids, names and phone numbers that the network has reported."""
     present = [one for one in known if one.contact]
     in_order = sorted(present, key=lambda one: told.get(one.person, now))
     news = {one.identity: one.person for one in in_order if one.news}
@@ -187,7 +187,7 @@ def _tell(known: Iterable[Known], now: datetime, told: Mapping[ChannelPerson, da
             if fills:
                 _execute(FILL, now=now, **_fillings(fills.values()))
     except IntegrityError:
-        return  # another worker has told the same meanwhile, of another row: their next callback makes it one
+        return  # another worker has just given an id or number to another row; the person's next callback merges them
 
 
 def _make(
@@ -196,7 +196,7 @@ def _make(
     heard: Mapping[ChannelPerson, datetime],
     told: Mapping[ChannelPerson, datetime],
 ) -> list[dict[str, Any]]:
-    """Make contacts; gives those that are new, each with the identities that went in with it."""
+    """Create contacts. Return the new ones, one row for each identity inserted with them."""
     with_phone = [person for person in people if person.phone]
     without = [person for person in people if not person.phone]
     made: list[dict[str, Any]] = []
@@ -211,7 +211,7 @@ def _make(
 
 
 def _certain(strangers: Iterable[ChannelPerson], made: Collection[dict[str, Any]]) -> dict[ChannelPerson, int]:
-    """Give the new contacts that one person alone has: of those that several share more may be told."""
+    """Return the new contacts of exactly one person each. The others are looked up again, as they may get more data."""
     times_made = Counter(row["contact"] for row in made)
     asked: dict[Any, list[ChannelPerson]] = {}
     for person in strangers:

@@ -1,4 +1,4 @@
-"""Two contacts that are one person become one; what other apps hold of them moves along."""
+"""Merges two contacts of one person. The rows of other apps move along."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from workspaces.contacts.services.fields.tags import joined_tags
 from workspaces.contacts.services.locking import lock_what_hangs_on
 from workspaces.subaccounts.services import record_workspace_activity
 
-# When a word was said, whether it was against being written to, and what else belongs to it.
+# The time of the last statement, the time of the opt-out, and its source if there is one.
 CONSENT = ("consent_told_at", "opted_out_at", "opt_out_source")
 MARKETING = ("marketing_told_at", "marketing_opted_out_at")
 NEVER = datetime.min.replace(tzinfo=UTC)
@@ -34,7 +34,7 @@ class MergedWithItself(Invalid):
 
 @dataclass(frozen=True, slots=True)
 class ContactMergeHandler:
-    """How a higher app moves what it holds: `move(kept, gone)` gets the contacts' numbers, in the same transaction."""
+    """A higher app's function that moves its rows: `move(kept, gone)` gets primary keys, in the same transaction."""
 
     name: str
     move: Callable[[int, int], None]
@@ -45,11 +45,11 @@ contact_merge_handlers = Registry[ContactMergeHandler]("handlers of a contact's 
 
 @transaction.atomic
 def merge_contacts(*, contact: Contact, other: Contact, now: datetime, by: Actor) -> Contact:
-    """Make one contact of two: `other` is gone, what it was and had belongs to `contact`.
+    """Merge `other` into `contact` and remove it.
 
-    What `contact` lacks it takes from the other; tags and attributes are united. Of what either said about being
-    written to, and about marketing, the newer word counts.
-    Raises `MergedWithItself`, and `ContactNotFound` where either has gone meanwhile.
+    `contact` gets the other's values for its empty fields. Tags and attributes are united. Of the two consent
+    statements the newer counts, and likewise for marketing.
+    Raises `MergedWithItself`, and `ContactNotFound` if either was removed meanwhile.
     """
     if contact.pk == other.pk:
         raise MergedWithItself
@@ -69,7 +69,7 @@ def merge_contacts(*, contact: Contact, other: Contact, now: datetime, by: Actor
 
 
 def join_contacts(*, kept: int, others: Collection[int], now: datetime) -> None:
-    """Make one contact of those that the network has told to be one person."""
+    """Merge contacts that belong to one person according to the network."""
     for other in sorted(others):
         found = Contact.objects.in_bulk([kept, other])
         if len(found) == 2:
@@ -103,7 +103,7 @@ def _take_over(kept: Contact, gone: Contact, now: datetime) -> None:
 
 
 def _take_newer_word(kept: Contact, gone: Contact, names: Sequence[str]) -> None:
-    """Take over what was said last; of two words of one moment, or without times, the one to be left alone counts."""
+    """Copy the other contact's statement if it is newer. At equal times, or without times, the opt-out counts."""
 
     def said(contact: Contact) -> tuple[datetime, bool]:
         told_at, out_at = getattr(contact, names[0]), getattr(contact, names[1])
@@ -115,6 +115,6 @@ def _take_newer_word(kept: Contact, gone: Contact, names: Sequence[str]) -> None
 
 
 def _united(held: dict[str, Any], offered: dict[str, Any]) -> dict[str, Any]:
-    """Keep what is held, and of what is offered the rest, as far as there is room."""
+    """Return `held` and the missing names of `offered`, at most `MOST_ATTRIBUTES`."""
     missing = [(name, value) for name, value in offered.items() if name not in held]
     return dict([*held.items(), *missing][:MOST_ATTRIBUTES])

@@ -1,4 +1,4 @@
-"""What networks tell of contacts, for the readers of callbacks: marketing, ids that change; many at once."""
+"""Applies what provider callbacks report about contacts, many at once: marketing choices, messages, changed ids."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -12,7 +12,7 @@ from workspaces.contacts.models import ContactIdentity
 from workspaces.contacts.services.people.matching import ChannelPerson, contacts_of_people
 from workspaces.contacts.services.people.merging import join_contacts
 
-# The time of a wish is kept also where it changes nothing: an older one that comes later then changes nothing either.
+# A choice's time is stored even if it changes nothing, so that an older one that is read later is ignored.
 MARKETING = """
 UPDATE contacts_contact contact
 SET marketing_told_at = told.at,
@@ -32,7 +32,7 @@ WHERE contact.id = told.id
 
 
 class MarketingWish(NamedTuple):
-    """Whether a contact wants to get marketing, and when the network was told so."""
+    """Whether a contact wants marketing, and the network's time of that choice."""
 
     contact: int
     at: datetime
@@ -40,10 +40,7 @@ class MarketingWish(NamedTuple):
 
 
 def follow_marketing_wishes(*, wishes: Iterable[MarketingWish], now: datetime) -> None:
-    """Keep since when contacts want no marketing, or that they want it again: the newest wish of each counts.
-
-    Of two of one moment the one against it does.
-    """
+    """Opt contacts out of marketing, or in again, by the newest choice of each. At equal times the opt-out counts."""
     last: dict[int, MarketingWish] = {}
     for wish in sorted(wishes, key=lambda one: (one.at, not one.is_wanted)):
         last[wish.contact] = wish
@@ -57,7 +54,7 @@ def follow_marketing_wishes(*, wishes: Iterable[MarketingWish], now: datetime) -
             cursor.execute(MARKETING, [now, *columns])
 
 
-# Only forwards: callbacks come in any order. Rows are locked in one order.
+# The time only moves forward, because callbacks come in any order. Rows are locked in one order.
 RECORD_INBOUND = """
 WITH written AS (
     SELECT contact.id, told.at
@@ -71,14 +68,14 @@ UPDATE contacts_contact contact SET last_inbound_at = written.at FROM written WH
 
 
 def record_last_inbound(*, times: Mapping[int, datetime]) -> None:
-    """Keep when contacts, by their numbers, have last written: one statement for any number of them."""
+    """Set when contacts last wrote, by primary key, in one statement for any number of them."""
     if times:
         with connection.cursor() as cursor:
             cursor.execute(RECORD_INBOUND, [integers(times), moments(times.values())])
 
 
 class Renaming(NamedTuple):
-    """Who somebody was and who they are now, and since when, by the network's time."""
+    """A person's ids before and after a change, and the network's time of the change."""
 
     before: ChannelPerson
     after: ChannelPerson
@@ -86,9 +83,9 @@ class Renaming(NamedTuple):
 
 
 def rename_people(*, people: Iterable[Renaming], now: datetime) -> None:
-    """Let people keep their contacts under the ids that they have now, as they were told last by the network's time.
+    """Give people's identities their new ids. An id that was reported later, by the network's time, stays.
 
-    Who was never met is not made. Where both are known, their contacts become one.
+    Unknown people are skipped. If both ids are known, their contacts are merged.
     """
     for before, after, at in sorted(people, key=attrgetter("at")):
         known = _identity(before)

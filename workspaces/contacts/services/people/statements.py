@@ -1,7 +1,7 @@
-"""The statements by which people become contacts, each for any number of them.
+"""The SQL statements that find and create the contacts of any number of people.
 
-Who is first is settled by the unique keys: of (channel, external_id) and (channel, user_id), and of a workspace's phone
-numbers. Rows go in in the order of these keys, so that two workers with the same people wait for each other only once.
+Unique constraints decide which worker is first: (channel, external_id), (channel, user_id) and a workspace's phone
+numbers. Rows are inserted in the order of these keys, so two workers with the same people wait for each other once.
 """
 
 ASKED = """
@@ -10,8 +10,8 @@ ASKED = """
     AS asked (channel_id, workspace_id, external_id, user_id, phone, number)
 """
 
-# What is known of each person, in the order asked: identities by either id, their contact, and, where that has no
-# number and the network has told one, the contact that has it.
+# For each person, in the given order: the identities by either id and their contact. If that contact has no phone
+# number and the network reports one, also the contact with this number.
 FIND = f"""
 WITH asked AS ({ASKED})
 SELECT asked.number - 1 AS number, by_external.id AS external_identity, by_user.id AS user_identity,
@@ -32,7 +32,7 @@ LEFT JOIN contacts_contact AS by_phone ON by_phone.workspace_id = asked.workspac
 ORDER BY asked.number
 """  # noqa: S608  # parts of our own
 
-# The platform goes in with the contact, so that the rule that keeps it for later identities has nothing to write.
+# The contact is inserted with its platform, so that the trigger `contact_platforms_are_kept` has nothing to write.
 _NEW = """
     SELECT asked.*, channel.platform FROM unnest(%(channels)s::bigint[], %(workspaces)s::bigint[],
         %(external_ids)s::text[], %(user_ids)s::text[], %(phones)s::text[], %(names)s::text[], %(usernames)s::text[],
@@ -55,8 +55,8 @@ _IDENTITY = """
         ids_told_at, created_at)
 """
 
-# Both give the contacts that are new, each with the identity that went in with it, or None where somebody else's was
-# first. A number that the workspace has already is its contact's; xmax says that a row was there before.
+# Both statements return the new contacts, each with its inserted identity, or NULL if another worker inserted that
+# identity first. A phone number that the workspace has already belongs to its contact; xmax = 0 marks a new row.
 MAKE_BY_PHONE = f"""
 WITH asked AS ({_NEW}), made AS (
     {_CONTACT}
@@ -76,8 +76,8 @@ SELECT made.id AS contact, known.channel_id, known.external_id, known.user_id
 FROM made LEFT JOIN known ON known.contact_id = made.id WHERE made.is_new
 """  # noqa: S608  # parts of our own
 
-# The identity goes in first, and only the reader that has put it in makes the contact: its key is checked at the
-# commit.
+# The identity is inserted first, and only the worker that inserted it creates the contact. The foreign key is checked
+# at the commit.
 MAKE_BY_ID = f"""
 WITH asked AS MATERIALIZED (SELECT nextval('contacts_contact_id_seq') AS contact_id, each.* FROM ({_NEW}) AS each),
 known AS (
@@ -93,8 +93,8 @@ known AS (
 SELECT contact_id AS contact, channel_id, external_id, user_id FROM known
 """  # noqa: S608  # parts of our own
 
-# What the network has told last stands; an empty text tells nothing. An id takes the place of another only where it was
-# told later, by the network's time, than that.
+# The latest report counts; an empty text reports nothing. An id replaces another one only if it was reported later, by
+# the network's time.
 LINK = """
 UPDATE contacts_contactidentity AS identity
 SET external_id = CASE WHEN identity.ids_told_at > told.at THEN coalesce(identity.external_id, told.external_id)
@@ -110,7 +110,7 @@ FROM unnest(%(identities)s::bigint[], %(external_ids)s::text[], %(user_ids)s::te
 WHERE identity.id = told.id
 """
 
-# Only what is still empty is filled: what somebody wrote meanwhile stays.
+# Only empty columns are filled, so that changes by others stay.
 FILL = """
 UPDATE contacts_contact AS contact
 SET name = CASE WHEN contact.name = '' THEN told.name ELSE contact.name END,
