@@ -1,1 +1,1 @@
-"""What a workspace and its contacts write to each other."""
+"""Conversations: the messages between a workspace and its contacts."""

@@ -1,4 +1,4 @@
-"""The support admin's pages about conversations: to be read, without what was written."""
+"""Read-only pages of the support admin about conversations and messages, without the messages' content."""
 
 from typing import Any
 

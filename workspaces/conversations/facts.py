@@ -1,7 +1,7 @@
-"""What networks tell about conversations, in the product's words: what readers of callbacks give to the services.
+"""The networks' events about conversations, in one form for all networks. Callback readers pass them to the services.
 
-Each fact names its channel and may come twice, late, and in any order; `at` is the provider's time. The services that
-take them get any number at once and apply each of them once.
+Each fact names its channel. It may come twice, late and in any order; `at` is the provider's time. The services accept
+any number of facts at once and apply each one once.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from uuid import UUID
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChannelReference:
-    """A channel with its workspace and agency, as far as facts need them."""
+    """The parts of a channel, its workspace and its agency that facts need."""
 
     id: int
     platform: str
@@ -25,9 +25,9 @@ class ChannelReference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Person:
-    """Who it is on the channel: the network's id, WhatsApp's business-scoped `user_id`, or both.
+    """A person on a channel, with the network's id, WhatsApp's business-scoped `user_id`, or both.
 
-    `phone` is E.164 where the network has told it. A person with neither id is nobody, and nothing is taken of them.
+    `phone` is E.164, if the network reports it. Facts about a person without any id are ignored.
     """
 
     external_id: str = ""
@@ -39,7 +39,7 @@ class Person:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConversationFact:
-    """`person` is the contact's side, also of what we sent."""
+    """A network's event about a conversation. `person` is always the contact, also for messages that we sent."""
 
     channel: ChannelReference
     person: Person
@@ -48,7 +48,7 @@ class ConversationFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReceivedFile:
-    """A file of a message: `reference` is WhatsApp's media id or an address; `may_be_kept` is false for stories."""
+    """A message's file. `reference` is WhatsApp's media id or a URL. `may_be_kept` is False for stories."""
 
     reference: str
     content_type: str = ""
@@ -59,10 +59,10 @@ class ReceivedFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageReceived(ConversationFact):
-    """A person wrote, or pressed a button. `type` is one of `Message.type`, `text` its text, caption or title.
+    """A person sent a message or pressed a button. `type` is a `Message.type`, `text` a text, caption or button title.
 
-    `payload` is that of the button that was pressed. `details` goes into `Message.details`: a location, cards, a
-    reply's `reply_to` (the provider's id of another message), a `referral`, `unsupported` (the network's name for it).
+    `payload` belongs to the pressed button. `details` becomes `Message.details`: a location, contact cards, a reply's
+    `reply_to` (the provider's id of another message), a `referral`, or `unsupported` (the network's name of the type).
     """
 
     message_id: str
@@ -73,19 +73,19 @@ class MessageReceived(ConversationFact):
     details: Mapping[str, Any] = field(default_factory=dict)
 
 
-# Networks that give several files one id together give no more than these.
+# A network that sends several files under one message id sends at most this many.
 MOST_FILES = 10
 FILE_SEPARATOR = "#"
 
 
 def id_of_file(message_id: str, number: int) -> str:
-    """Give the id under which a message's further file (2, 3, …) is a message of its own."""
+    """Return the message id for a message's further file (2, 3, …), which is stored as a separate message."""
     return f"{message_id}{FILE_SEPARATOR}{number}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EchoReceived(MessageReceived):
-    """A message left through the account, ours or another app's; `opaque` is what ours carried along."""
+    """The account sent a message, through us or another app. `opaque` is the id that our messages carry."""
 
     opaque: str = ""
 
@@ -98,14 +98,14 @@ class MessageEdited(ConversationFact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageRemoved(ConversationFact):
-    """A person took a message back: its content goes, and its further files with it."""
+    """A person deleted a message. Its content and its further files are removed."""
 
     message_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReactionChanged(ConversationFact):
-    """A person reacted to a message, which may not be known; an empty `emoji` takes it back."""
+    """A person reacted to a message, which may be unknown to us. An empty `emoji` removes the reaction."""
 
     message_id: str
     emoji: str
@@ -113,16 +113,16 @@ class ReactionChanged(ConversationFact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConversationTouched(ConversationFact):
-    """A person did something that opens the window without writing: a call, a referral."""
+    """A person opened the 24-hour window without a message, by a call or a referral."""
 
     kind: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusChanged(ConversationFact):
-    """A message of ours moved on: `status` is sent, delivered, read or failed (played is read).
+    """The status of a message that we sent: sent, delivered, read or failed ("played" counts as read).
 
-    Found by the provider's id, else by `opaque`, as a status may come before the answer to the call.
+    The message is found by the provider's id, else by `opaque`: a status may come before the answer to the call.
     """
 
     message_id: str
@@ -136,7 +136,7 @@ class StatusChanged(ConversationFact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadUpTo(ConversationFact):
-    """A person has received or read (`status`) all of ours up to `at`, or, with `message_id`, up to that one."""
+    """A person has received or read (`status`) all our messages up to `at` or, if given, up to `message_id`."""
 
     status: str
     message_id: str = ""
@@ -144,13 +144,13 @@ class ReadUpTo(ConversationFact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdentityChanged(ConversationFact):
-    """A person has another id now; `person` is who they were, `becomes` who they are."""
+    """A person's id has changed. `person` has the old id, `becomes` the new one."""
 
     becomes: Person
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarketingPreferenceChanged(ConversationFact):
-    """A person told the network that they want no marketing of this account, or want it again."""
+    """A person told the network whether they want this account's marketing."""
 
     wants_marketing: bool

@@ -1,4 +1,4 @@
-"""What conversations add elsewhere: topics of webhooks, metrics, uses of files, merged and removed contacts."""
+"""Registers the app's event types, metrics, menu entry, retention rules and handlers of contacts, members and files."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ from workspaces.media.services import media_uses
 from workspaces.subaccounts.event_types import workspace_event_type
 from workspaces.subaccounts.services import member_removal_handlers
 
-# The largest file that a network takes from us but documents, which go through the API.
+# The largest file that a network accepts, except documents, which can be larger and go through the API.
 MOST_FILE_BYTES = 16 * MIB
 SENT = {"direction": "out", "sent_by": {"kind": "workspace_key", "label": "Shop"}}
 

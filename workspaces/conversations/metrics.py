@@ -1,4 +1,4 @@
-"""What is measured of messages."""
+"""Metrics of messages."""
 
 from config.metrics import Counter
 

@@ -1,4 +1,4 @@
-"""Wake-ups of the conversations."""
+"""Celery tasks of conversations."""
 
 from celery import shared_task
 from django.db.models.functions import Now
@@ -21,19 +21,19 @@ due_work.add(DueWork("conversations.wake_snoozed", (lambda: conversations_to_wak
 @shared_task(name="conversations.wake_snoozed")
 @one_at_a_time
 def wake_snoozed() -> None:
-    """Take up again every conversation whose time has come."""
+    """End the snooze of conversations whose time has come."""
     in_batches(lambda: wake_snoozed_conversations(now=database_now()), seconds=RUN_SECONDS)
 
 
 @shared_task(name="conversations.apply_parked_changes")
 @one_at_a_time
 def apply_parked_changes() -> None:
-    """Apply what was told of messages of ours before the network's ids of them were known."""
+    """Apply changes that came before the network's ids of our messages were known."""
     in_batches(lambda: apply_overtaking_changes(now=database_now()), seconds=RUN_SECONDS)
 
 
 @shared_task(name="conversations.forget_messages")
 @one_at_a_time
 def forget_messages() -> None:
-    """Forget old messages and notes, batch by batch."""
+    """Delete old messages and notes in batches."""
     in_batches(lambda: forget(RULES), seconds=HOUSEKEEPING_SECONDS)

@@ -1,4 +1,4 @@
-"""Which parts of a message's content go together."""
+"""Checks which parts of a message's content go together."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ PARTS = {"caption": "media", "language": "template", "components": "template"}
 
 
 def check_content(sent: dict[str, Any]) -> None:
-    """Refuse content that is of no kind, or of two."""
+    """Refuse content unless it is exactly one of text, media and template, with fitting parts."""
     kinds = [kind for kind in KINDS if sent.get(kind)]
     if not kinds:
         raise serializers.ValidationError({"text": ["One of text, media and template is required."]})
@@ -30,7 +30,7 @@ def check_content(sent: dict[str, Any]) -> None:
 
 
 def content_of(sent: dict[str, Any]) -> Content:
-    """Give the content that a valid body describes."""
+    """Return the content of a valid request body."""
     if sent.get("template"):
         template = {"name": sent["template"], "language": sent["language"], "components": sent.get("components") or []}
         return Content(template=template)

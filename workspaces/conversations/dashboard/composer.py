@@ -1,4 +1,4 @@
-"""What a page of a conversation lets people write: free text in the window, templates and notes at any time."""
+"""The forms of a conversation's page: free text inside the 24-hour window, templates and notes at any time."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,10 +22,10 @@ MOST_PARAMETERS = 50
 
 @dataclass(slots=True)
 class Composer:
-    """The forms below a thread: an answer, a template and a note, of which a page shows the one of `mode` first.
+    """The forms below a thread: an answer, a template and a note. The page shows the form of `mode` first.
 
-    `was_kept` says that what stands there was not sent, as the session had ended.
-    `refusal` says why nothing at all can be sent; a note can always be written. `error` is about the form of `mode`.
+    `was_kept` means that the text was not sent, because the session had ended. `refusal` says why nothing can be sent;
+    a note can always be written. `error` is about the form of `mode`.
     """
 
     mode: BegunAs
@@ -43,7 +43,7 @@ class Composer:
 
     @property
     def parameters(self) -> list[dict[str, Any]]:
-        """The parameters of the chosen template, with what was typed for them."""
+        """The parameters of the chosen template with their typed values."""
         if self.template is None:
             return []
         return [
@@ -52,7 +52,7 @@ class Composer:
         ]
 
     def take(self, sent: Mapping[str, str]) -> None:
-        """Keep what was typed, each text as what it was begun."""
+        """Keep the typed values. A text that was begun as a note stays a note."""
         if sent.get("begun_as") == BegunAs.NOTE:
             self.note = sent.get("text", "")
         else:
@@ -60,14 +60,14 @@ class Composer:
         self.values = {number: sent.get(f"parameter-{number}", "") for number in range(MOST_PARAMETERS)}
 
     def template_content(self) -> Content:
-        """Give the content that fills the chosen template's parameters in their order."""
+        """Return the chosen template with its parameters filled in their order."""
         assert self.template is not None  # noqa: S101  # asked only where one is chosen
         values = [self.values[number].strip() for number in range(len(self.template.parameters))]
         return Content(template=self.template.filled(values))
 
 
 def composer_of(conversation: Conversation, *, now: datetime, mode: str = "", template: str = "") -> Composer:
-    """Give the form that fits the conversation now: `mode` is what was asked for, `template` which one was chosen."""
+    """Return the composer that fits the conversation now. `mode` and `template` are the user's choices."""
     is_open = is_window_open(conversation, now)
     composer = Composer(mode=_mode(mode, is_open=is_open), is_window_open=is_open)
     composer.refusal = refusal_of(conversation)
@@ -84,7 +84,7 @@ def composer_of(conversation: Conversation, *, now: datetime, mode: str = "", te
 
 
 def composer_as_sent(conversation: Conversation, sent: Mapping[str, str], *, now: datetime) -> Composer:
-    """Give the form in which something was typed, with what was typed."""
+    """Return the composer of a submitted form, with the typed values."""
     mode = BegunAs.TEMPLATE if "template" in sent else sent.get("begun_as", "")
     composer = composer_of(conversation, now=now, mode=mode, template=sent.get("template", ""))
     composer.take(sent)
@@ -92,9 +92,9 @@ def composer_as_sent(conversation: Conversation, sent: Mapping[str, str], *, now
 
 
 def kept_composer(conversation: Conversation, sent: Mapping[str, str], *, now: datetime) -> Composer:
-    """Give the form with what was sent after the session had ended.
+    """Return the composer with a form that was submitted after the session had ended.
 
-    An answer that cannot be sent any more stands there as a note.
+    An answer that cannot be sent any more becomes a note.
     """
     composer = composer_as_sent(conversation, sent, now=now)
     composer.was_kept, composer.saved_reply = True, sent.get("saved_reply", "")

@@ -1,4 +1,4 @@
-"""A thread as a page shows it: messages and notes in the order in which they were written."""
+"""Reads a thread for a page: messages and notes in the order in which they were written."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,27 +21,27 @@ class Entry:
 
     @property
     def failure(self) -> str:
-        """Why the message failed; nothing where it did not."""
+        """The reason why the message failed, or ""."""
         has_failed = self.message is not None and self.message.status == Status.FAILED
         return reason_of(self.message) if self.message and has_failed else ""
 
     @property
     def may_have_arrived(self) -> bool:
-        """Whether nobody knows if it was sent; no longer where the network has said so later."""
+        """Whether it is unknown if the message was sent. A later status of the network settles it."""
         message = self.message
         return message is not None and message.error_code == OUTCOME_UNKNOWN and not message.has_gone_out
 
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """A part of a thread, the oldest entry first; `earlier` says where the part before it ends, if there is one."""
+    """A part of a thread, oldest entry first. `earlier` is the position of the part before it, or ""."""
 
     entries: Sequence[Entry]
     earlier: str
 
 
 def read_entries(conversation: Conversation, *, before: Position | None = None) -> Thread:
-    """Give the newest entries, or the newest before a position, of messages and notes together."""
+    """Return the newest messages and notes together, or the newest before a position."""
     piece = thread_piece(conversation, before=before)
     entries = [
         *(Entry(at=message.provider_time, message=message) for message in reversed(piece.messages)),
@@ -51,12 +51,12 @@ def read_entries(conversation: Conversation, *, before: Position | None = None) 
 
 
 def write_position(position: Position | None) -> str:
-    """Write a position as a link holds it; nothing where there is none."""
+    """Format a position for a link, or "" without one."""
     return f"{position.at.isoformat()}_{position.id}" if position else ""
 
 
 def read_position(text: str) -> Position | None:
-    """Read a position from a link; None for anything else."""
+    """Parse a position from a link. Return None for anything else."""
     moment, _, number = text.partition("_")
     try:
         at = moment_of(moment)

@@ -1,4 +1,4 @@
-"""What people say of saved replies."""
+"""The form of saved replies."""
 
 from django import forms
 from django.utils.translation import gettext_lazy as _

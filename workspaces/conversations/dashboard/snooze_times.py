@@ -1,4 +1,4 @@
-"""Until when a conversation may be put aside with one click, by the workspace's clock."""
+"""The times until which a conversation can be snoozed with one click, in the workspace's time zone."""
 
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
@@ -14,7 +14,7 @@ MONDAY = 0
 
 @dataclass(frozen=True, slots=True)
 class SnoozeTime:
-    """One of the times that are offered: its name in forms, as people read it, and the moment."""
+    """An offered time: its name in forms, its label for people, and the moment."""
 
     name: str
     label: str
@@ -22,7 +22,7 @@ class SnoozeTime:
 
 
 def snooze_times(now: datetime, zone: ZoneInfo) -> list[SnoozeTime]:
-    """Give the times that are offered now."""
+    """Return the times that are offered now."""
     local = now.astimezone(zone)
     tomorrow = local.date() + timedelta(days=1)
     monday = tomorrow + timedelta(days=(MONDAY - tomorrow.weekday()) % 7)
@@ -38,7 +38,7 @@ def snooze_times(now: datetime, zone: ZoneInfo) -> list[SnoozeTime]:
 
 
 def read_snooze_time(name: str, until: str, *, now: datetime, zone: ZoneInfo) -> datetime | None:
-    """Give the moment that a form asks for, by name or as a wall clock; None for what is none."""
+    """Return the moment that a form asks for, by name or as local time, or None if it is neither."""
     found = next((one.at for one in snooze_times(now, zone) if one.name == name), None)
     if found:
         return found

@@ -1,4 +1,4 @@
-"""The dashboard's pages about conversations and messages, below `/app/` and in the namespace `app`."""
+"""URLs of the dashboard's pages about conversations and messages, below `/app/` and in the namespace `app`."""
 
 from django.urls import path
 

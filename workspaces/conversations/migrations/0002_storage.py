@@ -1,8 +1,8 @@
-"""How messages and conversations are stored."""
+"""Sets storage options of messages and conversations."""
 
 from django.db import migrations
 
-# Room on each page for the versions that statuses and reading make of its rows, so that no index has to be written.
+# Leave room on each page for new row versions, so that status updates and read marks write no index (HOT).
 STORAGE = """
 ALTER TABLE conversations_message SET (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05);
 ALTER TABLE conversations_conversation SET (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);

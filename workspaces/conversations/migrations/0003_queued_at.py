@@ -1,4 +1,4 @@
-"""Since when a message waits to be sent."""
+"""Adds the time since when a message waits to be sent."""
 
 from django.db import migrations, models
 from django.db.models.functions import Now

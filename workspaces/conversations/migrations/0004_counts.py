@@ -1,8 +1,8 @@
-"""How many conversations there are by channel and status, kept by the database."""
+"""Adds triggers that count conversations by channel and status."""
 
 from django.db import migrations, models
 
-# Contacts are counted in the same way: rows are added and none is locked. Every 32nd row merges those before it.
+# Contacts are counted in the same way: rows are inserted and none is locked. Every 32nd row merges the earlier ones.
 COUNTING = """
 CREATE FUNCTION conversations_merge_counts(added bigint, changed bigint) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN

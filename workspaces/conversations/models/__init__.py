@@ -1,4 +1,4 @@
-"""Tables of conversations, their messages, and what is still to be sent or fetched."""
+"""Models of conversations and messages, with the queues of messages to send and files to fetch."""
 
 from workspaces.conversations.models.conversations import Conversation, ConversationCount, ConversationSettings, Note
 from workspaces.conversations.models.messages import MediaFetch, Message

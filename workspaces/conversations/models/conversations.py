@@ -1,4 +1,4 @@
-"""Threads: one for each contact and channel."""
+"""Conversations, one for each contact and channel, with their notes and settings."""
 
 import uuid
 from datetime import datetime, timedelta
@@ -18,14 +18,14 @@ LONGEST_PREVIEW = 200
 LONGEST_NOTE = 4_096
 LONGEST_OPT_OUT_WORD = 40
 MOST_OPT_OUT_WORDS = 20
-# For so long after a contact's last message these networks take free text.
+# These networks accept free text for so long after a contact's last message.
 WINDOW = timedelta(hours=24)
 PLATFORMS_WITH_WINDOW = frozenset({"whatsapp", "facebook", "instagram"})
 
 
 class ConversationQuerySet(models.QuerySet["Conversation"]):
     def of(self, workspace: Workspace) -> Self:
-        """Keep the conversations of one workspace: where every query of a view begins."""
+        """Keep the conversations of one workspace. Every view's query starts here."""
         return self.filter(workspace=workspace)
 
     def newest_activity_first(self) -> Self:
@@ -33,12 +33,14 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
 
 
 class Conversation(models.Model):
-    """`updated_at` is its newest activity. What a list shows of the last message stands here, so that none is read.
+    """The messages between the workspace and one contact on one channel. `updated_at` is the newest activity.
 
-    `unread_count` counts what came in after `read_up_to`, the provider's time of the last message that was read.
-    `last_inbound_at` is the provider's time of what the contact last did; free text may be sent for 24 hours after.
-    Until `snoozed_until` it is out of the way; a message that comes in, and closing it, end that.
-    `contact_received_up_to` and `contact_read_up_to` are how far the contact has got, where the network says it so.
+    The `last_message…` columns hold all that a list shows, so that lists read no messages.
+    `unread_count` counts the incoming messages after `read_up_to`, the provider's time of the last read message.
+    `last_inbound_at` is the provider's time of the contact's last action. Free text may be sent for 24 hours after it.
+    A conversation is hidden until `snoozed_until`. An incoming message or closing it ends the snooze.
+    `contact_received_up_to` and `contact_read_up_to` are set by networks that report up to when the contact got and
+    read messages.
     """
 
     class Status(models.TextChoices):
@@ -105,14 +107,14 @@ class Conversation(models.Model):
 
     @property
     def window_expires_at(self) -> datetime | None:
-        """Until when free text may be sent; None where the contact never wrote, or the network has no such window."""
+        """The end of the 24-hour window for free text. None if the contact never wrote or the network has no window."""
         if self.last_inbound_at is None or self.channel.platform not in PLATFORMS_WITH_WINDOW:
             return None
         return self.last_inbound_at + WINDOW
 
     @property
     def shown_last_message(self) -> dict[str, Any] | None:
-        """Its last message as lists show it, from its own columns."""
+        """The last message as lists show it, read from the conversation's columns."""
         if self.last_message_uuid is None:
             return None
         return {
@@ -125,9 +127,9 @@ class Conversation(models.Model):
 
 
 class ConversationCount(models.Model):
-    """How many conversations a channel has of each status is the sum of its rows: the database adds them.
+    """A change of a channel's number of conversations of one status. The sum of the rows is the number.
 
-    Nobody waits for anybody else's row; a trigger makes one of many now and then.
+    A trigger adds the rows, so writers never wait for a shared counter. It also merges rows now and then.
     """
 
     workspace_id = models.BigIntegerField()
@@ -147,7 +149,7 @@ class ConversationCount(models.Model):
 
 
 class Note(models.Model):
-    """What colleagues tell each other in a conversation; the contact never sees it."""
+    """A note of a team member in a conversation. The contact never sees it."""
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="notes", db_index=False)
@@ -164,14 +166,14 @@ class Note(models.Model):
 
     @property
     def author(self) -> dict[str, str]:
-        """Who wrote it."""
+        """The author of the note."""
         return {"kind": self.author_kind, "label": self.author_label}
 
 
 class ConversationSettings(models.Model):
-    """What a workspace has chosen; one without a row has chosen nothing.
+    """A workspace's settings of conversations. A workspace without a row has the defaults.
 
-    `opt_out_words` opt a contact out as STOP does, compared as `opt_out_key` writes them.
+    `opt_out_words` opt a contact out as STOP does. They are compared in the form that `opt_out_key` returns.
     """
 
     workspace = models.OneToOneField(

@@ -1,4 +1,4 @@
-"""What was written, in either direction."""
+"""Messages in both directions, and the files to fetch for incoming ones."""
 
 import uuid
 from datetime import datetime
@@ -14,7 +14,7 @@ from workspaces.media.models import Media
 from workspaces.subaccounts.models import Workspace
 
 LONGEST_PROVIDER_ID = 512
-# Why a message failed of which nothing was heard for 15 minutes: a later proof of delivery contradicts nothing.
+# The error of a message without any status for 15 minutes. A later status may still say that it was delivered.
 OUTCOME_UNKNOWN = "send_outcome_unknown"
 
 
@@ -53,17 +53,18 @@ class MessageQuerySet(models.QuerySet["Message"]):
         return self.filter(workspace_id=workspace.pk)
 
     def newest_first(self) -> Self:
-        """By the provider's time, then ours."""
+        """Order by the provider's time, then by id."""
         return self.order_by("-provider_time", "-id")
 
 
 class Message(models.Model):
-    """One message. `provider_time` orders it: the provider's where it has told one, else ours.
+    """One message. `provider_time` gives its place in the thread: the provider's time if reported, else our own.
 
-    `details` holds what a type carries beside its text (a location, cards, buttons, what it replies to, the ad it came
-    from), as the API shows it; `reactions` who reacted how. `sent_by` is empty for what came in. `sent_elsewhere`
-    marks what left through another app. `opaque` goes to the provider with a message of ours and comes back in its
-    statuses: our public id. References that the statement that writes a row has read itself are not checked again.
+    `details` holds the type's other data (location, contact cards, buttons, the message replied to, the referring ad)
+    as the API shows it. `reactions` lists the reactions with their authors. `sent_by_kind` and `sent_by_label` are
+    empty for incoming messages. `sent_elsewhere` marks messages that another app sent. A message of ours carries its
+    `uuid` to the provider as `opaque`, and its statuses return it. Some foreign keys have no database constraint,
+    because the inserting statement reads the referenced row itself.
     """
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -108,7 +109,7 @@ class Message(models.Model):
                 name="message_status_fits_its_direction",
             ),
         ]
-        # Nothing that a status changes stands in an index, so that its new version stays on the row's page.
+        # No index has a column that statuses change, so a status update stays on the row's page (HOT).
         indexes = [
             models.Index(fields=["conversation", "-provider_time", "-id"], name="message_newest"),
             models.Index(fields=["media"], condition=Q(media__isnull=False), name="message_of_media"),
@@ -119,22 +120,22 @@ class Message(models.Model):
 
     @property
     def shown_error(self) -> dict[str, str] | None:
-        """Why it failed; None where it did not."""
+        """The error of a failed message, or None."""
         return {"code": self.error_code, "message": self.error_message or ""} if self.error_code else None
 
     @property
     def has_gone_out(self) -> bool:
-        """Whether the outcome was unknown, and the network has said later that it left, but not that it arrived."""
+        """Whether the outcome was unknown and the network later reported the message as sent, but not as delivered."""
         return self.error_code == OUTCOME_UNKNOWN and self.sent_at is not None
 
     @property
     def shown_reactions(self) -> list[dict[str, Any]]:
-        """Reactions that were not taken back."""
+        """The reactions that were not removed."""
         return [{**one, "at": datetime.fromisoformat(one["at"])} for one in self.reactions if one["emoji"]]
 
     @property
     def sender(self) -> dict[str, str]:
-        """Who sent it: its contact, another app (`elsewhere`), or what `sent_by_kind` says."""
+        """The sender: the contact, another app (`elsewhere`), or the actor in `sent_by_kind`."""
         if self.direction == Direction.IN:
             contact = self.conversation.contact
             return {"kind": "contact", "label": contact.name or contact.phone or ""}
@@ -142,15 +143,15 @@ class Message(models.Model):
 
     @property
     def media_status(self) -> str | None:
-        """What became of the file that came with it; None where none came."""
+        """The fetch status of the incoming file, or None without a file."""
         fetch: MediaFetch | None = getattr(self, "fetch", None)
         return fetch.status if fetch else None
 
 
 class MediaFetch(models.Model):
-    """A file that came with a message and is still to be fetched from the provider, or what became of that.
+    """The fetch of an incoming message's file from the provider, and its result.
 
-    `reference` is WhatsApp's media id, or the address that Messenger or Instagram gave.
+    `reference` is WhatsApp's media id, or the URL from Messenger or Instagram.
     """
 
     class Status(models.TextChoices):

@@ -1,15 +1,15 @@
-"""What was told of messages that are not known yet."""
+"""Changes of messages that are not known yet."""
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 
 class ParkedChange(models.Model):
-    """An edit, a removal or a reaction that came before its message; applied when that comes, forgotten after a
-    day, or when its channel has many newer ones.
+    """An edit, removal or reaction that came before its message.
 
-    `message_id` is the provider's, `text` the new text or the emoji, `at` the provider's time of the change,
-    `parked_at` when it was told last, or its message became known.
+    It is applied when the message comes, and dropped after a day or when its channel has too many newer ones.
+    `message_id` is the provider's, `text` the new text or the emoji, and `at` the provider's time of the change.
+    `parked_at` is when the change was last reported or its message became known.
     """
 
     class Kind(models.TextChoices):

@@ -1,4 +1,4 @@
-"""Messages that are still to be sent."""
+"""The queue of messages to send, and the read receipts to send."""
 
 from django.db import models
 from django.db.models import Q
@@ -9,11 +9,11 @@ from workspaces.conversations.models.messages import Message
 
 
 class QueuedMessage(models.Model):
-    """A message that is to be sent; removed when its sending has ended.
+    """A message that must be sent. The row is removed once sending has ended.
 
-    `run` is the sender's run that has leased it: from then on the provider may have it. Where that run died before it
-    had an answer, nobody sends it again: it waits until `due_at` for the provider's status (`is_unknown`).
-    `queued_at` is when it was written, by the database's clock.
+    `run` is the sender's run that leased it. From then on the provider may have the message. If that run dies before
+    the answer, the message is never sent again. It waits until `due_at` for the provider's status (`is_unknown`).
+    `queued_at` is the database's time of the insert.
     """
 
     message = models.OneToOneField(
@@ -48,10 +48,10 @@ class QueuedMessage(models.Model):
 
 
 class ReadMark(models.Model):
-    """A conversation that somebody here has read, of which its contact is still to be told; removed before that.
+    """A read receipt that must still be sent to a conversation's contact. The row is removed before the call.
 
-    Who it is and how far it was read is looked up then. No other row refers to it: one of a conversation that is gone
-    tells nobody anything.
+    The sender then looks up the contact and the last read message. The row has no foreign keys; if the conversation is
+    gone, nothing is sent.
     """
 
     conversation_id = models.BigIntegerField(primary_key=True)

@@ -1,4 +1,4 @@
-"""Texts that a workspace's people use again and again."""
+"""Saved replies: texts that a workspace's team uses often."""
 
 import uuid
 from typing import ClassVar, Self
@@ -23,12 +23,12 @@ class SavedReplyQuerySet(models.QuerySet["SavedReply"]):
         return self.order_by("name_key", "id")
 
     def matching(self, fragment: str) -> Self:
-        """Keep those whose name or text holds the fragment, in any case."""
+        """Keep the saved replies with the fragment in their name or text, in any case."""
         return self.filter(Q(name_key__like=like_pattern(name_key(fragment))) | Q(text__icontains=fragment))
 
 
 class SavedReply(models.Model):
-    """A text that is put into an answer by its name; `{{contact.first_name}}` and such are filled in then."""
+    """A text that is inserted into an answer by its name. Variables such as `{{contact.first_name}}` are filled in."""
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="saved_replies", db_index=False)

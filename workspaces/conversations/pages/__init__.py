@@ -1,1 +1,1 @@
-"""What conversations show on pages that are not their own."""
+"""Parts of other apps' pages that show conversations."""

@@ -1,4 +1,4 @@
-"""What support sees of an agency's messages: those that should have left, without what is written in them."""
+"""The support page's panel of an agency's late messages, without their content."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -11,12 +11,12 @@ from agency.models import Agency
 from agency.pages.support import SupportPanel, SupportRow
 from workspaces.conversations.models import QueuedMessage
 
-# What is due for so long is not only waiting for its turn.
+# A message that is due for so long is not just waiting for its turn.
 LATE: Final = timedelta(minutes=5)
 
 
 def late_messages(agency: Agency, most: int) -> Iterator[SupportRow]:
-    """Messages that wait for another attempt, or for the provider's word, longer than they should: by due time."""
+    """Yield the messages that wait too long for another attempt or a provider's status, earliest due time first."""
     late = QueuedMessage.objects.filter(is_ready=False, due_at__lt=timezone.now() - LATE, agency_id=agency.pk)
     for queued in late.order_by("due_at")[:most]:
         state = "its outcome is unknown" if queued.is_unknown else "waits for another attempt"

@@ -1,4 +1,4 @@
-"""What can be done with conversations and messages."""
+"""The services of conversations and messages that other apps call."""
 
 from workspaces.conversations.services.errors import ConversationNotFound
 from workspaces.conversations.services.listing import shown_conversations, shown_messages

@@ -1,4 +1,4 @@
-"""Tells the pages of a workspace's inbox which conversations have changed, once that is committed."""
+"""Tells open inbox pages, after the commit, which conversations have changed."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -9,19 +9,19 @@ from django.db import transaction
 from config.event_streams import publish_all
 from workspaces.conversations.models import Conversation
 
-# Where more conversations of a workspace change at once, none is named: pages look at all that they show.
+# If more conversations of a workspace change at once, the entry names none, and pages reload all that they show.
 MOST_NAMED = 50
 
 
 def inbox_topic(workspace_id: int) -> str:
-    """The topic of a workspace's inbox; Redis knows no databases."""
+    """Return the topic of a workspace's inbox. It names the database, because several databases may share one Redis."""
     return f"inbox:{settings.DATABASES['default']['NAME']}:{workspace_id}"
 
 
 def announce_changes(changed: Iterable[tuple[int, int]]) -> None:
-    """Publish, after the commit, what has changed: pairs of the numbers of a workspace and a conversation.
+    """Publish changed conversations after the commit. `changed` holds pairs of workspace and conversation keys.
 
-    Each workspace gets one entry, `{"conversations": [id, …]}`, or null where they are too many to be named.
+    Each workspace gets one entry, `{"conversations": [id, …]}`, or null instead of the list if there are too many.
     """
     conversations: dict[int, set[int]] = {}
     for workspace, conversation in changed:

@@ -1,4 +1,4 @@
-"""Why conversations refuse a change."""
+"""Errors of the services of conversations."""
 
 from config.errors import Conflict, Invalid, NotFound
 
@@ -49,4 +49,4 @@ class BegunAsSomethingElse(Conflict):
 
 
 class ContentRefused(Invalid):
-    """What is to be sent does not fit the channel."""
+    """The content does not fit the channel."""

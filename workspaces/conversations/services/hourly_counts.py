@@ -1,4 +1,4 @@
-"""How many messages came in and went out in each hour, by agency."""
+"""Counts each agency's received and sent messages by the hour."""
 
 from datetime import datetime
 from typing import Final
@@ -10,7 +10,7 @@ from agency.services.hourly_counts import CountedHours, HourlyCounter
 RECEIVED: Final = "messages_received"
 SENT: Final = "messages_sent"
 NEWEST = "SELECT coalesce(max(id), 0) FROM conversations_message"
-# The ids alone say where to look: no index of the table holds its times.
+# `id > after` limits the scan, because no index has `created_at`.
 COUNT = """
 SELECT workspace.agency_id, CASE message.direction WHEN 'in' THEN 'messages_received' ELSE 'messages_sent' END,
     date_trunc('hour', message.created_at, 'UTC') AS hour, count(*)

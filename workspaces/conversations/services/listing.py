@@ -1,4 +1,4 @@
-"""Conversations and messages with what is shown of them, in one statement each."""
+"""Querysets of conversations and messages with all that lists show, in one statement each."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,21 +13,21 @@ from workspaces.subaccounts.models import Channel, Workspace
 
 
 def shown_conversations(rows: ConversationQuerySet) -> ConversationQuerySet:
-    """Join what a conversation shows beside its own columns."""
+    """Join the related rows that a shown conversation needs."""
     return rows.select_related("channel", "contact", "assigned_to")
 
 
 def newest_page(rows: "QuerySet[Conversation]", offset: int, size: int) -> ConversationQuerySet:
-    """Give a page of conversations, newest activity first; the rows before it are walked over in an index alone."""
+    """Return a page of conversations, newest activity first. The skipped rows are read from an index only."""
     page = rows.order_by("-updated_at", "-id").values("pk")[offset : offset + size]
     return shown_conversations(Conversation.objects.filter(pk__in=page)).newest_activity_first()
 
 
 def count_conversations(workspace: Workspace, rows: "QuerySet[Conversation]", wanted: Mapping[str, Any]) -> int:
-    """Count what a list of conversations is asked for; `wanted` holds its filters by name, `rows` what they find.
+    """Count the conversations of a list. `wanted` holds its filters by name, `rows` the filtered queryset.
 
-    All of them and those of a channel or status are counted by kept numbers. Of those with nothing unread it is known
-    how many the others are, which are few.
+    Totals, also by channel and status, come from stored counts. Conversations with nothing unread are the total minus
+    the few unread ones.
     """
     if not wanted.keys() <= {"channel", "status", "unread"} or wanted.get("unread"):
         return rows.count()
@@ -42,6 +42,6 @@ def count_conversations(workspace: Workspace, rows: "QuerySet[Conversation]", wa
 
 
 def shown_messages(rows: MessageQuerySet) -> MessageQuerySet:
-    """Join what a message shows beside its own columns."""
+    """Join the related rows that a shown message needs."""
     shown = rows.select_related("conversation__contact", "media__workspace", "fetch")
     return shown.defer(*unread_of_workspace("media__workspace"))

@@ -1,4 +1,4 @@
-"""Channels and the rows of conversations, held until the transaction ends."""
+"""Locks channels and conversations until the transaction ends."""
 
 from collections.abc import Collection
 
@@ -16,11 +16,10 @@ FROM (SELECT number FROM unnest(%s::integer[]) AS asked (number) ORDER BY number
 
 
 def lock_channels(channels: Collection[int]) -> None:
-    """Hold channels by their numbers until the transaction ends: one reader at a time for each.
+    """Lock channels, by primary key, until the transaction ends. Each channel has one callback reader at a time.
 
-    A transaction takes all of its channels at once, as its first statement, and in one order, so that readers wait in a
-    line. Statements of another transaction are seen by the next statement: a reader that waited here sees all that its
-    predecessor did.
+    A transaction locks all its channels at once, in one order and in its first statement, so readers do not deadlock.
+    The next statement sees everything that the transaction before it committed.
     """
     numbers = sorted({number % 2**31 for number in channels})
     if numbers:
@@ -29,9 +28,9 @@ def lock_channels(channels: Collection[int]) -> None:
 
 
 def lock_conversation(conversation: Conversation) -> Conversation:
-    """Hold a conversation, then read it with what it shows. Raises `ConversationNotFound` where it has gone.
+    """Lock a conversation, then read it with its related rows. Raises `ConversationNotFound`.
 
-    In two statements: a join in the one that waits would still show the holder of before the wait.
+    This takes two statements, because a join in the waiting one would still show the assignee from before the wait.
     """
     own = Conversation.objects.filter(pk=conversation.pk)
     if not own.select_for_update(no_key=True).values_list("pk", flat=True).first():
@@ -40,7 +39,7 @@ def lock_conversation(conversation: Conversation) -> Conversation:
 
 
 def lock_conversations_of(contacts: Collection[int]) -> None:
-    """Hold contacts' conversations before the contacts, as those do who take in what a contact writes."""
+    """Lock contacts' conversations before the contacts, in the same order as callback readers do."""
     rows = Conversation.objects.filter(contact__in=contacts).order_by("pk").select_for_update()
     list(rows.values_list("pk"))
 

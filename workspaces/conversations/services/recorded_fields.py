@@ -1,4 +1,4 @@
-"""Which fields of the inbox's settings keep their values in the activity log, and how they are shown."""
+"""The fields of the inbox's settings whose values the activity log keeps, and how it shows them."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Events of conversations and messages, many at once: where nobody wants them, one statement and no row."""
+"""Records many events of conversations and messages at once. Without subscriptions this is one statement and no row."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -16,20 +16,20 @@ CLOSED = "conversation.closed"
 REOPENED = "conversation.reopened"
 NOTE_ADDED = "conversation.note_added"
 RECEIVED = "message.received"
-# The topic of each status that a message of ours can reach.
+# The topic for each status of an outgoing message.
 MESSAGE_TOPICS = {status: f"message.{status}" for status in ("sent", "delivered", "read", "failed")}
 
-# The topic, the workspace's number and that of the conversation or message.
+# The topic and the primary keys of the workspace and of the conversation or message.
 Happened = tuple[str, int, int]
 
 
 def record_conversation_events(happened: Sequence[Happened], *, now: datetime) -> None:
-    """Record what happened to conversations, in the transaction in which it did."""
+    """Record events of conversations, in the transaction of the changes."""
     _record("conversation", happened, _conversations, now)
 
 
 def record_message_events(happened: Sequence[Happened], *, now: datetime) -> None:
-    """Record what happened to messages, in the transaction in which it did."""
+    """Record events of messages, in the transaction of the changes."""
     _record("message", happened, _messages, now)
 
 

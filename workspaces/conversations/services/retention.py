@@ -1,4 +1,4 @@
-"""How long messages and notes are kept: what is older goes, and conversations show what is left of them."""
+"""Retention of messages and notes. After a removal, conversations show the newest remaining message."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -17,7 +17,7 @@ from workspaces.conversations.services.media_use import remove_media_of_messages
 KEPT = timedelta(days=settings.MESSAGES_KEPT_DAYS)
 BATCH = 1_000
 MESSAGES = OldRows("conversations_message", "created_at", KEPT)
-# The oldest, and of these the ones whose time is over; who reads or changes one of them keeps it for the next run.
+# Deletes those of the lowest ids that are past their retention. Rows that are locked now wait for the next run.
 FORGET = """
 WITH old AS MATERIALIZED (
     SELECT id FROM conversations_message WHERE id = ANY (ARRAY (
@@ -32,7 +32,7 @@ WITH old AS MATERIALIZED (
 DELETE FROM conversations_message WHERE id IN (SELECT id FROM old)
 RETURNING id, conversation_id, media_id, direction = 'in', provider_time
 """
-# Of a conversation that has lost its last message the newest that is left is the last one; it may be that none is.
+# If a conversation has lost its last message, the newest remaining one takes its place. There may be none.
 SHOW = """
 UPDATE conversations_conversation AS conversation
 SET last_message = newest.id, last_message_uuid = newest.uuid, last_message_at = newest.provider_time,
@@ -48,7 +48,7 @@ LEFT JOIN LATERAL (
 ) AS newest ON true
 WHERE conversation.id = held.id
 """
-# What nobody has read for so long is unread no more.
+# Removed messages no longer count as unread.
 COUNT = """
 UPDATE conversations_conversation AS conversation
 SET unread_count = greatest(0, conversation.unread_count - gone.unread)
@@ -64,12 +64,12 @@ WHERE conversation.id = gone.id AND conversation.unread_count > 0
 
 WORKSPACES = "SELECT workspace_id, id FROM conversations_conversation WHERE id = ANY (%s::bigint[])"
 
-# The numbers of a message, its conversation and its file, whether it came in, and the provider's time.
+# The primary keys of a message, its conversation and its file, whether it is incoming, and the provider's time.
 Gone = tuple[int, int, int | None, bool, datetime]
 
 
 def forget_messages(batch: int = BATCH) -> int:
-    """Remove a batch of old messages with their files, unless something else shows or needs these; says how many."""
+    """Remove a batch of old messages, and their files unless something else uses them. Return how many messages."""
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute(FORGET, {"batch": batch, "kept": KEPT.total_seconds()})

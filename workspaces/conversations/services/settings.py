@@ -1,4 +1,4 @@
-"""What a workspace chooses for its conversations."""
+"""A workspace's settings of conversations."""
 
 from collections.abc import Sequence
 
@@ -17,14 +17,14 @@ class WordOptsIn(Invalid):
 
 
 def settings_of(workspace: Workspace) -> ConversationSettings:
-    """Give a workspace's settings, also where it has never chosen any."""
+    """Return a workspace's settings, or unsaved defaults."""
     found = ConversationSettings.objects.filter(pk=workspace.pk).first()
     return found or ConversationSettings(workspace=workspace)
 
 
 @transaction.atomic
 def change_opt_out_words(*, workspace: Workspace, words: Sequence[str], by: Actor) -> ConversationSettings:
-    """Choose words that opt contacts out as STOP does. Raises `WordOptsIn`."""
+    """Set the words that opt contacts out as STOP does. Raises `WordOptsIn`."""
     chosen = list(dict.fromkeys(filter(None, map(opt_out_key, words))))
     for word in OPT_IN & set(chosen):
         raise WordOptsIn(f"{word.upper()} opts contacts in, and so cannot opt them out.")

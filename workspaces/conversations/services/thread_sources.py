@@ -1,4 +1,4 @@
-"""Higher apps add what they have sent to a contact to the conversation: a registry of sources."""
+"""A registry by which higher apps add their messages to a contact's conversation."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ from workspaces.conversations.models import Conversation
 
 @dataclass(frozen=True, slots=True)
 class ThreadSource:
-    """How a higher app writes messages of its own into a conversation, and what became of those that stand there.
+    """A higher app's function that adds its messages to a conversation and updates their statuses.
 
-    `bring` is called before a thread is read: it takes a bounded number of statements, and changes nothing where there
-    is nothing new.
+    `bring` is called before a thread is read. It takes a bounded number of statements and changes nothing if nothing
+    is new.
     """
 
     name: str
@@ -23,6 +23,6 @@ thread_sources = Registry[ThreadSource]("sources of threads")
 
 
 def bring_messages(conversation: Conversation) -> None:
-    """Bring into a conversation what is to be seen in it now."""
+    """Let all sources update a conversation's messages."""
     for source in thread_sources:
         source.bring(conversation)

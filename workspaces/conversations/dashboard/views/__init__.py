@@ -1,1 +1,1 @@
-"""The inbox: conversations, what is done with them, and how an open page learns of changes."""
+"""The inbox's pages: the list, one conversation, the actions on it, and the event stream of open pages."""

@@ -1,4 +1,4 @@
-"""What is done with many conversations of the list at once."""
+"""Changes many conversations of the list at once."""
 
 from collections.abc import Callable
 from typing import Any
@@ -24,7 +24,7 @@ Change = Callable[[Conversation], Any]
 
 
 class ChangeConversations(InboxPage):
-    """Reads, assigns or closes those that are ticked; what somebody else has taken meanwhile stays with them."""
+    """Marks the selected conversations as read, assigns or closes them. An assignment made meanwhile stays."""
 
     keeps_form_data = True
     form_page = LIST

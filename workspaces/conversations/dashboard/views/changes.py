@@ -1,4 +1,4 @@
-"""What becomes of a conversation: read, assigned, closed, put aside, its contact left alone."""
+"""Actions on one conversation: mark as read, assign, close, snooze, opt its contact out."""
 
 from typing import Any
 from uuid import UUID
@@ -26,7 +26,7 @@ from workspaces.conversations.services.team_inbox.snoozing import SnoozeTimeRefu
 
 
 class ChangeConversation(OneConversation):
-    """A button; where a rule refuses it, the page is shown as it is now, with the reason."""
+    """Runs the action of a button. If a rule refuses it, shows the current page with the reason."""
 
     def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         conversation = self.find(uuid)
@@ -37,7 +37,7 @@ class ChangeConversation(OneConversation):
         return redirect(ONE, conversation.uuid)
 
     def change(self, conversation: Conversation) -> Any:
-        """Call the service. Every button has its own."""
+        """Call the button's service. Each subclass has its own."""
         raise NotImplementedError
 
 
@@ -52,7 +52,7 @@ class UnreadConversation(ChangeConversation):
 
 
 class AssignConversation(ChangeConversation):
-    """Assigns it, unless somebody else has meanwhile: the form says whom it showed."""
+    """Assigns the conversation, unless its assignee has changed since the form was shown (`seen`)."""
 
     keeps_form_data = True
 
@@ -73,7 +73,7 @@ class ConversationStatus(ChangeConversation):
 
 
 class SnoozeConversation(ChangeConversation):
-    """Puts it aside until a time by the workspace's clock, or takes it up again."""
+    """Snoozes the conversation until a time in the workspace's time zone, or ends the snooze."""
 
     keeps_form_data = True
 
@@ -88,7 +88,7 @@ class SnoozeConversation(ChangeConversation):
 
 
 class OptOut(ChangeConversation):
-    """Notes that the contact wants to be left alone, as they told somebody here; or that they do not any more."""
+    """Opts the contact out as they told the team, or in again."""
 
     def change(self, conversation: Conversation) -> Any:
         if self.request.POST.get("opted_out") == "yes":

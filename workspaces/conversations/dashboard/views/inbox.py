@@ -1,4 +1,4 @@
-"""The list of conversations, and one of them with all that was written."""
+"""The inbox's list of conversations, and the page of one conversation with its thread."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -35,7 +35,7 @@ from workspaces.subaccounts.services import people_of
 
 LIST = "app:inbox"
 ONE = "app:conversation"
-# Where the forms of the composer are sent.
+# The URLs that the composer's forms post to.
 WRITING = ("app:conversation-send", "app:conversation-note", "app:conversation-insert")
 LONGEST_SEARCH = 100
 LABELS = {
@@ -52,7 +52,7 @@ EMPTY = {
     View.SNOOZED: _("Nothing is put aside."),
     View.CLOSED: _("Nothing is closed yet."),
 }
-# What a list shows of a message without a text.
+# The list shows this for a message without a text.
 KINDS = {
     Type.IMAGE: _("Picture"),
     Type.VIDEO: _("Video"),
@@ -68,7 +68,7 @@ KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """What the list shows: a view, or what a search has found."""
+    """The rows of the list: those of a view, or the results of a search."""
 
     view: View
     search: str
@@ -77,7 +77,7 @@ class Listed:
 
     @property
     def kept(self) -> str:
-        """The query that links of the page keep."""
+        """The query string that the page's links keep."""
         asked = {"view": "" if self.view is View.ALL else self.view.value, "search": self.search}
         kept = {name: value for name, value in asked.items() if value}
         return f"?{urlencode(kept)}" if kept else ""
@@ -88,7 +88,10 @@ class Listed:
 
 
 class InboxPage(DashboardView):
-    """The list, beside it perhaps a conversation. What the page shows is read after its place in the stream."""
+    """The list, with or without a conversation beside it.
+
+    It reads the stream's newest entry before its data, so that the open page misses no change.
+    """
 
     nav = LIST
     form_page = ONE
@@ -101,7 +104,7 @@ class InboxPage(DashboardView):
         status: int = 200,
         **more: Any,
     ) -> HttpResponse:
-        """Render the inbox; `composer` is one that was refused, with what was typed."""
+        """Render the inbox. `composer` is a refused one with its typed values."""
         context: dict[str, Any] = {"newest_entry": newest_entry(inbox_topic(self.workspace.pk))}
         if conversation is not None:
             context |= self._thread(conversation, composer)
@@ -152,14 +155,14 @@ class InboxPage(DashboardView):
 
 
 class Inbox(InboxPage):
-    """All conversations, by their newest activity."""
+    """All conversations, newest activity first."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
         return self.show()
 
 
 class OneConversation(InboxPage):
-    """A page about one conversation of the workspace; malformed, unknown and foreign ids read alike."""
+    """A page about one conversation of the workspace. Malformed, unknown and foreign ids get the same answer."""
 
     def find(self, uuid: UUID | None) -> Conversation:
         rows = shown_conversations(Conversation.objects.of(self.workspace))
@@ -171,7 +174,7 @@ class OneConversation(InboxPage):
 
 
 class ConversationPage(OneConversation):
-    """What was written in a conversation, and what can be sent."""
+    """Shows a conversation's thread and its composer."""
 
     def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         conversation = self.find(uuid)
@@ -181,7 +184,7 @@ class ConversationPage(OneConversation):
 
 
 class InboxStream(DashboardView):
-    """Tells an open page which conversations change."""
+    """Streams the changes of conversations to an open page."""
 
     nav = LIST
 

@@ -1,4 +1,4 @@
-"""Saved replies: the list, one of them, and its text as the composer inserts it."""
+"""Dashboard pages about saved replies, and the text that the composer inserts."""
 
 from typing import Any
 from uuid import UUID
@@ -31,7 +31,7 @@ FORM = "conversations/saved_reply.html"
 
 
 class SavedReplies(ListPage, DashboardView):
-    """All saved replies by name; found by a part of it or of the text."""
+    """All saved replies, ordered by name. The search looks in name and text."""
 
     nav = NAV
     table = Table(
@@ -69,7 +69,7 @@ class SavedReplyNew(DashboardForm[SavedReplyForm]):
 
 
 class OneSavedReply(DashboardView):
-    """A page about one saved reply of the workspace; malformed, unknown and foreign ids read alike."""
+    """A page about one saved reply of the workspace. Malformed, unknown and foreign ids get the same answer."""
 
     nav = NAV
     form_page = ONE
@@ -98,7 +98,7 @@ class SavedReplyPage(OneSavedReply, DashboardForm[SavedReplyForm]):
 
 
 class SavedReplyDelete(OneSavedReply, DashboardForm[Confirmation]):
-    """Asks first."""
+    """Asks for confirmation, then deletes the saved reply."""
 
     template_name = FORM
 
@@ -120,7 +120,7 @@ class SavedReplyDelete(OneSavedReply, DashboardForm[Confirmation]):
 
 
 class FilledReply(OneConversation):
-    """The text of a saved reply for the contact of a conversation, as a script puts it into the composer."""
+    """Returns a saved reply's text, filled in for a conversation's contact. A script puts it into the composer."""
 
     def get(self, request: HttpRequest, uuid: UUID | None, reply: UUID | None) -> JsonResponse:
         conversation = self.find(uuid)

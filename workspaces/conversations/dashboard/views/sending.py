@@ -1,4 +1,4 @@
-"""What is written into a conversation: answers, templates, what failed once more, and notes for colleagues."""
+"""Actions that write into a conversation: send an answer or template, retry a failed message, add a note."""
 
 from dataclasses import replace
 from typing import Any
@@ -33,7 +33,7 @@ from workspaces.media.services import StoredFile, add_media, store_file
 
 
 class SendMessage(OneConversation):
-    """Sends what was written; a refusal shows the page again with it."""
+    """Sends a message. If it is refused, shows the page again with the typed text."""
 
     creates = True
     keeps_form_data = True
@@ -41,7 +41,7 @@ class SendMessage(OneConversation):
     refusal: DomainError | None = None
 
     def prepare(self, request: HttpRequest, *args: Any, **ids: Any) -> None:
-        """Put the file into the storage; one that no message names is removed again later."""
+        """Store the uploaded file. A file that no message uses is removed later."""
         file = request.FILES.get("file")
         if file is None:
             return
@@ -84,7 +84,7 @@ class SendMessage(OneConversation):
 
 
 class InsertSavedReply(OneConversation):
-    """Puts a saved reply behind what was typed, and sends nothing."""
+    """Appends a saved reply to the typed text and sends nothing."""
 
     keeps_form_data = True
 
@@ -101,7 +101,7 @@ class InsertSavedReply(OneConversation):
 
 
 class SendAgain(OneConversation):
-    """Sends what has failed once more."""
+    """Sends a failed message again."""
 
     creates = True
 
@@ -119,7 +119,7 @@ class SendAgain(OneConversation):
 
 
 class AddNote(OneConversation):
-    """A note that only colleagues see."""
+    """Adds a note, which contacts never see."""
 
     creates = True
     keeps_form_data = True
@@ -144,7 +144,7 @@ class AddNote(OneConversation):
         return self.show(conversation, composer=composer, status=422)
 
     def _show_again(self, conversation: Conversation, refusal: str) -> HttpResponse:
-        """Show the text where it was begun, or as a note where nothing can be answered any more."""
+        """Show the text in the form where it was begun, or as a note if no answer can be sent any more."""
         composer = composer_of(conversation, now=timezone.now())
         composer.take(self.request.POST)
         if composer.refusal or composer.mode != BegunAs.TEXT:

@@ -1,4 +1,4 @@
-"""A conversation that we begin: who is written to, on which channel, with what."""
+"""The dashboard page that starts a conversation with a contact."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ LONGEST_SEARCH = 100
 
 
 class NewConversation(DashboardView):
-    """Asks for the contact, then for the channel, then for the message; each step is an address of its own."""
+    """Asks for the contact, then the channel, then the message. Each step has its own URL."""
 
     nav = LIST
     form_page = "app:conversation-new"
@@ -91,7 +91,7 @@ class NewConversation(DashboardView):
         return found
 
     def _channels(self, contact: Contact) -> list[Channel]:
-        """Give the channels on which the contact can be written to."""
+        """Return the channels on which the contact can be reached."""
         active = Channel.objects.filter(
             workspace=self.workspace, status=Channel.Status.ACTIVE, platform__in=sorted(RULES)
         )
@@ -108,7 +108,7 @@ class NewConversation(DashboardView):
         return composer_of(unwritten, now=timezone.now(), mode=BegunAs.TEMPLATE, template=template)
 
     def _composer_again(self, contact: Contact, channel: Channel) -> Composer:
-        """Give the form, with what was typed for this contact when the session had ended."""
+        """Return the composer, with the text that was submitted for this contact after the session had ended."""
         kept = kept_form_data(self.request)
         if kept is None or kept.sent_to != self.request.get_full_path():
             return self._composer(contact, channel)

@@ -1,1 +1,1 @@
-"""What becomes of the conversations of a contact that is merged or removed."""
+"""Moves or removes the conversations of a contact that is merged or removed."""

@@ -1,4 +1,4 @@
-"""Conversations of two contacts who became one: they move, and two on one channel become one."""
+"""Moves a merged contact's conversations. Two conversations on one channel become one."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ from workspaces.contacts.services.people.merging import ContactMergeHandler
 from workspaces.conversations.models import Conversation, Message, Note, QueuedMessage
 from workspaces.conversations.services.announcing import announce_changes
 
-# What a conversation shows of its last message.
+# The columns about the last message.
 LAST = (
     "last_message",
     "last_message_uuid",
@@ -19,7 +19,7 @@ NEWEST = ("last_inbound_at", "read_up_to", "contact_received_up_to", "contact_re
 
 
 def move_conversations(kept: int, gone: int) -> None:
-    """Give one contact's conversations to another, in the merge's transaction."""
+    """Move the conversations of the contact `gone` to `kept`, in the merge's transaction."""
     rows = Conversation.objects.filter(contact__in=(kept, gone)).order_by("pk").select_for_update()
     held: Sequence[Conversation] = list(rows)
     changed = [(one.workspace_id, one.pk) for one in held]
@@ -34,7 +34,7 @@ def move_conversations(kept: int, gone: int) -> None:
 
 
 def _join(kept: Conversation, other: Conversation) -> None:
-    """Make one conversation of two: it is open if either was, and all of both stands in it."""
+    """Merge `other` into `kept` with all messages and notes. The result is open if either was."""
     Message.objects.filter(conversation=other).update(conversation=kept)
     Note.objects.filter(conversation=other).update(conversation=kept)
     QueuedMessage.objects.filter(conversation_id=other.pk).update(conversation_id=kept.pk)
@@ -54,7 +54,7 @@ def _join(kept: Conversation, other: Conversation) -> None:
 
 
 def _is_later(other: Conversation, kept: Conversation) -> bool:
-    """Whether the last message of the other one is the last of both; of one time, the one that arrived later is."""
+    """Return whether the last message of `other` is the newer one. At equal times the higher id counts."""
     if other.last_message_at is None or kept.last_message_at is None:
         return other.last_message_at is not None
     return (other.last_message_at, other.last_message or 0) > (kept.last_message_at, kept.last_message or 0)

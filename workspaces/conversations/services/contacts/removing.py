@@ -1,4 +1,4 @@
-"""What becomes of a removed contact's conversations: they go set by set, as there may be very many messages."""
+"""Removes a removed contact's conversations with one statement for each table, as there may be very many messages."""
 
 from django.db import connection
 from django.utils.timezone import now
@@ -23,9 +23,9 @@ REMOVE_CONVERSATIONS = "DELETE FROM conversations_conversation WHERE id = ANY (%
 
 
 def remove_conversations(contact: int) -> None:
-    """Remove a contact's conversations with all that stands in them; the caller holds the contact's lock.
+    """Remove a contact's conversations with their messages and notes. The caller holds the contact's lock.
 
-    Files that came with the messages go too, unless something else shows or needs them.
+    The messages' files are removed too, unless something else uses them.
     """
     rows = Conversation.objects.filter(contact=contact).order_by("pk").select_for_update()
     held = dict(rows.values_list("pk", "workspace_id"))

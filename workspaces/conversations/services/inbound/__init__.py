@@ -1,7 +1,7 @@
-"""What networks tell, applied in bulk inside the caller's transaction: any number of facts, each of them once.
+"""Applies any number of facts from networks inside the caller's transaction, each one once.
 
-Readers of callbacks open a transaction, take the locks of all its channels (`lock_channels`), call one function for
-each kind of fact, and commit. With the locks two readers never wait for each other in a circle.
+A callback reader opens a transaction, locks all its channels (`lock_channels`), calls one function for each kind of
+fact, and commits. The locks keep two readers from deadlocks.
 """
 
 from workspaces.conversations.services.inbound.changes import (

@@ -1,4 +1,4 @@
-"""What new messages change of their conversations: unread, the last message, the window, reopening."""
+"""Updates conversations for new messages: unread count, last message, 24-hour window, reopening."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[], %s::bigint[], %s::timestam
 
 @dataclass(slots=True)
 class NewMessage:
-    """A message that has just been written."""
+    """A message that has just been inserted."""
 
     id: int
     uuid: UUID
@@ -61,7 +61,7 @@ class NewMessage:
 
 @dataclass(slots=True)
 class Activity:
-    """What is to change of one conversation."""
+    """The collected changes of one conversation."""
 
     conversation: LockedConversation
     last: NewMessage | None = None
@@ -71,7 +71,7 @@ class Activity:
     updated_at: datetime | None = None
 
     def add(self, message: NewMessage) -> None:
-        """Count a message in: one that came in reopens the conversation and, if nobody can have seen it, is unread."""
+        """Add a message. An incoming one reopens the conversation, and is unread unless older than `read_up_to`."""
         if self._is_last(message):
             self.last = message
         if message.direction == "in":
@@ -81,7 +81,7 @@ class Activity:
             self.touch(message.at)
 
     def touch(self, at: datetime) -> None:
-        """Note that the contact did something, which opens the window."""
+        """Record an action of the contact, which opens the 24-hour window."""
         self.inbound_at = at if self.inbound_at is None else max(self.inbound_at, at)
 
     @property
@@ -97,7 +97,7 @@ class Activity:
 def activities_of(
     conversations: Iterable[LockedConversation], *, beside: Iterable[LockedConversation] = ()
 ) -> dict[int, Activity]:
-    """Give an empty account for each conversation, by its id; of those `beside` for each that is to be written."""
+    """Return an empty `Activity` by id for each conversation, and for each one in `beside` without a row yet."""
     unwritten = (one for one in beside if one.is_unwritten)
     return {one.id: Activity(one) for one in chain(unwritten, conversations)}
 
@@ -105,9 +105,9 @@ def activities_of(
 def in_order_of_arrival(
     activities: Mapping[int, Activity], arrived: Iterable[LockedConversation], *, now: datetime
 ) -> Collection[Activity]:
-    """Say when each was last active: what was told together, a microsecond after what was told before it.
+    """Set `updated_at` of the activities one microsecond apart, in the order of each conversation's last fact.
 
-    `arrived` are the conversations of what was told, in its order.
+    `arrived` are the conversations of the facts, in the facts' order.
     """
     last = {one.id: place for place, one in enumerate(arrived) if one.id in activities}
     for number, conversation in enumerate(sorted(last, key=last.__getitem__)):
@@ -116,9 +116,9 @@ def in_order_of_arrival(
 
 
 def apply_activities(activities: Collection[Activity], *, now: datetime) -> None:
-    """Write down what has changed of conversations, and when their contacts were last heard of.
+    """Insert or update the conversations, and set when their contacts last wrote.
 
-    A contact whose conversation is still to be written was written with that.
+    The contact of a conversation without a row is new and was inserted with that time.
     """
     written = sorted(activities, key=lambda one: one.conversation.id)
     new = [one for one in written if one.conversation.is_unwritten]

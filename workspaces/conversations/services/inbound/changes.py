@@ -1,4 +1,4 @@
-"""What contacts change of messages that are there: edits, messages taken back, reactions."""
+"""Applies contacts' changes to known messages: edits, removals, reactions."""
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
@@ -38,7 +38,7 @@ TARGETS = """
         ON message.channel_id = told.channel_id AND message.provider_message_id = told.message_id
     ORDER BY message.id FOR NO KEY UPDATE OF message
 """
-# With the further files of a message, which are messages of their own.
+# Includes the further files of a message, which are separate messages.
 WITH_FILES = TARGETS.replace(
     "message.provider_message_id = told.message_id",
     f"""message.provider_message_id = ANY (ARRAY[told.message_id] || ARRAY (
@@ -61,8 +61,8 @@ SET text = '', details = '{{}}', reactions = '[]', template = NULL, media_id = N
 FROM target WHERE message.id = target.id AND message.removed_at IS NULL
 RETURNING message.workspace_id, message.conversation_id, message.id, target.media_id
 """  # noqa: S608  # texts of our own
-# A contact has one reaction to a message; one that was taken back stays as an empty one, so that an older one that
-# comes late does not bring it back.
+# A contact has one reaction to a message. A removed reaction stays with an empty emoji, so that an older one that comes
+# late does not restore it.
 REACT = f"""
 WITH target AS ({TARGETS})
 UPDATE conversations_message message
@@ -84,7 +84,7 @@ FROM (
 ) AS held, conversations_message message
 WHERE conversation.id = held.id AND conversation.last_message = message.id AND message.id = ANY (%s::bigint[])
 """
-# A reaction opens the window where the network says so, as a message does.
+# On some networks a reaction opens the 24-hour window, as a message does.
 TOUCH = """
 UPDATE conversations_conversation conversation
 SET last_inbound_at = greatest(conversation.last_inbound_at, reacted.at)
@@ -97,41 +97,41 @@ FROM (
 WHERE conversation.id = reacted.id AND channel.id = conversation.channel_id AND channel.platform = ANY (%s)
 """
 
-# The numbers of the workspace, the conversation and the message, and that of the file that it has lost.
+# The primary keys of the workspace, the conversation, the message, and the file that the message has lost.
 Row = tuple[int, int, int, int | None]
 EDITED, REMOVED, REACTED = ParkedChange.Kind.EDIT, ParkedChange.Kind.REMOVAL, ParkedChange.Kind.REACTION
 
 
 def edit_messages(facts: Sequence[MessageEdited], *, now: datetime) -> int:
-    """Replace texts by what their writers made of them, the newest of each; says how many changed."""
+    """Apply the newest edit of each message. Return how many messages changed."""
     return _apply(EDITED, [_change(fact, fact.text) for fact in facts], now=now)
 
 
 def remove_messages(facts: Sequence[MessageRemoved], *, now: datetime) -> int:
-    """Empty messages that were taken back: text, file, what they carried, reactions; says how many.
+    """Remove the text, file, details and reactions of deleted messages. Return how many messages changed.
 
-    Their files are gone with them, unless something else shows or needs them.
+    Their files are removed too, unless something else uses them.
     """
     return _apply(REMOVED, [_change(fact, "") for fact in facts], now=now)
 
 
 def change_reactions(facts: Sequence[ReactionChanged], *, now: datetime) -> int:
-    """Keep contacts' reactions with their messages; says how many changed."""
+    """Store contacts' reactions to messages. Return how many messages changed."""
     return _apply(REACTED, [_change(fact, fact.emoji[:LONGEST_EMOJI]) for fact in facts], now=now)
 
 
 def apply_parked_changes(messages: Iterable[tuple[int, str]], *, now: datetime) -> None:
-    """Apply what was told of messages, by their channels and provider's ids, before they came."""
+    """Apply the changes that came before their messages. `messages` holds channel keys and provider's ids."""
     parked = take_parked_changes(messages)
     for kind in (EDITED, REMOVED, REACTED):
         _apply(kind, parked.get(kind, ()), now=now)
 
 
 def apply_overtaking_changes(*, now: datetime) -> int:
-    """Apply parked changes of messages of ours whose provider's id has become known since; says of how many messages.
+    """Apply parked changes of our messages whose provider's id is known now. Return the number of messages.
 
-    A reaction may be told before the answer to the call that sent the message is written down. Each channel is by
-    itself, those whose changes killed their process after the others.
+    A reaction may come before the answer to the call that sent its message is recorded. Each channel has its own
+    transaction. Channels whose changes crashed a process before come last.
     """
     messages = known_messages_with_parked_changes(MOST_AT_ONCE, now=now)
     of_channels: dict[int, list[tuple[int, str]]] = {}
@@ -157,7 +157,7 @@ def _change(fact: MessageEdited | MessageRemoved | ReactionChanged, text: str) -
 
 
 def _apply(kind: str, changes: Sequence[Change], *, now: datetime) -> int:
-    """Apply the last change of each message, as a statement changes a row once; what is of none yet is parked."""
+    """Apply the last change of each message, as one statement changes a row once. Park changes of unknown messages."""
     newest = {(one.channel_id, one.message_id): one for one in sorted(changes, key=lambda one: one.at)}
     if not newest:
         return 0
@@ -182,7 +182,7 @@ def _open_windows(changed: Sequence[Row], now: datetime) -> None:
 
 
 def _show(changed: Sequence[Row], now: datetime) -> None:
-    """Show in lists what has become of a conversation's last message."""
+    """Update the preview of conversations whose last message has changed."""
     if not changed:
         return
     conversations = integers(sorted({row[1] for row in changed}))

@@ -1,4 +1,4 @@
-"""Conversations that facts are about: found or opened, and locked, in one order by everybody."""
+"""Finds or opens the conversations of facts and locks them, in the same order everywhere."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from workspaces.conversations.facts import ChannelReference
 
 Key = tuple[int, int]
 
-# The last message of ours may have got the network's time since it was shown.
+# Our last message may have got the network's time since `last_message_at` was written.
 FIND = """
 SELECT conversation.id, conversation.channel_id, conversation.contact_id, conversation.workspace_id,
     conversation.status, conversation.read_up_to, coalesce(last.provider_time, conversation.last_message_at)
@@ -34,9 +34,9 @@ RESERVE = "SELECT nextval('conversations_conversation_id_seq') FROM generate_ser
 
 @dataclass(slots=True)
 class LockedConversation:
-    """A conversation as it was when its row was locked; `is_new` says that it has just been opened.
+    """A conversation's state when its row was locked. `is_new` means that it has just been opened.
 
-    One that `is_unwritten` has its number, but no row yet: it is written once, with what its messages make of it.
+    A conversation that `is_unwritten` has an id but no row yet. It is inserted once, with the changes of its messages.
     """
 
     id: int
@@ -51,7 +51,7 @@ class LockedConversation:
 
 
 def lock_conversations(keys: Collection[Key]) -> dict[Key, LockedConversation]:
-    """Lock those that are there, of these channels and contacts, in the order of their ids."""
+    """Lock the existing conversations of these channels and contacts, in the order of their ids."""
     if not keys:
         return {}
     channels, contacts = zip(*keys, strict=True)
@@ -64,10 +64,11 @@ def lock_conversations(keys: Collection[Key]) -> dict[Key, LockedConversation]:
 def open_conversations(
     wanted: Mapping[Key, ChannelReference], *, now: datetime, strangers: Collection[int] = ()
 ) -> dict[Key, LockedConversation]:
-    """Lock the conversation of each of these channels and contacts; those that are not there yet are opened.
+    """Lock the conversation of each of these channels and contacts, and open the missing ones.
 
-    A reader that opens the same at the same time gets the same one. Of `strangers`, contacts that were made in this
-    transaction, nobody else knows: their conversations get their numbers here, and `apply_activities` writes them.
+    A reader that opens the same conversation at the same time gets the same row. `strangers` are contacts created in
+    this transaction, which nobody else sees. Their conversations only get ids here, and `apply_activities` inserts
+    them.
     """
     found = _reserved({key: channel for key, channel in wanted.items() if key[1] in strangers})
     found |= lock_conversations([key for key in wanted if key not in found])

@@ -1,4 +1,4 @@
-"""Messages that left through the account: ours, which the network tells back, or another app's."""
+"""Applies echoes: the network's reports of messages that the account sent, through us or another app."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -19,7 +19,8 @@ from workspaces.conversations.services.inbound.statuses import advance_statuses
 from workspaces.conversations.services.recording import OPENED, record_conversation_events
 from workspaces.conversations.services.texts import storable
 
-# One of ours is found by the network's id, else by ours; its time is what marks of reading are compared with.
+# A message of ours is found by the network's id, else by our own. It gets the network's time, which read marks are
+# compared with.
 OURS = """
 WITH told AS (
     SELECT * FROM unnest(%s::bigint[], %s::text[], %s::uuid[], %s::timestamptz[]) WITH ORDINALITY
@@ -53,11 +54,11 @@ FROM found JOIN conversations_message message ON message.id = found.id GROUP BY 
 
 
 def record_echoes(facts: Sequence[EchoReceived], *, now: datetime) -> int:
-    """Take what left through accounts; says how many were another app's and new.
+    """Record messages that accounts sent. Return how many new messages came from another app.
 
-    Ours get the network's time, and its id where that is not known yet. Those that are pending are sent; those whose
-    outcome was unknown get the time at which they were sent. Others are outgoing messages that were sent elsewhere;
-    they leave unread and the conversation's status as they are.
+    Our messages get the network's time, and its id if it is missing. Pending ones become sent; those with an unknown
+    outcome get the time at which they were sent. The others are stored as outgoing messages with `sent_elsewhere`. They
+    do not change the conversation's unread count or status.
     """
     known = _tell_ours(facts)
     advance_statuses([_sent(facts[place]) for place, is_news in sorted(known.items()) if is_news], now=now)
@@ -83,7 +84,7 @@ def record_echoes(facts: Sequence[EchoReceived], *, now: datetime) -> int:
 
 
 def _sent(fact: EchoReceived) -> StatusChanged:
-    """What an echo says of a message of ours, whatever the call that sent it was answered."""
+    """Return the status that an echo proves for our message, whatever answer the sending call got."""
     return StatusChanged(
         channel=fact.channel,
         person=fact.person,
@@ -95,7 +96,7 @@ def _sent(fact: EchoReceived) -> StatusChanged:
 
 
 def _tell_ours(facts: Sequence[EchoReceived]) -> dict[int, bool]:
-    """Give the places of the facts about messages that are known, and whether it is news that these were sent."""
+    """Find the facts about known messages. Return for each index whether it is news that the message was sent."""
     if not facts:
         return {}
     opaque: list[UUID | None] = [parse_uuid(fact.opaque) for fact in facts]

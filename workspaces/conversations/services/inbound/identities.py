@@ -1,4 +1,4 @@
-"""People whose ids change, and what they want of marketing, as the network tells."""
+"""Applies changes of people's ids and of their marketing preferences."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -15,7 +15,7 @@ from workspaces.conversations.services.inbound.people import channel_person, is_
 
 
 def change_identities(facts: Sequence[IdentityChanged], *, now: datetime) -> int:
-    """Let people keep their contacts and conversations under the ids that they have now; says of how many."""
+    """Give people's identities their new ids, so that contacts and conversations stay. Return how many were applied."""
     told = [fact for fact in facts if is_somebody(fact.person) and is_somebody(fact.becomes)]
     renamed = [
         Renaming(channel_person(fact.channel, fact.person), channel_person(fact.channel, fact.becomes), fact.at)
@@ -26,7 +26,7 @@ def change_identities(facts: Sequence[IdentityChanged], *, now: datetime) -> int
 
 
 def change_marketing_preferences(facts: Sequence[MarketingPreferenceChanged], *, now: datetime) -> int:
-    """Keep who wants no marketing; the last word of each counts, by the network's time. Says of how many people."""
+    """Apply the newest marketing preference of each person, by the network's time. Return the number of contacts."""
     told = [(channel_person(fact.channel, fact.person), fact) for fact in facts if is_somebody(fact.person)]
     times: dict[ChannelPerson, datetime] = {}
     for person, fact in told:

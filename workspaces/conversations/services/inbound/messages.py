@@ -1,4 +1,4 @@
-"""Rows of messages, written many at once and each of them once."""
+"""Inserts many messages at once, each one once."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ NO_DETAILS = "{}"
 
 @dataclass(slots=True)
 class Draft:
-    """A message that is to be written if its channel does not have one with its id yet."""
+    """A message that will be inserted unless its channel has a message with its id already."""
 
     conversation: LockedConversation
     message_id: str
@@ -53,15 +53,15 @@ class Draft:
 def draft_of(
     conversation: LockedConversation, message_id: str, type: str, text: str, details: object, at: datetime
 ) -> Draft:
-    """Make a draft of what a network told, without characters that cannot be stored."""
+    """Make a draft of a network's message, without characters that cannot be stored."""
     written = storable_json(details) if details else NO_DETAILS
     return Draft(conversation, storable(message_id)[:LONGEST_PROVIDER_ID], type, storable(text), written, at)
 
 
 def write_messages(drafts: Sequence[Draft], *, direction: str, now: datetime) -> dict[tuple[int, str], NewMessage]:
-    """Write those that are new, in the order of their times, and of one time in the order in which they were told.
+    """Insert the new messages by time, then in the drafts' order. Return them by channel and provider's id.
 
-    Gives them by channel and the provider's id; what was told first of a message counts.
+    The first draft of a message counts.
     """
     once: dict[tuple[int, str], Draft] = {}
     for draft in drafts:
@@ -101,7 +101,7 @@ def _new(draft: Draft, id: int, uuid: UUID, direction: str) -> NewMessage:
 
 
 def write_files(files: Sequence[tuple[NewMessage, ReceivedFile]], *, now: datetime) -> None:
-    """Say which files are to be fetched; one that may not be kept is never fetched."""
+    """Queue files to be fetched. A file that may not be kept is recorded but never fetched."""
     if not files:
         return
     some = [file for _, file in files]

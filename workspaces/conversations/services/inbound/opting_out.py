@@ -1,4 +1,4 @@
-"""Contacts who ask to be left alone, or want to be written to again, in a message of their own."""
+"""Opts contacts out or in who ask for it in a message."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,14 +16,14 @@ KEYWORD, BUTTON = Contact.OptOutSource.KEYWORD, Contact.OptOutSource.BUTTON
 
 @dataclass(slots=True)
 class Received:
-    """A message that was new, and the fact that told it."""
+    """A new message and the fact that reported it."""
 
     fact: MessageReceived
     message: NewMessage
 
 
 def obey_opt_outs(received: Sequence[Received], *, now: datetime) -> None:
-    """Opt contacts out and in as their messages ask, by the network's time of these; who opted out is told so once."""
+    """Opt contacts out and in as their messages ask, by the network's time. Confirm each opt-out to the contact."""
     conversations: dict[int, int] = {}
     words = []
     for one, source in _wishes(received):
@@ -37,7 +37,7 @@ def obey_opt_outs(received: Sequence[Received], *, now: datetime) -> None:
 
 
 def _wishes(received: Iterable[Received]) -> Iterable[tuple[Received, str]]:
-    """Give the messages that ask for something; with an empty source those of people who want to be written to."""
+    """Yield the messages that opt out, with the source, and those that opt in, with an empty source."""
     short = [(one, keys) for one in received if (keys := keys_of(one.fact.text, one.fact.payload))]
     if not short:
         return

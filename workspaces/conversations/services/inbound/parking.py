@@ -1,4 +1,4 @@
-"""Changes that come before their message wait for it: for a day, and the newest of each channel."""
+"""Parks changes that come before their message, for a day and up to a limit for each channel."""
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
@@ -9,8 +9,8 @@ from django.db import connection
 from config.leases.arrays import integers, moments, texts
 
 MOST_OF_A_CHANNEL = 1_000
-# Longer than a transaction lasts that parks a change or makes its message known, and than one look waits behind other
-# tasks; of so many at most, the newest.
+# Longer than the transactions that park a change or make its message known, and than this task waits behind others. At
+# most the newest `MOST_LOOKED_AT` changes are checked.
 LATELY = timedelta(minutes=15)
 MOST_LOOKED_AT = 10_000
 
@@ -27,7 +27,7 @@ ON CONFLICT (channel_id, message_id, kind) DO UPDATE SET parked_at = excluded.pa
     at = greatest(parked.at, excluded.at)
 RETURNING channel_id
 """
-# What is about messages that never come (reactions to broadcasts, say) makes room for what came later.
+# Changes of messages that never come, such as reactions to broadcasts, make room for newer ones.
 MAKE_ROOM = """
 DELETE FROM conversations_parkedchange WHERE id IN (
     SELECT old.id FROM unnest(%s::bigint[]) AS full_one (channel_id) CROSS JOIN LATERAL (
@@ -35,8 +35,8 @@ DELETE FROM conversations_parkedchange WHERE id IN (
         ORDER BY id DESC OFFSET %s
     ) AS old)
 """
-# Messages of ours are known before the network's id of them is: that comes with its answer, a status or an echo, and
-# what is told at that same moment is parked all the same.
+# We know our own messages before their network's ids. An id comes with the network's answer, a status or an echo. A
+# change that comes at the same moment is still parked.
 KNOWN = """
 SELECT DISTINCT parked.channel_id, parked.message_id FROM (
     SELECT channel_id, message_id FROM conversations_parkedchange WHERE parked_at > %s ORDER BY parked_at DESC LIMIT %s
@@ -45,7 +45,7 @@ JOIN conversations_message message
     ON message.channel_id = parked.channel_id AND message.provider_message_id = parked.message_id
 LIMIT %s
 """
-# A reader that holds one of them is parking it anew, or applies it.
+# Rows that another reader has locked are skipped; that reader parks them again or applies them.
 EXPECT = """
 UPDATE conversations_parkedchange SET parked_at = %s WHERE id = ANY (ARRAY (
     SELECT parked.id FROM unnest(%s::bigint[], %s::text[]) AS known (channel_id, message_id)
@@ -57,7 +57,7 @@ DELETE FROM conversations_parkedchange parked USING unnest(%s::bigint[], %s::tex
 WHERE parked.channel_id = known.channel_id AND parked.message_id = known.message_id
 RETURNING parked.kind, parked.channel_id, parked.message_id, parked.text, parked.at
 """
-# What is no longer looked at goes a day after it was told.
+# A change that is not checked any more is dropped a day after it was reported.
 LEAVE = """
 UPDATE conversations_parkedchange parked SET parked_at = least(parked.parked_at, %s)
 FROM unnest(%s::bigint[], %s::text[]) AS known (channel_id, message_id)
@@ -66,7 +66,7 @@ WHERE parked.channel_id = known.channel_id AND parked.message_id = known.message
 
 
 class Change(NamedTuple):
-    """Of a message by its provider's id: a new text, an emoji, or nothing where it was taken back."""
+    """A change of the message with a provider's id. `text` is the new text, the emoji, or "" for a removal."""
 
     channel_id: int
     message_id: str
@@ -84,7 +84,7 @@ def columns_of(changes: Collection[Change]) -> list[str]:
 
 
 def park_changes(kind: str, changes: Sequence[Change], *, now: datetime) -> None:
-    """Keep those of messages that are not known yet, the newest of each kind."""
+    """Park the changes of messages that are not known yet, the newest of each kind."""
     with connection.cursor() as cursor:
         cursor.execute(PARK, [kind, now, *columns_of(changes)])
         parked = {row[0] for row in cursor.fetchall()}
@@ -93,9 +93,10 @@ def park_changes(kind: str, changes: Sequence[Change], *, now: datetime) -> None
 
 
 def expect_known_messages(messages: Collection[tuple[int, str]], *, now: datetime) -> None:
-    """Have changes of messages looked at whose provider's ids, told by their channels, have just become known.
+    """Mark the parked changes of messages whose provider's ids have just become known, so that a task applies them.
 
-    For callers that may not wait for those who read callbacks; waits for nobody.
+    `messages` holds channel keys and provider's ids. Callers that must not wait for callback readers use this; it skips
+    locked rows.
     """
     if messages:
         values = [integers([one[0] for one in messages]), texts([one[1] for one in messages])]
@@ -104,7 +105,7 @@ def expect_known_messages(messages: Collection[tuple[int, str]], *, now: datetim
 
 
 def known_messages_with_parked_changes(most: int, *, now: datetime) -> list[tuple[int, str]]:
-    """Give messages that are there, by channel and provider's id, of which changes were parked lately all the same."""
+    """Return known messages, by channel and provider's id, that have recently parked changes."""
     with connection.cursor() as cursor:
         cursor.execute(KNOWN, [now - LATELY, MOST_LOOKED_AT, most])
         found: list[tuple[int, str]] = cursor.fetchall()
@@ -112,14 +113,14 @@ def known_messages_with_parked_changes(most: int, *, now: datetime) -> list[tupl
 
 
 def leave_parked_changes(messages: Collection[tuple[int, str]], *, now: datetime) -> None:
-    """Look no longer at what was told of these messages."""
+    """Stop checking the parked changes of these messages."""
     values = [integers([one[0] for one in messages]), texts([one[1] for one in messages])]
     with connection.cursor() as cursor:
         cursor.execute(LEAVE, [now - LATELY, *values])
 
 
 def take_parked_changes(messages: Iterable[tuple[int, str]]) -> dict[str, list[Change]]:
-    """Give and forget what was told of messages that have come now, by its kind."""
+    """Remove the parked changes of these messages and return them by kind."""
     known = list(messages)
     found: dict[str, list[Change]] = {}
     if known:

@@ -1,4 +1,4 @@
-"""Whose contact the person of a fact is, and their conversation."""
+"""Finds the contact and the conversation of the person in a fact."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -12,12 +12,12 @@ Fact = TypeVar("Fact", bound=ConversationFact)
 
 
 def is_somebody(person: Person) -> bool:
-    """Whether the network has told who it is."""
+    """Return whether the network has reported an id of the person."""
     return bool(person.external_id or person.user_id)
 
 
 def channel_person(channel: ChannelReference, person: Person) -> ChannelPerson:
-    """Give a person as contacts know them."""
+    """Convert a person into the form that contacts use."""
     return ChannelPerson(
         channel_id=channel.id,
         workspace_id=channel.workspace_id,
@@ -32,10 +32,10 @@ def channel_person(channel: ChannelReference, person: Person) -> ChannelPerson:
 def conversations_of_people(
     facts: Sequence[Fact], *, now: datetime, are_theirs: bool = True
 ) -> list[tuple[Fact, LockedConversation]]:
-    """Give each fact with its person's conversation, locked; contacts and conversations are made where they are new.
+    """Return each fact with its person's locked conversation. Create missing contacts and conversations.
 
-    That of a new contact is only written by `apply_activities`. Facts about nobody are left out. `are_theirs` says that
-    the facts are what the people themselves did.
+    `apply_activities` inserts the conversation of a new contact. Facts about a person without an id are left out.
+    `are_theirs` means that the people acted themselves, so the facts' times are their last inbound times.
     """
     known = [fact for fact in facts if is_somebody(fact.person)]
     asked, found = _contacts(known, now, are_theirs)
@@ -49,7 +49,7 @@ def conversations_of_people(
 def _contacts(
     facts: Iterable[ConversationFact], now: datetime, are_theirs: bool
 ) -> tuple[Mapping[tuple[int, Person], ChannelPerson], FoundPeople]:
-    """Give whom was asked for, by channel and person, and who they are."""
+    """Return the `ChannelPerson` of each channel and person, and their contacts."""
     asked: dict[tuple[int, Person], ChannelPerson] = {}
     told: dict[ChannelPerson, datetime] = {}
     for fact in facts:

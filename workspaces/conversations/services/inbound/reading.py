@@ -1,4 +1,4 @@
-"""How far contacts have got: everything of ours up to a moment was received, or read."""
+"""Applies read marks: a contact has received or read all our messages up to a moment."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
@@ -11,10 +11,10 @@ from workspaces.conversations.facts import ReadUpTo
 from workspaces.conversations.services.inbound.statuses import RANKS, Moving, move_on
 from workspaces.conversations.services.texts import storable
 
-# A message may have been recorded after the mark that passed it.
+# A message may be recorded after a mark with a later time.
 SLACK = timedelta(days=1)
 
-# Until when: told, or the time of the message that was named. A contact may be several persons on a channel.
+# `at` is the reported time or that of the named message. A contact may have several identities on a channel.
 FIND = """
 WITH asked AS (
     SELECT DISTINCT asked.channel_id, asked.status, coalesce(named.provider_time, asked.at) AS at,
@@ -44,8 +44,8 @@ SET contact_read_up_to = greatest(conversation.contact_read_up_to, marked.read_a
 FROM unnest(%s::bigint[], %s::timestamptz[], %s::timestamptz[]) AS marked (id, read_at, received_at)
 WHERE conversation.id = marked.id
 """
-# What is still to be sent is nobody's to read, whatever its time. A message whose outcome was unknown counts once an
-# echo has said that it left.
+# Messages that are not sent yet are excluded, whatever their time. A message with an unknown outcome is included once
+# an echo or a status has reported it as sent.
 PASSED = """
 SELECT message.id, message.workspace_id, message.conversation_id, message.status, message.provider_time
 FROM unnest(%s::bigint[], %s::timestamptz[], %s::timestamptz[]) AS marked (conversation_id, since, until)
@@ -58,7 +58,7 @@ ORDER BY message.id FOR NO KEY UPDATE OF message
 
 
 class Mark(NamedTuple):
-    """Until when a conversation's contact has read and received what we sent, and until when that was known before."""
+    """Up to when a conversation's contact has read and received our messages, with the times known before."""
 
     conversation: int
     read_at: datetime | None
@@ -72,7 +72,7 @@ class Mark(NamedTuple):
 
     @property
     def since(self) -> datetime | None:
-        """From when on messages may still lack what this mark says: what came before has it."""
+        """The time after which messages may lack this mark's status. Earlier ones have it. None means all messages."""
         known = self.known_received if self.read_at is None else self.known_read
         return known - SLACK if known else None
 
@@ -82,7 +82,7 @@ def _is_after(moment: datetime | None, known: datetime | None) -> bool:
 
 
 def read_up_to(facts: Sequence[ReadUpTo], *, now: datetime) -> int:
-    """Move on all of ours that contacts have received or read, up to a moment or a message; says how many moved."""
+    """Set our messages to delivered or read, up to the reported moment or message. Return how many changed."""
     marks = [mark for mark in _marks(facts) if mark.is_news]
     if not marks:
         return 0
@@ -127,7 +127,7 @@ def _passed(marks: Sequence[Mark]) -> Iterable[tuple[int, int, int, str, datetim
 
 
 def _pass(message: Moving, mark: Mark, time: datetime) -> bool:
-    """Move a message to what the mark says of its time; False where it has come as far already."""
+    """Set the message's status by the mark. Return False if it has that status or a later one already."""
     is_read = mark.read_at is not None and time <= mark.read_at
     status, at = ("read", mark.read_at) if is_read else ("delivered", mark.received_at)
     if RANKS[status] <= RANKS.get(message.status, 0) or at is None:

@@ -1,4 +1,4 @@
-"""Messages that came in."""
+"""Receives messages from contacts."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -27,10 +27,10 @@ from workspaces.conversations.services.recording import (
 
 
 def receive_messages(facts: Sequence[MessageReceived], *, now: datetime) -> int:
-    """Take messages of contacts; says how many were new.
+    """Store messages of contacts. Return how many were new.
 
-    Each makes its contact where the person is new, and opens or reopens their conversation. What asks to be left alone
-    is obeyed before anybody hears of the message.
+    Each new sender becomes a contact. The message opens or reopens the conversation. Opt-outs are applied before events
+    about the message are recorded.
     """
     if not facts:
         return 0
@@ -58,7 +58,7 @@ def _draft(fact: MessageReceived, conversation: LockedConversation) -> Draft:
 def _received(
     threads: Sequence[tuple[MessageReceived, LockedConversation]], written: dict[tuple[int, str], NewMessage]
 ) -> list[Received]:
-    """Give what was new with the fact that told it first, in the order of its time."""
+    """Return the new messages in the order of their times, each with the first fact about it."""
     facts: dict[int, MessageReceived] = {}
     for fact, conversation in threads:
         message = written.get((conversation.channel_id, fact.message_id))

@@ -1,4 +1,4 @@
-"""What became of messages that went out: statuses move forward only, whatever order they come in."""
+"""Applies the statuses of sent messages. They only move forward, in whatever order they come."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -36,7 +36,7 @@ JOIN conversations_message message ON message.uuid = asked.uuid AND message.chan
 WHERE message.direction = 'out'
 ORDER BY message.id FOR NO KEY UPDATE OF message
 """
-# What a status tells is kept where nothing is known yet; a later one fills what an earlier one would have told.
+# A status fills the times that are still empty, including those of earlier statuses that are missing.
 ADVANCE = """
 UPDATE conversations_message message
 SET status = moved.status,
@@ -52,8 +52,8 @@ WHERE message.id = moved.id AND (message.status <> moved.status
     OR (message.delivered_at IS NULL AND moved.delivered_at IS NOT NULL)
     OR (message.read_at IS NULL AND moved.read_at IS NOT NULL))
 """
-# A message that is being claimed, or recorded, at this moment is left to that: what is no longer pending is not called
-# again.
+# A row that the sender is claiming or recording now is skipped. The sender makes no call for a message that is no
+# longer pending.
 END_WAITING = """
 DELETE FROM conversations_queuedmessage WHERE message_id = ANY (ARRAY (
     SELECT message_id FROM conversations_queuedmessage
@@ -71,7 +71,7 @@ WHERE message.id = named.id AND message.provider_message_id IS NULL AND NOT EXIS
 
 @dataclass(slots=True)
 class Moving:
-    """A message, locked, on its way from one status to others."""
+    """A locked message and its changes of status."""
 
     id: int
     workspace_id: int
@@ -86,7 +86,7 @@ class Moving:
     error_message: str | None = None
 
     def tell(self, fact: StatusChanged) -> None:
-        """Take a status: forward, or not at all; proof of delivery goes before a failure, whichever came first."""
+        """Apply a status, which only moves forward. Delivered and read override failed, whichever came first."""
         if fact.status == "failed":
             self._fail(fact)
         elif fact.status in RANKS:
@@ -111,12 +111,12 @@ class Moving:
             self._move(fact.status)
 
     def _keep_late_time(self, fact: StatusChanged) -> None:
-        """Keep when a message of unknown outcome was sent; it stays failed until something proves that it arrived."""
+        """Store when a message with an unknown outcome was sent. It stays failed until a status proves its delivery."""
         if self.failed_with == OUTCOME_UNKNOWN:
             self._keep_time(fact)
 
     def _keep_time(self, fact: StatusChanged) -> None:
-        """Keep the time that a status tells, also one that comes late."""
+        """Store the time of a status, also of a late one."""
         self.times.setdefault(fact.status, fact.at)
         if fact.status == "read":
             self.times.setdefault("delivered", fact.at)
@@ -132,10 +132,10 @@ class Moving:
 
 
 def advance_statuses(facts: Sequence[StatusChanged], *, now: datetime) -> list[StatusChanged]:
-    """Move messages on; gives the facts about what is no conversation's message, for the app that knows it.
+    """Apply statuses to messages. Return the facts about messages outside conversations, for the app that sent them.
 
-    A message is found by the provider's id, else by ours, which gives it the provider's: a status may come before the
-    answer to the call that sent it.
+    A message is found by the provider's id, else by our own id, because a status may come before the answer to the
+    sending call. The message then gets the provider's id.
     """
     if not facts:
         return []
@@ -155,9 +155,9 @@ def advance_statuses(facts: Sequence[StatusChanged], *, now: datetime) -> list[S
 
 
 def _find(facts: Sequence[StatusChanged]) -> tuple[dict[int, Moving], list[tuple[int, str]]]:
-    """Give the message of each fact, by the fact's place; facts about one message share it.
+    """Return the message of each fact by the fact's index. Facts about one message share one `Moving`.
 
-    Beside them those that have got the provider's id now, by their channels and these ids.
+    Also return the channels and provider's ids of the messages that have just got these ids.
     """
     found: dict[int, Moving] = {}
     messages: dict[int, Moving] = {}
@@ -191,7 +191,7 @@ def _name(messages: dict[int, str]) -> None:
 
 
 def move_on(messages: Sequence[Moving], *, now: datetime) -> None:
-    """Write down how far locked messages have come, and tell those who want to know."""
+    """Write the new statuses of locked messages, record their events and announce the changes."""
     if not messages:
         return
     columns = [

@@ -1,4 +1,4 @@
-"""What contacts do without writing: it opens the window, and is no message."""
+"""Applies contacts' actions that open the 24-hour window without a message."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -11,9 +11,9 @@ from workspaces.conversations.services.recording import OPENED, record_conversat
 
 
 def touch_conversations(facts: Sequence[ConversationTouched], *, now: datetime) -> int:
-    """Note that people called or came by a link, which opens their window; says of how many facts.
+    """Open the window of people who called or followed a link. Return the number of applied facts.
 
-    Who is new becomes a contact with an open conversation in which nothing stands yet.
+    A new person becomes a contact with an open, empty conversation.
     """
     if not facts:
         return 0

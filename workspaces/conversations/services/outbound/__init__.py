@@ -1,1 +1,1 @@
-"""Messages that go out: what they may hold, how they are queued, and what came of them."""
+"""Outgoing messages: checks their content, queues them and records the results of sending."""

@@ -1,4 +1,4 @@
-"""Messages that a workspace writes."""
+"""Sends messages to contacts, after checking that the channel and the contact allow it."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -41,9 +41,9 @@ def send_message(*, conversation: Conversation, content: Content, by: Actor, now
 def send_message_to_contact(
     *, workspace: Workspace, contact: Contact, channel: Channel, content: Content, by: Actor, now: datetime
 ) -> Message:
-    """Write to a contact on a channel, and open their conversation where there is none.
+    """Send a message to a contact on a channel. Open the conversation if there is none.
 
-    Raises what `send_message` does.
+    Raises the errors of `send_message`.
     """
     conversation, is_new = Conversation.objects.get_or_create(
         channel=channel,
@@ -58,10 +58,10 @@ def send_message_to_contact(
 
 @transaction.atomic
 def send_message_again(*, message: Message, by: Actor, now: datetime) -> Message:
-    """Send what has failed once more, as a message of its own; the failed one says which.
+    """Send a failed message again as a new one. The failed message's `details` name the new one.
 
-    It waits for the reader of the channel's callbacks, which may be writing down that the message has arrived. Raises
-    `CannotSendAgain`, `SentAgainAlready` and what `send_message` does.
+    It locks the channel first, because a callback reader may just be recording that the message has arrived. Raises
+    `CannotSendAgain`, `SentAgainAlready` and the errors of `send_message`.
     """
     lock_channels([message.channel_id])
     conversation = lock_conversation(message.conversation)
@@ -105,12 +105,12 @@ def _send(conversation: Conversation, content: Content, *, by: Actor, now: datet
 
 
 def can_be_reached(contact: Contact, channel: Channel) -> bool:
-    """Whether the network knows the contact on this channel; WhatsApp finds anybody by their number."""
+    """Return whether the contact can be reached on this channel. WhatsApp only needs a phone number."""
     return bool(reachable_channels(contact, [channel]))
 
 
 def reachable_channels(contact: Contact, channels: Iterable[Channel]) -> list[Channel]:
-    """Give those of some channels on which the contact can be reached, with one query at most."""
+    """Return the channels on which the contact can be reached, with at most one query."""
     asked = list(channels)
     by_number = {one.pk for one in asked if one.platform == "whatsapp" and contact.phone}
     others = {one.pk for one in asked} - by_number
@@ -120,6 +120,6 @@ def reachable_channels(contact: Contact, channels: Iterable[Channel]) -> list[Ch
 
 
 def is_window_open(conversation: Conversation, now: datetime) -> bool:
-    """Whether the network takes free text now."""
+    """Return whether the network accepts free text now."""
     expires = conversation.window_expires_at
     return expires is not None and now < expires

@@ -1,4 +1,4 @@
-"""Tells contacts who opted out by a message that they did: the one message that they still get."""
+"""Confirms an opt-out by message to the contact, who gets no further message after it."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -16,7 +16,7 @@ CONFIRMATION = "You will get no more messages from {name}. Write START if you ch
 
 
 def confirm_opt_outs(conversations: Sequence[int], *, now: datetime) -> None:
-    """Queue one free text for each of these conversations, as far as it can be sent."""
+    """Queue a confirmation in each of these conversations where free text can be sent."""
     rows = Conversation.objects.filter(pk__in=conversations).select_related("workspace").order_by("pk")
     for conversation in shown_conversations(rows):
         channel = conversation.channel

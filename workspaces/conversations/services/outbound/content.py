@@ -1,4 +1,4 @@
-"""What a message that goes out may hold, by the network that it goes out on."""
+"""Checks an outgoing message's content against the rules of its network."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +19,7 @@ LONGEST_CAPTION: Final = 1_024
 
 
 class BegunAs(StrEnum):
-    """What somebody began to write: an answer to the customer, a template to them, or a note among colleagues."""
+    """The form in which a text was begun: an answer or a template to the contact, or a note to colleagues."""
 
     TEXT = "text"
     TEMPLATE = "template"
@@ -28,9 +28,9 @@ class BegunAs(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """One of: a text, a file with a caption perhaps, a template of the channel's with what fills its parameters.
+    """A text, or a file with an optional caption in `text`, or a template of the channel with its parameters.
 
-    `begun_as` is what it was begun as where a page says so; what was begun as something else is not sent.
+    Pages set `begun_as` to the form in which the user began. Content that was begun in another form is not sent.
     """
 
     text: str = ""
@@ -40,14 +40,14 @@ class Content:
 
 
 def require_begun_as(wanted: BegunAs, begun_as: str) -> None:
-    """Raise `BegunAsSomethingElse` for what a page says was begun as something else."""
+    """Raise `BegunAsSomethingElse` if a page says that the text was begun in another form."""
     if begun_as not in ("", wanted):
         raise BegunAsSomethingElse
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenContent:
-    """Content as it goes into a message's row."""
+    """Checked content, as a message's row stores it."""
 
     type: str
     text: str
@@ -61,10 +61,10 @@ class WrittenContent:
 
 @dataclass(frozen=True, slots=True)
 class TemplateCheck:
-    """How a higher app knows templates: `check(channel, name, language, components)` gives the text that people get.
+    """A higher app's check of templates. `check(channel, name, language, components)` returns the text that is shown.
 
-    It raises what the caller is answered where the channel has no such template, or the parameters do not fit it.
-    `is_marketing(channel, name, language)` says whether a template is for people who want marketing alone.
+    It raises an error for the caller if the channel has no such template or the parameters do not fit.
+    `is_marketing(channel, name, language)` returns whether the template may only go to people who want marketing.
     """
 
     name: str
@@ -77,7 +77,7 @@ template_checks = Registry[TemplateCheck]("checks of templates")
 
 @dataclass(frozen=True, slots=True)
 class FileRule:
-    """The types of a kind of file, by a pattern, and how large one may be."""
+    """A kind of file: a pattern for its content types, its largest size, and whether it takes a caption."""
 
     kind: str
     content_types: str
@@ -87,7 +87,7 @@ class FileRule:
 
 @dataclass(frozen=True, slots=True)
 class PlatformRules:
-    """What a network takes: so many characters, or bytes, of text, and these files."""
+    """A network's limits: the length of a text, in characters or bytes, and the accepted files."""
 
     longest_text: int
     files: tuple[FileRule, ...]
@@ -158,7 +158,7 @@ def write_content(content: Content, channel: Channel) -> WrittenContent:
 
 
 def is_marketing(template: Mapping[str, Any], channel: Channel) -> bool:
-    """Whether a written template of a channel is for people who want marketing alone."""
+    """Return whether a template may only go to people who want marketing."""
     name, language = str(template["name"]), str(template["language"])
     return any(check.is_marketing(channel, name, language) for check in template_checks)
 

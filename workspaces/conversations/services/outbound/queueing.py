@@ -1,4 +1,4 @@
-"""Messages that go out: written, and put where the sender finds them, in one transaction."""
+"""Inserts an outgoing message and its row in the sender's queue, in one transaction."""
 
 from datetime import datetime
 
@@ -10,14 +10,14 @@ from workspaces.conversations.models.messages import Direction, Status
 from workspaces.conversations.services.announcing import announce_changes
 from workspaces.conversations.services.outbound.content import WrittenContent
 
-# The name under which the sender listens.
+# The name by which the sender is woken up.
 SENDER = "sender"
 
 
 def queue_message(
     *, conversation: Conversation, content: WrittenContent, agency_id: int, by: Actor, now: datetime
 ) -> Message:
-    """Write a message that is to be sent, in the transaction that holds its conversation locked; wakes the sender."""
+    """Insert a message to send and wake up the sender. The caller's transaction holds the conversation's lock."""
     message = Message.objects.create(
         workspace_id=conversation.workspace_id,
         channel_id=conversation.channel_id,

@@ -1,4 +1,4 @@
-"""Contacts are told that what they wrote was read, where their network has marks for it: once, if it can be done."""
+"""Queues read receipts for contacts, on networks that have them. Each is sent at most once."""
 
 from config.celery import wake_up
 from workspaces.conversations.models import Conversation, ReadMark
@@ -8,12 +8,12 @@ from workspaces.subaccounts.models import Channel
 
 
 def queue_read_mark(*, conversation: Conversation) -> None:
-    """Have the sender tell a conversation's contact, in the transaction that holds the conversation locked."""
+    """Queue a read receipt. The caller's transaction holds the conversation's lock."""
     channel = conversation.channel
     if channel.platform not in RULES or channel.status != Channel.Status.ACTIVE:
         return
     mark = ReadMark(conversation_id=conversation.pk, agency_id=conversation.workspace.agency_id, channel_id=channel.pk)
-    # One that is there is written again, which locks it: the sender takes it when what was read now is committed.
+    # An existing mark is updated, which locks it. So the sender takes it only after this transaction has committed.
     ReadMark.objects.bulk_create(
         [mark], update_conflicts=True, unique_fields=["conversation_id"], update_fields=["channel_id"]
     )

@@ -1,4 +1,4 @@
-"""After a restore: messages that were to be sent then may have been sent since, so they fail and are shown."""
+"""Fails queued messages after a restore from a backup, because they may have been sent before."""
 
 from datetime import datetime
 from typing import Final
@@ -29,7 +29,7 @@ KINDS: Final = (
         audience=Audience.WORKSPACE,
     ),
 )
-# What a run had leased is unknown by itself when that run is found lost.
+# A leased message becomes unknown by itself once its run is found dead.
 WAITING: Final = """
 SELECT message_id, workspace_id FROM conversations_queuedmessage
 WHERE run IS NULL AND NOT is_unknown ORDER BY message_id LIMIT %s FOR UPDATE
@@ -37,7 +37,7 @@ WHERE run IS NULL AND NOT is_unknown ORDER BY message_id LIMIT %s FOR UPDATE
 
 
 def fail_queued_messages(*, restore: str, now: datetime) -> int:
-    """Fail all messages that wait to be sent, and tell each workspace once of this `restore`; says how many."""
+    """Fail all queued messages and notify each workspace once for this `restore`. Return the number of messages."""
     number = 0
     while failed := _fail_batch(restore, now):
         number += failed

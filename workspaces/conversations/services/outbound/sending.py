@@ -1,4 +1,4 @@
-"""What the sender tells of the messages that it has given to a provider."""
+"""Records the sender's results for messages that it gave to a provider."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,8 @@ LOCK = """
 SELECT id, workspace_id, conversation_id, status, channel_id FROM conversations_message
 WHERE id = ANY (%s::bigint[]) ORDER BY id FOR NO KEY UPDATE
 """
-# The network may have told of a message of ours before its answer said which it is: then that is the same one.
+# An echo of our message may come before the answer with the message's id. It was then stored as sent elsewhere. It is
+# the same message, so it is deleted.
 FORGET_ECHOES = """
 DELETE FROM conversations_message echo
 USING unnest(%s::bigint[], %s::text[]) AS result (id, provider_id)
@@ -38,7 +39,7 @@ FROM unnest(%s::bigint[], %s::bigint[]) AS same (echo, ours)
 JOIN conversations_message ours ON ours.id = same.ours
 WHERE conversation.id = ours.conversation_id AND conversation.last_message = same.echo
 """
-# From now on the time at which the provider got it orders it, unless the provider has told its own already.
+# A sent message is ordered by the time when the provider got it, unless the provider has reported its own time.
 RECORD = """
 UPDATE conversations_message message
 SET status = CASE WHEN message.status = 'pending' THEN result.status ELSE message.status END,
@@ -56,9 +57,9 @@ WHERE message.id = result.id
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SendResult:
-    """How the sending of one message ended: `status` is sent or failed, `at` when it was given to the provider.
+    """The result of sending one message. `status` is sent or failed, `at` is when the provider got the message.
 
-    `message` is the row's id. One that a status has moved on already keeps that.
+    `message` is the row's primary key. A message that has a later status already keeps it.
     """
 
     message: int
@@ -70,7 +71,7 @@ class SendResult:
 
 
 def record_send_results(results: Sequence[SendResult], *, now: datetime) -> int:
-    """Move messages on from pending, inside the caller's transaction, and remove their queued rows; says how many."""
+    """Set the status of pending messages and remove their queued rows, in the caller's transaction. Return how many."""
     if not results:
         return 0
     by_id = {result.message: result for result in results}
@@ -82,7 +83,7 @@ def record_send_results(results: Sequence[SendResult], *, now: datetime) -> int:
             _forget_echoes(cursor, accepted)
         cursor.execute(RECORD, _columns([by_id[row[0]] for row in rows]))
     QueuedMessage.objects.filter(pk__in=list(by_id)).delete()
-    # What was told of them before they were known is applied by those that may wait for the readers of callbacks.
+    # A task applies the changes that came before these ids were known, because it may wait for callback readers.
     expect_known_messages([(row[4], accepted[row[0]]) for row in rows if row[0] in accepted], now=now)
     moved = [row for row in rows if row[3] == "pending"]
     record_message_events([(MESSAGE_TOPICS[by_id[row[0]].status], row[1], row[0]) for row in moved], now=now)

@@ -1,4 +1,4 @@
-"""Which templates a person may choose from; the app that knows them says so."""
+"""Lists the templates that a user can choose. Higher apps provide them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from workspaces.subaccounts.models import Channel
 
 @dataclass(frozen=True, slots=True)
 class TemplateParameter:
-    """A gap in a template, as people are asked for it."""
+    """A parameter of a template, as the form shows it."""
 
     label: str
     example: str = ""
@@ -18,7 +18,7 @@ class TemplateParameter:
 
 @dataclass(frozen=True, slots=True)
 class TemplateChoice:
-    """An approved template of a channel. `filled` gives a message's `template` from values in the gaps' order."""
+    """An approved template of a channel. `filled` takes the parameters' values and returns a message's `template`."""
 
     id: str
     name: str
@@ -30,7 +30,7 @@ class TemplateChoice:
 
 @dataclass(frozen=True, slots=True)
 class TemplateSource:
-    """How a higher app lists a channel's approved templates; a bounded number."""
+    """A higher app's list of a channel's approved templates, of bounded length."""
 
     name: str
     choices: Callable[[Channel], Sequence[TemplateChoice]]
@@ -40,10 +40,10 @@ template_sources = Registry[TemplateSource]("sources of templates")
 
 
 def template_choices(channel: Channel) -> list[TemplateChoice]:
-    """Give the templates that can be sent on a channel."""
+    """Return the templates that can be sent on a channel."""
     return [choice for source in template_sources for choice in source.choices(channel)]
 
 
 def template_choice(choices: Sequence[TemplateChoice], id: str) -> TemplateChoice | None:
-    """Give the one with this id."""
+    """Return the choice with this id, or None."""
     return next((choice for choice in choices if choice.id == id), None)

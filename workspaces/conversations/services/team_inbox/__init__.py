@@ -1,1 +1,1 @@
-"""What people of a workspace do in the inbox that they share: read, assign, put aside, note, reply with kept texts."""
+"""The team's actions in the shared inbox: mark as read, assign, snooze, add notes, use saved replies."""

@@ -1,4 +1,4 @@
-"""What a workspace's people and keys change of a conversation: open or closed, whose it is, what was read."""
+"""Changes a conversation's status, assignee and read state for members and API keys."""
 
 from datetime import datetime, timedelta
 from typing import NotRequired, TypedDict, Unpack
@@ -22,9 +22,9 @@ JUST_BEFORE = timedelta(microseconds=1)
 
 
 class ConversationChanges(TypedDict, total=False):
-    """`assigned_to` is a team member, or None for nobody.
+    """The fields that may be changed. `assigned_to` is a team member or None.
 
-    `if_assigned_to` is the e-mail of whom the caller believes to hold it, in any case of letters.
+    `if_assigned_to` is the e-mail of the assignee that the caller expects, in any case of letters.
     """
 
     status: NotRequired[str]
@@ -33,7 +33,7 @@ class ConversationChanges(TypedDict, total=False):
 
 
 def find_team_member(workspace: Workspace, email: str) -> User:
-    """Find a member of the team by their e-mail, in any case. Raises `NotInTheTeam`."""
+    """Return the team member with this e-mail, in any case of letters. Raises `NotInTheTeam`."""
     found = people_of(workspace).filter(email__iexact=email).first() if is_storable(email) else None
     if found is None:
         raise NotInTheTeam
@@ -44,13 +44,13 @@ def find_team_member(workspace: Workspace, email: str) -> User:
 def change_conversation(
     *, conversation: Conversation, now: datetime, **changes: Unpack[ConversationChanges]
 ) -> Conversation:
-    """Change a conversation's status and holder; what stays the same tells nobody anything.
+    """Change a conversation's status and assignee. Events are recorded for real changes only.
 
-    With `if_assigned_to` it changes only while that person, or nobody, holds it. Raises `AssignedMeanwhile`, and
-    `NotInTheTeam` for a holder who does not work in the workspace, or no longer.
+    Raises `AssignedMeanwhile` if the assignee is not `if_assigned_to`, and `NotInTheTeam` if the new assignee does not
+    work in the workspace.
     """
     if changes.get("assigned_to"):
-        lock_workspace(conversation.workspace)  # before the conversation, as when somebody is taken out of it
+        lock_workspace(conversation.workspace)  # before the conversation, as the removal of a member does
     locked = lock_conversation(conversation)
     if "if_assigned_to" in changes and (changes["if_assigned_to"] or "").lower() != _holder_of(locked):
         raise AssignedMeanwhile
@@ -72,14 +72,14 @@ def _holder_of(conversation: Conversation) -> str:
 
 
 def _require_in_team(workspace: Workspace, user: User | None) -> User | None:
-    """Let nobody hold a conversation who does not work there: somebody of the agency who looks in would keep it."""
+    """Return the assignee if they work in the workspace. Agency staff who only visit it must not keep conversations."""
     if user is not None and not people_of(workspace).filter(pk=user.pk).exists():
         raise NotInTheTeam
     return user
 
 
 def _unassign_all(workspace: Workspace, user: User, now: datetime) -> None:
-    """Leave what somebody held who has gone to nobody; what was open is to be taken by somebody else."""
+    """Unassign all conversations of a removed member. Record events for the open ones, so that others take them."""
     held = Conversation.objects.of(workspace).filter(assigned_to=user).order_by("pk").select_for_update(no_key=True)
     numbers = dict(held.values_list("pk", "status"))
     Conversation.objects.filter(pk__in=numbers).update(assigned_to=None)
@@ -93,7 +93,7 @@ MEMBER_REMOVAL_HANDLER = MemberRemovalHandler("conversations", _unassign_all)
 
 @transaction.atomic
 def mark_read(*, conversation: Conversation, now: datetime) -> Conversation:
-    """Note that all of a conversation was read, and have its contact told where something was unread."""
+    """Mark a conversation as read. If something was unread, queue a read receipt for the contact."""
     locked = lock_conversation(conversation)
     if locked.unread_count:
         queue_read_mark(conversation=locked)
@@ -106,7 +106,7 @@ def mark_read(*, conversation: Conversation, now: datetime) -> Conversation:
 
 @transaction.atomic
 def mark_unread(*, conversation: Conversation, now: datetime) -> Conversation:
-    """Count the last message that came in as unread again; without one, nothing changes."""
+    """Mark the last incoming message as unread. Without one, nothing changes."""
     locked = lock_conversation(conversation)
     newest = _newest_inbound(locked)
     if newest is not None and not locked.unread_count:

@@ -1,4 +1,4 @@
-"""What colleagues tell each other in a conversation."""
+"""Notes of the team in a conversation."""
 
 from datetime import datetime
 

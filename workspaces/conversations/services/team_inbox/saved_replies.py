@@ -1,4 +1,4 @@
-"""Texts that a workspace's people use again and again, and their being filled in for a contact."""
+"""Creates, changes and removes saved replies, and fills in their variables for a contact."""
 
 import re
 from datetime import datetime
@@ -54,7 +54,7 @@ def create_saved_reply(*, workspace: Workspace, name: str, text: str, now: datet
 
 @transaction.atomic
 def change_saved_reply(*, reply: SavedReply, name: str, text: str, now: datetime, by: Actor) -> SavedReply:
-    """Give a saved reply another name or text. Raises what making one does, and `SavedReplyNotFound`."""
+    """Change a saved reply's name and text. Raises `SavedReplyNameTaken`, `UnknownVariable`, `SavedReplyNotFound`."""
     _check_variables(text)
     locked = _lock(reply)
     if (locked.name, locked.text) == (name, text):
@@ -74,7 +74,7 @@ def change_saved_reply(*, reply: SavedReply, name: str, text: str, now: datetime
 
 @transaction.atomic
 def remove_saved_reply(*, reply: SavedReply, by: Actor) -> None:
-    """Remove a saved reply; messages that were made of it stay. Raises `SavedReplyNotFound`."""
+    """Remove a saved reply. Messages with its text stay. Raises `SavedReplyNotFound`."""
     locked = _lock(reply)
     record_workspace_activity(
         workspace=locked.workspace, action="saved_reply.deleted", by=by, details={"saved_reply": locked.name}
@@ -83,7 +83,7 @@ def remove_saved_reply(*, reply: SavedReply, by: Actor) -> None:
 
 
 def filled_reply(reply: SavedReply, contact: Contact) -> str:
-    """Give the text with what is known of the contact; a variable of which nothing is known becomes nothing."""
+    """Return the text with its variables filled in for the contact. An unknown value becomes an empty text."""
     values = {
         "contact.first_name": contact.name.split(" ", 1)[0],
         "contact.name": contact.name,

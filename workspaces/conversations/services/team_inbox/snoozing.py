@@ -1,4 +1,4 @@
-"""Conversations that are put aside until a time; a message of the contact brings them back sooner."""
+"""Snoozes conversations until a time. A message of the contact ends the snooze earlier."""
 
 from datetime import datetime, timedelta
 
@@ -26,7 +26,7 @@ class SnoozeTimeRefused(Invalid):
 
 @transaction.atomic
 def snooze_conversation(*, conversation: Conversation, until: datetime | None, now: datetime) -> Conversation:
-    """Put a conversation aside until a time, or with None take it up again.
+    """Snooze a conversation until a time, or end the snooze with None.
 
     Raises `CannotSnoozeClosed` and `SnoozeTimeRefused`.
     """
@@ -44,9 +44,9 @@ def snooze_conversation(*, conversation: Conversation, until: datetime | None, n
 
 @transaction.atomic
 def wake_snoozed_conversations(*, now: datetime, batch: int = BATCH) -> int:
-    """Bring conversations whose time has come to the top of their lists; says how many.
+    """Move a batch of conversations whose snooze has ended to the top of their lists. Return how many.
 
-    The lists themselves go by the database's clock: one that nobody has woken up yet is in its place all the same.
+    The lists compare `snoozed_until` with the database's clock, so they show a conversation on time even before this.
     """
     rows = conversations_to_wake(now).select_for_update(skip_locked=True, no_key=True)
     woken = list(rows.values_list("workspace_id", "pk")[:batch])
@@ -56,5 +56,5 @@ def wake_snoozed_conversations(*, now: datetime, batch: int = BATCH) -> int:
 
 
 def conversations_to_wake(now: Moment) -> "QuerySet[Conversation]":
-    """Give the conversations whose time has come, in their order."""
+    """Return the conversations whose snooze has ended, earliest first."""
     return Conversation.objects.filter(snoozed_until__lte=now).order_by("snoozed_until")

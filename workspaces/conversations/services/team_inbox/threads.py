@@ -1,4 +1,4 @@
-"""What the pages of the inbox show: its views with their counts, a thread piece by piece, and a search."""
+"""Reads the inbox's data for its pages: views with their counts, threads in pieces, and a search."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,16 +16,16 @@ from workspaces.conversations.services.listing import shown_conversations, shown
 from workspaces.conversations.services.thread_sources import bring_messages
 from workspaces.subaccounts.models import Workspace
 
-# No count goes further: a page shows "999+".
+# Counts stop here; a page then shows "999+".
 MOST_COUNTED = 1_000
 PAGE = 50
-# A search looks through what was written in so many of a workspace's newest conversations.
+# A search by text looks in so many of a workspace's newest conversations.
 MOST_SEARCHED = 500
 MOST_FOUND = 50
 
 
 class View(StrEnum):
-    """The lists of an inbox."""
+    """The views of an inbox."""
 
     MINE = "mine"
     UNASSIGNED = "unassigned"
@@ -36,7 +36,7 @@ class View(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Where a list goes on: behind the row with this time and number."""
+    """A position in a list, after the row with this time and id."""
 
     at: datetime
     id: int
@@ -44,7 +44,7 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Some rows of a thread, the newest first, and where older ones go on; None at its beginning."""
+    """A part of a thread, newest first. `older` is the position of the next part, or None at the thread's beginning."""
 
     messages: Sequence[Message]
     notes: Sequence[Note]
@@ -52,7 +52,7 @@ class Piece:
 
 
 def conversations_in(view: View, *, workspace: Workspace, user: User) -> ConversationQuerySet:
-    """Give the conversations of a view, newest activity first; what is snoozed stands in its own view alone."""
+    """Return the conversations of a view, newest activity first. Snoozed ones are in their own view only."""
     own = Conversation.objects.of(workspace).newest_activity_first()
     if view is View.CLOSED:
         return own.filter(status=Conversation.Status.CLOSED)
@@ -68,7 +68,7 @@ def conversations_in(view: View, *, workspace: Workspace, user: User) -> Convers
 def list_page(
     view: View, *, workspace: Workspace, user: User, after: Position | None = None, unread: bool = False
 ) -> list[Conversation]:
-    """Give a page of a view behind a position, with what each row shows, in one statement."""
+    """Return a page of a view after a position, with all that each row shows, in one statement."""
     rows = conversations_in(view, workspace=workspace, user=user)
     if unread:
         rows = rows.filter(unread_count__gt=0)
@@ -78,7 +78,7 @@ def list_page(
 
 
 def view_counts(*, workspace: Workspace, user: User) -> Mapping[View, int]:
-    """Count what each view holds, up to a thousand."""
+    """Count the conversations of each view, up to a thousand."""
     return {
         view: conversations_in(view, workspace=workspace, user=user).order_by()[:MOST_COUNTED].count() for view in View
     }
@@ -91,7 +91,7 @@ def unread_count(workspace: Workspace) -> int:
 
 
 def thread_piece(conversation: Conversation, *, before: Position | None = None) -> Piece:
-    """Give the messages before a position, and the notes of that time, the newest first."""
+    """Return the messages before a position and the notes of the same period, newest first."""
     bring_messages(conversation)
     rows = Message.objects.filter(conversation=conversation)
     if before:
@@ -108,7 +108,7 @@ def thread_piece(conversation: Conversation, *, before: Position | None = None) 
 
 
 def search_conversations(text: str, *, workspace: Workspace) -> list[Conversation]:
-    """Find conversations by their contact's name, number or e-mail, or by what was written lately; fifty at most."""
+    """Find at most fifty conversations by the contact's name, number or e-mail, or by text in the newest ones."""
     pattern = like_pattern(name_key(text))
     own = Conversation.objects.of(workspace)
     by_contact = own.filter(contact__search_key__like=pattern).newest_activity_first()
