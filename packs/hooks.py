@@ -1,4 +1,4 @@
-"""What packs add elsewhere: menus, a first step, labels of the activity log, a new customer's starter pack."""
+"""Registers the app's menu entries, first step, activity labels, search and the starter pack of new customers."""
 
 from collections.abc import Iterator
 

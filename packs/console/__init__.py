@@ -1,1 +1,1 @@
-"""What packs add to the agency console."""
+"""Packs in the agency console."""

@@ -1,4 +1,4 @@
-"""What agency staff write about packs."""
+"""The console's forms of packs and their automations."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ LONGEST_DESCRIPTION = 500
 
 
 class PackForm(forms.Form):
-    """What a pack is called and whom it is for."""
+    """A pack's name, summary and target group."""
 
     name = NameField()
     summary = MultilineField(
@@ -42,7 +42,7 @@ class PackForm(forms.Form):
     )
 
     def changes(self) -> dict[str, Any]:
-        """Give the values as the services take them: what is empty is None."""
+        """Return the values for the services. Empty values become None."""
         given = self.cleaned_data
         return {"name": given["name"], **{name: given[name] or None for name in given if name != "name"}}
 
@@ -52,7 +52,7 @@ def pack_values(pack: Pack) -> dict[str, Any]:
 
 
 class EntryForm(forms.Form):
-    """An automation of a pack; an empty name or description restores the original."""
+    """An automation of a pack. An empty name or description restores the original."""
 
     name = LineField(label=_("Name"), max_length=120, required=False)
     description = MultilineField(
@@ -83,7 +83,7 @@ class EntryForm(forms.Form):
             self.fields["name"].required = True
 
     def changes(self) -> dict[str, Any]:
-        """Give what differs from what the page showed, so that originals are never frozen by chance."""
+        """Return the values that differ from those shown, so that unchanged originals do not become overrides."""
         given = self.cleaned_data
         shown = {name: self.initial[name] for name in given}
         return {name: value for name, value in given.items() if value != shown[name]}

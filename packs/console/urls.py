@@ -1,4 +1,4 @@
-"""Pages about packs, below `/console/` and in the console's namespace."""
+"""URLs of the pages about packs, below `/console/` and in the console's namespace."""
 
 from django.urls import path
 

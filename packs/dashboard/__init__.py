@@ -1,1 +1,1 @@
-"""What packs add to the customers' dashboard: the gallery and installs."""
+"""Packs in the customers' dashboard: the gallery and installs."""

@@ -1,4 +1,4 @@
-"""Pages of the gallery, below `/app/` and in the namespace `app`."""
+"""URLs of the gallery's pages, below `/app/` and in the namespace `app`."""
 
 from django.urls import path
 

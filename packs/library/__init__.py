@@ -1,4 +1,4 @@
-"""The service's own automations and packs: data files, read once and checked before anything starts."""
+"""The service's own automations and packs as data files, which are read once and checked at the start."""
 
 from packs.library.industries import Industry
 from packs.library.loading import Library, LibraryItem, PlatformEntry, PlatformPack, library

@@ -1,4 +1,4 @@
-"""System checks of the library: a product with a broken one does not start."""
+"""System checks of the library. The product does not start with a broken library."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -13,13 +13,13 @@ from packs.library.industries import Industry
 from workspaces.automations.flows.flow import Flow, has_ai, is_catch_all, requires_of, trigger_label
 
 PLATFORM_PACKS = "platform_packs.json"
-# Ids of the service's own packs and their entries, as installed automations remember them.
+# The UUIDs of the service's own packs and entries derive from this. Installed automations store them, so it must stay.
 NAMESPACE = UUID("5f0c5a54-0c31-4a7e-9f0a-6f5e3c1d2b10")
 
 
 @dataclass(frozen=True)
 class LibraryItem:
-    """One automation of the service; all but name and description follows from its flow."""
+    """One of the service's own automations. Its properties follow from the flow."""
 
     id: str
     name: str
@@ -51,7 +51,7 @@ class LibraryItem:
 
 @dataclass(frozen=True, slots=True)
 class PlatformEntry:
-    """An automation of a pack of the service's own."""
+    """An automation in one of the service's own packs."""
 
     uuid: UUID
     item: LibraryItem
@@ -60,7 +60,7 @@ class PlatformEntry:
 
 @dataclass(frozen=True, slots=True)
 class PlatformPack:
-    """A pack of the service's own: what customers of a business type begin with."""
+    """One of the service's own packs, with which customers of a business type begin."""
 
     uuid: UUID
     id: str
@@ -73,7 +73,7 @@ class PlatformPack:
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """Everything in the files: items and retired names by id, packs in the order of the gallery."""
+    """All content of the files: items and the names of retired items by id, and packs in gallery order."""
 
     items: dict[str, LibraryItem] = field(default_factory=dict)
     retired: dict[str, str] = field(default_factory=dict)
@@ -84,7 +84,7 @@ class Library:
 
 
 def read_files(folder: Path) -> dict[str, Any]:
-    """Give every file's content by its name. Raises `ValueError` that names the file that is no JSON."""
+    """Return each file's content by its name. Raises `ValueError`, with the file's name, for invalid JSON."""
     found: dict[str, Any] = {}
     for path in sorted(folder.glob("*.json")):
         try:
@@ -95,7 +95,7 @@ def read_files(folder: Path) -> dict[str, Any]:
 
 
 def build(files: dict[str, Any]) -> Library:
-    """Build the library from files that the check has found right."""
+    """Build the library from files that have passed the checks."""
     built = Library()
     for name, content in files.items():
         if name == PLATFORM_PACKS:
@@ -136,5 +136,5 @@ def _loaded(folder: Path) -> Library:
 
 
 def library() -> Library:
-    """Give the library; its files are read once per process."""
+    """Return the library. Each process reads its files once."""
     return _loaded(settings.PACK_LIBRARY)

@@ -1,4 +1,4 @@
-"""Checks the library's files: every sentence names the file and the id."""
+"""Validates the library's files. Each error names the file and the id."""
 
 import re
 from collections import Counter
@@ -23,7 +23,7 @@ MOST_ENTRIES = 9
 
 
 def file_errors(files: dict[str, Any]) -> Iterator[str]:
-    """Say what is wrong with the files; nothing if the library can be built from them."""
+    """Yield the files' errors. Without any, the library can be built."""
     yield from _structure_errors(files)
     items = list(_items(files))
     yield from _repetitions(items, _retired(files))
@@ -86,7 +86,7 @@ def _item_errors(industry: str, item: dict[str, Any]) -> Iterator[str]:
 
 
 def _leaks(item: dict[str, Any], platform: str) -> Iterator[str]:
-    """A copy of a library flow must be the flow itself: nothing in it may be a customer's or look like it."""
+    """Yield the parts of a flow that a copy would remove, because they are a customer's or look private."""
     flow = item.get("flow")
     if problems_of(flow, platform=platform) or not isinstance(flow, dict):
         return
@@ -144,7 +144,7 @@ def _pack_errors(pack: dict[str, Any], items: dict[Any, dict[str, Any]]) -> Iter
 
 
 def library_errors(library: Library) -> Iterator[str]:
-    """Say what a library lacks as a whole, and which of its packs break a rule of packs."""
+    """Yield what the library lacks as a whole, and the packs that break a rule."""
     if len(library.items) < FEWEST_ITEMS:
         yield f"The library has {len(library.items)} automations; it needs {FEWEST_ITEMS}."
     per_industry = Counter(item.industry for item in library.items.values())

@@ -1,4 +1,4 @@
-"""Packs of an agency, their entries, and which workspace was given its first one."""
+"""Models of an agency's packs, their entries, and the starter packs of workspaces."""
 
 from packs.models.entries import PackEntry
 from packs.models.packs import Pack, PackSettings

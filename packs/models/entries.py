@@ -1,4 +1,4 @@
-"""An automation in a pack: one of the library, or a copy out of a sub-account."""
+"""An automation in a pack, from the library or copied out of a sub-account."""
 
 import uuid
 
@@ -14,10 +14,10 @@ MOST_ENTRIES = 9
 
 
 class PackEntry(models.Model):
-    """`name` and `description` are the original's, kept even when a library automation is retired.
+    """An automation in a pack. `name` and `description` are the original's, kept after the library retires it.
 
-    `name_key` compares the name that customers see. `flow` and `slots` are a copy's own; a library entry's flow is
-    the library's.
+    `name_key` is the name that customers see, in the form used for comparison. Only copies have a `flow` and `slots`;
+    the flow of a library entry is in the library.
     """
 
     class Source(models.TextChoices):

@@ -1,4 +1,4 @@
-"""A pack: automations that an agency offers its customers together."""
+"""Packs: automations that an agency offers its customers together."""
 
 import uuid
 from typing import ClassVar, Self
@@ -14,7 +14,7 @@ from workspaces.subaccounts.models.workspaces import BusinessType
 
 
 class PackSettings(models.Model):
-    """An agency's own row; its lock is held by whatever changes the order of the agency's packs."""
+    """An agency's settings of packs. A change of the packs' order locks this row."""
 
     agency = models.OneToOneField(Agency, primary_key=True, on_delete=models.CASCADE, related_name="pack_settings")
     replace_platform = models.BooleanField(default=False)
@@ -28,7 +28,7 @@ class PackSettings(models.Model):
 
 class PackQuerySet(models.QuerySet["Pack"]):
     def of(self, agency: Agency | int) -> Self:
-        """Keep the packs of one agency: where every query of a view begins."""
+        """Keep the packs of one agency. Every view's query starts here."""
         return self.filter(agency=agency)
 
     def published(self) -> Self:
@@ -39,7 +39,7 @@ class PackQuerySet(models.QuerySet["Pack"]):
 
 
 class Pack(models.Model):
-    """`position` is its number in the gallery, counted over all packs of the agency."""
+    """A pack. `position` is its place in the gallery, counted over all packs of the agency."""
 
     class Status(models.TextChoices):
         DRAFT = "draft", _("Draft")

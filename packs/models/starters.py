@@ -1,4 +1,4 @@
-"""That a workspace had its chance of a starter pack, which comes once."""
+"""Records that a workspace has had its one chance of a starter pack."""
 
 from django.db import models
 from django.utils import timezone
@@ -7,7 +7,7 @@ from workspaces.subaccounts.models import Workspace
 
 
 class StarterPack(models.Model):
-    """Written with the first messaging channel; `pack` is empty where there was none to give."""
+    """Written when the first messaging channel is connected. `pack` is None if no pack could be given."""
 
     workspace = models.OneToOneField(Workspace, primary_key=True, on_delete=models.CASCADE, related_name="starter_pack")
     pack = models.UUIDField(null=True, blank=True)

@@ -1,1 +1,1 @@
-"""Pages of packs that console and dashboard share."""
+"""Parts of other apps' pages that show packs."""

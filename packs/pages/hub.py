@@ -1,4 +1,4 @@
-"""The packs of one sub-account on its page of the console: what is installed of each, and installing another."""
+"""The console's panel of a sub-account's packs, with the installed automations and a link to install a pack."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -14,7 +14,7 @@ from workspaces.subaccounts.pages.hub import Column, HubAction, HubContent, HubP
 
 
 def _rows(workspace: Workspace, most: int) -> Iterator[HubRow]:
-    """One row for each pack that something was installed from, named as it was then: the pack may be gone."""
+    """Yield a row for each installed pack. It has the pack's name at the install, as the pack may be gone."""
     own = Automation.objects.filter(workspace=workspace, from_pack__isnull=False).order_by()
     packs = own.values("from_pack").annotate(
         name=Max("from_pack_name"),

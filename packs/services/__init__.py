@@ -1,4 +1,4 @@
-"""Every change of packs: one verb, one function, one transaction."""
+"""The services of packs. Each change is one function and one transaction."""
 
 from packs.services.copies import copy_automation, find_source, import_sources, preview_copy
 from packs.services.entries import add_library_entry, change_entry, order_entries, remove_entry

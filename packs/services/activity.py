@@ -1,4 +1,4 @@
-"""The activity entry of a pack's change."""
+"""Records changes of packs in the activity log."""
 
 from typing import Any
 

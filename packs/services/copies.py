@@ -1,7 +1,7 @@
-"""Copies out of sub-accounts: where from, what would come along, and the copy itself.
+"""Copies automations out of sub-accounts into packs: lists sources, previews a copy and makes it.
 
-Only the published version is read, and only the registry decides what stays. Callers have checked that the caller
-may copy.
+A copy is made of the published version, and the registry of steps decides what it keeps. Views check before that the
+caller may copy.
 """
 
 from dataclasses import dataclass
@@ -52,7 +52,7 @@ class ImportSource:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What a copy would be; `refusals` is empty when it can be made."""
+    """The preview of a copy. It can be made if `refusals` is empty."""
 
     name: str
     platform: str
@@ -66,7 +66,7 @@ class Preview:
 
 
 def import_sources(*, agency: Agency) -> list[ImportSource]:
-    """List the sub-accounts that have something to copy, by name: one statement."""
+    """List the sub-accounts with published automations, ordered by name, in one statement."""
     rows = (
         Automation.objects.of_agency(agency)
         .published()
@@ -92,7 +92,7 @@ def find_source(*, agency: Agency, workspace: UUID | None, automation: UUID | No
 
 
 def preview_copy(*, automation: Automation) -> Preview:
-    """Say what a copy would be, also where it is refused; nothing is saved. Of an unpublished one the draft is read."""
+    """Preview a copy, even if it would be refused, and save nothing. An unpublished automation shows its draft."""
     flow, refusals = published_flow(automation)
     shown = automation.draft if flow is None else flow
     kept, slots = cleaned(shown) if can_be_cleaned(shown) else (None, [])
@@ -106,7 +106,7 @@ def preview_copy(*, automation: Automation) -> Preview:
 
 
 def published_flow(automation: Automation) -> tuple[Flow | None, list[str]]:
-    """Give the flow that would be copied, and why it cannot be."""
+    """Return the flow to copy, or None, and the reasons why it cannot be copied."""
     if automation.published is None:
         return None, [NOT_PUBLISHED]
     flow: Flow = automation.published.flow
@@ -135,12 +135,12 @@ def copy_automation(*, pack: Pack, automation: Automation, by: Actor) -> PackEnt
 
 
 def copied_name(automation: Automation, flow: Flow) -> str:
-    """Give the automation's name, or the trigger's where the name holds something private."""
+    """Return the automation's name, or the trigger's if the name contains private content."""
     return automation.name if private_content(automation.name) is None else trigger_label(flow)
 
 
 def described(flow: Flow) -> str:
-    """Describe a copied flow in a sentence of its own, as the workspace's text may be private."""
+    """Describe a copied flow in a generated text, because the workspace's description may be private."""
     labels = list(dict.fromkeys(step_type(step).label.lower() for step in steps_of(flow)))
     text = f"Starts with: {trigger_label(flow).lower()}. Then: {', '.join(labels)}."
     return text if len(text) <= LONGEST_DESCRIPTION else f"{text[: LONGEST_DESCRIPTION - 1]}…"

@@ -1,4 +1,4 @@
-"""The automations of a pack: added from the library, changed, ordered, removed."""
+"""Add, change, order and remove the automations of a pack."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ REFUSAL_OF_CONSTRAINT: dict[str, type[EntryRefused]] = {
 
 
 class EntryChanges(TypedDict, total=False):
-    """What can be changed of an entry; an empty name or description restores the original."""
+    """The fields of an entry that can be changed. An empty name or description restores the original."""
 
     name: str | None
     description: str | None
@@ -46,7 +46,7 @@ class EntryChanges(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """What the removal of an entry did to its pack."""
+    """The effect of an entry's removal on its pack."""
 
     pack_status: str
     unpublished: bool
@@ -76,7 +76,7 @@ def entry_of_item(item: LibraryItem) -> PackEntry:
 
 @transaction.atomic
 def add_entry(*, pack: Pack, entry: PackEntry, field: str, by: Actor) -> PackEntry:
-    """Add an entry at the end of a pack; `field` is what a refusal is about. Raises `EntryRefused`."""
+    """Add an entry at the end of a pack. Raises `EntryRefused` on `field`."""
     pack = lock_pack(pack)
     entry.pack, entry.name_key = pack, name_key(entry.name)
     held = list(pack.entries.defer("flow").order_by("position"))
@@ -99,7 +99,7 @@ def _check(entry: PackEntry, held: Sequence[PackEntry], field: str) -> None:
 
 
 def _save(entry: PackEntry, field: str, *changed: str) -> None:
-    """Save; a race lost to a constraint reads like the check."""
+    """Save an entry. A violated constraint, after a race, raises the same error as the check."""
     try:
         with transaction.atomic():
             entry.save(update_fields=changed or None)
@@ -112,10 +112,10 @@ def _save(entry: PackEntry, field: str, *changed: str) -> None:
 
 @transaction.atomic
 def change_entry(*, entry: PackEntry, by: Actor, **changes: Unpack[EntryChanges]) -> PackEntry:
-    """Change name, description, tier or requirements; what is not named stays. Later installs get it.
+    """Change the given fields of an entry, for later installs.
 
-    An empty name or description restores the original; a copy's name cannot be empty (`CopyNeedsName`).
-    Raises `NameTaken` on `name`.
+    An empty name or description restores the original. Raises `CopyNeedsName` for a copy with an empty name, and
+    `NameTaken` on `name`.
     """
     pack = lock_pack(entry.pack)
     entry = _entry_of(pack, entry)
@@ -161,7 +161,7 @@ def _entry_of(pack: Pack, entry: PackEntry) -> PackEntry:
 
 @transaction.atomic
 def remove_entry(*, entry: PackEntry, by: Actor) -> Removal:
-    """Take an automation out of its pack; a published pack that loses its last one becomes a draft."""
+    """Remove an automation from its pack. A published pack that loses its last one becomes a draft."""
     pack = lock_pack(entry.pack)
     entry = _entry_of(pack, entry)
     record_pack_activity(pack, "pack.entry_removed", by, entry=str(entry))

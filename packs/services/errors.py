@@ -1,4 +1,4 @@
-"""Why a change of a pack is refused."""
+"""Errors of the services of packs."""
 
 from collections.abc import Iterable
 
@@ -29,7 +29,7 @@ class NotInLibrary(Invalid):
 
 
 class CopyRefused(Invalid):
-    """The automation cannot be copied; `errors` holds every reason."""
+    """The automation cannot be copied. `errors` holds every reason."""
 
     field = "automation"
 
@@ -40,7 +40,7 @@ class CopyRefused(Invalid):
 
 
 class EntryRefused(Invalid):
-    """A rule of the pack keeps an automation out of it; the field is `template_id`, `automation` or `name`."""
+    """A rule of packs refuses an automation. The field is `template_id`, `automation` or `name`."""
 
 
 class PackIsFull(EntryRefused):
@@ -65,6 +65,6 @@ class CopyNeedsName(Invalid):
 
 
 class NotInOrder(Invalid):
-    """A uuid in an order that stands for nothing there."""
+    """An order names a uuid that is not in the list."""
 
     field = "order"

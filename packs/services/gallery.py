@@ -1,4 +1,4 @@
-"""The gallery of a workspace: every pack it is offered, with what is installed, what fits and what is missing."""
+"""The gallery of a workspace: its offered packs, with the state of each automation in the workspace."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -12,7 +12,7 @@ from workspaces.subaccounts.models import Workspace
 
 @dataclass(frozen=True, slots=True)
 class GalleryEntry:
-    """An offered automation as this workspace stands to it; `missing` names requirements it does not meet."""
+    """An offered automation and its state in the workspace. `missing` names the requirements that are not met."""
 
     offered: OfferedEntry
     fits: bool
@@ -22,7 +22,7 @@ class GalleryEntry:
 
 @dataclass(frozen=True, slots=True)
 class GalleryPack:
-    """A pack of the gallery; `can_add` says whether installing it (again) would add anything."""
+    """A pack of the gallery. `can_add` tells whether an install, also a repeated one, would add an automation."""
 
     offered: OfferedPack
     entries: list[GalleryEntry]
@@ -37,7 +37,7 @@ class GalleryPack:
 
 
 def gallery_of(*, workspace: Workspace) -> list[GalleryPack]:
-    """Give a workspace's gallery in order; packs of which nothing is left are not shown."""
+    """Return a workspace's gallery in order, without empty packs."""
     platforms = set(connected_platforms(workspace))
     met = met_requirements(workspace)
     installed = _installed(workspace)

@@ -1,4 +1,4 @@
-"""Installing packs into a workspace, and the one that a new customer is given."""
+"""Installs packs into workspaces, including the starter pack of a new customer."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -32,7 +32,7 @@ from workspaces.subaccounts.services import lock_workspace
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """What an install added, and what it left out because no channel of a fitting type is there."""
+    """The result of an install. `unfitting` lists the entries without a connected channel of a fitting type."""
 
     added: list[Automation] = field(default_factory=list)
     unfitting: list[OfferedEntry] = field(default_factory=list)
@@ -42,9 +42,10 @@ class Installation:
 def install_pack(
     *, workspace: Workspace, pack: UUID, now: datetime, by: Actor, entries: Collection[UUID] | None = None
 ) -> Installation:
-    """Add what the workspace does not have of a pack, switched off; nothing else changes.
+    """Add the pack's automations that the workspace lacks, switched off. Nothing else changes.
 
-    `entries` picks some of the pack's automations. Raises `PackNotFound` for a pack that is not in the gallery.
+    `entries` limits the install to some of the pack's automations. Raises `PackNotFound` for a pack that is not in the
+    gallery.
     """
     workspace = lock_workspace(workspace)
     offered = next((one for one in offered_packs(workspace) if one.uuid == pack), None)
@@ -54,9 +55,9 @@ def install_pack(
 
 
 def give_starter_pack(*, workspace: Workspace, now: datetime, by: Actor) -> None:
-    """Give a new customer the pack of their business type: once, in the transaction of their first channel.
+    """Install the pack of the business type for a new customer, once, when they connect their first channel.
 
-    The caller is inside that transaction and holds the workspace's lock.
+    The caller's transaction connects the channel and holds the workspace's lock.
     """
     if StarterPack.objects.filter(workspace=workspace).exists():
         return
@@ -67,10 +68,10 @@ def give_starter_pack(*, workspace: Workspace, now: datetime, by: Actor) -> None
 
 
 def starter_pack_for(workspace: Workspace) -> OfferedPack | None:
-    """Choose what a new customer is given; one who named no business type counts as `other`.
+    """Choose the starter pack of a new customer. Without a business type the customer counts as `other`.
 
-    The highest of the agency's published packs for the type; without one, where the service's own are replaced, the
-    agency's `other` pack or nothing, else the service's own for the type.
+    It is the agency's highest published pack for the type. Without one, it is the service's own pack for the type. If
+    the agency's packs replace the service's own, it is the agency's `other` pack, or none.
     """
     wanted = workspace.business_type or BusinessType.OTHER
     published = published_packs(workspace.agency_id)
@@ -91,7 +92,7 @@ def _install(
     flows = flows_of(pack)
     done = Installation()
     for entry in pack.entries:
-        # A copy without a flow was taken out of the pack a moment ago.
+        # A copy without a flow has just been removed from the pack.
         if entry.uuid in held or entry.uuid not in flows or (entries is not None and entry.uuid not in entries):
             continue
         flow = flows[entry.uuid]
@@ -117,12 +118,12 @@ def _install(
 
 
 def original_of(entry: OfferedEntry, flow: Flow) -> str:
-    """Name what an entry is one of: a library automation, else the copy, which may stand in several packs."""
+    """Return an id of the original automation: the library's id, or a digest for a copy that several packs may hold."""
     return entry.template_id or f"copy:{digest_of(flow)}"
 
 
 def record_install(workspace: Workspace, pack: OfferedPack, added: list[Automation], by: Actor) -> None:
-    """Add one entry for everything that an install added; the service's own packs have no page in the console."""
+    """Record an install as one activity entry. The service's own packs have another target, as they have no page."""
     record_activity(
         by=by,
         action="pack.installed",
@@ -134,6 +135,6 @@ def record_install(workspace: Workspace, pack: OfferedPack, added: list[Automati
 
 
 def connected_platforms(workspace: Workspace) -> list[str]:
-    """Give the channel types that the workspace has a channel of, the one connected first leading."""
+    """Return the types of the workspace's connected channels, the earliest connected first."""
     channels = workspace.channels.exclude(status=Channel.Status.DISCONNECTED).order_by("connected_at", "id")
     return list(dict.fromkeys(channels.values_list("platform", flat=True)))

@@ -1,4 +1,4 @@
-"""What customers are offered: the agency's packs and the service's own, in one form."""
+"""The packs that customers are offered: the agency's and the service's own, in one form."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -13,7 +13,7 @@ from workspaces.subaccounts.models import Workspace
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfferedEntry:
-    """An automation that a customer can install; `flow` is the library's, None for a copy until `flows_of` reads it."""
+    """An automation that a customer can install. `flow` is the library's; for a copy it is None, see `flows_of`."""
 
     uuid: UUID
     template_id: str | None
@@ -31,7 +31,7 @@ class OfferedEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfferedPack:
-    """A pack in a customer's gallery; retired automations are left out of it."""
+    """A pack in a customer's gallery, without retired automations."""
 
     uuid: UUID
     name: str
@@ -43,7 +43,7 @@ class OfferedPack:
 
 
 def offered_packs(workspace: Workspace) -> list[OfferedPack]:
-    """Give the workspace's gallery: the agency's published packs in order, then, unless replaced, the service's own."""
+    """Return the agency's published packs in order, then the service's own unless they are replaced."""
     agency = workspace.agency_id
     own = [offered_agency_pack(pack) for pack in published_packs(agency)]
     if own and replaces_platform(agency):
@@ -89,7 +89,7 @@ def _agency_entry(entry: PackEntry) -> OfferedEntry | None:
 
 
 def flows_of(pack: OfferedPack) -> dict[UUID, Flow]:
-    """Give the flows of a pack by their entries, those of its copies in one statement; what is gone has none."""
+    """Return the pack's flows by entry. One statement reads those of copies; a removed copy has none."""
     copies = [entry.uuid for entry in pack.entries if entry.flow is None]
     found = PackEntry.objects.filter(uuid__in=copies).values_list("uuid", "flow") if copies else ()
     known = {entry.uuid: entry.flow for entry in pack.entries}

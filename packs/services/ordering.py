@@ -1,4 +1,4 @@
-"""How a sent order is applied: the named ones first, the others after them as they stood."""
+"""Applies a requested order: the named rows first, then the others in their old order."""
 
 from collections.abc import Sequence
 from typing import TypeVar
@@ -11,7 +11,7 @@ Row = TypeVar("Row", Pack, PackEntry)
 
 
 def reordered(rows: Sequence[Row], order: Sequence[UUID], *, unknown: str) -> list[Row]:
-    """Give the rows in their new order. Raises `NotInOrder`, saying `unknown`, for a uuid among none of them."""
+    """Return the rows in their new order. Raises `NotInOrder` with the message `unknown` for a uuid of no row."""
     by_uuid = {row.uuid: row for row in rows}
     if not by_uuid.keys() >= set(order):
         raise NotInOrder(unknown)
@@ -21,7 +21,7 @@ def reordered(rows: Sequence[Row], order: Sequence[UUID], *, unknown: str) -> li
 
 
 def renumbered(rows: Sequence[Row]) -> list[Row]:
-    """Number the rows from one on and give those that moved, sorted by key."""
+    """Number the rows from one on. Return those that moved, sorted by primary key."""
     moved = [row for position, row in enumerate(rows, 1) if row.position != position]
     for position, row in enumerate(rows, 1):
         row.position = position

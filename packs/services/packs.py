@@ -1,4 +1,4 @@
-"""Packs themselves: created, changed, published, ordered, removed."""
+"""Create, change, publish, order and remove packs."""
 
 from collections.abc import Sequence
 from typing import TypedDict, Unpack
@@ -20,7 +20,7 @@ MOST_PACKS = 1_000
 
 
 class PackChanges(TypedDict, total=False):
-    """What can be changed of a pack; what is not named stays."""
+    """The fields of a pack that can be changed."""
 
     name: str
     summary: str | None
@@ -58,9 +58,9 @@ def create_pack(
 
 @transaction.atomic
 def change_pack(*, pack: Pack, by: Actor, **changes: Unpack[PackChanges]) -> Pack:
-    """Change name, summary, industry, business type or status; what is not named stays.
+    """Change the given fields of a pack. Customers' automations stay as they are.
 
-    Raises `NothingToPublish` for a pack without automations. Customers' automations stay as they are.
+    Raises `NothingToPublish` if a pack without automations would be published.
     """
     pack = lock_pack(pack)
     if "summary" in changes:
@@ -79,7 +79,7 @@ def change_pack(*, pack: Pack, by: Actor, **changes: Unpack[PackChanges]) -> Pac
 
 @transaction.atomic
 def remove_pack(*, pack: Pack, by: Actor) -> None:
-    """Remove a pack from every gallery; what customers have added stays as it is."""
+    """Remove a pack from every gallery. Automations that customers have added from it stay."""
     pack = lock_pack(pack)
     record_pack_activity(pack, "pack.removed", by)
     pack.delete()
@@ -87,7 +87,7 @@ def remove_pack(*, pack: Pack, by: Actor) -> None:
 
 @transaction.atomic
 def order_packs(*, agency: Agency, order: Sequence[UUID], by: Actor) -> list[UUID]:
-    """Put the named packs first, in this order; gives the new order of all. Raises `NotInOrder`."""
+    """Put the named packs first, in this order. Return the new order of all packs. Raises `NotInOrder`."""
     lock_settings(agency)
     packs = list(Pack.objects.of(agency).in_gallery_order())
     packs = reordered(packs, order, unknown="The order names a pack that is not one of yours.")

@@ -1,4 +1,4 @@
-"""Packs as people and integrations read them, in a bounded number of statements."""
+"""Reads packs for pages and the API, in a bounded number of statements."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from workspaces.automations.models import Automation
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntryView:
-    """An entry with what the library says of it today; a retired automation reads as it was when added."""
+    """An entry with the library's current data. A retired automation shows its data from when it was added."""
 
     uuid: UUID
     source: str
@@ -38,7 +38,7 @@ class EntryView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PackView:
-    """A pack with its entries in order and the number of workspaces that hold something of it."""
+    """A pack with its entries in order and the number of workspaces that have an automation from it."""
 
     uuid: UUID
     name: str
@@ -53,7 +53,7 @@ class PackView:
 
 
 def view_entry(entry: PackEntry) -> EntryView:
-    """Read an entry; its flow is not touched."""
+    """Return the view of an entry, without reading its flow."""
     from_library = entry.source == PackEntry.Source.LIBRARY
     item = library().items.get(entry.template_id or "")
     original = item or entry
@@ -78,7 +78,7 @@ def view_entry(entry: PackEntry) -> EntryView:
 
 
 def installed_in(packs: Iterable[UUID]) -> dict[UUID, int]:
-    """Count, for each pack, the workspaces that hold at least one automation from it."""
+    """Count for each pack the workspaces that have at least one automation from it."""
     counted = Automation.objects.filter(from_pack__in=list(packs)).values_list("from_pack")
     return {pack: number for pack, number in counted.annotate(Count("workspace", distinct=True)) if pack}
 
@@ -104,17 +104,17 @@ def view_packs(packs: Iterable[Pack]) -> list[PackView]:
 
 
 def with_entries() -> "Prefetch[Any, Any, Any]":
-    """Fetch entries in order and without their flows, in one statement."""
+    """Return a prefetch of entries, in order and without their flows."""
     return Prefetch("entries", PackEntry.objects.defer("flow").order_by("position"))
 
 
 def packs_of(agency: Agency) -> list[PackView]:
-    """Give all packs of an agency in the order of the gallery: three statements."""
+    """Return all packs of an agency in gallery order, in three statements."""
     return view_packs(Pack.objects.of(agency).in_gallery_order().prefetch_related(with_entries()))
 
 
 def find_pack(*, agency: Agency, uuid: UUID | None) -> Pack:
-    """Find a pack of the agency. Raises `PackNotFound`, for a foreign one as well."""
+    """Find a pack of the agency. Raises `PackNotFound`, also for another agency's pack."""
     pack = Pack.objects.of(agency).filter(uuid=uuid).first() if uuid else None
     if pack is None:
         raise PackNotFound
@@ -122,7 +122,7 @@ def find_pack(*, agency: Agency, uuid: UUID | None) -> Pack:
 
 
 def view_pack(pack: Pack) -> PackView:
-    """Read one pack afresh. Raises `PackNotFound` for one that was removed meanwhile."""
+    """Re-read one pack as a view. Raises `PackNotFound` if it was removed meanwhile."""
     views = view_packs(Pack.objects.filter(pk=pack.pk).prefetch_related(with_entries()))
     if not views:
         raise PackNotFound

@@ -1,4 +1,4 @@
-"""Whether an agency's packs stand alone in its customers' galleries."""
+"""Tells and sets whether an agency's packs replace the service's own in its customers' galleries."""
 
 from django.db import transaction
 
@@ -10,18 +10,18 @@ from packs.services.locking import lock_settings
 
 
 def replaces_platform(agency_id: int) -> bool:
-    """Say what the agency has set."""
+    """Return the agency's setting."""
     return PackSettings.objects.filter(agency_id=agency_id, replace_platform=True).exists()
 
 
 def platform_is_replaced(agency_id: int) -> bool:
-    """Say whether the setting takes effect: it does so once at least one pack is published."""
+    """Return whether the setting is in effect, which needs at least one published pack."""
     return replaces_platform(agency_id) and Pack.objects.of(agency_id).published().exists()
 
 
 @transaction.atomic
 def set_replace_platform(*, agency: Agency, replace_platform: bool, by: Actor) -> PackSettings:
-    """Let customers see the agency's packs only, or the service's own after them."""
+    """Set whether customers see only the agency's packs, or also the service's own after them."""
     settings = lock_settings(agency)
     if settings.replace_platform != replace_platform:
         changes = {"replace_platform": (settings.replace_platform, replace_platform)}

@@ -1,4 +1,4 @@
-"""Adding to a pack from the library, with its search and filters in the address."""
+"""The console page that adds library automations to a pack. Its search and filters are in the URL."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -29,7 +29,7 @@ MOST_CHOSEN = 25
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What the library was asked for, as it was written in the address."""
+    """The library's filters, as given in the URL."""
 
     search: str
     industry: str
@@ -57,7 +57,7 @@ class Filters:
 
 
 class PackLibrary(PackDetailView):
-    """The library, with what the pack holds already and why something cannot be added."""
+    """Lists the library, with the automations already in the pack and the reasons why others cannot be added."""
 
     writers_only = True
 
@@ -100,7 +100,7 @@ def _of(pages: Pages, found: list[LibraryItem]) -> list[LibraryItem]:
 
 
 def obstacle_of(item: LibraryItem, held: list[PackEntry]) -> str:
-    """Say what keeps an automation out of the pack as it stands; nothing if it can be added."""
+    """Return why an automation cannot be added to the pack, or "" if it can."""
     if any(entry.template_id == item.id for entry in held):
         return _("In this pack")
     if len(held) >= MOST_ENTRIES:
@@ -113,9 +113,9 @@ def obstacle_of(item: LibraryItem, held: list[PackEntry]) -> str:
 
 
 class EntryAdd(PackDetailView):
-    """Adds automations of the library, one or several, and goes back to where the library stood.
+    """Adds one or several library automations and returns to the same place in the library.
 
-    One that was added a moment ago is there: the same request twice adds nothing and says so.
+    A repeated request adds nothing and says so.
     """
 
     keeps_form_data = True
@@ -135,7 +135,7 @@ class EntryAdd(PackDetailView):
         return redirect(self._library(request, chosen))
 
     def _add(self, chosen: list[str]) -> tuple[list[str], list[str]]:
-        """Add each that can be added; give the names of those, and what keeps the others out."""
+        """Add the chosen automations. Return the names of the added ones and the reasons against the others."""
         added, refused = [], []
         for template_id in chosen:
             item = library().items.get(template_id)

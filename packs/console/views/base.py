@@ -1,4 +1,4 @@
-"""Looking up packs of the agency for the console's pages, and orders as forms send them."""
+"""Base views of the console's pages about packs, and the reading of a posted order."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -29,7 +29,7 @@ class PackConsoleView(ConsoleView):
 
 
 class PackDetailView(PackConsoleView):
-    """A page about one pack of the agency; malformed, unknown and foreign ids read alike."""
+    """A page about one pack of the agency. Malformed, unknown and foreign ids get the same answer."""
 
     pack: Pack
 
@@ -41,7 +41,7 @@ class PackDetailView(PackConsoleView):
         return [crumb(PACKS, LIST), crumb(self.name, ONE, self.pack.uuid)]
 
     def platform_packs_warning(self) -> str:
-        """Say that hiding this pack shows the service's own again; nothing where it does not."""
+        """Warn if hiding this pack shows the service's own packs again, else return ""."""
         others = Pack.objects.of(self.agency).published().exclude(pk=self.pack.pk)
         is_published = self.pack.status == Pack.Status.PUBLISHED
         if not is_published or others.exists() or not replaces_platform(self.agency.pk):
@@ -53,7 +53,7 @@ class PackDetailView(PackConsoleView):
 
 
 def posted_order(request: HttpRequest) -> list[UUID]:
-    """Give the order that a list's form sends: ids in `order`, of which `up` or `down` moves one up or down by one."""
+    """Return the order that a list's form sends: the ids in `order`, with the id in `up` or `down` moved by one."""
     order = [found for one in request.POST.get("order", "").split(",") if (found := parse_uuid(one))]
     order = list(dict.fromkeys(order))
     for name, step in (("up", -1), ("down", 1)):
@@ -66,7 +66,7 @@ def posted_order(request: HttpRequest) -> list[UUID]:
 
 
 def redirect_to_moved(request: HttpRequest, to: str, *args: object) -> HttpResponse:
-    """Go back to the list, at the row that was moved."""
+    """Redirect to the list, at the row that was moved."""
     moved = parse_uuid(request.POST.get("up", "") or request.POST.get("down", ""))
     return redirect(reverse(to, args=args) + (f"#row-{moved}" if moved else ""))
 

@@ -1,4 +1,4 @@
-"""Copying an automation out of a sub-account: which sub-account, which automation, what would come along."""
+"""Console pages that copy an automation out of a sub-account: choose both, preview the copy, confirm."""
 
 from typing import Any
 from uuid import UUID
@@ -22,7 +22,7 @@ FROM = "console:pack-copy-from"
 
 
 class CopyPage(PackDetailView):
-    """A step of copying."""
+    """A page of the copying steps."""
 
     writers_only = True
 
@@ -37,7 +37,7 @@ class CopyPage(PackDetailView):
 
 
 class CopySource(CopyPage):
-    """The sub-accounts that have something to copy."""
+    """Lists the sub-accounts that have published automations."""
 
     def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         self.find(uuid=uuid)
@@ -59,7 +59,7 @@ class CopySource(CopyPage):
 
 
 class CopyChoice(CopyPage):
-    """The published automations of one sub-account."""
+    """Lists the published automations of one sub-account."""
 
     def get(self, request: HttpRequest, uuid: UUID | None, workspace: UUID | None) -> HttpResponse:
         self.find(uuid=uuid)
@@ -78,7 +78,7 @@ class CopyChoice(CopyPage):
 
 
 class CopyPreview(CopyPage, FormPage[Confirmation]):
-    """What the copy would be, before anything is saved; confirming makes it."""
+    """Previews the copy. Confirming saves it."""
 
     template_name = "packs/console/copy_preview.html"
     creates = True

@@ -1,4 +1,4 @@
-"""The editor: a pack's automations in order, and changing or removing one."""
+"""The console's editor of a pack: its automations in order, and pages to change or remove one."""
 
 from typing import Any
 from uuid import UUID
@@ -20,7 +20,7 @@ from workspaces.automations.flows.requirements import REQUIREMENTS
 
 
 class PackPage(PackDetailView):
-    """The editor's page."""
+    """Shows the editor."""
 
     def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         self.find(uuid=uuid)

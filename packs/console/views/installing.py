@@ -1,4 +1,4 @@
-"""Installing a pack into a sub-account from the console."""
+"""The console page that installs a pack into a sub-account."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ from workspaces.subaccounts.console.views.sub_account import PAGE, OneSubAccount
 
 
 class PackInstallForm(forms.Form):
-    """One pack of the sub-account's gallery."""
+    """A choice of one pack of the sub-account's gallery."""
 
     pack = forms.ChoiceField(label=gettext_lazy("Pack"), widget=forms.RadioSelect)
 
@@ -29,7 +29,7 @@ class PackInstallForm(forms.Form):
 
 
 class PackInstallFor(OneSubAccount, FormPage[PackInstallForm]):
-    """Adds what the sub-account does not have of a pack, switched off, as its owner's own installing does."""
+    """Adds the pack's automations that the sub-account lacks, switched off, exactly as its owner's install does."""
 
     def make_form(self, data: Any = None) -> PackInstallForm:
         return PackInstallForm(data, packs=offered_packs(self.workspace))

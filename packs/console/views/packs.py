@@ -1,4 +1,4 @@
-"""All packs of the agency: their order, what customers see beside them, and new ones."""
+"""Console pages that list, order, create, edit and remove packs, and show or hide the service's own."""
 
 from typing import Any
 
@@ -41,7 +41,7 @@ from workspaces.subaccounts.models.workspaces import BusinessType
 
 
 class Packs(ListPage, PackConsoleView):
-    """The packs in the order of the gallery, on one page; only all of them together can be ordered."""
+    """All packs in gallery order, on one page, because only the whole list can be ordered."""
 
     table = Table(
         caption=gettext_lazy("Packs in the order of the gallery"),
@@ -130,7 +130,7 @@ UNDONE = gettext_noop("This cannot be undone. Archive it instead to hide it and 
 
 
 class PackRemove(PackDetailView, FormPage[Confirmation]):
-    """Removes a pack for good."""
+    """Asks for confirmation, then removes a pack for good."""
 
     def make_form(self, data: Any = None) -> Confirmation:
         return Confirmation(data)

@@ -1,4 +1,4 @@
-"""Publishing a pack, hiding it, making it a draft again: each after saying what customers will see."""
+"""Console pages that publish, archive or unpublish a pack, after they say what customers will see."""
 
 from typing import Any, ClassVar
 
@@ -16,7 +16,7 @@ from packs.services import change_pack
 
 
 class StatusPage(PackDetailView, FormPage[Confirmation]):
-    """A question about a status; a pack that has it already needs no asking."""
+    """Asks to confirm a new status. If the pack has the status already, redirects to it."""
 
     status: ClassVar[Pack.Status]
     heading: ClassVar[StrOrPromise]
@@ -38,7 +38,7 @@ class StatusPage(PackDetailView, FormPage[Confirmation]):
         return self.saved(str(self.success_message))
 
     def effect(self) -> str:
-        """Say in a sentence what the change will do. Each change has its own."""
+        """Describe the change's effect in a sentence. Each subclass has its own."""
         raise NotImplementedError
 
     def context(self) -> dict[str, Any]:

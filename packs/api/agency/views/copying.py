@@ -1,4 +1,4 @@
-"""The ability to copy automations out of sub-accounts."""
+"""Checks an API key's ability to copy automations out of sub-accounts."""
 
 from agency.api.surface import AgencyViewSet
 from config.errors import Forbidden

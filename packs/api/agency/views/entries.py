@@ -1,4 +1,4 @@
-"""The automations of a pack: added from the library or copied, changed, ordered, removed."""
+"""API views that add, copy, change, order and remove the automations of a pack."""
 
 from dataclasses import asdict
 from functools import cached_property

@@ -1,4 +1,4 @@
-"""Copies out of sub-accounts, before they are made. Every call needs the copy ability, first of all."""
+"""API views that list and preview copies out of sub-accounts. Every call first requires the copy ability."""
 
 from uuid import UUID
 
@@ -17,7 +17,7 @@ from packs.services import find_source, import_sources, preview_copy
 
 
 class ParametersMissing(Invalid):
-    """A parameter that the preview needs was not sent."""
+    """Required parameters of the preview were not sent."""
 
     def __init__(self, names: list[str]) -> None:
         sentences = {name: [f"The {name} parameter is required."] for name in names}

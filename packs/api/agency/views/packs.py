@@ -1,4 +1,4 @@
-"""An agency's packs: listed, created, changed, ordered, removed; the library; who else is in the gallery."""
+"""API views of an agency's packs, of the library, and of the visibility of the service's own packs."""
 
 from uuid import UUID
 
