@@ -1,4 +1,4 @@
-"""The support admin's pages about webhooks, deliveries and their attempts: to be read, without any secret."""
+"""Read-only pages of the support admin about webhooks, deliveries and attempts, without secrets."""
 
 import json
 from datetime import date
@@ -20,7 +20,7 @@ from webhooks.services import conditions_of
 
 
 class EndpointList(ChangeList):
-    """A page of endpoints, whose states are looked up together."""
+    """A page of endpoints that looks up the states of all its rows at once."""
 
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)
@@ -69,7 +69,7 @@ class StatusFilter(admin.SimpleListFilter):
         return Delivery.Status.choices
 
     def queryset(self, request: HttpRequest, queryset: Any) -> Any:
-        """Keep one status: the queue knows what is pending, and a partial index what failed."""
+        """Keep one status. Pending rows are found by the queue, failed ones by a partial index."""
         if self.value() == Delivery.Status.PENDING:
             waiting = QueuedDelivery.objects.order_by("-pk").values_list("pk", flat=True)
             agency = request.GET.get(AgencyFilter.parameter_name, "")
@@ -82,7 +82,7 @@ class StatusFilter(admin.SimpleListFilter):
 
 class DeliveryDayFilter(DayFilter):
     def of_day(self, queryset: Any, day: date) -> Any:
-        """Keep a day's partition, which a delivery's number names."""
+        """Keep one day's partition, by the range of its primary keys."""
         return queryset.filter(pk__gte=first_id(day), pk__lt=first_id(day + A_DAY))
 
 
@@ -114,7 +114,7 @@ class DeliveryAdmin(FilteredRecordAdmin):
     readonly_fields = ("next_attempt_at", "sent", "attempts_made")
 
     def get_queryset(self, request: HttpRequest) -> "QuerySet[Delivery]":
-        """Show of an agency its own."""
+        """If filtered by an agency, show its own deliveries without those of its workspaces."""
         found = super().get_queryset(request)
         return found.filter(workspace_id=None) if AgencyFilter.parameter_name in request.GET else found
 
@@ -129,7 +129,7 @@ class DeliveryAdmin(FilteredRecordAdmin):
 
 
 def attempt_text(attempt: Attempt) -> str:
-    """Describe an attempt in a few lines: what became of it, how long each part took, the first 2 KiB of the answer."""
+    """Describe an attempt in a few lines: its outcome, the time of each part, the first 2 KiB of the answer."""
     outcome = attempt.error or f"HTTP {attempt.response_status}"
     spans = ("dns_ms", "connect_ms", "tls_ms", "first_byte_ms", "duration_ms")
     times = ", ".join(f"{name[:-3]} {value:.1f}" for name in spans if (value := getattr(attempt, name)) is not None)

@@ -16,7 +16,7 @@ class WebhooksConfig(AppConfig):
 
 
 def make_partitions(**_: Any) -> None:
-    """A database that was made or brought up to date just now takes deliveries at once."""
+    """Create partitions after each migration, so that a new database accepts deliveries at once."""
     from webhooks.services.partitions import make_partitions_ahead
 
     make_partitions_ahead()

@@ -1,4 +1,4 @@
-"""What the documents say of the events that are sent."""
+"""Describes the sent events for the OpenAPI documents."""
 
 from collections.abc import Callable, Iterator
 
@@ -24,7 +24,7 @@ TENANT = {
 
 
 def describe(declared: EventType) -> EventDescription:
-    """Describe one event with a full sample."""
+    """Return the description of one event, with a full sample."""
     return EventDescription(
         name=declared.name,
         summary=declared.label,
@@ -36,5 +36,5 @@ def describe(declared: EventType) -> EventDescription:
 
 
 def events_of(audience: Audience) -> Callable[[], Iterator[EventDescription]]:
-    """Give what describes every event of an audience, when it is asked."""
+    """Return a function that yields the descriptions of an audience's events."""
     return lambda: (describe(declared) for declared in declared_events(audience))

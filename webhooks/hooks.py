@@ -1,4 +1,4 @@
-"""What webhooks add elsewhere: events of the document; the console's menu, a first step, labels of the activity log."""
+"""Registers the app's menu entries, documented events, activity labels, metrics, notifications and bulk actions."""
 
 from collections.abc import Iterable
 
@@ -83,7 +83,7 @@ LONGEST_SHOWN = 100
 
 
 def concerns(agency: Agency) -> Iterable[Concern]:
-    """Endpoints that fail, or that something never reached which nobody has sent again or dismissed."""
+    """Yield endpoints that fail, or have failed deliveries that were neither sent again nor dismissed."""
     enabled = Endpoint.objects.of(agency).filter(enabled=True).order_by("id").defer("secret")[:MOST_ENDPOINTS]
     for endpoint, condition in needing_attention(enabled, MOST_NAMED):
         yield Concern(

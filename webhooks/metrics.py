@@ -1,4 +1,4 @@
-"""What is measured of deliveries. Rows are counted up to ten thousand."""
+"""Metrics of events and deliveries. Rows are counted up to ten thousand."""
 
 from datetime import timedelta
 
@@ -13,7 +13,7 @@ from webhooks.models import DispatcherRun, QueuedDelivery
 
 NEW_EVENTS = Event.objects.filter(fanned_out_at=None)
 DUE = QueuedDelivery.objects.filter(is_ready=True, run=None)
-# No index has them all by their time.
+# No index orders all of them by time.
 SOME_DUE = QueuedDelivery.objects.filter(pk__in=DUE.values("pk")[:MOST_COUNTED])
 
 METRICS = (

@@ -1,4 +1,4 @@
-"""How an envelope is sent: its headers, and the signatures over its exact bytes."""
+"""Signs the exact bytes of envelopes and builds their HTTP headers."""
 
 import base64
 import hashlib
@@ -19,10 +19,10 @@ _PACKED = struct.Struct(">q32s32s")
 
 
 class Signature(NamedTuple):
-    """What an attempt was signed with, and when (whole seconds since the epoch).
+    """The signatures of an attempt and their time (whole seconds since the epoch).
 
-    `body` is the HMAC-SHA256 of the body for `X-Svc-Signature`, `message` that of `id.timestamp.body` for
-    `webhook-signature`, and `previous_message` the same under the secret before, where that still counts.
+    `body` is the HMAC-SHA256 of the body for `X-Svc-Signature`. `message` is that of `id.timestamp.body` for
+    `webhook-signature`. `previous_message` is the same with the previous secret, while that is valid.
     """
 
     timestamp: int
@@ -31,7 +31,7 @@ class Signature(NamedTuple):
     previous_message: bytes | None = None
 
     def pack(self) -> bytes:
-        """The bytes that an attempt's row keeps."""
+        """Return the bytes that an attempt's row stores."""
         return _PACKED.pack(*self[:3]) + (self.previous_message or b"")
 
     @classmethod
@@ -41,13 +41,13 @@ class Signature(NamedTuple):
 
     @property
     def message_signatures(self) -> str:
-        """Write what `webhook-signature` holds: that of the new secret first."""
+        """The value of `webhook-signature`, the new secret's signature first."""
         signed = [self.message] if self.previous_message is None else [self.message, self.previous_message]
         return " ".join(["v1," + b2a_base64(one, newline=False).decode() for one in signed])
 
 
 class Signer:
-    """Signs for one endpoint; both keys are set up once. Raises ValueError for what is no secret."""
+    """Signs for one endpoint, with both keys prepared once. Raises `ValueError` for an invalid secret."""
 
     __slots__ = ("_of_body", "_of_message")
 
@@ -56,15 +56,15 @@ class Signer:
         self._of_message = hmac_sha256(_key(secret))
 
     def sign(self, *, envelope_id: str, timestamp: int, body: bytes) -> Signature:
-        """Sign the exact bytes of a body, at this moment."""
+        """Sign the exact bytes of a body with this timestamp."""
         message = b"%s.%d.%s" % (envelope_id.encode(), timestamp, body)
         return Signature(timestamp, self._of_body(body), self._of_message(message))
 
 
 def hmac_sha256(key: bytes) -> Callable[[bytes], bytes]:
-    """Give what computes the HMAC-SHA256 under a key (RFC 2104), whose two halves are hashed once and for all.
+    """Return a function that computes HMAC-SHA256 with a key (RFC 2104). The inner and outer key are hashed only once.
 
-    The standard library's own object costs half as much again for each message, being Python around the same hashes.
+    The standard library's object takes half as much time again for each message, as it wraps the same hashes in Python.
     """
     block = key.ljust(BLOCK, b"\0") if len(key) <= BLOCK else hashlib.sha256(key).digest().ljust(BLOCK, b"\0")
     inner = hashlib.sha256(bytes(byte ^ 0x36 for byte in block))
@@ -80,7 +80,7 @@ def hmac_sha256(key: bytes) -> Callable[[bytes], bytes]:
 
 
 def _key(secret: str) -> bytes:
-    """Decode the 32 bytes of a secret. Those made first are URL-safe base64 without padding."""
+    """Decode the 32 bytes of a secret. The first secrets were URL-safe base64 without padding."""
     text = secret.removeprefix(SECRET_PREFIX).translate(_URL_SAFE)
     return base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
 
@@ -88,7 +88,7 @@ def _key(secret: str) -> bytes:
 def headers(
     *, event: str, envelope_id: str, signature: Signature, is_for_workspace: bool = False
 ) -> tuple[tuple[str, str], ...]:
-    """The headers that every delivery carries."""
+    """Return the headers of a delivery's request."""
     return (
         *(FOR_WORKSPACE if is_for_workspace else FOR_AGENCY),
         ("X-Svc-Event", event),

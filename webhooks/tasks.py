@@ -1,4 +1,4 @@
-"""Wake-ups of the webhooks app."""
+"""Celery tasks of webhooks."""
 
 from celery import shared_task
 
@@ -10,15 +10,15 @@ from webhooks.dispatcher.loop import RUN_SECONDS, run_dispatcher
 from webhooks.services.partitions import make_partitions_ahead
 from webhooks.services.retention import RULES, erase_previous_secrets
 
-# A dispatcher that always has something leased ends in order long before its hard limit.
+# After so long, a dispatcher that always has something leased stops in order, long before the task's hard limit.
 LONGEST_SECONDS = RUN_SECONDS + 600.0
 
 
-# A worker of its queue keeps one running (config/celery/worker.py). The call is settled when it begins: nobody is to
-# bring it again when its process dies.
+# Each worker of the queue keeps one running (config/celery/worker.py). The task is acknowledged when it begins, so that
+# it is not delivered again if its process dies.
 @shared_task(name="webhooks.deliver", acks_late=False)
 def deliver() -> None:
-    """Send whatever is due, until the worker ends or nothing is left to do after an hour."""
+    """Send due deliveries until the worker ends, or until nothing is left to do after an hour."""
     should_stop = until_worker_ends(longest_seconds=LONGEST_SECONDS)
     if not should_stop():
         run_dispatcher(should_stop=should_stop)
@@ -27,7 +27,7 @@ def deliver() -> None:
 @shared_task(name="webhooks.forget_deliveries")
 @one_at_a_time
 def forget_deliveries() -> None:
-    """Make the days of deliveries that are to come; forget what is old enough, and secrets that sign no more."""
+    """Create the next days' partitions, drop old deliveries, and erase expired secrets."""
     make_partitions_ahead()
     in_batches(erase_previous_secrets, seconds=HOUSEKEEPING_SECONDS)
     in_batches(lambda: forget(RULES), seconds=HOUSEKEEPING_SECONDS)

@@ -1,4 +1,4 @@
-"""Views that stand on both surfaces: written once, and declared for each in its own words."""
+"""Lets one view class serve both API surfaces, each with its own serializers and operations."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ Handler = TypeVar("Handler", bound=Callable[..., Any])
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shapes:
-    """The serializers of a surface, its filters of the log, and under which name it shows public ids."""
+    """A surface's serializers, its filters of the delivery log, and the name of its field with the public id."""
 
     endpoint: type[Serializer]
     endpoint_with_secret: type[Serializer]
@@ -24,12 +24,12 @@ class Shapes:
     delivery_detail: type[Serializer]
     filters: type[FilterSet]
     id_name: str
-    # Whether its lists come in pages, with `links` and `meta`, even where they are short.
+    # Whether even short lists have pages, with `links` and `meta`.
     has_pages: bool = False
 
     @property
     def queued(self) -> dict[str, Any]:
-        """A delivery that was only just made, as the document shows it."""
+        """The document's example of a delivery that was just created."""
         return {
             **self.delivery.example(),
             "status": "pending",
@@ -41,7 +41,7 @@ class Shapes:
 
 
 def declared(make: Callable[[Shapes], operation]) -> Callable[[Handler], Handler]:
-    """Declare an action with the shapes of whichever surface its view is mounted on."""
+    """Declare an action whose operation is made from the shapes of the surface."""
 
     def mark(handler: Handler) -> Handler:
         handler.__dict__["make_operation"] = make
@@ -51,7 +51,7 @@ def declared(make: Callable[[Shapes], operation]) -> Callable[[Handler], Handler
 
 
 class DeclaredForSurface:
-    """Views whose actions are `declared`: a subclass that has `shapes` gets an operation of its own for each."""
+    """A mixin for views with `declared` actions. A subclass with `shapes` gets its own operation for each action."""
 
     shapes: ClassVar[Shapes]
 
@@ -67,12 +67,12 @@ class DeclaredForSurface:
 
 
 def _copy(handler: FunctionType) -> FunctionType:
-    """A function of its own, as a declaration leaves its mark on what it decorates."""
+    """Copy a function, because a declaration sets attributes on the function that it decorates."""
     copied = FunctionType(
         handler.__code__, handler.__globals__, handler.__name__, handler.__defaults__, handler.__closure__
     )
     copied.__kwdefaults__ = handler.__kwdefaults__
     copied.__qualname__, copied.__module__, copied.__doc__ = handler.__qualname__, handler.__module__, handler.__doc__
-    # What `@action` keeps is where a declaration puts its schema.
+    # A declaration puts its schema into the `kwargs` that `@action` has set, so they are copied too.
     copied.__dict__.update({name: dict(kept) if name == "kwargs" else kept for name, kept in handler.__dict__.items()})
     return copied

@@ -1,4 +1,4 @@
-"""Deliveries on both surfaces: the log in pages, one with its attempts, and once more."""
+"""API views of deliveries for both surfaces: list the log, read one with its attempts, redeliver."""
 
 from typing import Any
 from uuid import UUID

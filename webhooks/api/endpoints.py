@@ -1,4 +1,4 @@
-"""Webhook endpoints on both surfaces: registered, listed, edited, removed, rotated, tested, sent to again."""
+"""API views of endpoints for both surfaces: register, list, edit, remove, rotate the secret, test, replay."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -41,7 +41,7 @@ REPLAY_ENDED = "The endpoint that was answered for is not there any more."
 
 
 class SecretIdempotency(Idempotency):
-    """Remembers an answer without its secret, which a repeated one takes from the endpoint as it is now."""
+    """Stores an answer without its secret. A repeated request gets the endpoint's current secret."""
 
     def remembered(self, answer: HttpResponse) -> bytes:
         body = orjson.loads(answer.content)
@@ -58,7 +58,7 @@ def vet_new_url(view: "EndpointViews") -> None:
 
 
 def vet_tested_url(view: "EndpointViews") -> None:
-    """Check the URL of an endpoint that may be tested; of another the test itself says why not."""
+    """Check the URL of an enabled endpoint. For a disabled one, the test itself raises the reason."""
     endpoint = view.get_object()
     view.validated(view.shapes.test)
     if endpoint.enabled:

@@ -1,4 +1,4 @@
-"""What agency staff do with many deliveries at once."""
+"""The console's bulk actions on deliveries."""
 
 from typing import Final
 

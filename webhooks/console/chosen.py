@@ -1,4 +1,4 @@
-"""Deliveries that were chosen in the log: by hand, or by its filters."""
+"""Finds the deliveries that the user selected in the log, one by one or by its filters."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -18,7 +18,7 @@ from webhooks.services.log import MOST_COUNTED, log_ids
 
 
 def filters_of(selection: Selection) -> LogFilters | None:
-    """Read the log's filters; None where one of them cannot be read, or names nothing of the agency's."""
+    """Parse the log's filters. Return None if one is invalid or names an object outside the agency."""
     sent = QueryDict(selection.query)
     tenant, catalogue = Tenant(selection.agency.pk), event_catalogue(selection.agency)
     form = LogForm(sent, catalogue=catalogue, endpoints=Endpoint.objects.of_tenant(tenant), hides=())
@@ -30,7 +30,7 @@ def filters_of(selection: Selection) -> LogFilters | None:
 
 
 def chosen_ids(selection: Selection) -> list[int]:
-    """Give what was chosen, the newest first: at most what the log counts."""
+    """Return the selected deliveries' primary keys, newest first, at most `MOST_COUNTED` by filters."""
     if selection.picked is not None:
         own = Delivery.objects.of(selection.agency)
         found = (own.with_uuid(uuid) for uuid in selection.picked)
@@ -47,7 +47,7 @@ def count(selection: Selection) -> int:
 
 
 def walk(selection: Selection, cursor: Any, size: int) -> Walk:
-    """Give all at once, as the log does not hold still: what is pending now has ended a moment later."""
+    """Return all at once, because the log changes meanwhile: a delivery that is pending now ends a moment later."""
     return Walk(chosen_ids(selection), None)
 
 

@@ -1,4 +1,4 @@
-"""The log of deliveries as a file."""
+"""The console's export of the delivery log."""
 
 from typing import Any, Final
 
@@ -25,7 +25,7 @@ COLUMNS: Final = (
     "created_at",
     "completed_at",
 )
-# Where a column has another name than its field.
+# The columns whose names differ from their fields.
 FIELDS: Final = {"event": "event_name", "webhook": "endpoint__url", "sub_account_uuid": "workspace_uuid"}
 CONDITIONS: Final = {
     "endpoint": "endpoint",
@@ -39,7 +39,7 @@ CONDITIONS: Final = {
 
 
 def _read(selection: Selection, cursor: Any, size: int) -> Rows:
-    """Look at the next `size` deliveries and give those that match, so that each piece costs the same."""
+    """Read the next `size` deliveries and return the matching ones, so that each part costs the same."""
     filters = filters_of(selection)
     ids = _next_ids(selection, cursor, size)
     if filters is None or not ids:
@@ -51,7 +51,7 @@ def _read(selection: Selection, cursor: Any, size: int) -> Rows:
 
 
 def _next_ids(selection: Selection, cursor: int | None, size: int) -> list[int]:
-    """Walk the agency's own deliveries by their index; its range is named in the order (see `services.log`)."""
+    """Return the next ids of the agency's own deliveries from their index (see `services.log` on range and order)."""
     agency = selection.agency.pk
     own = Delivery.objects.filter(agency__gte=agency, agency__lte=agency, workspace_id=None)
     own = own.filter(pk__lt=cursor) if cursor else own

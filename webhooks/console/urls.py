@@ -1,4 +1,4 @@
-"""Pages about webhooks, below `/console/` and in the console's namespace."""
+"""URLs of the pages about webhooks, below `/console/` and in the console's namespace."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""Pages about webhooks, below `/app/` and in the namespace `app`."""
+"""URLs of the pages about webhooks, below `/app/` and in the namespace `app`."""
 
 from django.urls import path
 

@@ -1,1 +1,1 @@
-"""The dispatcher: brings every due delivery to its endpoint and records each attempt."""
+"""The dispatcher sends every due delivery to its endpoint and records each attempt."""

@@ -1,4 +1,4 @@
-"""The attempts in flight: checked anew, signed, sent, and passed on to the recorder when they end."""
+"""The attempts in flight: checks the URL again, signs, sends, and passes results on to the recorder."""
 
 import time
 from collections import deque
@@ -25,7 +25,7 @@ REMEMBER_ANSWERS_SECONDS = 1.0
 
 
 class PendingLookup(NamedTuple):
-    """A delivery whose receiver's name is being looked up."""
+    """A delivery that waits for the DNS look-up of its host."""
 
     row: LeasedDelivery
     destination: Destination
@@ -38,7 +38,7 @@ class PendingLookup(NamedTuple):
 
 
 class AttemptsInFlight:
-    """Only the thread of the event loop uses it."""
+    """Starts and finishes attempts. Only the event loop's thread uses it."""
 
     def __init__(self, queues: EndpointQueues, sender: Sender, recorder: DeliveryRecorder) -> None:
         self.finished = 0
@@ -50,9 +50,9 @@ class AttemptsInFlight:
         self._in_flight: dict[int, tuple[LeasedDelivery, str, Signature, float]] = {}
 
     def start(self, row: LeasedDelivery, destination: Destination | None) -> None:
-        """Start an attempt. An endpoint that wants nothing any more, or has no row any more, gets nothing.
+        """Start an attempt. Nothing is sent to a disabled or removed endpoint.
 
-        What is of a suspended agency is put off.
+        Deliveries of a suspended agency are put off.
         """
         if destination is None or not destination.is_open:
             self._queues.finish(row, 0.0, failed=False)
@@ -77,7 +77,7 @@ class AttemptsInFlight:
         lookup.answer.add_done_callback(partial(self._queue_answer, lookup))
 
     def _queue_answer(self, lookup: PendingLookup, _: "Future[Addresses]") -> None:
-        """Called by a thread of the resolver."""
+        """Queue a look-up's answer for the event loop. A thread of the resolver calls this."""
         self._answered.append(lookup)
         self._sender.wake()
 
@@ -92,7 +92,7 @@ class AttemptsInFlight:
                 self._check(lookup.row, lookup.destination, answer, lookup.took_ms)
 
     def _check(self, row: LeasedDelivery, destination: Destination, answer: Addresses, dns_ms: float) -> None:
-        """Send to what the name resolves to. One without any address may have one again: that is no refusal."""
+        """Send to the resolved addresses. A name without any address is a DNS error, because it may get one again."""
         if not answer:
             self._refuse(row, destination, DNS, dns_ms=dns_ms)
             return
@@ -123,7 +123,7 @@ class AttemptsInFlight:
         self._recorder.add(results=[not_sent(row, destination.url, error, dns_ms=dns_ms)])
 
     def go_on(self, timeout: float) -> None:
-        """Let everything in flight go on for a moment; what may not be sent any more is given back."""
+        """Process answers and results for up to `timeout` seconds. Requests that were withheld are given back."""
         self._take_answers()
         results = self._sender.poll(timeout)
         if results:
@@ -145,7 +145,7 @@ class AttemptsInFlight:
         return AttemptResult(row, url, signature, result)
 
     def mark_slow(self, *, before: float) -> None:
-        """Mark the endpoints of attempts that started so early and are still out."""
+        """Mark the endpoints slow whose attempts started at `before` or earlier and are still in flight."""
         for row, _, _, started_at in self._in_flight.values():
             if started_at > before:
                 break

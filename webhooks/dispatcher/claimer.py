@@ -1,4 +1,4 @@
-"""The thread that leases deliveries."""
+"""The claimer thread, which leases deliveries for one run."""
 
 from collections.abc import Callable, Iterable
 from time import monotonic
@@ -14,24 +14,24 @@ from webhooks.dispatcher import queries
 from webhooks.dispatcher.queries import NO_CAPACITY, Capacity, Coming, EndpointSnapshot, LeasedDelivery
 from webhooks.dispatcher.ready_endpoints import ReadyEndpoints
 
-# So often what became due long ago, and what is held no longer, is looked for as well.
+# How often the claimer also looks for deliveries that became due long ago or are no longer held.
 ALL_DUE_SECONDS = 20.0
 
 
-# What is asked for in an order is walked to over the index that has this order, whatever the statistics say: an index
-# of everything that waits, and a sort, would look at all of it.
+# An ordered query must use the index with that order, whatever the statistics say. Another index and a sort would read
+# all waiting rows.
 SESSION = "SET enable_sort = off"
 
 
 def prepare_session(connection: Connection) -> None:
-    """Have a claimer's connection find rows in their order."""
+    """Make a claimer's connection read rows in index order, without sorts."""
     connection.execute(SESSION)
 
 
 class DeliveryClaimer(Claimer[Capacity]):
-    """`deliver` gets every batch of leased deliveries, with the endpoints to know for it.
+    """Leases deliveries. `deliver` gets every batch of leased deliveries with new or changed endpoints.
 
-    `on_shards` is called when there are others than before.
+    `on_shards` is called when the run's shards have changed.
     """
 
     name = "dispatcher claimer"
@@ -79,14 +79,15 @@ class DeliveryClaimer(Claimer[Capacity]):
         return super()._free_a_page(connection)
 
     def _balance(self, connection: Connection) -> bool:
-        """Keep what takes long: in a shard that is given away, nobody would deliver for as long as it takes.
+        """Balance the shards between runs. Return whether the run has leases, or may have.
 
-        So the loop is asked what takes long now. As long as it does not answer, nothing is taken or given away. Says
-        whether anything is leased.
+        A shard with a slow endpoint is kept. If it were given away, nobody would deliver its other endpoints until the
+        slow attempt ends. So the claimer asks the loop for the slow endpoints first; without an answer, no shard is
+        taken or given away.
         """
         capacity = self.demand.ask()
         if capacity is NO_CAPACITY:
-            return True  # nobody knows
+            return True  # the loop gave no answer
         if self.shards.balance(connection, held_up={shard_of(endpoint) for endpoint in capacity.slow}):
             self.ready.forget()
             self.on_shards()
@@ -103,7 +104,7 @@ class DeliveryClaimer(Claimer[Capacity]):
         return coming
 
     def keep_only(self, busy: list[int]) -> None:
-        """Claim nothing more, and keep no endpoints but these, of which something is in flight."""
+        """Claim nothing more, and keep only the shards of these endpoints, which have attempts in flight."""
         if busy != self._busy:
             self._busy = busy
             self.wind_down()
@@ -139,7 +140,7 @@ class DeliveryClaimer(Claimer[Capacity]):
         return len(claimed)
 
     def _pass_on(self, connection: Connection, leased: list[LeasedDelivery]) -> None:
-        """Pass on a batch with endpoints as they are now: read after the claim, so never older than an event of it."""
+        """Pass a batch on with its endpoints, read after the claim so that they are never older than an event of it."""
         unknown = {row.endpoint_id for row in leased} - self._known
         self._known |= unknown
         self._passed_on_at = monotonic()

@@ -1,4 +1,4 @@
-"""What the event loop knows of each endpoint: where it is, its secret, and whether it wants anything."""
+"""The event loop's copy of each endpoint: URL, secrets, and whether it is enabled."""
 
 import logging
 import time
@@ -14,12 +14,12 @@ from webhooks.models import Endpoint
 from webhooks.signing import Signature, Signer
 
 logger = logging.getLogger(__name__)
-# What makes another destination of an endpoint: the fields of its snapshot that come first.
+# A change in the snapshot's fields before this one needs a new `Destination`.
 COMPARED = EndpointSnapshot._fields.index("previous_secret_seconds")
 
 
 class Destination:
-    """One endpoint as its row was read last. `refusal` is set where its URL must not be posted to."""
+    """One endpoint as its row was last read. `refusal` is set if nothing may be sent to its URL."""
 
     __slots__ = (
         "_allowed",
@@ -47,7 +47,7 @@ class Destination:
         self._previous_ends_at = time.monotonic() + (snapshot.previous_secret_seconds or 0.0)
         self.host = ""
         self.refusal: TargetRefused | None = None
-        self.vetted_address: VettedTarget | None = None  # where the host is an address and no name
+        self.vetted_address: VettedTarget | None = None  # set if the host is an IP address
         self._allowed = allowed
         self._answer: tuple[str, ...] = ()
         self._vetted: VettedTarget | None = None
@@ -59,11 +59,11 @@ class Destination:
             self.refusal = refusal
 
     def is_as(self, snapshot: EndpointSnapshot) -> bool:
-        """Whether the snapshot says nothing new, as that of an endpoint edited a moment ago does again and again."""
-        return self._snapshot[:COMPARED] == snapshot[:COMPARED]  # what else there is changes nothing here
+        """Return whether the snapshot changes nothing. A recently edited endpoint is read several times."""
+        return self._snapshot[:COMPARED] == snapshot[:COMPARED]  # the other fields do not matter here
 
     def sign(self, *, envelope_id: str, body: bytes) -> Signature | None:
-        """Sign a body now, with the previous secret too while it counts; None where no secret can be read."""
+        """Sign a body, also with the previous secret while it is valid. Return None if the secret is unreadable."""
         if self._signer is None:
             return None
         now = int(time.time())
@@ -74,7 +74,7 @@ class Destination:
         return signature._replace(previous_message=previous.message)
 
     def check(self, answer: tuple[str, ...]) -> VettedTarget:
-        """Check what the name resolves to now; raises TargetRefused. The same answer is checked once."""
+        """Check the addresses that the name resolves to. The same answer is checked once. Raises `TargetRefused`."""
         if self._vetted is None or self._answer != answer:
             self._vetted = check_addresses(parse_target(self.url), answer, allowed=self._allowed)
             self._answer = answer
@@ -82,7 +82,7 @@ class Destination:
 
 
 def _signer(snapshot: EndpointSnapshot, name: Literal["secret", "previous_secret"]) -> Signer | None:
-    """Decrypt an endpoint's secret, to sign with; one that cannot be read is as good as none."""
+    """Return a signer with the endpoint's decrypted secret, or None if there is none or it is unreadable."""
     field, secret = Endpoint._meta.get_field(name), getattr(snapshot, name)
     if secret is None or not isinstance(field, EncryptedTextField):
         return None

@@ -1,11 +1,11 @@
-"""One endpoint's queue, and how many attempts may be in flight: for it, its tenant, the tenant's agency and in all.
+"""One endpoint's queue, and the limits of attempts in flight for an endpoint, its tenant, the agency and in total.
 
-Attempts in flight count under one of three limits. Endpoints that answer within a second have most of the slots, those
-that nobody knows yet some of them, and what is out for longer than a second counts under a limit of its own. So
-endpoints that hang take nothing from those that answer, neither of their own tenant nor of another.
+Attempts in flight count under one of three limits. Fast endpoints, which answer within a second, get most slots; new
+endpoints get a few; attempts that take longer than a second have their own limit. So endpoints that hang take no slots
+from endpoints that answer, of any tenant.
 
-A tenant is an agency's own, or one of its workspaces. Each has a quota, and all tenants of an agency together have one
-that is little larger: however many workspaces are busy, they take from other agencies no more than one agency may.
+A tenant is an agency itself or one of its workspaces. Each tenant has a quota. All tenants of an agency share another
+quota, which is only a little larger. So many busy workspaces take no more from other agencies than one agency may.
 """
 
 from collections import deque
@@ -17,13 +17,13 @@ SLOW_SECONDS = 1.0
 _AHEAD_SECONDS = 2.0
 _MOST_PER_ENDPOINT = 512
 
-TenantKey = tuple[int, int | None]  # the agency's number, the workspace's
-# How fast an endpoint answers, which says under which limit its attempts count.
+TenantKey = tuple[int, int | None]  # the primary keys of the agency and the workspace
+# An endpoint's speed. It decides under which limit the endpoint's attempts count.
 NEW, QUICK, SLOW = 0, 1, 2
 
 
 class ConcurrencyLimits:
-    """Attempts in flight by the speed of their endpoints, within limits: `quick` includes `new`."""
+    """Counts attempts in flight by their endpoints' speed, and their limits. The limit `quick` includes `new`."""
 
     __slots__ = ("in_flight", "new", "quick", "slow")
 
@@ -39,9 +39,9 @@ class ConcurrencyLimits:
 
 
 class Quota:
-    """What is in flight, and the endpoints' queues that wait for a slot.
+    """The attempts in flight of a tenant or agency, and the endpoints' queues that wait for its slots.
 
-    `most_ahead` and `most_slow_waiting` bound what is leased: for endpoints that are not slow, and for those that are.
+    `most_ahead` limits the leased deliveries of endpoints that are not slow, `most_slow_waiting` those of slow ones.
     """
 
     __slots__ = ("attempt_seconds", "blocked", "has_blocked", "limits", "most_ahead", "most_slow_waiting")
@@ -59,18 +59,18 @@ class Quota:
         )
 
     def block(self, queue: "EndpointQueue", speed: int) -> None:
-        """Let a queue wait here for a slot."""
+        """Let a queue wait for a slot of this quota."""
         self.blocked[speed].append(queue)
         self.has_blocked = True
 
     @property
     def enough(self) -> int:
-        """How many deliveries to have leased for endpoints that are not slow."""
+        """The number of deliveries to lease for endpoints that are not slow."""
         return _ahead(self.limits.quick, self.attempt_seconds, self.most_ahead)
 
 
 class AgencyQuota(Quota):
-    """What all tenants of an agency may take together; `leased` counts their deliveries."""
+    """The quota of all tenants of an agency together. `leased` counts their leased deliveries."""
 
     __slots__ = ("leased",)
 
@@ -81,7 +81,7 @@ class AgencyQuota(Quota):
 
 
 class TenantQuota(Quota):
-    """What one tenant may take of its agency's quota: a workspace less than the agency for itself."""
+    """One tenant's share of its agency's quota. A workspace gets less than the agency itself."""
 
     __slots__ = ("agency",)
 
@@ -96,10 +96,10 @@ class TenantQuota(Quota):
 
 
 class EndpointQueue:
-    """One endpoint's deliveries, waiting and in flight; `attempt_seconds` is what an attempt takes there.
+    """One endpoint's leased deliveries, waiting and in flight. `attempt_seconds` is the usual time of an attempt.
 
-    `slots` is how many may be in flight at once: one at first, more with every answer up to eight, one after a slow
-    failure. `is_scheduled` says that it waits for a slot.
+    `slots` is how many may be in flight at once. It starts at one, doubles with every answer up to eight, and falls to
+    one after a slow failure. `is_scheduled` means that the queue waits for a slot.
     """
 
     __slots__ = (
@@ -126,7 +126,7 @@ class EndpointQueue:
 
     @property
     def room(self) -> int:
-        """How many more to lease; of a slow endpoint's only what can be in flight."""
+        """The number of further deliveries to lease. For a slow endpoint, only as many as can be in flight."""
         most = self.slots if self.speed == SLOW else _ahead(self.slots, self.attempt_seconds, _MOST_PER_ENDPOINT)
         return max(most - self.leased, 0)
 
@@ -136,5 +136,5 @@ class EndpointQueue:
 
 
 def _ahead(slots: int, attempt_seconds: float, most: int) -> int:
-    """How many deliveries to have leased for so many slots: two seconds' worth."""
+    """Return the number of deliveries to lease for so many slots: enough for two seconds."""
     return max(slots, min(int(slots * _AHEAD_SECONDS / max(attempt_seconds, 0.001)), most))

@@ -1,6 +1,6 @@
-"""The thread that makes deliveries of new events: one for each subscribed endpoint.
+"""The fan-out thread, which creates a delivery of each new event for each subscribed endpoint.
 
-It has a connection of its own, so whatever it meets neither ends the run nor delays what is ready to be sent.
+It has its own connection, so its faults neither end the run nor delay deliveries that are ready.
 """
 
 import logging
@@ -26,18 +26,18 @@ from webhooks.dispatcher import statements
 logger = logging.getLogger(__name__)
 
 MOST_TENANTS = 64
-# Larger batches cost no less for each delivery, and an event that comes meanwhile waits until one has ended.
+# Larger batches are no cheaper for each delivery, and a new event waits until the current batch ends.
 MOST_EVENTS, MOST_ROWS = 250, 500
 LEAST_ROWS, LEAST_ROWS_OF_ALL = 10, 50
-# A batch is made smaller when it took so long, and larger again when it took no longer than that.
+# A batch that took longer than the first halves the next one; a batch shorter than the second doubles it.
 LONG_SECONDS, SHORT_SECONDS = 0.1, 0.03
 STATEMENT_TIMEOUT = "5s"
 
 
 class TenantsWithEvents(Backlog):
-    """The agencies, and workspaces of agencies, with events that have no deliveries yet.
+    """The tenants with events that have no deliveries yet. The agency's primary key decides which dispatcher has them.
 
-    An agency's number says which dispatcher sees to them. A tenant is (agency, workspace), 0 for the agency itself.
+    A path is (agency, workspace). The workspace is 0 for the agency itself.
     """
 
     def __init__(self, shards: OwnedShards) -> None:
@@ -60,7 +60,7 @@ class TenantsWithEvents(Backlog):
 
 
 class Batch(NamedTuple):
-    """How much to do in one statement: events and deliveries, to be shared by its tenants."""
+    """The size of one statement: the events and deliveries that its tenants share."""
 
     events: int = MOST_EVENTS
     rows: int = MOST_ROWS
@@ -73,14 +73,14 @@ class Batch(NamedTuple):
 
 
 class FannedOut(NamedTuple):
-    """An event that was looked at: its place, and whether all of its deliveries are there."""
+    """A processed event: its cursor, and whether all its deliveries exist now."""
 
     place: Place
     is_done: bool
 
 
 class FanOut(DatabaseThread):
-    """`wake` ends its rest; `on_made` is called when there are new deliveries. `pace` says how long it rests."""
+    """Creates deliveries in batches and calls `on_made` after each. It rests for `pace()` seconds, or until `wake`."""
 
     name = "dispatcher fan-out"
 
@@ -114,7 +114,7 @@ class FanOut(DatabaseThread):
             self._wake_up.wait(self._pace())
 
     def fan_out(self, connection: Connection) -> bool:
-        """Make a batch of deliveries; says whether there may be more to make."""
+        """Create a batch of deliveries. Return whether there may be more."""
         asked = list(islice(self.tenants.turns.in_turn(most_of_each=MOST_TENANTS), MOST_TENANTS))
         if not asked:
             return False
@@ -138,7 +138,7 @@ class FanOut(DatabaseThread):
         return True
 
     def _make(self, connection: Connection, asked: list[Path]) -> int:
-        """Execute the statement and note what came of it; gives the number of deliveries."""
+        """Execute the statement and move the tenants' cursors. Return the number of deliveries."""
         each = max(1, self._batch.events // len(asked))
         rows_each = max(LEAST_ROWS, self._batch.rows // len(asked))
         places = [self.tenants.places[path] for path in asked]
@@ -161,7 +161,7 @@ class FanOut(DatabaseThread):
         return made
 
     def _note(self, path: Path, events: list[FannedOut], *, each: int) -> None:
-        """Note what was reached of a tenant's."""
+        """Move a tenant's cursor behind its finished events."""
         done = [one for one in events if one.is_done]
         if len(done) == len(events) < each:
             self.tenants.finish(path)

@@ -1,4 +1,4 @@
-"""A run of the dispatcher: one event loop that sends what the claimer leases, until it is asked to stop."""
+"""A run of the dispatcher: one event loop that sends leased deliveries until it must stop."""
 
 import random
 import time
@@ -28,27 +28,28 @@ RUN_SECONDS = 3_600.0
 TICK_SECONDS = 0.25
 SHORT_SECONDS = 0.005
 LAST_ATTEMPTS_SECONDS = 11.0
-# Runs of one process that only wait for what they have in flight.
+# The most runs of one process that only wait for their attempts in flight.
 MOST_ENDING = 4
 CLAIM_BATCH = 300
-# When to ask the claimer for more: after so many attempts have ended, or so much time with any.
+# Wake the claimer after so many ended attempts, or after so much time if any attempt has ended.
 ATTEMPTS_PER_CLAIM = 250
 CLAIM_EVERY_SECONDS = 0.04
 CLAIM_IN_VAIN_EVERY_SECONDS = 0.1
-# Attempts that ended and are not written down yet would be repeated after a crash.
+# Ended attempts that are not recorded yet would be repeated after a crash, so their number is limited.
 MOST_UNWRITTEN = 1_000
 
 
 def run_dispatcher(*, should_stop: Callable[[], bool], seconds: float = RUN_SECONDS) -> None:
-    """Work run after run for so long: a new one begins where the database failed or others took over.
+    """Work one run after another for so many seconds. Return when all runs have ended.
 
-    So a dispatcher needs neither beat nor Redis to go on. Returns when all runs have ended.
+    A new run begins after a fault of the database, or after others took the run for lost. So a dispatcher goes on
+    without beat and Redis.
     """
     until = time.monotonic() + seconds
     ending: list[Thread] = []
     with rare_collections():
         while (dispatcher := _work(should_stop, until)) is not None:
-            # What it has in flight may take ten seconds more: nobody else's deliveries wait for that.
+            # The old run's attempts in flight may take ten seconds more. The next run does not wait for them.
             ending = [thread for thread in ending if thread.is_alive()]
             if len(ending) == MOST_ENDING:
                 ending.pop(0).join()
@@ -60,7 +61,7 @@ def run_dispatcher(*, should_stop: Callable[[], bool], seconds: float = RUN_SECO
 
 
 def _work(should_stop: Callable[[], bool], until: float) -> "Dispatcher | None":
-    """Work a run; give it, not ended yet, where another one is to follow."""
+    """Work one run. Return it without ending it if another run must follow, else end it and return None."""
     dispatcher = Dispatcher()
     is_followed = False
     try:
@@ -73,7 +74,7 @@ def _work(should_stop: Callable[[], bool], until: float) -> "Dispatcher | None":
 
 
 class Dispatcher:
-    """One run. Sends from one thread; the claimer, the recorder and the listener have threads of their own."""
+    """One run. One thread sends; the claimer, the fan-out, the recorder and the listener have their own threads."""
 
     def __init__(self) -> None:
         self.number = random.SystemRandom().randrange(1, 2**31)
@@ -96,14 +97,14 @@ class Dispatcher:
 
     @property
     def sent(self) -> int:
-        """How many attempts were made."""
+        """The number of attempts that were made."""
         return self.attempts.finished
 
     def run(self, *, should_stop: Callable[[], bool], seconds: float = RUN_SECONDS) -> int:
-        """Work until asked to stop, or for so long and until nothing is leased; says how many attempts were made.
+        """Work until `should_stop`, or for so many seconds and until nothing is leased. Return the number of attempts.
 
-        A fault of the database ends the run: whether its last claim or record was committed cannot be known, so it
-        takes nothing more, and the next run begins with what the database says.
+        A fault of the database ends the run, because it cannot know whether its last claim or record was committed. The
+        next run starts from the database's state.
         """
         with rare_collections():
             try:
@@ -113,7 +114,7 @@ class Dispatcher:
         return self.sent
 
     def work(self, should_stop: Callable[[], bool], *, until: float) -> None:
-        """Send for so long and while anything is leased, unless something ends the run."""
+        """Send until the time `until`, and on while anything is leased, unless something ends the run."""
         for one in (self.claimer, self.fan_out, self.recorder, self.listener):
             one.thread.start()
         while not should_stop() and self._can_work:
@@ -122,7 +123,7 @@ class Dispatcher:
             self._round()
 
     def end(self, should_stop: Callable[[], bool]) -> None:
-        """Finish what is in flight, write everything down, and leave work. Another thread may do it."""
+        """Finish the attempts in flight, record everything and end the run. Another thread may call this."""
         self.listener.stop()
         self.fan_out.stopping.set()
         try:
@@ -132,12 +133,12 @@ class Dispatcher:
 
     @property
     def has_crashed(self) -> bool:
-        """Whether a fault of ours ended the run."""
+        """Whether a crash in our own code ended the run."""
         return self.claimer.has_crashed or self.fan_out.has_crashed or self.recorder.has_crashed
 
     @property
     def _can_record(self) -> bool:
-        """Whether the run's leases hold and nothing has crashed."""
+        """Whether the run's leases are valid and nothing has crashed."""
         return not self.claimer.is_lost and not self.has_crashed
 
     @property
@@ -145,22 +146,22 @@ class Dispatcher:
         return self._can_record and not self.claimer.had_fault and not self.recorder.had_fault
 
     def _wake(self) -> None:
-        """Called by the listener."""
+        """Wake the fan-out and the claimer. The listener's thread calls this."""
         self.fan_out.wake()
         self.claimer.wake()
 
     def _wake_fan_out(self) -> None:
-        """Called by the claimer when it has other shards."""
+        """Wake the fan-out. The claimer's thread calls this when its shards have changed."""
         self.fan_out.wake()
 
     def _wake_for_new_deliveries(self) -> None:
-        """Called by the fan-out; the new deliveries may be in other dispatchers' shards."""
+        """Wake the claimers. The fan-out's thread calls this; new deliveries may be in other dispatchers' shards."""
         self.claimer.wake()
         if not self.claimer.shards.is_all:
             wake_up_now(DISPATCHER)
 
     def _receive(self, leased: list[LeasedDelivery], snapshots: list[EndpointSnapshot]) -> None:
-        """Called by the claimer."""
+        """Accept leased deliveries and endpoints. The claimer's thread calls this."""
         self.inbox.append((leased, snapshots))
         self.sender.wake()
 
@@ -180,7 +181,7 @@ class Dispatcher:
             self._wake_claimer(now)
 
     def _wait_seconds(self, *, is_held: bool) -> float:
-        """How long to wait for receivers; not at all while the claimer waits, whose wake-up may be used up."""
+        """Return how long to wait for receivers. Do not wait while the claimer waits, as its wake-up may be used up."""
         if self.demand.is_asked:
             return 0.0
         return SHORT_SECONDS if is_held or self.queues.finished > self._finished_at_claim else TICK_SECONDS
@@ -203,7 +204,7 @@ class Dispatcher:
         self.queues.forget_idle()
 
     def _answer_claimer(self, now: float) -> None:
-        """Answer the claimer what there is room for."""
+        """Tell the claimer the free capacity."""
         self._finished_at_claim, self._asked_at = self.queues.finished, now
         full = self.queues.full_tenants()
         batch = min(CLAIM_BATCH, MOST_LEASED - self.queues.leased) if self.claimer.is_sure else 0
@@ -221,7 +222,7 @@ class Dispatcher:
         )
 
     def _wake_claimer(self, now: float) -> None:
-        """Wake the claimer when enough attempts have ended since it asked last."""
+        """Wake the claimer if enough attempts have ended since it last asked."""
         finished = self.queues.finished - self._finished_at_claim
         every = CLAIM_IN_VAIN_EVERY_SECONDS if self.claimer.found_nothing else CLAIM_EVERY_SECONDS
         if finished >= min(ATTEMPTS_PER_CLAIM, self.queues.leased) or now - self._asked_at >= every:
@@ -229,12 +230,12 @@ class Dispatcher:
             self.claimer.wake()
 
     def _settle(self, should_stop: Callable[[], bool]) -> None:
-        """Wait until everything is written down, however long the database is away, unless that is in vain."""
+        """Wait until everything is recorded, however long the database is away, unless the run can no longer record."""
         while not should_stop() and self._can_record and (self.queues.leased or self.recorder.has_work):
             self._wind_down()
 
     def _wind_down(self) -> None:
-        """Take and send nothing more, give back what was not sent, and let go on what is in flight."""
+        """Start nothing more, give back unsent deliveries, and continue the attempts in flight."""
         self._open_inbox()
         self.recorder.add(unused=self.queues.drop_waiting())
         self.claimer.keep_only(self.queues.busy())
@@ -242,9 +243,9 @@ class Dispatcher:
         self.attempts.go_on(TICK_SECONDS if self.queues.in_flight else SHORT_SECONDS)
 
     def _end(self) -> None:
-        """Wait for what is in flight, write everything down, and leave work.
+        """Wait for the attempts in flight, record everything and close all threads.
 
-        A claim that the claimer is just making is free again when the run ends.
+        Leases of a claim that is just being made are freed when the run ends.
         """
         until = time.monotonic() + LAST_ATTEMPTS_SECONDS
         self._wind_down()

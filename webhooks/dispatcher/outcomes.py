@@ -1,4 +1,4 @@
-"""What an attempt means for its delivery, and the columns in which it is recorded."""
+"""Decides an attempt's outcome for its delivery, and turns attempts into columns for the recording statement."""
 
 import time
 from collections.abc import Sequence
@@ -11,13 +11,13 @@ from config.leases.arrays import binaries, decimals, integers, texts
 from webhooks.dispatcher.queries import LeasedDelivery
 from webhooks.signing import Signature
 
-# Before each attempt after the first: three as standard, nine with extended retries.
+# The waits in seconds before the second and later attempts. Standard retries have three attempts, extended ones nine.
 WAITS = (10.0, 60.0, 300.0, 1_800.0, 7_200.0, 18_000.0, 36_000.0, 36_000.0)
 SUCCESS, ERROR, PENDING = "success", "error", "pending"
 
 
 class AttemptResult(NamedTuple):
-    """An attempt that ended: where it went and how it was signed, none where nothing was sent."""
+    """An ended attempt with its URL and signature. `signature` is None if nothing was sent."""
 
     row: LeasedDelivery
     url: str
@@ -26,7 +26,7 @@ class AttemptResult(NamedTuple):
 
 
 def not_sent(row: LeasedDelivery, url: str, error: str, *, dns_ms: float = 0.0) -> AttemptResult:
-    """An attempt that ended before anything was sent."""
+    """Return the result of an attempt that ended before anything was sent."""
     result = Result(
         key=row.id,
         status=None,
@@ -47,7 +47,7 @@ def not_sent(row: LeasedDelivery, url: str, error: str, *, dns_ms: float = 0.0) 
 
 
 def outcome(attempt: AttemptResult) -> str:
-    """`success`, `error`, or `pending` while another attempt is to come."""
+    """Return `success`, `error`, or `pending` if another attempt will follow."""
     row, error = attempt.row, attempt.result.error
     if error is None:
         return SUCCESS
@@ -61,7 +61,7 @@ def _text(raw: bytes) -> str | None:
 
 
 def columns(attempts: Sequence[AttemptResult]) -> dict[str, Any]:
-    """Turn attempts into the values that `queries.record` takes: an array for each column."""
+    """Turn attempts into the values of `queries.record`, one array for each column."""
     results = [one.result for one in attempts]
     outcomes = [outcome(one) for one in attempts]
     pairs = list(zip(attempts, outcomes, strict=True))

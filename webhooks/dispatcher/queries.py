@@ -1,7 +1,7 @@
-"""What the dispatcher asks of the database: the statements with their values.
+"""Executes the dispatcher's statements.
 
-A lease names the run that holds it, and only that run's record is taken, so a dispatcher that comes back late
-cannot overwrite what another one has done since.
+A lease names its run, and only that run can record a result (fencing). So a dispatcher that comes back late cannot
+overwrite another one's work.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -25,19 +25,19 @@ SUSPECTS = 256
 READY_BATCH = 5_000
 FREE_PAGE = 20_000
 JITTER = 0.2
-# What became due so long ago has been made ready by an earlier statement, however late that was committed.
+# Deliveries that became due longer ago were made ready by an earlier statement, even if they were committed late.
 LATE_SECONDS = 60
 ALL_SECONDS = 10**9
-# Longer than any attempt is put off with standard retries; what waits longer is marked, and waits no longer than a day.
+# Standard retries never wait as long as the first. Longer waits are marked `waits_long` and last no longer than a day.
 LONGEST_SHORT_WAIT_SECONDS = 200.0
 LONGEST_WAIT_SECONDS = 300
 LONGEST_OF_LONG_SECONDS = 90_000
 
 
 class LeasedDelivery(NamedTuple):
-    """A delivery that this dispatcher has leased; `body` is missing where somebody removed its event.
+    """A delivery that this dispatcher has leased. `body` is None if its event was removed.
 
-    With `is_of_suspended` its agency was suspended when it was leased.
+    `is_of_suspended` means that its agency was suspended at the time of the claim.
     """
 
     id: int
@@ -54,10 +54,10 @@ class LeasedDelivery(NamedTuple):
 
 
 class EndpointSnapshot(NamedTuple):
-    """What the dispatcher must know of an endpoint; the secrets are still encrypted.
+    """The columns of an endpoint that the dispatcher needs. The secrets are still encrypted.
 
-    The secret before the present one signs as well until `previous_secret_until`, `previous_secret_seconds` from when
-    this was read.
+    The previous secret also signs until `previous_secret_until`. That is `previous_secret_seconds` after this snapshot
+    was read.
     """
 
     endpoint_id: int
@@ -73,11 +73,11 @@ class EndpointSnapshot(NamedTuple):
 
 
 class Capacity(NamedTuple):
-    """What a dispatcher can lease.
+    """The number of deliveries that a dispatcher can lease.
 
-    `rooms` is how many more for an endpoint, `first` for one that is not among them; `busy` are endpoints of which
-    something is leased, `slow` those of them that take long. `full_agencies`, with all their workspaces, and
-    `full_tenants` (see `tenant_number`) get nothing now. `suspects` is how many of those are leased.
+    `rooms` holds the further deliveries for each known endpoint, `first` those for any other. `busy` endpoints have
+    leased deliveries; `slow` ones are busy and slow. `full_agencies`, with all their workspaces, and `full_tenants`
+    (see `tenant_number`) get nothing now. `suspects` is the number of leased suspects.
     """
 
     batch: int
@@ -94,7 +94,7 @@ NO_CAPACITY = Capacity(0, 0, {}, (), (), (), (), 0)
 
 
 class Asked(NamedTuple):
-    """So many of an endpoint's ready deliveries that come after a place in its queue."""
+    """A request for up to `room` ready deliveries of an endpoint, after a cursor (position and id) in its queue."""
 
     endpoint_id: int
     room: int
@@ -103,14 +103,14 @@ class Asked(NamedTuple):
 
 
 class Claimed(NamedTuple):
-    """A delivery with its place in the endpoint's queue."""
+    """A leased delivery with its position in the endpoint's queue."""
 
     position: int
     row: LeasedDelivery
 
 
 class Coming(NamedTuple):
-    """How many deliveries were made ready, and whether others are due within `SOON_SECONDS`, or suspects wait."""
+    """The number of deliveries made ready, whether others are due within `SOON_SECONDS`, and whether suspects wait."""
 
     made: int
     is_soon: bool
@@ -118,17 +118,17 @@ class Coming(NamedTuple):
 
 
 def tenant_number(agency_id: int, workspace_id: int | None) -> int:
-    """A tenant as one number: the workspace's, or for an agency's own the agency's, negative."""
+    """Return a tenant as one number: the workspace's primary key, or the negative one of the agency."""
     return -agency_id if workspace_id is None else workspace_id
 
 
 def execute(connection: Connection, statement: LiteralString, **values: Any) -> int:
-    """Execute a statement, prepared at its first use; says how many rows it touched."""
+    """Execute a statement, which is prepared at its first use. Return the number of affected rows."""
     return connection.execute(statement, values, prepare=True).rowcount
 
 
 def free(connection: Connection, runs: Iterable[int], after: int, died: bool) -> int | None:
-    """Free what was leased to runs that have ended, see `config.leases.runs`; what was so too often is given up."""
+    """Free the leases of ended runs (see `config.leases.runs`). Fail deliveries whose leases were lost too often."""
     values = {
         "runs": integers(runs),
         "after": after,
@@ -145,7 +145,7 @@ RUNS = WorkerRuns(table="webhooks_dispatcherrun", presence=AdvisoryLock.DISPATCH
 
 
 def get_ready(connection: Connection, *, late_seconds: int = LATE_SECONDS) -> Coming:
-    """Mark the queued deliveries whose time has come, at most so long ago; says what else is to come."""
+    """Mark deliveries ready that became due within the last `late_seconds`. Return the counts and what comes next."""
     values = {"batch": READY_BATCH, "late": late_seconds, "longest": LONGEST_WAIT_SECONDS, "soon": SOON_SECONDS}
     values["longest_of_long"] = LONGEST_OF_LONG_SECONDS
     row = connection.execute(statements.GET_READY, values, prepare=True).fetchone()
@@ -161,10 +161,10 @@ def claim(
     batch: int,
     suspects: int,
 ) -> list[Claimed]:
-    """Lease ready deliveries of endpoints, and suspects in the shards that the run holds.
+    """Lease ready deliveries of the asked endpoints, and suspects in the run's shards.
 
-    Nobody but the run that holds an endpoint's shard asks for it, so the limits per endpoint, which each dispatcher
-    keeps by itself, hold over all of them. A run that others have taken for lost gets nothing.
+    Only the run that holds an endpoint's shard claims its deliveries. So each dispatcher's limits per endpoint hold for
+    all dispatchers together. A run that was marked lost gets nothing.
     """
     values = {
         "run": run,
@@ -188,7 +188,7 @@ def claim(
 def endpoint_snapshots(
     connection: Connection, *, unknown: Iterable[int], edits: ReadTransactions
 ) -> list[EndpointSnapshot]:
-    """Read the endpoints of these ids, and all whose edits are not read yet."""
+    """Read the endpoints with these ids, and all endpoints with edits that were not read yet."""
     with connection.cursor(binary=True) as cursor:
         cursor.execute(statements.ENDPOINT_SNAPSHOTS, {"unknown": integers(unknown), **edits.unread()}, prepare=True)
         rows = cursor.fetchall()
@@ -197,28 +197,28 @@ def endpoint_snapshots(
 
 
 def record(connection: Connection, *, run: int, columns: Mapping[str, Any]) -> int:
-    """Record attempts (see `outcomes.columns`); says how many of the leases were still this run's."""
+    """Record attempts (see `outcomes.columns`). Return how many leases still belonged to this run."""
     values = {"run": run, "jitter": JITTER, "longest_short": LONGEST_SHORT_WAIT_SECONDS, **columns}
     row = connection.execute(statements.RECORD, values, prepare=True).fetchone()
     return int(row[0]) if row else 0
 
 
 def give_back(connection: Connection, *, run: int, ids: Iterable[int]) -> None:
-    """Return leases that were not used."""
+    """Give back unused leases."""
     execute(connection, statements.GIVE_BACK, run=run, ids=integers(ids))
 
 
 def hold(connection: Connection, *, run: int, ids: Sequence[int]) -> None:
-    """Put deliveries off until their agencies are no longer suspended, or end what has waited for 24 hours."""
+    """Hold deliveries until their agencies are no longer suspended. Fail those that have waited for 24 hours."""
     values = {"ids": integers(ids), "most": len(ids), "error": AGENCY_SUSPENDED}
     execute(connection, statements.HOLD, run=run, **values)
 
 
 def release(connection: Connection) -> int:
-    """Make deliveries ready that are held though their agencies are not suspended any more; says how many."""
+    """Make held deliveries ready whose agencies are no longer suspended. Return how many."""
     return execute(connection, statements.RELEASE, batch=READY_BATCH)
 
 
 def abandon(connection: Connection, *, run: int, ids: Iterable[int], error: str) -> None:
-    """End deliveries for which nothing will be sent any more."""
+    """Fail deliveries that will not be sent any more."""
     execute(connection, statements.ABANDON, run=run, ids=integers(ids), error=error)

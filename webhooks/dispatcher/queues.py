@@ -1,4 +1,4 @@
-"""Who may send now: the endpoints' queues take turns, and only as much is leased as gets done."""
+"""Schedules the endpoints' queues in turn, and limits the leases to what can be sent soon."""
 
 import time
 from collections import Counter, deque
@@ -21,24 +21,24 @@ from webhooks.dispatcher.endpoint_queue import (
 from webhooks.dispatcher.queries import LeasedDelivery, tenant_number
 
 MOST_LEASED = 4_000
-# How many deliveries to lease for an endpoint that has none leased.
+# The number of deliveries to lease for an endpoint without any.
 FIRST_CLAIM = 4
 PATIENCE_SECONDS = 5.0
 _REMEMBERED = 10_000
 
 
 class FullTenants(NamedTuple):
-    """Agencies of which enough is leased, and tenants by number."""
+    """The agencies and the tenants (see `tenant_number`) that have enough deliveries leased."""
 
     full_agencies: list[int]
     full_tenants: list[int]
 
 
 class EndpointQueues:
-    """All endpoints' queues of one dispatcher. Only the thread of the event loop uses them."""
+    """The queues of all endpoints of one dispatcher. Only the event loop's thread uses them."""
 
     def __init__(self) -> None:
-        self.known: set[int] = set()  # endpoints that succeeded last
+        self.known: set[int] = set()  # endpoints whose last delivery succeeded
         self.limits = ConcurrencyLimits(new=224, quick=448, slow=256)
         self.leased = 0
         self.suspects = 0
@@ -51,15 +51,15 @@ class EndpointQueues:
             deque(),
             deque(),
         )
-        self._speed_of: dict[int, int] = {}  # of each delivery in flight, as it is counted
-        self._active: dict[int, EndpointQueue] = {}  # with something leased, or lately so
+        self._speed_of: dict[int, int] = {}  # the speed under which each delivery in flight counts
+        self._active: dict[int, EndpointQueue] = {}  # queues that have leased deliveries or had some recently
 
     @property
     def in_flight(self) -> int:
         return len(self._speed_of)
 
     def add(self, leased: Iterable[LeasedDelivery]) -> None:
-        """Take in leased deliveries."""
+        """Add leased deliveries to their queues."""
         now = time.monotonic()
         for row in leased:
             queue = self._queues.get(row.endpoint_id) or self._open(row)
@@ -90,22 +90,22 @@ class EndpointQueues:
             self._scheduled[queue.speed].append(queue)
 
     def take(self) -> list[LeasedDelivery]:
-        """Give what may be sent now, one of each endpoint in turn."""
+        """Return the deliveries that may be sent now, one of each endpoint in turn."""
         starting: list[LeasedDelivery] = []
         for speed, scheduled in enumerate(self._scheduled):
             while scheduled and self.limits.has_room(speed):
                 queue = scheduled.popleft()
                 if queue.speed != speed:
                     self._scheduled[queue.speed].append(queue)
-                    self._unblock_all(queue.quota, speed)  # a slot that was meant for it goes to the next
+                    self._unblock_all(queue.quota, speed)  # its slot goes to the next queue
                 elif not self._is_blocked(queue, speed):
                     self._start(queue, starting)
         return starting
 
     def _is_blocked(self, queue: EndpointQueue, speed: int) -> bool:
-        """Let a queue wait for its tenant or agency where that has no room. It stays scheduled.
+        """If its tenant or agency has no free slot, let the queue wait for one and return True. It stays scheduled.
 
-        Where only the tenant has none, a slot of the agency that was meant for this queue goes to the next.
+        If the tenant has no slot, the agency's slot for this queue goes to the next queue.
         """
         tenant, agency = queue.quota, queue.quota.agency
         if not tenant.limits.has_room(speed):
@@ -133,12 +133,12 @@ class EndpointQueues:
         self._schedule(queue)
 
     def _unblock_all(self, quota: TenantQuota, speed: int) -> None:
-        """A slot of the tenant, and so of its agency, is free."""
+        """Let the next queues use a free slot of the tenant and of its agency."""
         self._unblock(quota, speed)
         self._unblock(quota.agency, speed)
 
     def _unblock(self, quota: Quota, speed: int) -> None:
-        """A slot is free: the next of the queues that wait for one may come."""
+        """Schedule the next queue that waits for a slot of this quota."""
         if not quota.has_blocked:
             return
         for one in (SLOW,) if speed == SLOW else (QUICK, NEW):
@@ -148,7 +148,7 @@ class EndpointQueues:
         quota.has_blocked = any(quota.blocked)
 
     def finish(self, row: LeasedDelivery, seconds: float, *, failed: bool) -> None:
-        """Note that an attempt ended after so many seconds."""
+        """Record that an attempt ended after so many seconds."""
         queue = self._queues[row.endpoint_id]
         quota = queue.quota
         queue.in_flight -= 1
@@ -171,7 +171,7 @@ class EndpointQueues:
             self._schedule(queue)
 
     def mark_slow(self, row: LeasedDelivery) -> None:
-        """An attempt is out for longer than a second: it gives its slot back and takes one among the slow."""
+        """Move an attempt of more than a second to a slot for slow ones, which frees its own slot."""
         speed, queue = self._speed_of[row.id], self._queues[row.endpoint_id]
         queue.speed = SLOW
         every = (self.limits, queue.quota.limits, queue.quota.agency.limits)
@@ -188,7 +188,7 @@ class EndpointQueues:
         self.suspects -= row.is_suspect
 
     def drop_waiting(self, *, longer_than: float = 0.0) -> list[LeasedDelivery]:
-        """Give up what is leased for so long without being sent."""
+        """Remove and return the deliveries that have waited for longer than this since they were leased."""
         latest = time.monotonic() - longer_than
         dropped: list[LeasedDelivery] = []
         for queue in self._active.values():
@@ -199,7 +199,7 @@ class EndpointQueues:
         return dropped
 
     def forget_idle(self) -> None:
-        """Leave endpoints at rest out of `rooms`, but for slow ones, and remember no more than ten thousand."""
+        """Drop idle endpoints from `rooms`, except slow ones. Beyond ten thousand endpoints, forget idle ones."""
         self._active = {key: queue for key, queue in self._active.items() if queue.leased or queue.speed == SLOW}
         if len(self._queues) > _REMEMBERED:
             self._active = {key: queue for key, queue in self._active.items() if queue.leased}
@@ -209,21 +209,21 @@ class EndpointQueues:
             self._agencies = {tenant[0]: quota.agency for tenant, quota in self._quotas.items()}
 
     def rooms(self) -> dict[int, int]:
-        """How many more deliveries to lease for each endpoint that has some leased, or had lately."""
+        """Return how many further deliveries to lease for each endpoint that has or recently had leased ones."""
         return {key: queue.room for key, queue in self._active.items()}
 
     def busy(self) -> list[int]:
-        """The endpoints of which something is leased."""
+        """Return the endpoints with leased deliveries."""
         return [key for key, queue in self._active.items() if queue.leased]
 
     def slow(self) -> list[int]:
-        """Those of the busy endpoints that take long."""
+        """Return the busy endpoints that are slow."""
         return [key for key, queue in self._active.items() if queue.leased and queue.speed == SLOW]
 
     def full_tenants(self) -> FullTenants:
-        """Who has enough deliveries leased.
+        """Return the agencies and tenants that have enough deliveries leased.
 
-        What slow endpoints have leased is counted apart, so that the others of their tenant go on.
+        Leases of slow endpoints are counted separately, so that the tenant's other endpoints go on.
         """
         quick: Counter[Quota] = Counter()
         slow: Counter[Quota] = Counter()

@@ -1,4 +1,4 @@
-"""The endpoints with ready deliveries: what to ask for in a claim, so that each tenant has its turn."""
+"""Keeps the endpoints with ready deliveries, and chooses those of a claim so that each tenant has its turn."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -12,17 +12,17 @@ from webhooks.dispatcher import statements
 from webhooks.dispatcher.queries import Asked, Capacity, Claimed, tenant_number
 
 TURNS_PER_AGENCY = 64
-# A claim asks for more than its batch: most endpoints have fewer deliveries than there is room for.
+# A claim asks for more endpoints than its batch needs, because most have fewer deliveries than their room.
 MOST_ASKED = 300
 
 
 def path_of(agency_id: int, workspace_id: int | None, endpoint_id: int) -> Path:
-    """Agencies have their turns, in each its tenants, in each its endpoints."""
+    """Return an endpoint's path: agencies take turns, within each its tenants, within each its endpoints."""
     return agency_id, tenant_number(agency_id, workspace_id), endpoint_id
 
 
 class ReadyEndpoints(Backlog):
-    """The endpoints in the shards of one dispatcher. Only the claimer's thread uses it."""
+    """The endpoints with ready deliveries in one dispatcher's shards. Only the claimer's thread uses it."""
 
     def __init__(self, shards: OwnedShards) -> None:
         super().__init__()
@@ -42,7 +42,7 @@ class ReadyEndpoints(Backlog):
         return [Waiting(path_of(*row[:3]), row[3]) for row in rows]
 
     def choose(self, capacity: Capacity) -> dict[Path, Asked]:
-        """What to ask for: one endpoint of each agency in turn, and again, as far as there is room for it."""
+        """Choose the endpoints to claim: one of each agency in turn, then the next, as far as there is room."""
         full_agencies, full_tenants = set(capacity.full_agencies), set(capacity.full_tenants)
         rooms, first = capacity.rooms, capacity.first
 
@@ -57,10 +57,10 @@ class ReadyEndpoints(Backlog):
         }
 
     def note(self, asked: Mapping[Path, Asked], claimed: Iterable[Claimed], *, batch: int) -> bool:
-        """Note what came of a claim; says whether the batch was full before all had their turn.
+        """Move the cursors after a claim. Return whether the batch was full before all endpoints had their turn.
 
-        The claim went from endpoint to endpoint, so those behind the last of which something came were not reached
-        when the batch was full.
+        The claim goes from endpoint to endpoint. If the batch was full, endpoints after the last one with claimed
+        deliveries were not reached.
         """
         counts: Counter[int] = Counter()
         last: dict[int, Place] = {}

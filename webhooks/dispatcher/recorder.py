@@ -1,4 +1,4 @@
-"""The thread that writes down what came of deliveries, in batches."""
+"""The recorder thread, which writes results in batches."""
 
 import logging
 from collections import Counter
@@ -21,14 +21,14 @@ logger = logging.getLogger(__name__)
 
 
 class Unwanted(NamedTuple):
-    """A delivery for which nothing will be sent any more, or as long as its agency is suspended, and why."""
+    """A delivery that is not sent, with the reason. If its agency is suspended, it is held, else it fails."""
 
     row: LeasedDelivery
     error: str
 
 
 class DeliveryRecorder(Recorder[AttemptResult, LeasedDelivery, Unwanted]):
-    """Records attempts, ends the deliveries of endpoints that are switched off, holds those of suspended agencies."""
+    """Records attempts, fails deliveries of disabled endpoints, and holds deliveries of suspended agencies."""
 
     name = "dispatcher recorder"
 

@@ -1,16 +1,20 @@
-"""The dispatcher's statements. All times are the database's.
+"""The dispatcher's SQL statements. All times are the database's.
 
-They are prepared once and planned once, without a look at their values. The queue is often empty when its statistics
-are taken, and a plan that is right for an empty table joins each row with each. So rows of the queue are found by an
-array of keys, never by a join; and what is joined with a large table goes through a LIMIT, which the planner takes
-for a single row, so that it walks the index. Whatever looks for new rows names an expression that one index alone has:
-it would else walk through all that waits, once that was taken for nothing.
+Statements are prepared and planned once, without their values. Statistics of the queue are often taken while it is
+empty, and a good plan for an empty table joins every row with every other. So three rules hold:
 
-What has been dealt with leaves dead rows behind, which stay for as long as anybody holds an old snapshot (a backup, a
-replica). So no statement starts at the beginning of an index: each is told where what it may find begins.
+* Rows of the queue are found by an array of keys, never by a join.
+* Rows that are joined with a large table go through a LIMIT. The planner takes them for a single row and uses the
+  index.
+* A search for new rows names an expression that only one index has. Otherwise the planner might walk through all
+  waiting rows, because it once took them for none.
+
+Processed rows leave dead rows behind, which stay while any session holds an old snapshot (a backup, a replica). So no
+statement starts at the beginning of an index. Each gets the position from which it can find rows.
 """
 
-# Tenants with events that no earlier look has seen: `limit` rows are looked at, one more says that there are others.
+# Finds tenants with events that no earlier look-up has seen, by transactions in progress and by position. Each part
+# reads at most `limit` rows; `limit` rows or more in all mean that there may be others.
 NEW_EVENTS = """
 WITH new AS MATERIALIZED (
     (SELECT found.* FROM unnest(%(in_progress)s::bigint[]) AS begun (number) CROSS JOIN LATERAL (
@@ -28,7 +32,7 @@ SELECT pg_current_snapshot()::text, (SELECT count(*) FROM new) > %(limit)s - 1, 
 FROM (SELECT) AS always LEFT JOIN new ON true GROUP BY agency_id, coalesce(workspace_id, 0)
 """
 
-# All tenants with events, walked from tenant to tenant over the index: a page of them, after one of them.
+# A page of all tenants with events, after a given one. It jumps in the index from tenant to tenant (loose index scan).
 EVENTS_OF_TENANTS = """
 WITH RECURSIVE found AS (
     (SELECT agency_id, coalesce(workspace_id, 0) AS workspace, position FROM agency_event
@@ -44,9 +48,9 @@ WITH RECURSIVE found AS (
 SELECT agency_id, workspace, position FROM found LIMIT %(page)s
 """
 
-# Makes at most so many deliveries of each tenant's events: a tenant with many endpoints takes no row from one with few.
-# An event whose endpoints are more than that goes on after the last of them the next time. Endpoints are those of the
-# same tenant; an agency has no workspace_id, which `coalesce` makes a value that an index can be asked for.
+# Creates at most `rows` deliveries for each tenant, so a tenant with many endpoints takes no rows from one with few. An
+# event with more endpoints than that continues after the last endpoint (`fanned_out_to`) in the next batch. Endpoints
+# belong to the same tenant. An agency has no workspace_id; `coalesce` makes it 0, which the index can search.
 FAN_OUT = """
 WITH found AS MATERIALIZED (
     SELECT asked.turn, event.*, row_number() OVER (PARTITION BY asked.turn ORDER BY event.position, event.id) AS number
@@ -100,8 +104,8 @@ WITH found AS MATERIALIZED (
 SELECT (SELECT count(*) FROM pairs), turn, position, id, is_done FROM reached ORDER BY turn, number
 """
 
-# Frees what was leased to runs that have ended, in a page of the queue. A crash uses up none of the three attempts.
-# What was leased to several dispatchers that died becomes suspect; after ten it is given up.
+# Frees the leases of ended runs, in a page of the queue. A crash uses up none of a delivery's attempts. A delivery
+# becomes suspect once several of its dispatchers have died. After ten it fails.
 FREE = """
 WITH page AS MATERIALIZED (
     SELECT delivery_id, run, lost_leases + %(died)s AS lost_leases FROM webhooks_queueddelivery
@@ -124,9 +128,9 @@ WITH page AS MATERIALIZED (
 SELECT max(delivery_id) FROM page HAVING count(*) = %(page)s
 """
 
-# Nothing waits longer than `longest`, or `longest_of_long`: what seems to was put off before the clock was put back.
-# It also says whether something is due soon, and whether suspects wait. Its moments are the statement's own: so an
-# index is asked for what lies before or after one, while `clock_timestamp()` would be held against each row that waits.
+# Nothing should wait longer than `longest` or `longest_of_long`. A row that does was put off before the clock was set
+# back, so it is made ready too. The statement also returns whether something is due soon, and whether suspects wait. It
+# uses `statement_timestamp()`, which an index can search; `clock_timestamp()` would be compared with every waiting row.
 GET_READY = """
 WITH made AS (
     UPDATE webhooks_queueddelivery
@@ -167,7 +171,7 @@ SELECT (SELECT count(*) FROM made), coalesce((
 ), false), EXISTS (SELECT FROM webhooks_queueddelivery WHERE is_suspect AND run IS NULL)
 """
 
-# Endpoints with ready deliveries that no earlier look has seen.
+# Finds endpoints with ready deliveries that no earlier look-up has seen.
 NEW_READY = """
 WITH new AS MATERIALIZED (
     (SELECT found.* FROM unnest(%(in_progress)s::bigint[]) AS begun (number) CROSS JOIN LATERAL (
@@ -185,7 +189,7 @@ SELECT pg_current_snapshot()::text, (SELECT count(*) FROM new) > %(limit)s - 1, 
 FROM (SELECT) AS always LEFT JOIN new ON true GROUP BY agency_id, workspace_id, endpoint_id
 """
 
-# All endpoints with ready deliveries, walked from endpoint to endpoint over the index: a page of them, after one.
+# A page of all endpoints with ready deliveries, after a given one. It jumps in the index from endpoint to endpoint.
 READY_OF_ENDPOINTS = """
 WITH RECURSIVE found AS (
     (SELECT agency_id, workspace_id, endpoint_id, position FROM webhooks_queueddelivery
@@ -199,11 +203,11 @@ WITH RECURSIVE found AS (
 SELECT agency_id, workspace_id, endpoint_id, position FROM found LIMIT %(page)s
 """
 
-# Takes what is asked for, endpoint by endpoint and each from where its deliveries begin, up to a batch.
+# Leases ready deliveries, endpoint by endpoint and each after its cursor, up to a batch.
 #
-# Suspects are taken up with the fewest lost leases first, and so many at once: a quarter as many with every dispatcher
-# more that died with them, in the end one alone. So what kills dispatchers is found in a few rounds and costs nothing
-# else its delivery, and thousands that only were leased when somebody killed dispatchers are soon done.
+# Suspects with the fewest lost leases come first. Their number at a time falls to a quarter with every further lost
+# dispatcher, in the end to one. So a delivery that kills dispatchers is isolated in a few rounds and does not cost
+# other deliveries theirs. Thousands that were merely leased when dispatchers were killed are soon done.
 CLAIM = """
 WITH self AS MATERIALIZED (
     SELECT number FROM webhooks_dispatcherrun WHERE number = %(run)s AND lost_at IS NULL FOR UPDATE
@@ -243,7 +247,7 @@ JOIN webhooks_delivery delivery ON delivery.id = taken.delivery_id
 LEFT JOIN agency_event event ON event.id = delivery.event_id
 """
 
-# What the loop must know of endpoints: those that it sees for the first time, and edits that no earlier look has seen.
+# Reads the endpoints that the loop does not know yet, and those with edits that no earlier look-up has seen.
 ENDPOINT_SNAPSHOTS = """
 SELECT pg_current_snapshot()::text, endpoint.id, uuid, url, secret, previous_secret, previous_secret_until,
     enabled AND removed_at IS NULL, removed_at IS NOT NULL,
@@ -323,8 +327,8 @@ UPDATE webhooks_queueddelivery SET run = NULL, position = pg_current_xact_id()::
 WHERE delivery_id = ANY (%(ids)s::bigint[]) AND run = %(run)s
 """
 
-# Puts off what is of a suspended agency, until 24 hours after it was suspended, or after the delivery was made if that
-# is later; what has waited so long ends. What is of an agency that was restored meanwhile is ready again.
+# Holds deliveries of a suspended agency until 24 hours after the suspension, or after the delivery's creation if that
+# is later. Deliveries past that time fail. If the agency was restored meanwhile, its deliveries become ready again.
 HOLD = """
 WITH asked AS MATERIALIZED (
     SELECT queued.delivery_id, of_row.* FROM (
@@ -355,8 +359,8 @@ WHERE queued.delivery_id = ANY (%(ids)s::bigint[]) AND queued.run = %(run)s
     AND queued.delivery_id = asked.delivery_id AND (asked.until IS NULL OR asked.until > clock_timestamp())
 """
 
-# Makes ready what is held though its agency is not suspended any more: what a restoration could not see, or was too
-# much for it. Agencies with something held are walked to over the index.
+# Makes held deliveries ready whose agency is no longer suspended. These are deliveries that the restoration did not see
+# or left over. The statement jumps in the index from agency to agency.
 RELEASE = """
 UPDATE webhooks_queueddelivery
 SET is_ready = true, is_held = false, waits_long = false, due_at = clock_timestamp(),

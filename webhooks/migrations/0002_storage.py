@@ -1,11 +1,11 @@
-"""How the tables of deliveries are stored: in a partition for each day, and with room for a row's next version."""
+"""Partitions the tables of deliveries by day, and leaves room on pages for new row versions."""
 
 from django.db import migrations
 
 from webhooks.models import partitions
 
-# A delivery's row is updated once an attempt, a queued one once a lease; neither touches an index when the new version
-# finds room on the same page.
+# A delivery's row is updated once for each attempt, a queued delivery's once for each lease. Neither update writes an
+# index if the new version fits on the same page (HOT).
 STORED = """
 ALTER TABLE webhooks_queueddelivery SET (
     fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000,
@@ -37,7 +37,7 @@ ALTER SEQUENCE webhooks_delivery_number OWNED BY webhooks_delivery.id;
 
 
 def partition(apps, schema_editor):
-    """Put partitioned tables in the places of the plain ones, with the same columns and rules."""
+    """Replace the plain tables by partitioned ones with the same columns and constraints."""
     delivery = apps.get_model("webhooks", "Delivery")
     with schema_editor.connection.cursor() as cursor:
         cursor.execute(NUMBERS)

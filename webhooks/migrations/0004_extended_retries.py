@@ -1,4 +1,4 @@
-"""How long deliveries are tried, the secret before the present one, and what waits long or is held."""
+"""Adds extended retries, the previous secret, and the queue's marks for long waits and held deliveries."""
 
 from django.db import migrations, models
 

@@ -1,4 +1,4 @@
-"""Where events go, the queue of what is still to be brought there, and the record of every attempt."""
+"""Models of webhook endpoints, the queue of deliveries, and the log of deliveries and attempts."""
 
 from webhooks.models.deliveries import Attempt, Delivery
 from webhooks.models.endpoints import Endpoint

@@ -1,8 +1,8 @@
-"""The record of deliveries and their attempts.
+"""The log of deliveries and their attempts.
 
-These tables grow with every event, so they are partitioned by day (see `partitions`). Their references to an event,
-an endpoint and a delivery are written by statements that read those very rows, so the database does not check them a
-second time. No index names a column that a successful delivery changes: its one update stays on the row's own page.
+These tables grow with every event, so they are partitioned by day (see `partitions`). Their foreign keys to events,
+endpoints and deliveries have no database constraint, because the inserting statements read those rows themselves. No
+index has a column that a successful delivery changes, so its one update stays on the row's page (HOT).
 """
 
 import uuid
@@ -32,34 +32,35 @@ _FAILED = Q(failed_at__isnull=False)
 
 class DeliveryQuerySet(models.QuerySet["Delivery"]):
     def of(self, agency: Agency) -> Self:
-        """Keep the agency's own deliveries, none of its workspaces'."""
+        """Keep the agency's own deliveries, without those of its workspaces."""
         return self.of_tenant(Tenant(agency.pk))
 
     def of_tenant(self, tenant: Tenant) -> Self:
-        """Keep an agency's own, or a workspace's: those too that it was sent when it belonged to another agency."""
+        """Keep an agency's own deliveries, or all of a workspace, also from its time with another agency."""
         if tenant.workspace_id is not None:
             return self.filter(workspace_id=tenant.workspace_id)
         return self.filter(agency_id=tenant.agency_id, workspace_id=None)
 
     def with_uuid(self, uuid: uuid.UUID) -> "Delivery | None":
-        """The one with this public id, looked for among those of the last two days first."""
+        """Return the delivery with this public id, or None. The last two days are searched first."""
         recent, older = self._by_age()
         return recent.filter(uuid=uuid).first() or older.filter(uuid=uuid).first()
 
     def _by_age(self) -> tuple[Self, Self]:
-        """Those since the beginning of yesterday, and those before; our clock may be a day off the database's."""
+        """Return the rows since yesterday and the older ones. Our clock may be a day off the database's."""
         day = timezone.now().date()
         yesterday, end = first_id(day - A_DAY), first_id(day + 2 * A_DAY)
         return self.filter(id__gte=yesterday, id__lt=end), self.filter(id__lt=yesterday)
 
 
 class Delivery(models.Model):
-    """One envelope on its way to one endpoint; while it is pending, a `QueuedDelivery` says when and who.
+    """The delivery of one envelope to one endpoint. While it is pending, a `QueuedDelivery` has its due time and run.
 
-    `workspace_id` is set where it is a workspace's own; `workspace_uuid` says which workspace its event is about.
-    `attempts` counts finished attempts. `body` is set where the delivery needs no event to hold the envelope: on tests
-    and redeliveries. The primary key comes from the database and names the day. In each day's partition, `uuid` is
-    unique, and so are event and endpoint of automatic deliveries: an event is fanned out once, under its row's lock.
+    `workspace_id` is set for a workspace's own deliveries. `workspace_uuid` is the workspace that the event is about.
+    `attempts` counts finished attempts. Tests and redeliveries hold the envelope in `body`; other deliveries read it
+    from their event. The database generates the primary key, which contains the day. In each day's partition `uuid` is
+    unique. For automatic deliveries the pair of event and endpoint is unique too, because an event is fanned out once,
+    under its row's lock.
     """
 
     class Status(models.TextChoices):
@@ -111,7 +112,7 @@ class Delivery(models.Model):
         indexes = [
             models.Index(fields=["endpoint", "-id"], name="delivery_of_endpoint"),
             models.Index(fields=["envelope_id", "endpoint"], condition=~Q(kind="automatic"), name="delivery_again"),
-            # An agency's own, and its workspaces': each row stands in one of two, so two cost no more than one.
+            # Each row is in either the agency's or the workspace's index, so two indexes cost no more than one.
             models.Index(fields=["agency", "-id"], condition=_OWN, name="delivery_of_agency"),
             models.Index(fields=["workspace_id", "-id"], condition=_OF_WORKSPACE, name="delivery_of_workspace"),
             models.Index(fields=["agency", "event_name", "-id"], condition=_OWN, name="delivery_of_event_name"),
@@ -155,12 +156,12 @@ class Delivery(models.Model):
 
     @property
     def attempts_in_order(self) -> "models.QuerySet[Attempt]":
-        """Each attempt, the first one first."""
+        """The attempts, first one first."""
         return self.attempt_log.order_by("number")
 
     @property
     def next_attempt_at(self) -> datetime | None:
-        """When it is due, while it is pending."""
+        """The due time while the delivery is pending, else None."""
         try:
             return self.queued.due_at if self.status == self.Status.PENDING else None
         except ObjectDoesNotExist:
@@ -177,10 +178,10 @@ class Delivery(models.Model):
 
 
 class Attempt(models.Model):
-    """What was sent where and what came back; times in milliseconds, empty where the attempt did not get that far.
+    """One attempt's request and response. Times are in milliseconds, or None if the attempt did not get that far.
 
-    Of the request's headers only what was signed when is kept (see `Signature`): the others follow from the delivery.
-    It is empty where nothing was sent.
+    Of the request's headers only the signatures and their time are stored (see `Signature`); the others follow from the
+    delivery. `signature` is None if nothing was sent.
     """
 
     pk = models.CompositePrimaryKey("delivery_id", "number")
@@ -207,7 +208,7 @@ class Attempt(models.Model):
 
     @property
     def request_headers(self) -> dict[str, str]:
-        """The headers that it carried; none where nothing was sent."""
+        """The headers of the request, or {} if nothing was sent."""
         if self.signature is None:
             return {}
         delivery = self.delivery

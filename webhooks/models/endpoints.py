@@ -1,4 +1,4 @@
-"""A receiver that an agency, or one of its workspaces, has registered."""
+"""Webhook endpoints of agencies and workspaces."""
 
 import uuid
 from typing import ClassVar, Self
@@ -21,7 +21,7 @@ STANDARD_ATTEMPTS, EXTENDED_ATTEMPTS = 3, 9
 
 class EndpointQuerySet(models.QuerySet["Endpoint"]):
     def of(self, agency: Agency) -> Self:
-        """Keep the agency's own endpoints that have not been removed, none of its workspaces'."""
+        """Keep the agency's own endpoints that have not been removed, without those of its workspaces."""
         return self.of_tenant(Tenant(agency.pk))
 
     def of_tenant(self, tenant: Tenant) -> Self:
@@ -30,13 +30,12 @@ class EndpointQuerySet(models.QuerySet["Endpoint"]):
 
 
 class Endpoint(models.Model):
-    """A removed endpoint keeps its row, without its secret, for the deliveries that name it.
+    """A registered receiver of events. A removed endpoint keeps its row, without secrets, for its deliveries.
 
-    `edited_in` is the transaction of the last change; dispatchers find by it what they must read anew.
-    `last_outcome` is that of the newest delivery that has ended, whose number is `last_delivery`. `failing_since` is
-    when the first error came after the last success; it is empty where the endpoint has been edited since. What failed
-    until `failures_dismissed_at` a person has seen and let go. Until `previous_secret_until` the secret before this one
-    signs as well.
+    `edited_in` is the transaction of the last change. Dispatchers use it to find changed endpoints.
+    `last_delivery` is the primary key of the newest ended delivery, `last_outcome` its outcome. `failing_since` is the
+    time of the first error after the last success. A change of `url` or `enabled` clears it. A person has dismissed the
+    failures up to `failures_dismissed_at`. Until `previous_secret_until` the previous secret signs too.
     """
 
     class Outcome(models.TextChoices):
@@ -89,7 +88,7 @@ class Endpoint(models.Model):
                 condition=Q(previous_secret_until__isnull=False),
                 name="endpoint_previous_secret",
             ),
-            # The fan-out's: a comparison that finds NULL too, which an index of the plain column cannot serve.
+            # For the fan-out, whose comparison also matches NULL. An index on the plain column cannot serve it.
             models.Index(
                 F("agency"),
                 Coalesce("workspace_id", 0),
@@ -124,12 +123,12 @@ class Endpoint(models.Model):
 
     @property
     def most_attempts(self) -> int:
-        """How often a delivery is tried that is made now."""
+        """The number of attempts of a delivery that is created now."""
         return EXTENDED_ATTEMPTS if self.retries == self.Retries.EXTENDED else STANDARD_ATTEMPTS
 
     @property
     def recorded_url(self) -> str:
-        """Give the URL as the activity log keeps it: a query, a fragment and user information may hold a secret."""
+        """The URL for the activity log, without query, fragment and user information, which may hold a secret."""
         parts = urlsplit(self.url)
         return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
 

@@ -1,4 +1,4 @@
-"""How the deliveries of an hour ended."""
+"""Hourly counts of ended deliveries."""
 
 from django.db import models
 
@@ -6,7 +6,7 @@ from webhooks.models.endpoints import Endpoint
 
 
 class HourlyStats(models.Model):
-    """Ended deliveries of one endpoint in one hour, counted in the statement that ends them."""
+    """The ended deliveries of one endpoint in one hour. The statement that ends them also counts them."""
 
     pk = models.CompositePrimaryKey("endpoint_id", "hour")
     endpoint = models.ForeignKey(

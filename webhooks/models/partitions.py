@@ -1,8 +1,8 @@
-"""A partition of deliveries and one of their attempts for each UTC day, so that a day can be dropped as a whole.
+"""The partitions of deliveries and attempts, one for each UTC day, so that a day can be dropped as a whole.
 
-A delivery's number begins with the day on which it was made: the days since 1970 times 2^36, and then a sequence. So
-the primary key alone says in which partition a delivery is, its attempts are in that of the same day, and the order of
-the numbers stays the order in time. There is no default partition: no day could be detached concurrently beside one.
+A delivery's primary key is the days since 1970 times 2^36, plus a sequence. So the key alone tells the partition, a
+delivery's attempts are in the same day's partition, and keys are in the order of time. There is no default partition,
+because PostgreSQL cannot detach a partition concurrently beside one.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ NEW_ID = (
     "(floor(extract(epoch FROM clock_timestamp()) / 86400)::bigint << 36) "
     "+ (nextval('webhooks_delivery_number') & 68719476735)"
 )
-# Whether a partition is attached, and whether somebody has begun to detach it. One that stands alone is left to drop.
+# The daily tables, whether each is attached, and whether its detach has begun. A detached table must still be dropped.
 PARTITIONS = """
 SELECT table_.relname, link.inhrelid IS NOT NULL, coalesce(link.inhdetachpending, false)
 FROM pg_class table_ LEFT JOIN pg_inherits link ON link.inhrelid = table_.oid
@@ -31,14 +31,14 @@ WHERE table_.relkind = 'r' AND table_.relnamespace = current_schema::regnamespac
     AND table_.relname ~ ('^' || %s || '_[0-9]{8}$')
 ORDER BY table_.relname
 """
-# Attaching a table of its own takes weaker locks of the parent than making a partition of it would.
+# Attaching a separate table takes weaker locks on the parent than creating a partition directly.
 MAKE = "CREATE TABLE {name} (LIKE {parent} INCLUDING ALL) WITH ({storage})"
 ATTACH = "ALTER TABLE {parent} ATTACH PARTITION {name} FOR VALUES FROM ({first}) TO ({end})"
 
 
 @dataclass(frozen=True, slots=True)
 class Partitioned:
-    """A table in partitions; `unique` are indexes that cannot span partitions and so are made in each of them."""
+    """A partitioned table. `unique` holds the unique indexes, which are made in each partition as they cannot span any."""
 
     parent: str
     storage: str
@@ -48,7 +48,7 @@ class Partitioned:
         return f"{self.parent}_{day:%Y%m%d}"
 
     def make(self, cursor: Any, day: date) -> None:
-        """Make and attach the partition of a day, which must not be there."""
+        """Create and attach the partition of a day. It must not exist yet."""
         name = self.name(day)
         bounds = {"first": first_id(day), "end": first_id(day + A_DAY)}
         cursor.execute(MAKE.format(name=name, parent=self.parent, storage=self.storage))
@@ -59,7 +59,7 @@ class Partitioned:
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """One day of a table as it is found in the database."""
+    """One day's partition as found in the database."""
 
     table: Partitioned
     day: date
@@ -71,7 +71,7 @@ class Partition:
         return self.table.name(self.day)
 
 
-# A delivery's row is updated once an attempt, on its own page if there is room.
+# A delivery's row is updated once for each attempt, on its page if there is room.
 DELIVERIES = Partitioned(
     "webhooks_delivery",
     "fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05",
@@ -81,12 +81,12 @@ ATTEMPTS = Partitioned("webhooks_attempt", "fillfactor = 100", {})
 
 
 def first_id(day: date) -> int:
-    """Give the lowest number that a delivery of this day can have."""
+    """Return the lowest primary key of a delivery of this day."""
     return (day - EPOCH).days << NUMBER_BITS
 
 
 def today() -> date:
-    """Give the day by the database's clock, in UTC."""
+    """Return the current UTC date by the database's clock."""
     with connection.cursor() as cursor:
         cursor.execute(TODAY)
         found: date = cursor.fetchone()[0]
@@ -101,7 +101,7 @@ def is_partitioned(table: Partitioned) -> bool:
 
 
 def partitions(table: Partitioned) -> list[Partition]:
-    """Find the days of a table, the oldest first, with those that are on their way out."""
+    """Return a table's partitions, oldest first, including those that are being detached or are detached."""
     with connection.cursor() as cursor:
         cursor.execute(PARTITIONS, [table.parent])
         rows = cursor.fetchall()
@@ -109,7 +109,7 @@ def partitions(table: Partitioned) -> list[Partition]:
 
 
 def make_partitions(first: date, last: date) -> int:
-    """Make what is missing of these days, each day in a transaction of its own; says how many days it made."""
+    """Create the missing partitions of these days, each day in its own transaction. Return the number of days."""
     there = {one.day for one in partitions(DELIVERIES)} & {one.day for one in partitions(ATTEMPTS)}
     return sum(_make(day) for day in _days(first, last) if day not in there)
 

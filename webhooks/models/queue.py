@@ -1,4 +1,4 @@
-"""The queue: what is still to be delivered, and which dispatchers are at work."""
+"""The queue of deliveries, and the dispatchers' runs and shards."""
 
 from django.db import models
 from django.db.models import Case, F, Q, When
@@ -8,23 +8,23 @@ from config.db import CurrentTransaction
 from config.leases.models import QueueShard, WorkerRun
 from webhooks.models.deliveries import Delivery
 
-# The place of a delivery that is ready, none of another. As an expression it has an index to itself: by statistics of a
-# time when nothing was ready, or one endpoint had most of it, all indexes of what is ready seem the same.
+# The position of a ready delivery, else NULL. Only one index has this expression. With statistics from a time when
+# nothing was ready, or when one endpoint had most rows, the planner could not tell the indexes of ready rows apart.
 READY_AT = Case(When(is_ready=True, then=F("position")))
 
 
 class QueuedDelivery(models.Model):
-    """A delivery that is still to be made; it is removed when the delivery ends.
+    """A pending delivery. The row is removed when the delivery ends.
 
-    `is_ready` says that `due_at` has come, and `position` which transaction made it ready (see
-    `config.leases.transactions`). `run` is the number of the dispatcher's run that has leased it, `lost_leases` how
-    often that run died. A suspect was leased to several dispatchers that died; it is taken up in a small group, in the
-    end alone, so that nothing else dies with it.
+    `is_ready` means that `due_at` has come. `position` is the transaction that made it ready (see
+    `config.leases.transactions`). `run` is the dispatcher's run that leased it, `lost_leases` how often such a run
+    died. A suspect was leased to several dispatchers that died. It is leased in a small group, in the end alone, so
+    that no other delivery's dispatcher dies with it.
 
-    `waits_long` says that it waits for longer than standard retries do: for a later attempt, or, if it `is_held`, until
-    its agency is no longer suspended.
+    `waits_long` means that it waits longer than standard retries do: for a later attempt or, if it `is_held`, until its
+    agency is no longer suspended.
 
-    A lease changes `run` alone, which no index names: the new version of the row stays on its page.
+    A lease changes only `run`, which no index has, so the new row version stays on its page (HOT).
     """
 
     delivery = models.OneToOneField(
@@ -67,8 +67,8 @@ class QueuedDelivery(models.Model):
 
 
 class DispatcherRun(WorkerRun):
-    """A dispatcher at work."""
+    """A run of a dispatcher."""
 
 
 class EndpointShard(QueueShard):
-    """A share of all endpoints, and of all agencies' events, served by one dispatcher at a time."""
+    """A shard of all endpoints, and of all agencies' events. One dispatcher at a time serves it."""

@@ -1,1 +1,1 @@
-"""Pages about webhooks, for the staff of an agency and for its customers alike."""
+"""Pages about webhooks, shared by the agency console and the customers' dashboard."""

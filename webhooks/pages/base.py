@@ -1,4 +1,4 @@
-"""What every page about webhooks has: whose endpoints and deliveries they are, and in which area it stands."""
+"""The base view of all pages about webhooks, for both areas."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -21,15 +21,15 @@ WEBHOOKS = gettext_lazy("Webhooks")
 
 
 class WebhookView(SignedInView):
-    """A page about webhooks. `area` is the namespace of its addresses: `console` or `app`."""
+    """A page about webhooks. `area` is the namespace of its URLs: `console` or `app`."""
 
     area: ClassVar[str]
     lead: ClassVar[StrOrPromise]
-    hides: ClassVar[tuple[str, ...]] = ()  # filters of the log that mean nothing here
+    hides: ClassVar[tuple[str, ...]] = ()  # the log's filters that make no sense in this area
 
     @property
     def tenant(self) -> Tenant:
-        """Whose endpoints and deliveries these are. Each area has its own."""
+        """The owner of the endpoints and deliveries. Each area has its own."""
         raise NotImplementedError
 
     @property
@@ -41,15 +41,15 @@ class WebhookView(SignedInView):
 
         @property
         def by(self) -> Actor:
-            """Who acts, as the area's own base knows it."""
+            """The acting person, from the area's base view."""
 
     @classmethod
     def named(cls, name: str) -> str:
-        """Name an address of the same area: `console:webhook-new`."""
+        """Return the name of a URL in the same area, such as `console:webhook-new`."""
         return f"{cls.area}:{name}"
 
     def crumb(self, label: StrOrPromise, name: str, *args: object) -> tuple[StrOrPromise, str]:
-        """Give one step of the way back to where a page was reached from."""
+        """Return a breadcrumb's label and URL."""
         return label, reverse(self.named(name), args=args)
 
     def page(self, template: str, *, status: int = 200, **context: Any) -> HttpResponse:

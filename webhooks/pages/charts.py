@@ -1,4 +1,4 @@
-"""The chart of an agency's own deliveries: how those of each hour ended."""
+"""The chart of an agency's own deliveries by outcome."""
 
 from collections.abc import Sequence
 

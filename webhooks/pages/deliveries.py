@@ -1,4 +1,4 @@
-"""Pages about deliveries: one with its attempts, a test, once more, and all that failed."""
+"""Pages about deliveries: show one with its attempts, send a test, redeliver one or all failed ones."""
 
 import json
 from datetime import datetime
@@ -35,7 +35,7 @@ REDELIVERY = "webhooks.redelivery"
 
 
 class DeliveryPage(WebhookView):
-    """What was sent and what came back; looks again by itself while an attempt is to come soon."""
+    """Shows a delivery and its attempts. The page refreshes itself until the first attempt has ended."""
 
     def get(self, request: HttpRequest, **ids: Any) -> HttpResponse:
         delivery = self.delivery_of(ids["uuid"])
@@ -53,7 +53,7 @@ class DeliveryPage(WebhookView):
 
 
 class WebhookTest(WebhookView):
-    """Sends a sample and shows its delivery, where the answer appears by itself."""
+    """Sends a sample event and shows its delivery, where the response appears without a reload."""
 
     keeps_form_data = True
 
@@ -76,13 +76,13 @@ class DeliveryRedeliver(WebhookView):
 
 
 class RedeliverFailed(WebhookView):
-    """Sends everything again that ended as an error since a moment: asks since when, says how many, asks once more."""
+    """Redelivers everything that has failed since a moment. Asks for the moment, shows the number, asks to confirm."""
 
     creates = True
 
     @classmethod
     def address_of_form(cls, request: HttpRequest) -> str:
-        """Give the address of the question that the form answers: what was asked for is in the form."""
+        """Return the URL of the confirmation page, with the form's choices in its query."""
         asked = {name: request.POST[name] for name in ("since", "webhook") if name in request.POST}
         return f"{request.path}?{urlencode(asked)}" if asked else super().address_of_form(request)
 
@@ -116,7 +116,7 @@ class RedeliverFailed(WebhookView):
 
 
 class Redelivery(WebhookView):
-    """How far a redelivery of many has come; looks again by itself until all of it has ended."""
+    """Shows the progress of a redelivery. The page refreshes itself until all deliveries have ended."""
 
     def get(self, request: HttpRequest, **ids: Any) -> HttpResponse:
         replayed, at = read_redelivery(self.tenant, ids["token"])
@@ -129,12 +129,12 @@ class Redelivery(WebhookView):
 
 
 def sign_redelivery(tenant: Tenant, replayed: Replayed, at: datetime) -> str:
-    """Give the part of an address that names a redelivery: signed, as nothing else remembers it."""
+    """Return a signed token for a redelivery's URL. The redelivery is stored nowhere else."""
     return signing.dumps([_name_of(tenant), *replayed, at.isoformat()], salt=REDELIVERY)
 
 
 def read_redelivery(tenant: Tenant, token: str) -> tuple[Replayed, datetime]:
-    """Read what `sign_redelivery` gave; any other text, and that of another tenant, is not found."""
+    """Read a token of `sign_redelivery`. Raises `DeliveryNotFound` for an invalid or another tenant's token."""
     try:
         owner, number, first, last, at = signing.loads(token, salt=REDELIVERY)
     except signing.BadSignature:

@@ -1,4 +1,4 @@
-"""Pages about webhook endpoints: list, add, edit, remove, rotate."""
+"""Pages about webhook endpoints: list, show, add, edit, remove, rotate the secret, dismiss failures."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ USED = gettext_lazy("This form was used already: its secret is shown only once. 
 
 
 class Webhooks(LogPage):
-    """All endpoints with their state, and the log of deliveries across them."""
+    """Lists all endpoints with their states, and the log of all their deliveries."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
         found = with_conditions(self.endpoints().defer("secret")[:MOST_ENDPOINTS])
@@ -46,7 +46,7 @@ class Webhooks(LogPage):
 
 
 class WebhookPage(LogPage):
-    """One endpoint: its facts, its deliveries, how to verify them."""
+    """Shows one endpoint, its deliveries and how to verify them."""
 
     def get(self, request: HttpRequest, **ids: Any) -> HttpResponse:
         endpoint = self.endpoint_of(ids["uuid"])
@@ -62,7 +62,7 @@ class WebhookPage(LogPage):
 
 
 class WebhookNew(WebhookView, FormView[EndpointForm]):
-    """Registers an endpoint and shows its secret in the answer itself."""
+    """Registers an endpoint and shows its secret in the response, once."""
 
     creates = True
     sent_already = USED
@@ -99,7 +99,7 @@ class WebhookEdit(WebhookView, FormView[EndpointForm]):
 
 
 class WebhookRotate(WebhookView, FormView[RotationForm]):
-    """Replaces the secret and shows the new one in the answer itself."""
+    """Replaces the secret and shows the new one in the response, once."""
 
     creates = True
     sent_already = USED
@@ -153,7 +153,7 @@ class WebhookRemove(WebhookView, FormView[Confirmation]):
 
 
 class WebhookDismiss(WebhookView, FormView[DismissForm]):
-    """Lets go what never arrived, as far as the page has told of it."""
+    """Dismisses the undelivered events that the page has shown."""
 
     endpoint: Endpoint
 

@@ -1,4 +1,4 @@
-"""What the console's search shows of webhooks: endpoints by address or id, deliveries by their id or the envelope's."""
+"""The console's search for endpoints by URL or id, and for deliveries by their or the envelope's id."""
 
 from collections.abc import Iterator
 from itertools import chain
@@ -14,7 +14,7 @@ from webhooks.services import LogFilters, read_log
 
 
 def found_endpoints(agency: Agency, query: str, most: int) -> Iterator[Found]:
-    """An agency has few endpoints: they are looked through, by the index of their tenant."""
+    """Yield the matching endpoints. An agency has few endpoints, so all of them are scanned."""
     own, uuid = Endpoint.objects.of(agency), parse_uuid(query)
     rows = own.filter(uuid=uuid) if uuid else own.filter(url__icontains=query)
     for endpoint in rows.order_by("id").only("uuid", "url", "description")[:most]:
@@ -23,7 +23,7 @@ def found_endpoints(agency: Agency, query: str, most: int) -> Iterator[Found]:
 
 
 def found_deliveries(agency: Agency, query: str, most: int) -> Iterator[Found]:
-    """A delivery is found by its whole id alone, or the envelope's, as logs and receivers have it."""
+    """Yield the deliveries with this complete id of a delivery or envelope. Logs and receivers show these ids."""
     uuid = parse_uuid(query)
     if uuid is None:
         return

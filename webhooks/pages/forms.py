@@ -17,7 +17,7 @@ LONGEST_URL = 2_048
 
 
 class EndpointForm(forms.Form):
-    """A receiver; `catalogue` is what the tenant may subscribe to."""
+    """An endpoint's fields. `catalogue` holds the events that the tenant may subscribe to."""
 
     url = LineField(
         label=_("URL"),
@@ -53,7 +53,7 @@ class EndpointForm(forms.Form):
         self._every_event = [*catalogue]
 
     def clean(self) -> dict[str, Any]:
-        """Give the events alone: one tick stands for all of them, and there has to be one."""
+        """Replace `all_events` by the list of all events, and require at least one event."""
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         if cleaned.pop("all_events", False):
             cleaned["events"] = self._every_event
@@ -66,7 +66,7 @@ class EndpointForm(forms.Form):
 
 
 class RotationForm(forms.Form):
-    """For how long the old secret signs beside the new one."""
+    """A choice of how long the old secret signs beside the new one."""
 
     overlap_hours = forms.TypedChoiceField(
         label=_("The old secret"),
@@ -85,7 +85,7 @@ class RotationForm(forms.Form):
 
 
 class TestForm(forms.Form):
-    """Which of the endpoint's events to sample: of those that the tenant has now."""
+    """A choice of the event to sample, among the endpoint's events in the catalogue."""
 
     event = forms.ChoiceField(label=_("Event"))
 
@@ -99,7 +99,7 @@ class TestForm(forms.Form):
 
 
 class MomentField(WallClockField):
-    """A moment in UTC, to the minute, whatever the viewer's clock shows."""
+    """A moment in UTC, to the minute, whatever the viewer's time zone."""
 
     widget = forms.DateTimeInput(attrs={"type": "datetime-local", "step": "60"}, format="%Y-%m-%dT%H:%M")
 
@@ -112,7 +112,7 @@ def moment_field(label: Any, *, required: bool = True) -> forms.DateTimeField:
 
 
 class DismissForm(forms.Form):
-    """What somebody has read: so many failures, the last one at a moment."""
+    """The failures that the user has seen: their number and the time of the last one."""
 
     until = forms.CharField(max_length=40, widget=forms.HiddenInput)
     number = forms.IntegerField(min_value=0, max_value=1_000_000, widget=forms.HiddenInput)
@@ -128,7 +128,7 @@ class DismissForm(forms.Form):
 
 
 class RedeliverForm(forms.Form):
-    """Since when failed deliveries are sent again, and to which endpoint."""
+    """A choice since when failed deliveries are sent again, and to which endpoint."""
 
     since = moment_field(_("Created since (UTC)"))
     webhook = forms.ModelChoiceField(

@@ -1,4 +1,4 @@
-"""The webhooks of one sub-account on its page of the console: which receivers fail, and what failed last."""
+"""The console's panel of a sub-account's failing endpoints and its last failed deliveries."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -20,7 +20,7 @@ MOST_NAMED: Final = 3
 
 
 def _rows(workspace: Workspace, most: int) -> Iterator[HubRow]:
-    """Deliveries to the sub-account's own endpoints that failed, by the index of those."""
+    """Yield the failed deliveries to the sub-account's own endpoints."""
     filters = LogFilters(tenant=tenant_of(workspace), status=Delivery.Status.ERROR)
     for delivery in read_log(filters, offset=0, size=most).rows:
         failure = delivery.error or (f"HTTP {delivery.response_status}" if delivery.response_status else "")

@@ -1,4 +1,4 @@
-"""What the console says about endpoints, and about attempts and their errors."""
+"""Labels of endpoints' states and of attempts' errors."""
 
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
@@ -27,26 +27,26 @@ ERROR_LABELS = {
 
 
 def undelivered_label(condition: Condition) -> str:
-    """Say how many events never arrived."""
+    """Return a short text on how many events never arrived."""
     shown = f"{MOST_COUNTED}+" if condition.undelivered_is_more else str(condition.undelivered)
     return ngettext("%(shown)s not delivered", "%(shown)s not delivered", condition.undelivered) % {"shown": shown}
 
 
 def undelivered_notice(condition: Condition) -> str:
-    """Say in a sentence how many events never arrived."""
+    """Return a sentence on how many events never arrived."""
     shown = f"{MOST_COUNTED}+" if condition.undelivered_is_more else str(condition.undelivered)
     said = ngettext("%(shown)s event did not arrive.", "%(shown)s events did not arrive.", condition.undelivered)
     return said % {"shown": shown}
 
 
 def state_label(condition: Condition) -> str:
-    """Name a state, with what never arrived."""
+    """Return a state's label, with the number of events that never arrived."""
     label = str(condition.state.label)
     return f"{label} ({undelivered_label(condition)})" if condition.undelivered else label
 
 
 def concern_words(condition: Condition, url: str) -> str:
-    """Say what is wrong with an endpoint."""
+    """Return a sentence on what is wrong with an endpoint."""
     if condition.state == State.RECOVERED:
         said = gettext("The webhook to %(url)s works again: %(lost)s.")
         return said % {"url": url, "lost": undelivered_label(condition)}

@@ -1,4 +1,4 @@
-"""The log of deliveries as a table: its columns, its filters, which are the API's, and the pages that show it."""
+"""The delivery log as a table, with the API's filters, and the pages that show it."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -19,7 +19,7 @@ from webhooks.services import LogFilters, read_log
 from webhooks.services.log import MOST_COUNTED
 
 ENDPOINT: Final = "endpoint"
-# The newest come first, as the log's indexes have them; it is sorted by nothing else.
+# The newest deliveries come first, in the order of the log's indexes. There is no other order.
 LOG: Final = Table(
     caption=_("Deliveries, the newest first"),
     columns=(
@@ -41,7 +41,7 @@ LOG: Final = Table(
 
 
 class LogForm(forms.Form):
-    """Reads the log's filters; `endpoints` are those that may be asked for. The list says what cannot be read."""
+    """Parses the log's filters. `endpoints` may be filtered by. The list shows the errors of invalid filters."""
 
     endpoint = forms.ModelChoiceField(queryset=Endpoint.objects.none(), required=False, to_field_name="uuid")
     status = forms.ChoiceField(choices=Delivery.Status, required=False)
@@ -64,20 +64,20 @@ class LogForm(forms.Form):
 
     @property
     def filters(self) -> dict[str, Any]:
-        """What can be filtered by."""
+        """The valid, non-empty filters."""
         self.is_valid()
         return {name: value for name, value in self.cleaned_data.items() if value}
 
 
 class LogPage(ListPage, WebhookView):
-    """A page with the log: of one endpoint, or of all that the tenant has."""
+    """A page with the log of one endpoint, or of all the tenant's endpoints."""
 
     table = LOG
 
     def log_page(
         self, template: str, *, endpoint: Endpoint | None = None, endpoints: Sequence[Endpoint] = (), **context: Any
     ) -> HttpResponse:
-        """Show a page of the deliveries that the address asks for, with what the page shows beside them."""
+        """Render a page of the deliveries that match the URL's filters, with more context for the template."""
         hides = (*self.hides, *([ENDPOINT] if endpoint else []))
         form = LogForm(self.request.GET, catalogue=self.catalogue, endpoints=self.endpoints(), hides=hides)
         filters = LogFilters(tenant=self.tenant, **{**form.filters, **({ENDPOINT: endpoint} if endpoint else {})})
@@ -89,7 +89,7 @@ class LogPage(ListPage, WebhookView):
         return self.list_page(template, state, **context)
 
     def _fetch(self, state: TableState, filters: LogFilters) -> Pages:
-        """Read the page asked for: the last one, where there are not as many."""
+        """Read the requested page, or the last one if there are fewer pages."""
         asked = read_pages(self.request, MOST_COUNTED)
         found = read_log(filters, offset=asked.offset, size=asked.size)
         pages = read_pages(self.request, found.total, is_capped=found.total == MOST_COUNTED)
@@ -100,7 +100,7 @@ class LogPage(ListPage, WebhookView):
 
 
 def _without(hides: Iterable[str]) -> Table:
-    """Give the table without what means nothing on a page: a filter, and the column of that name."""
+    """Return the table without the hidden filters and the columns of these names."""
     return replace(
         LOG,
         columns=tuple(column for column in LOG.columns if column.name not in hides),

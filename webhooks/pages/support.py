@@ -1,4 +1,4 @@
-"""What support sees of an agency's webhooks, and finds of all agencies' deliveries."""
+"""The support page's panels of an agency's webhooks, and its search for all agencies' deliveries."""
 
 from collections.abc import Iterator
 from itertools import chain
@@ -15,13 +15,13 @@ from webhooks.models import Delivery, Endpoint
 from webhooks.pages.labels import state_label
 from webhooks.services import LogFilters, needing_attention, read_log
 
-# Of an agency's endpoints so many are looked at: its sub-accounts may have thousands.
+# At most so many of an agency's endpoints are checked, because its sub-accounts may have thousands.
 MOST_LOOKED_AT: Final = 200
 VIEW_DELIVERY: Final = "webhooks.view_delivery"
 
 
 def failing_endpoints(agency: Agency, most: int) -> Iterator[SupportRow]:
-    """The agency's own, and its sub-accounts', that fail or that something never reached; of many the last used."""
+    """Yield endpoints of the agency and its sub-accounts that need attention; of many, the last used are checked."""
     enabled = Endpoint.objects.filter(agency=agency, enabled=True, removed_at=None).defer("secret")
     failing_first = Case(When(last_outcome=Endpoint.Outcome.ERROR, then=Value(0)), default=Value(1))
     looked_at = enabled.order_by(failing_first, F("last_delivery_at").desc(nulls_last=True), "id")[:MOST_LOOKED_AT]
@@ -37,14 +37,14 @@ def failing_endpoints(agency: Agency, most: int) -> Iterator[SupportRow]:
 
 
 def failed_deliveries(agency: Agency, most: int) -> Iterator[SupportRow]:
-    """The agency's own that have failed, the newest first, from the log that its console reads."""
+    """Yield the agency's own failed deliveries, newest first, from the same log as its console."""
     filters = LogFilters(tenant=Tenant(agency.pk), status=Delivery.Status.ERROR)
     for delivery in read_log(filters, offset=0, size=most).rows:
         yield row_of(delivery, f"{delivery.created_at:%Y-%m-%d %H:%M UTC} · {outcome_of(delivery)}")
 
 
 def outcome_of(delivery: Delivery) -> str:
-    """Say what came of it, in the words of the log."""
+    """Describe a delivery's outcome as the log does."""
     failure = delivery.error or (f"HTTP {delivery.response_status}" if delivery.response_status else "")
     return " · ".join(filter(None, [str(delivery.get_status_display()), failure, delivery.endpoint.url]))
 
@@ -59,7 +59,7 @@ def row_of(delivery: Delivery, detail: str) -> SupportRow:
 
 
 def found_deliveries(query: str, most: int) -> Iterator[SupportRow]:
-    """A delivery is found by its whole id, or that of its envelope, as logs and receivers have it."""
+    """Yield the deliveries with this complete id of a delivery or envelope. Logs and receivers show these ids."""
     uuid = parse_uuid(query)
     if uuid is None:
         return

@@ -1,4 +1,4 @@
-"""Every change of webhook endpoints and deliveries: one verb, one function, one transaction."""
+"""The services of webhook endpoints and deliveries. Each change is one function and one transaction."""
 
 from webhooks.services.conditions import Condition, State, conditions_of, needing_attention, with_conditions
 from webhooks.services.deliveries import DeliveryNotFound, EndpointGone, redeliver, send_test

@@ -1,4 +1,4 @@
-"""What state endpoints are in: from how deliveries ended, from what is tried again, and from what never arrived."""
+"""Determines endpoints' states from their ended deliveries, pending retries and events that never arrived."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -12,15 +12,15 @@ from django.utils.translation import gettext_lazy as _
 
 from webhooks.models import Endpoint
 
-# What never arrived is counted so far, and looked for among so many failures of an endpoint, the newest first.
+# Events that never arrived are counted up to the first limit, among an endpoint's newest failures up to the second.
 MOST_COUNTED: Final = 100
 MOST_LOOKED_AT: Final = 10_000
-# Among what waits, so many of either kind are asked whether an attempt has failed.
+# So many waiting deliveries of each kind, ready or not, are checked for failed attempts.
 MOST_WAITING: Final = 50
 
-# A delivery of the fan-out that failed never arrived, unless its envelope was sent again since and taken: that is
-# looked up one by one, as a join would read all that was sent again. The range of one endpoint, and the order, lead to
-# the index of its failures (see `services.log`): what succeeded is never read.
+# An automatic delivery that failed never arrived, unless a later redelivery of its envelope succeeded. Redeliveries are
+# looked up one by one, because a join would read all of them. The range over one endpoint and the ORDER BY make the
+# planner use the index of its failures (see `services.log`), so successful deliveries are never read.
 FOUND: Final = """(
 SELECT jsonb_build_array(lost.number, lost.first_at, lost.last_at, EXISTS (
     SELECT FROM (
@@ -48,7 +48,7 @@ FROM (
 
 
 class State(models.TextChoices):
-    """What people are told of an endpoint in a word."""
+    """An endpoint's state, as pages show it."""
 
     DISABLED = "disabled", _("Disabled")
     UNUSED = "unused", _("Nothing sent yet")
@@ -60,7 +60,11 @@ class State(models.TextChoices):
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """`undelivered` is how many events never arrived, 101 for more; the others say when they began and ended so."""
+    """An endpoint's state. `undelivered` counts events that never arrived, up to 101.
+
+    `first_at` is when the first of these was created, `last_at` when the last one failed. `is_noted` means that the
+    failure was dismissed.
+    """
 
     state: State
     undelivered: int = 0
@@ -74,25 +78,25 @@ class Condition:
 
     @property
     def needs_attention(self) -> bool:
-        """Whether somebody should look: until what is lost was sent again, or dismissed by a person."""
+        """Whether a person should look. It ends when lost events were sent again or dismissed."""
         return self.state in (State.RETRYING, State.FAILING, State.RECOVERED) and not self.is_noted
 
 
 def with_conditions(endpoints: "QuerySet[Endpoint]") -> list[tuple[Endpoint, Condition]]:
-    """Read endpoints with the condition of each, in one statement."""
+    """Return the endpoints with their conditions, in one statement."""
     limits = (MOST_WAITING, MOST_WAITING, MOST_LOOKED_AT, MOST_COUNTED + 1)
     found = RawSQL(FOUND, limits, output_field=models.JSONField())  # noqa: S611  # the statement is a constant
     return [(one, _condition(one, *one.found)) for one in endpoints.annotate(found=found)]
 
 
 def conditions_of(endpoints: Collection[Endpoint]) -> dict[int, Condition]:
-    """Give the condition of each endpoint, by its number, in one statement."""
+    """Return the condition of each endpoint by primary key, in one statement."""
     rows = Endpoint.objects.filter(pk__in=[one.pk for one in endpoints]).defer("secret")
     return {one.pk: condition for one, condition in with_conditions(rows)}
 
 
 def needing_attention(endpoints: "QuerySet[Endpoint]", most: int) -> list[tuple[Endpoint, Condition]]:
-    """Give the first few that somebody should look at."""
+    """Return the first endpoints that need attention, at most `most`."""
     return [pair for pair in with_conditions(endpoints) if pair[1].needs_attention][:most]
 
 
@@ -101,7 +105,7 @@ def _condition(
 ) -> Condition:
     dismissed_at, ended_at = endpoint.failures_dismissed_at, endpoint.last_delivery_at
     state = _state(endpoint, undelivered, is_retrying=is_retrying)
-    # A dismissal covers the failure that it was about, whose endpoint has taken nothing since.
+    # A dismissal covers the failure as long as no delivery has ended since.
     is_dismissed = bool(dismissed_at and ended_at and ended_at <= dismissed_at)
     is_noted = state == State.FAILING and not undelivered and is_dismissed
     return Condition(state, undelivered, _moment(first_at), _moment(last_at), is_noted)

@@ -1,4 +1,4 @@
-"""Deliveries that people ask for: a test, and the same envelope once more."""
+"""Queues deliveries on request: tests and redeliveries."""
 
 import uuid
 from datetime import datetime
@@ -26,10 +26,10 @@ class EndpointGone(Conflict):
 def send_test(
     *, endpoint: Endpoint, event: str, now: datetime, by: Actor, vetted: VettedTarget | None = None
 ) -> Delivery:
-    """Queue a sample of an event with `test: true`, to be tried once.
+    """Queue a sample of an event with `test: true`, for a single attempt.
 
-    `vetted` is what came of checking the URL, for callers inside a transaction. Raises `UrlRefused` like a
-    registration, and `EndpointGone` when the endpoint is disabled.
+    Callers inside a transaction check the URL before and pass the result as `vetted`. Raises `UrlRefused` as a
+    registration does, and `EndpointGone` for a disabled or removed endpoint.
     """
     require_open(endpoint)
     if vetted is None:
@@ -60,10 +60,10 @@ def send_test(
 
 @transaction.atomic
 def redeliver(*, delivery: Delivery, now: datetime, by: Actor) -> Delivery:
-    """Queue the same envelope, with the same id, to the same endpoint; the old row stays as it is.
+    """Queue the same envelope, with the same id, to the same endpoint. The old delivery does not change.
 
-    The new one holds the envelope itself, as it may outlive the event. Raises `EndpointGone` when the endpoint takes
-    nothing any more.
+    The new delivery holds the envelope itself, because it may outlive the event. Raises `EndpointGone` for a disabled
+    or removed endpoint.
     """
     require_open(delivery.endpoint)
     again = Delivery(
@@ -83,7 +83,7 @@ def redeliver(*, delivery: Delivery, now: datetime, by: Actor) -> Delivery:
 
 
 def require_open(endpoint: Endpoint) -> None:
-    """Raise `EndpointGone` where an endpoint takes nothing any more."""
+    """Raise `EndpointGone` if the endpoint is disabled or removed."""
     if endpoint.removed_at or not endpoint.enabled:
         raise EndpointGone
 

@@ -1,4 +1,4 @@
-"""Webhook endpoints: registered, edited, removed, their secret rotated."""
+"""Registers, edits and removes webhook endpoints, rotates their secrets and dismisses their failures."""
 
 import base64
 import secrets
@@ -28,9 +28,9 @@ from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import tenant_of
 from workspaces.subaccounts.services.locking import lock_workspace
 
-# An agency's own, or a workspace's.
+# The limit of an agency's own endpoints, and of each workspace's.
 MOST_ENDPOINTS = 100
-# What failed before says nothing about another address, nor about one that was switched off.
+# Earlier failures say nothing about a new URL, or about an endpoint that was disabled meanwhile.
 FAILURES_BEGIN_ANEW = ("url", "enabled")
 
 
@@ -43,7 +43,7 @@ class TooManyEndpoints(Forbidden):
 
 
 def new_secret() -> str:
-    """`whsec_` and 44 characters of standard base64 (32 random bytes)."""
+    """Return `whsec_` and 44 characters of standard base64 (32 random bytes)."""
     return SECRET_PREFIX + base64.b64encode(secrets.token_bytes(32)).decode()
 
 
@@ -58,9 +58,9 @@ def register_endpoint(
     retries: str = Endpoint.Retries.STANDARD,
     vetted: VettedTarget | None = None,
 ) -> Endpoint:
-    """Register a receiver; the endpoint carries its new secret. Raises `UrlRefused` and `TooManyEndpoints`.
+    """Register an endpoint and return it with its new secret. Raises `UrlRefused` and `TooManyEndpoints`.
 
-    `vetted` is what came of checking the URL, for callers inside a transaction.
+    Callers inside a transaction check the URL before and pass the result as `vetted`.
     """
     if vetted is None:
         check_endpoint_url(url)
@@ -83,7 +83,7 @@ def register_endpoint(
 
 
 def _lock_tenant(tenant: Tenant) -> Tenant:
-    """Hold the agency, and the workspace if there is one; a workspace that has moved is its present agency's."""
+    """Lock the agency, and the workspace if there is one. Return the tenant, with a moved workspace's present agency."""
     Agency.objects.select_for_update(no_key=True).only("pk").get(pk=tenant.agency_id)
     if tenant.workspace_id is None:
         return tenant
@@ -91,13 +91,13 @@ def _lock_tenant(tenant: Tenant) -> Tenant:
 
 
 def _require_room(tenant: Tenant) -> None:
-    """Refuse one endpoint too many, under the tenant's lock: of many at once only so many as there is room for pass."""
+    """Check the limit of endpoints. The tenant's lock keeps concurrent registrations from exceeding it."""
     if Endpoint.objects.of_tenant(tenant).count() >= MOST_ENDPOINTS:
         raise TooManyEndpoints
 
 
 class EndpointChanges(TypedDict, total=False):
-    """What can be changed of an endpoint; what is left out stays."""
+    """The fields of an endpoint that can be changed."""
 
     url: str
     events: Collection[str]
@@ -107,7 +107,7 @@ class EndpointChanges(TypedDict, total=False):
 
 
 def update_endpoint(*, endpoint: Endpoint, by: Actor, **changes: Unpack[EndpointChanges]) -> Endpoint:
-    """Change an endpoint; switching it off ends what waits for it. Raises `UrlRefused`."""
+    """Change the given fields of an endpoint. Disabling it fails its waiting deliveries. Raises `UrlRefused`."""
     if changes.get("url", endpoint.url) != endpoint.url:
         check_endpoint_url(changes["url"])
     if "events" in changes:
@@ -129,7 +129,7 @@ def update_endpoint(*, endpoint: Endpoint, by: Actor, **changes: Unpack[Endpoint
 
 @transaction.atomic
 def remove_endpoint(*, endpoint: Endpoint, now: datetime, by: Actor) -> None:
-    """Remove a receiver: it gets nothing more, and its secret is forgotten."""
+    """Remove an endpoint and erase its secrets. Its waiting deliveries fail."""
     endpoint = _lock(endpoint)
     endpoint.removed_at, endpoint.enabled = now, False
     endpoint.secret = endpoint.previous_secret = endpoint.previous_secret_until = None
@@ -139,10 +139,10 @@ def remove_endpoint(*, endpoint: Endpoint, now: datetime, by: Actor) -> None:
 
 @transaction.atomic
 def dismiss_failures(*, endpoint: Endpoint, until: datetime, number: int, by: Actor) -> Endpoint:
-    """Let go what has failed until a moment, as somebody has read it: nobody is told of it any more.
+    """Dismiss the failures up to a moment, after a person has seen them. They need no attention any more.
 
-    What failed later is still told. The log keeps all of it, and it can be sent again as before. `number` is how many
-    were read, for the activity log.
+    Later failures still do. All failures stay in the log and can be sent again. `number` is how many the person saw,
+    for the activity log.
     """
     endpoint = _lock(endpoint)
     until = min(until, database_now())
@@ -155,9 +155,9 @@ def dismiss_failures(*, endpoint: Endpoint, until: datetime, number: int, by: Ac
 
 @transaction.atomic
 def rotate_secret(*, endpoint: Endpoint, by: Actor, overlap_hours: int = 0) -> Endpoint:
-    """Replace the signing secret; so many hours long every attempt is signed with the old one as well.
+    """Replace the signing secret. For `overlap_hours` the old secret signs every attempt too.
 
-    What an earlier rotation left ends at once.
+    The overlap of an earlier rotation ends at once.
     """
     endpoint = _lock(endpoint)
     old, endpoint.secret = endpoint.secret, new_secret()
@@ -181,7 +181,7 @@ def _lock(endpoint: Endpoint) -> Endpoint:
 
 
 def _save(endpoint: Endpoint, fields: Iterable[str], **expressions: Any) -> None:
-    """Save an edit and let the dispatchers know, which may have leased deliveries for the endpoint."""
+    """Save an edit and tell the dispatchers, which may have leased deliveries of the endpoint."""
     Endpoint.objects.filter(pk=endpoint.pk).update(
         edited_in=CurrentTransaction(), **{field: written(endpoint, field) for field in fields}, **expressions
     )
@@ -214,12 +214,12 @@ def _record(
 
 
 def has_subscribers(tenant: Tenant, event: str) -> bool:
-    """Whether any enabled endpoint of the tenant wants this event."""
+    """Return whether any enabled endpoint of the tenant subscribes to this event."""
     return Endpoint.objects.of_tenant(tenant).filter(enabled=True, events__contains=[event]).exists()
 
 
 def subscriptions(workspaces: Collection[int]) -> dict[int, set[str]]:
-    """Give the events that any enabled endpoint of each of these workspaces wants."""
+    """Return, for each of these workspaces, the events that its enabled endpoints subscribe to."""
     wanted: dict[int, set[str]] = {}
     open_ones = Endpoint.objects.filter(workspace_id__in=list(workspaces), enabled=True, removed_at=None)
     for endpoint in open_ones.only("workspace_id", "events"):

@@ -1,4 +1,4 @@
-"""The one check of a receiver's URL, for creation, editing, tests and every attempt."""
+"""Checks an endpoint's URL when it is created, edited or tested."""
 
 from functools import lru_cache
 
@@ -18,14 +18,14 @@ class UrlRefused(Invalid):
 
 @lru_cache(maxsize=1)
 def resolver() -> Resolver:
-    """Give the process's pool of name look-ups; threads start with the first question, after any fork."""
+    """Return the process's resolver. Its threads start with the first look-up, so after any fork."""
     return Resolver()
 
 
 def check_endpoint_url(url: str) -> VettedTarget:
     """Parse and resolve a URL and check every address of its host. Raises `UrlRefused`.
 
-    Looks names up, so it must not be called inside a transaction.
+    It makes DNS look-ups, so it must not be called inside a transaction.
     """
     try:
         return check_url(url, allowed=settings.WEBHOOK_ALLOWED_NETWORKS, resolve=resolver().resolve)

@@ -1,6 +1,6 @@
-"""What waits while an agency is suspended, for its own endpoints and those of its workspaces.
+"""Releases deliveries that were held because their agency was suspended.
 
-Dispatchers put it off when its time comes (see `dispatcher.statements`), for 24 hours.
+Dispatchers hold due deliveries of a suspended agency and its workspaces for 24 hours (see `dispatcher.statements`).
 """
 
 from django.db import connection
@@ -24,19 +24,19 @@ WHERE delivery_id = ANY (ARRAY (
 
 
 def _release(of_whom: str, value: int | list[int]) -> None:
-    """Make ready what is held. Past ten thousand, dispatchers find the rest within half a minute."""
+    """Make held deliveries ready. Beyond ten thousand, dispatchers find the rest within half a minute."""
     with connection.cursor() as cursor:
         cursor.execute(RELEASE.format(of_whom=of_whom), {"value": value, "most": RELEASED_AT_ONCE})
     wake_up(DISPATCHER)
 
 
 def release_of_agency(agency: Agency) -> None:
-    """Send what still waits for an agency that is restored, in its transaction."""
+    """Release the held deliveries of a restored agency, in the restoration's transaction."""
     _release("agency_id = %(value)s", agency.pk)
 
 
 def release_of_workspace(workspace_id: int) -> None:
-    """Send what waits for a workspace that leaves a suspended agency, in the transaction of the move."""
+    """Release the held deliveries of a workspace that leaves a suspended agency, in the move's transaction."""
     endpoints = Endpoint.objects.filter(workspace_id=workspace_id).values_list("pk", flat=True)
     _release("endpoint_id = ANY (%(value)s::bigint[])", list(endpoints))
 

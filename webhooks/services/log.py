@@ -1,7 +1,7 @@
-"""The delivery log: pages of deliveries, the newest first, at a cost that does not grow with the log.
+"""Reads pages of the delivery log, newest first, at a cost that does not grow with the log.
 
-Each question is asked of the index that finds the fewest rows. What is asked beyond that index is looked for among the
-first `MOST_LOOKED_AT` that it finds, and matches are counted up to `MOST_COUNTED`: `created_before` leads further back.
+Each query uses the index that finds the fewest rows. Other conditions are checked on the first `MOST_LOOKED_AT` rows of
+that index, and matches are counted up to `MOST_COUNTED`. `created_before` reaches older rows.
 """
 
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ WITH found AS MATERIALIZED (
 )
 SELECT (SELECT count(*) FROM found), ARRAY (SELECT id FROM found ORDER BY id DESC OFFSET %(offset)s LIMIT %(size)s)
 """
-# The queue knows what is pending. One more than is counted says that there is too much of it to be looked for by id.
+# The queue holds all pending deliveries. More than `MOST_COUNTED` of them are too many to be searched by id.
 QUEUED = """
 SELECT queued.delivery_id FROM webhooks_endpoint endpoint CROSS JOIN LATERAL (
     SELECT delivery_id FROM webhooks_queueddelivery WHERE endpoint_id = endpoint.id AND is_ready
@@ -42,7 +42,7 @@ SELECT queued.delivery_id FROM webhooks_endpoint endpoint CROSS JOIN LATERAL (
 ) AS queued
 WHERE {endpoints} LIMIT %(most)s
 """
-# A delivery of an event's fan-out is found by the event, every other by the envelope itself.
+# Automatic deliveries are found by their event, all others by the envelope's id.
 OF_ENVELOPE = """
 SELECT id FROM webhooks_delivery
 WHERE event_id = (SELECT id FROM agency_event WHERE uuid = %(envelope_id)s) AND kind = 'automatic'
@@ -54,7 +54,7 @@ LIMIT %(most)s
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogFilters:
-    """What is asked of a tenant's log; `workspace` is the one that an event is about."""
+    """The filters of a tenant's log. `workspace` is the workspace that an event is about."""
 
     tenant: Tenant
     endpoint: Endpoint | None = None
@@ -67,7 +67,7 @@ class LogFilters:
 
     @property
     def values(self) -> dict[str, Any]:
-        """What the statements' parameters stand for."""
+        """The values of the statements' parameters."""
         return {
             "agency_id": self.tenant.agency_id,
             "workspace_id": self.tenant.workspace_id,
@@ -86,14 +86,14 @@ class LogFilters:
 
 
 class LogPage(NamedTuple):
-    """A page of the log, and how many deliveries match: at most 10,000 are counted."""
+    """A page of the log and the number of matching deliveries, counted up to 10,000."""
 
     rows: list[Delivery]
     total: int
 
 
 class Search(NamedTuple):
-    """Where to look: what an index answers, in which order, and what is asked of each row beside it."""
+    """A search: the conditions that an index answers, its order, and the conditions to check on each row."""
 
     leading: str
     order: str
@@ -112,7 +112,7 @@ class Search(NamedTuple):
 
 
 def read_log(filters: LogFilters, *, offset: int, size: int) -> LogPage:
-    """Give a page of the deliveries that match, the newest first, and how many there are."""
+    """Return a page of the matching deliveries, newest first, and their number."""
     ids, total = log_ids(filters, offset=offset, size=size)
     rows = (
         Delivery.objects.filter(pk__in=ids)
@@ -124,9 +124,10 @@ def read_log(filters: LogFilters, *, offset: int, size: int) -> LogPage:
 
 
 def log_ids(filters: LogFilters, *, offset: int, size: int) -> tuple[list[int], int]:
-    """Give a page of the deliveries that match by their ids, and how many there are.
+    """Return a page of the matching deliveries' ids, and their number.
 
-    Those of two days answer most questions; planning a statement over all days costs more than its answer.
+    The last two days are read first and answer most queries. Planning a statement over all days costs more than running
+    it.
     """
     first, end = _ids_between(filters)
     search, total, ids = _search(filters), 0, list[int]()
@@ -139,7 +140,7 @@ def log_ids(filters: LogFilters, *, offset: int, size: int) -> tuple[list[int], 
 
 
 def _find(search: Search, values: dict[str, Any], days: tuple[int, int]) -> tuple[int, list[int]]:
-    """Count what matches in these days, and give the page's share of it by id."""
+    """Count the matches of these days, and return their ids on the page."""
     with connection.cursor() as cursor:
         cursor.execute(search.sql(), {**values, "first": days[0], "end": days[1], "ids": search.ids})
         count, ids = cursor.fetchone()
@@ -147,7 +148,7 @@ def _find(search: Search, values: dict[str, Any], days: tuple[int, int]) -> tupl
 
 
 def _search(filters: LogFilters) -> Search:
-    """Choose where to look. What is found by its own id needs no index of the tenant's."""
+    """Choose the search. Rows that are found by id need no index of the tenant."""
     if filters.envelope_id:
         return _among(_select_ids(OF_ENVELOPE, filters, MOST_LOOKED_AT), filters)
     if filters.status == PENDING:
@@ -177,7 +178,7 @@ def _select_ids(sql: str, filters: LogFilters, most: int) -> list[int]:
 
 
 def _leading_fields(filters: LogFilters) -> tuple[str, ...]:
-    """Name the columns of the index that finds the fewest (see `Delivery.Meta.indexes`)."""
+    """Return the columns of the index that finds the fewest rows (see `Delivery.Meta.indexes`)."""
     if filters.workspace and filters.owner == "agency_id":
         return "agency_id", "workspace_uuid"
     if filters.endpoint:
@@ -188,9 +189,9 @@ def _leading_fields(filters: LogFilters) -> tuple[str, ...]:
 
 
 def _leading(filters: LogFilters, fields: tuple[str, ...]) -> str:
-    """What the index begins with, its last column as a range that is named in the order.
+    """Return the conditions on the index's columns. The last column is a range, and comes first in the ORDER BY.
 
-    As a plain equation it would let the planner walk the primary key past all the newer rows of everybody else.
+    With a plain equality the planner might walk the primary key instead, past all newer rows of other tenants.
     """
     *equal, last = fields
     conditions = [f"{field} = %({field})s" for field in equal]
@@ -203,7 +204,7 @@ def _leading(filters: LogFilters, fields: tuple[str, ...]) -> str:
 
 
 def _others(filters: LogFilters, leading: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    """What is asked of each row beside the index: columns and conditions."""
+    """Yield the columns and conditions that the index does not answer."""
     asked = {name for name, value in filters.values.items() if value is not None} - set(leading)
     if not leading:
         yield "agency_id", "agency_id = %(agency_id)s"
@@ -220,7 +221,7 @@ def _others(filters: LogFilters, leading: tuple[str, ...]) -> Iterator[tuple[str
 
 
 def _ids_between(filters: LogFilters) -> tuple[int, int]:
-    """The numbers that deliveries of the time asked for have; our clock may be a day off the database's."""
+    """Return the range of primary keys for the filtered time. Our clock may be a day off the database's."""
     now = timezone.now()
     first, end = 0, first_id(now.date() + 2 * A_DAY)
     if filters.created_after:

@@ -1,4 +1,4 @@
-"""What a move to another agency means for a workspace's own webhooks."""
+"""Moves a workspace's endpoints to another agency along with the workspace."""
 
 from datetime import datetime
 
@@ -12,7 +12,7 @@ from workspaces.subaccounts.services.moving import MoveHandler
 
 
 def _move_endpoints(workspace: Workspace, target: Agency, now: datetime, by: Actor) -> None:
-    """Take the endpoints along, removed ones too; deliveries are found by their workspace and stay as they are."""
+    """Move the endpoints, also removed ones. Deliveries are found by their workspace and do not change."""
     Endpoint.objects.filter(agency=workspace.agency_id, workspace_id=workspace.pk).update(
         agency=target, edited_in=CurrentTransaction()
     )

@@ -1,4 +1,4 @@
-"""Endpoints that fail for longer than an hour: their agency's staff, or their workspace's people, are told."""
+"""Notifies an agency's staff, or a workspace's members, of endpoints that have failed for more than an hour."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -35,7 +35,7 @@ KINDS: Final = (
 
 
 def check_failing_endpoints(now: datetime) -> bool:
-    """Tell of endpoints that have taken nothing for an hour since a delivery failed."""
+    """Begin notifications for the next endpoints that have failed for an hour without a success."""
 
     def check(endpoints: Sequence[Endpoint]) -> None:
         lasting = [one for one in endpoints if one.failing_since and one.failing_since <= now - HOUR]
@@ -47,12 +47,12 @@ def check_failing_endpoints(now: datetime) -> bool:
 
 
 def end_failures_of_agencies(now: datetime) -> bool:
-    """Note which endpoints of agencies have taken something again."""
+    """End the notifications of agencies' endpoints that no longer fail."""
     return end_next_states(ENDPOINT_FAILS, _ended, now)
 
 
 def end_failures_of_workspaces(now: datetime) -> bool:
-    """Note which endpoints of workspaces have taken something again."""
+    """End the notifications of workspaces' endpoints that no longer fail."""
     return end_next_states(WORKSPACE_ENDPOINT_FAILS, _ended, now)
 
 
@@ -61,7 +61,7 @@ def _failing() -> "QuerySet[Endpoint]":
 
 
 def _ended(events: Sequence[NotificationEvent]) -> set[str]:
-    """Give the keys of those whose endpoint has taken something since they were recorded."""
+    """Return the keys of the events whose endpoint has stopped failing since they were recorded."""
     rows = _failing().filter(uuid__in=[one.key for one in events]).values_list("uuid", "failing_since")
     since = {str(uuid): at for uuid, at in rows}
     return {one.key for one in events if (at := since.get(one.key)) is None or at > one.created_at}

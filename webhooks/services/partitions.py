@@ -1,7 +1,7 @@
-"""The days of deliveries and attempts: made before they come, dropped after thirty days.
+"""Creates the daily partitions of deliveries and attempts ahead of time, and drops them after thirty days.
 
-Nothing here waits long for a lock, nor lets anybody wait: a day is made as a table of its own and attached, and goes by
-being detached concurrently. A reader of everything in one transaction, as a backup is, only delays a day's end.
+This neither waits long for locks nor blocks others: a partition is created as a separate table and attached, and is
+detached concurrently before the drop. A long transaction that reads everything, such as a backup, only delays a drop.
 """
 
 import logging
@@ -27,20 +27,20 @@ from webhooks.models.partitions import (
 logger = logging.getLogger(__name__)
 
 KEPT = timedelta(days=30)
-# Locked by somebody, out of time, a deadlock, being detached by another worker, gone already: the next call sees.
+# Locked by others, timed out, a deadlock, being detached by another worker, already gone: the next call tries again.
 LATER = {"55P03", "57014", "40P01", "55000", "42P01"}
 
 
 def make_partitions_ahead() -> int:
-    """Make the days from yesterday on that are missing, `PARTITION_DAYS_AHEAD` of them yet to come; says how many."""
-    if not is_partitioned(DELIVERIES):  # migrations are being taken back
+    """Create missing partitions from yesterday to `PARTITION_DAYS_AHEAD` days ahead. Return the number of days."""
+    if not is_partitioned(DELIVERIES):  # migrations are being reversed
         return 0
     day = today()
     return make_partitions(day - A_DAY, day + settings.PARTITION_DAYS_AHEAD * A_DAY)
 
 
 def days_ahead() -> int:
-    """Give how many days after today can take deliveries already; below zero nothing can be delivered now."""
+    """Return for how many days after today partitions exist. Below zero, deliveries cannot be stored now."""
     days = {one.day for one in partitions(DELIVERIES) if one.is_attached and not one.is_being_detached}
     days &= {one.day for one in partitions(ATTEMPTS) if one.is_attached and not one.is_being_detached}
     day = today()
@@ -51,25 +51,25 @@ def days_ahead() -> int:
 
 
 def retention_lag() -> timedelta:
-    """Give for how long the oldest day has been due to be dropped."""
+    """Return for how long the oldest partition has been due to be dropped."""
     horizon = _horizon()
     oldest = min((one.day for table in (ATTEMPTS, DELIVERIES) for one in partitions(table)), default=horizon)
     return max(horizon - oldest, timedelta(0))
 
 
 def oldest_delivery_day() -> date | None:
-    """Give the first day that deliveries may still be of; what they read must be kept."""
+    """Return the oldest day of deliveries. The events since then must be kept, because deliveries read them."""
     return min((one.day for one in partitions(DELIVERIES) if one.is_attached), default=None)
 
 
 def drop_old_partitions() -> int:
-    """Drop the days that ended more than thirty days ago and of which nothing is queued; says how many tables went."""
+    """Drop partitions that ended more than thirty days ago and have nothing queued. Return the number of tables."""
     old = [one for table in (ATTEMPTS, DELIVERIES) for one in partitions(table) if one.day < _horizon()]
     return sum(_drop(one) for one in sorted(old, key=lambda one: one.day) if not _has_queued(one.day))
 
 
 def _horizon() -> date:
-    """Give the oldest day of which something may be younger than thirty days."""
+    """Return the oldest day that may have rows younger than thirty days."""
     return today() - KEPT
 
 
@@ -79,7 +79,7 @@ def _has_queued(day: date) -> bool:
 
 
 def _drop(one: Partition) -> bool:
-    """Detach and drop a day; False when somebody is in the way. Must be called outside any transaction."""
+    """Detach and drop a partition, outside any transaction. Return False if another session is in the way."""
     try:
         with connection.cursor() as cursor:
             if one.is_attached:

@@ -1,4 +1,4 @@
-"""How a delivery that somebody asked for comes into the queue, and what nobody wants any more leaves it."""
+"""Queues single deliveries, and ends the waiting deliveries of a disabled or removed endpoint."""
 
 from datetime import datetime
 
@@ -12,8 +12,8 @@ ENDED_AT_ONCE = 10_000
 ENDPOINT_DISABLED, ENDPOINT_REMOVED = "endpoint_disabled", "endpoint_removed"
 AGENCY_SUSPENDED = "agency_suspended"
 
-# What a dispatcher has leased is left to it: it looks at the endpoint before each attempt. Waiting for its locks here
-# could be waiting in a circle.
+# Leased deliveries are left to their dispatcher, which checks the endpoint before each attempt. Waiting for its locks
+# here could deadlock.
 END_WAITING = """
 WITH ready AS (
     SELECT delivery_id FROM webhooks_queueddelivery WHERE endpoint_id = %(endpoint)s AND is_ready AND run IS NULL
@@ -33,7 +33,7 @@ WHERE id = ANY (ARRAY (SELECT delivery_id FROM ended))
 
 
 def queue_delivery(delivery: Delivery, *, now: datetime) -> Delivery:
-    """Save a new delivery, queue it, due now, and wake the dispatcher. Must be called inside a transaction."""
+    """Save a new delivery, queue it as due now, and wake the dispatcher, inside the caller's transaction."""
     delivery.created_at = now
     delivery.save(force_insert=True)
     delivery.queued = QueuedDelivery.objects.create(
@@ -48,9 +48,9 @@ def queue_delivery(delivery: Delivery, *, now: datetime) -> Delivery:
 
 
 def end_waiting(endpoint: Endpoint) -> None:
-    """End what waits for an endpoint that is switched off or removed.
+    """Fail the waiting deliveries of a disabled or removed endpoint.
 
-    Past ten thousand, dispatchers end the rest as they come.
+    Beyond ten thousand of each kind, ready or not, dispatchers fail the rest when they are due.
     """
     error = ENDPOINT_REMOVED if endpoint.removed_at else ENDPOINT_DISABLED
     with connection.cursor() as cursor:

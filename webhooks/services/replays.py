@@ -1,4 +1,4 @@
-"""Everything again that the log of 30 days holds for an endpoint, or of it what failed: each envelope once."""
+"""Sends again what the log of 30 days holds, all or only failures, each envelope once for an endpoint."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -25,9 +25,9 @@ MOST_REPLAYED = 10_000
 MOST_LOOKED_AT = 200_000
 BATCH = 2_000
 
-# Of an envelope only the newest delivery counts, and only one that has ended: what was sent again meanwhile has an
-# outcome of its own, or is on its way. Tests are no events. Newer ones are looked up one by one: as a join, which NOT
-# EXISTS would become, PostgreSQL reads all of them for each row when it took its statistics while the day was empty.
+# Only the newest delivery of an envelope counts, and only if it has ended. A redelivery made meanwhile has its own
+# outcome or is pending. Tests are left out. Newer redeliveries are looked up one by one. NOT EXISTS would become a
+# join, which reads all of them for each row if PostgreSQL took its statistics while the day was empty.
 BATCH_OF_LOG = """
 WITH looked_at AS MATERIALIZED (
     SELECT * FROM webhooks_delivery
@@ -45,7 +45,7 @@ WITH looked_at AS MATERIALIZED (
 COUNT = """
 SELECT count(*), min(id), max(id), (SELECT max(id) FROM looked_at), (SELECT count(*) FROM looked_at) FROM wanted
 """
-# A redelivery holds its envelope itself, as it may outlive the event.
+# A redelivery holds the envelope itself, because it may outlive the event.
 QUEUE = """, made AS (
     INSERT INTO webhooks_delivery (uuid, agency_id, workspace_id, workspace_uuid, endpoint_id, event_id, event_name,
         envelope_id, body, kind, status, attempts, max_attempts, created_at)
@@ -66,7 +66,7 @@ SELECT count(*), min(id), max(id), (SELECT max(id) FROM looked_at), (SELECT coun
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replay:
-    """What is to be sent again: to one endpoint or to all enabled ones, since when, what failed alone, which events."""
+    """The deliveries to send again: to one or all enabled endpoints, since a moment, failed ones or all, by event."""
 
     tenant: Tenant
     since: datetime
@@ -76,7 +76,7 @@ class Replay:
 
     @property
     def leading(self) -> tuple[str, str]:
-        """What an index answers, and its order, the oldest first (see `services.log` for the range)."""
+        """The conditions that an index answers, and its order, oldest first (see `services.log` on the range)."""
         owner = "agency_id" if self.tenant.workspace_id is None else "workspace_id"
         field = "endpoint_id" if self.endpoint else owner
         conditions = [f"{field} >= %({field})s", f"{field} <= %({field})s"]
@@ -103,7 +103,7 @@ class Replay:
 
 
 class Replayed(NamedTuple):
-    """How many deliveries were made, and the numbers of the first and the last of them, among others."""
+    """The number of created deliveries, and the primary keys of the first and the last. Others may lie between them."""
 
     number: int = 0
     first: int = 0
@@ -111,7 +111,7 @@ class Replayed(NamedTuple):
 
 
 class ReplayProgress(NamedTuple):
-    """What became of the deliveries of a replay so far."""
+    """The current counts of a replay's deliveries by outcome."""
 
     pending: int
     succeeded: int
@@ -119,15 +119,15 @@ class ReplayProgress(NamedTuple):
 
 
 def count_replay(replay: Replay) -> int:
-    """Say how many deliveries a replay would make now."""
+    """Return how many deliveries a replay would create now."""
     return _in_batches(replay, COUNT, now=timezone.now()).number
 
 
 @transaction.atomic
 def replay_deliveries(replay: Replay, *, now: datetime, by: Actor) -> Replayed:
-    """Queue new deliveries of what the log holds, at most 10,000, the oldest first.
+    """Queue new deliveries of the log's envelopes, oldest first, at most 10,000. Raises `EndpointGone`.
 
-    Whatever ends the process before all of them are committed leaves none of them. Raises `EndpointGone`.
+    All of them are committed in one transaction, or none.
     """
     if replay.endpoint:
         require_open(replay.endpoint)
@@ -143,7 +143,7 @@ def replay_deliveries(replay: Replay, *, now: datetime, by: Actor) -> Replayed:
 
 
 def progress_of(replayed: Replayed, *, tenant: Tenant, at: datetime) -> ReplayProgress:
-    """Say what became of the deliveries that a replay made at this moment."""
+    """Return the progress of the deliveries that a replay created at this moment."""
     made = Delivery.objects.of_tenant(tenant).filter(pk__gte=replayed.first, pk__lte=replayed.last)
     counts = made.filter(kind=Delivery.Kind.REDELIVERY, created_at=at).aggregate(
         **{status: Count("pk", filter=Q(status=status)) for status in Delivery.Status.values}
@@ -152,7 +152,7 @@ def progress_of(replayed: Replayed, *, tenant: Tenant, at: datetime) -> ReplayPr
 
 
 def _in_batches(replay: Replay, then: str, *, now: datetime) -> Replayed:
-    """Go through the log in statements that each look at some thousand rows, as far as there is room."""
+    """Process the log in statements of some thousand rows each, until the limits are reached."""
     values, sql = replay.values(now), replay.sql(then)
     after = first_delivery_since(replay.since, now=now, aside=-CLOCKS_DIFFER) - 1
     done = Replayed()

@@ -1,4 +1,4 @@
-"""What is forgotten: deliveries with their attempts and hourly counts after 30 days, secrets when they sign no more."""
+"""Retention of deliveries, attempts and hourly counts (30 days), and of previous secrets (until they expire)."""
 
 from datetime import UTC, datetime, time
 
@@ -8,7 +8,7 @@ from config.retention.rules import OldRows, RetentionRule
 from webhooks.services.partitions import KEPT, drop_old_partitions, oldest_delivery_day, retention_lag
 
 MOST_ERASED = 500
-# The edit is noted, so that dispatchers read the row anew.
+# `edited_in` is set, so that dispatchers read the row again.
 ERASE_SECRETS = """
 UPDATE webhooks_endpoint
 SET previous_secret = NULL, previous_secret_until = NULL, edited_in = pg_current_xact_id()::text::bigint
@@ -20,20 +20,20 @@ WHERE id = ANY (ARRAY (
 
 
 def erase_previous_secrets() -> int:
-    """Forget secrets that do not sign any more, by the database's clock; gives the number of endpoints."""
+    """Erase previous secrets that have expired by the database's clock. Return the number of endpoints."""
     with connection.cursor() as cursor:
         cursor.execute(ERASE_SECRETS, [MOST_ERASED])
         return int(cursor.rowcount)
 
 
 def events_needed_since() -> datetime | None:
-    """Give the first moment of the oldest day of deliveries, which read the envelopes of their events."""
+    """Return the start of the oldest day of deliveries. Deliveries read the envelopes of their events."""
     day = oldest_delivery_day()
     return datetime.combine(day, time(), UTC) if day else None
 
 
 def _nothing_more() -> int:
-    """Drop what can be dropped now. Says nothing is left: what is in the way today is so for longer than a run."""
+    """Drop the partitions that can be dropped now. Return 0, as obstacles last longer than a run of this task."""
     drop_old_partitions()
     return 0
 

@@ -1,4 +1,4 @@
-"""Sample envelopes of each event: what a test sends, what the documentation shows."""
+"""Sample envelopes of events, for tests of endpoints and for the documentation."""
 
 import uuid
 from collections.abc import Container
@@ -22,7 +22,7 @@ class NothingToSample(Invalid):
 
 
 def sample_envelope(event: str) -> bytes:
-    """A whole envelope as a receiver gets it, for the documentation."""
+    """Return a complete envelope as a receiver gets it, for the documentation."""
     declared = event_type(event)
     return envelope(
         id=uuid.UUID("5b0b1a52-6d4c-4f0e-8f5e-7c1f6f1f2a10"),
@@ -34,9 +34,9 @@ def sample_envelope(event: str) -> bytes:
 
 
 def sampled_event(endpoint: Endpoint, event: str | None, catalogue: Container[str]) -> str:
-    """Give the event that a test samples: the one asked for, else the endpoint's first that the tenant has now.
+    """Return the event that a test samples: the requested one, else the endpoint's first event in the catalogue.
 
-    Raises `NothingToSample`.
+    Raises `NothingToSample` if there is none.
     """
     found = next((one for one in ([event] if event else endpoint.events) if one in catalogue), None)
     if found is None:

@@ -1,4 +1,4 @@
-"""How endpoints are doing: the last day by the hour, and what waits for them."""
+"""Reads endpoints' outcomes of the last 24 hours and their numbers of waiting deliveries."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,9 +23,9 @@ FROM unnest(%(ids)s::bigint[]) AS endpoint (id)
 
 @dataclass(slots=True)
 class EndpointState:
-    """How an endpoint is doing.
+    """An endpoint's recent outcomes and its waiting deliveries.
 
-    `hours` holds (successes, errors) of this hour and the 23 before it, the oldest first; `waiting` stops at 1,001.
+    `hours` holds (successes, errors) of this hour and the 23 before it, oldest first. `waiting` stops at 1,001.
     """
 
     hours: list[tuple[int, int]]
@@ -37,13 +37,13 @@ class EndpointState:
 
     @property
     def success_rate(self) -> float | None:
-        """Per cent of the last day's deliveries that succeeded; None where there were none."""
+        """The percentage of successful deliveries of the last day, or None without any."""
         good, bad = sum(hour[0] for hour in self.hours), sum(hour[1] for hour in self.hours)
         return 100 * good / (good + bad) if good + bad else None
 
 
 def endpoint_states(*, endpoints: Sequence[Endpoint], now: datetime) -> dict[int, EndpointState]:
-    """The state of each endpoint, by its number, in two statements."""
+    """Return the state of each endpoint by primary key, in two statements."""
     states = {endpoint.pk: EndpointState([(0, 0)] * HOURS) for endpoint in endpoints}
     this_hour = now.replace(minute=0, second=0, microsecond=0)
     with connection.cursor() as cursor:

@@ -1,1 +1,1 @@
-"""What templates about webhooks may use."""
+"""Template tags of webhooks."""

@@ -1,4 +1,4 @@
-"""Tags for deliveries: the day's sparkline, errors and answers as text."""
+"""Template tags for deliveries: the day's sparkline, and errors and responses as text."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -29,7 +29,7 @@ aria-label="{label}">{paths}</svg>"""
 
 @register.simple_tag
 def sparkline(hours: Sequence[tuple[int, int]]) -> SafeString:
-    """Draw the successes and errors of each hour, the oldest first; its label says the same."""
+    """Draw the successes and errors of each hour, oldest first. The label gives their totals."""
     good, bad = sum(hour[0] for hour in hours), sum(hour[1] for hour in hours)
     if not good and not bad:
         return format_html('<span class="muted small">{}</span>', _("Nothing in 24 hours"))
@@ -39,7 +39,7 @@ def sparkline(hours: Sequence[tuple[int, int]]) -> SafeString:
 
 
 def _paths(hours: Sequence[tuple[int, int]]) -> list[tuple[str, str]]:
-    """Give a path for each look that any bar has."""
+    """Return the bars as one path for each look."""
     highest = max((good + bad for good, bad in hours), default=0)
     bars: dict[str, list[str]] = {"good": [], "bad": [], "none": []}
     for position, (good, bad) in enumerate(hours):
@@ -56,13 +56,13 @@ def _paths(hours: Sequence[tuple[int, int]]) -> list[tuple[str, str]]:
 
 @register.filter
 def error_text(outcome: Delivery | Attempt) -> str:
-    """Say what an error was; a code without a text is shown as it is."""
+    """Return an error's text, or its code if it has none."""
     return str(labels.ERROR_LABELS.get(outcome.error or "", outcome.error or ""))
 
 
 @register.filter
 def next_attempt(due_at: datetime) -> str:
-    """Say when the next attempt comes: soon by the clock, later by how long it is until then."""
+    """Say when the next attempt is: within two minutes as a time, otherwise as the time until then."""
     if due_at - timezone.now() < SOON:
         return _("next attempt at %(time)s") % {"time": format_date(due_at.astimezone(UTC), "H:i:s T")}
     return _("next attempt in %(time)s") % {"time": timeuntil(due_at, depth=1)}
@@ -70,7 +70,7 @@ def next_attempt(due_at: datetime) -> str:
 
 @register.filter
 def decoded(body: bytes | memoryview | None) -> str:
-    """Show what was kept of an answer."""
+    """Return the stored part of a response as text."""
     return "" if body is None else bytes(body).decode("utf-8", "replace")
 
 

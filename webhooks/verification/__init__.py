@@ -1,4 +1,4 @@
-"""How receivers verify a delivery: shown in the console and in the documentation, run by a test."""
+"""Sample programs that verify a delivery. The console and the documentation show them, and a test runs them."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -16,7 +16,7 @@ FILES = {
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A program text that checks a signature."""
+    """The source text of a program that checks a signature."""
 
     language: str
     text: str
@@ -24,5 +24,5 @@ class Sample:
 
 @cache
 def samples() -> tuple[Sample, ...]:
-    """All of them, in the order in which they are shown."""
+    """Return all samples in the order in which they are shown."""
     return tuple(Sample(language, (HERE / name).read_text()) for language, name in FILES.items())
