@@ -92,7 +92,7 @@ class AttemptsInFlight:
                 self._check(lookup.row, lookup.destination, answer, lookup.took_ms)
 
     def _check(self, row: LeasedDelivery, destination: Destination, answer: Addresses, dns_ms: float) -> None:
-        """Send to the resolved addresses. A name without any address is a DNS error, because it may get one again."""
+        """Send to the resolved addresses. A name without an address is retried, as it may get one again."""
         if not answer:
             self._refuse(row, destination, DNS, dns_ms=dns_ms)
             return

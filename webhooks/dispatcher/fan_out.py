@@ -29,7 +29,7 @@ MOST_TENANTS = 64
 # Larger batches are no cheaper for each delivery, and a new event waits until the current batch ends.
 MOST_EVENTS, MOST_ROWS = 250, 500
 LEAST_ROWS, LEAST_ROWS_OF_ALL = 10, 50
-# A batch that took longer than the first halves the next one; a batch shorter than the second doubles it.
+# The batch is halved after more than `LONG_SECONDS`, and doubled after less than `SHORT_SECONDS`.
 LONG_SECONDS, SHORT_SECONDS = 0.1, 0.03
 STATEMENT_TIMEOUT = "5s"
 

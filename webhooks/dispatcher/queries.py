@@ -28,7 +28,7 @@ JITTER = 0.2
 # Deliveries that became due longer ago were made ready by an earlier statement, even if they were committed late.
 LATE_SECONDS = 60
 ALL_SECONDS = 10**9
-# Standard retries never wait as long as the first. Longer waits are marked `waits_long` and last no longer than a day.
+# The first is longer than any wait of standard retries. A longer wait is marked `waits_long` and lasts at most a day.
 LONGEST_SHORT_WAIT_SECONDS = 200.0
 LONGEST_WAIT_SECONDS = 300
 LONGEST_OF_LONG_SECONDS = 90_000

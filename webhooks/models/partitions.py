@@ -38,7 +38,7 @@ ATTACH = "ALTER TABLE {parent} ATTACH PARTITION {name} FOR VALUES FROM ({first})
 
 @dataclass(frozen=True, slots=True)
 class Partitioned:
-    """A partitioned table. `unique` holds the unique indexes, which are made in each partition as they cannot span any."""
+    """A partitioned table. `unique` holds the unique indexes that each partition gets, as they cannot span several."""
 
     parent: str
     storage: str

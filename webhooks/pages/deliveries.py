@@ -53,7 +53,7 @@ class DeliveryPage(WebhookView):
 
 
 class WebhookTest(WebhookView):
-    """Sends a sample event and shows its delivery, where the response appears without a reload."""
+    """Sends a sample event and redirects to its delivery's page, which refreshes itself until the response is there."""
 
     keeps_form_data = True
 

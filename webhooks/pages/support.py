@@ -21,7 +21,7 @@ VIEW_DELIVERY: Final = "webhooks.view_delivery"
 
 
 def failing_endpoints(agency: Agency, most: int) -> Iterator[SupportRow]:
-    """Yield endpoints of the agency and its sub-accounts that need attention; of many, the last used are checked."""
+    """Yield the endpoints of an agency and its sub-accounts that need attention, failing and last used ones first."""
     enabled = Endpoint.objects.filter(agency=agency, enabled=True, removed_at=None).defer("secret")
     failing_first = Case(When(last_outcome=Endpoint.Outcome.ERROR, then=Value(0)), default=Value(1))
     looked_at = enabled.order_by(failing_first, F("last_delivery_at").desc(nulls_last=True), "id")[:MOST_LOOKED_AT]

@@ -83,7 +83,7 @@ def register_endpoint(
 
 
 def _lock_tenant(tenant: Tenant) -> Tenant:
-    """Lock the agency, and the workspace if there is one. Return the tenant, with a moved workspace's present agency."""
+    """Lock the agency, and the workspace if there is one. Return the tenant, with the workspace's present agency."""
     Agency.objects.select_for_update(no_key=True).only("pk").get(pk=tenant.agency_id)
     if tenant.workspace_id is None:
         return tenant

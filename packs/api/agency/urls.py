@@ -1,4 +1,4 @@
-"""Paths of the agency surface about packs."""
+"""URLs of the agency API about packs."""
 
 from config.api.routers import routes_of
 from packs.api.agency.views import entries, imports, packs

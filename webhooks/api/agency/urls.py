@@ -1,4 +1,4 @@
-"""Paths of the agency surface about webhooks."""
+"""URLs of the agency API about webhooks."""
 
 from config.api.routers import routes_of
 from webhooks.api.agency import views

@@ -1,4 +1,4 @@
-"""Paths of the workspace surface about webhooks."""
+"""URLs of the workspace API about webhooks."""
 
 from config.api.routers import routes_of
 from webhooks.api.workspace import views

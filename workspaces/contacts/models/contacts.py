@@ -1,4 +1,4 @@
-"""People whom a workspace writes to."""
+"""Contacts: people whom a workspace writes to, with their identities and counts."""
 
 import uuid
 from typing import Any, ClassVar, Self

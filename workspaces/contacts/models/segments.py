@@ -1,4 +1,4 @@
-"""Saved filters over a workspace's contacts."""
+"""Segments: saved filters over a workspace's contacts."""
 
 import uuid
 from typing import ClassVar, Self

@@ -1,1 +1,1 @@
-"""The agency surface's views of packs."""
+"""Views of the agency API about packs."""

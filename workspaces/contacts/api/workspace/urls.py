@@ -1,4 +1,4 @@
-"""Paths of the workspace surface about contacts and segments."""
+"""URLs of the workspace API about contacts and segments."""
 
 from config.api.routers import routes_of
 from workspaces.contacts.api.workspace import views

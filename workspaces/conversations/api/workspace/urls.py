@@ -1,4 +1,4 @@
-"""Paths of the workspace surface about conversations and messages."""
+"""URLs of the workspace API about conversations and messages."""
 
 from config.api.routers import routes_of
 from workspaces.conversations.api.workspace import views

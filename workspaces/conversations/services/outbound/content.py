@@ -61,7 +61,7 @@ class WrittenContent:
 
 @dataclass(frozen=True, slots=True)
 class TemplateCheck:
-    """A higher app's check of templates. `check(channel, name, language, components)` returns the text that is shown.
+    """A higher app's check of templates. `check(channel, name, language, components)` returns the text that people get.
 
     It raises an error for the caller if the channel has no such template or the parameters do not fit.
     `is_marketing(channel, name, language)` returns whether the template may only go to people who want marketing.
