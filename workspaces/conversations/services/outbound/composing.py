@@ -105,7 +105,7 @@ def _send(conversation: Conversation, content: Content, *, by: Actor, now: datet
 
 
 def can_be_reached(contact: Contact, channel: Channel) -> bool:
-    """Return whether the contact can be reached on this channel. WhatsApp only needs a phone number."""
+    """Return whether the contact can be reached on this channel. On WhatsApp a phone number suffices."""
     return bool(reachable_channels(contact, [channel]))
 
 
