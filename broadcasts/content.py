@@ -1,4 +1,4 @@
-"""A broadcast's message: its variables, what is fixed when sending begins, and what one recipient gets of it."""
+"""A broadcast's message: its variables, its frozen form, and the text for each recipient."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -9,12 +9,12 @@ from uuid import uuid4
 
 import orjson
 
-# A name may hold blanks, not begin or end with them.
+# A name may contain blanks, but may not begin or end with a blank.
 VARIABLE: Final = re.compile(r"\{\{\s*([a-z]+\.[A-Za-z0-9_-](?:[A-Za-z0-9_ -]{0,62}[A-Za-z0-9_-])?)\s*\}\}")
 
 
 def variables_in(message: Any) -> Iterator[str]:
-    """Give the names of the variables in all texts of a message, such as `contact.name`, each as often as it stands."""
+    """Yield the name of every variable in a message's texts, such as `contact.name`; repeats included."""
     if isinstance(message, str):
         yield from (found[1] for found in VARIABLE.finditer(message))
     elif isinstance(message, Mapping | list | tuple):
@@ -23,7 +23,7 @@ def variables_in(message: Any) -> Iterator[str]:
 
 
 def filled(message: Any, write: Callable[[str], str]) -> Any:
-    """Give a message of the same form in which `write` has changed each text."""
+    """Return a copy of a message in which `write` has changed each text."""
     if isinstance(message, str):
         return write(message)
     if isinstance(message, Mapping):
@@ -37,11 +37,13 @@ def filled(message: Any, write: Callable[[str], str]) -> Any:
 class FrozenMessage:
     """A message as it was when sending began, kept as JSON in `Broadcast.frozen`.
 
-    Either `text` or `template` ({name, language, components}, as a provider takes it). The workspace's own variables
-    are filled in; `variables` are those of contacts that are left, each once, in the order of `Recipient.values`.
-    `links` are the addresses that are replaced by tracked links, in the order of their numbers; empty where none is. In
-    text and template `{{link.N}}` stands for such a link and `{{token.N}}` for its last part, which a button takes;
-    an address may hold variables itself.
+    It has either `text` or `template` ({name, language, components}, in the provider's form). The workspace's own
+    variables are already filled in. `variables` names the contacts' variables that are left, each once, in the order of
+    `Recipient.values`.
+
+    `links` are the addresses that tracked links replace, in the order of their numbers; without tracking it is empty.
+    In text and template `{{link.N}}` stands for a tracked link, and `{{token.N}}` for its last part, which a button
+    takes. An address may contain variables too.
     """
 
     text: str = ""
@@ -64,9 +66,9 @@ class FrozenMessage:
     def for_recipient(
         self, values: Sequence[str] | None, link: Callable[[int], str] | None = None
     ) -> tuple[str, Mapping[str, Any] | None]:
-        """Give text and template as one recipient gets them.
+        """Return the text and template for one recipient.
 
-        `link` gives the tracked link of a number; without it people would see the addresses themselves.
+        `link` returns the tracked link for a number. Without it recipients see the original addresses.
         """
         if not self.variables and not self.links:
             return self.text, self.template
@@ -74,7 +76,7 @@ class FrozenMessage:
         return write(self.text), filled(self.template, write) if self.template else None
 
     def names_of(self, values: Sequence[str] | None, link: Callable[[int], str] | None = None) -> dict[str, str]:
-        """Give by its name what stands for each variable in what one recipient gets; see `for_recipient`."""
+        """Return the value of each variable for one recipient, by its name. See `for_recipient` for the arguments."""
         by_name = dict(zip(self.variables, values or (), strict=False))
         for number, address in enumerate(self.links):
             written = link(number) if link else _written(by_name, address)
@@ -88,19 +90,19 @@ def _written(by_name: Mapping[str, str], text: str) -> str:
 
 
 class WrittenJson:
-    """A value whose JSON is written once, but for the variables in its texts."""
+    """A value that is serialized to JSON once, with gaps for the variables in its texts."""
 
     __slots__ = ("_form", "_names")
 
     def __init__(self, value: Any) -> None:
-        mark = uuid4().hex  # stands in no text
+        mark = uuid4().hex  # random, so that no text contains it
         marked = filled(value, partial(VARIABLE.sub, rf"{mark}\g<1>{mark}"))
         pieces = orjson.dumps(marked).split(mark.encode())
         self._names = [name.decode() for name in pieces[1::2]]
         self._form = b"%b".join(piece.replace(b"%", b"%%") for piece in pieces[::2])
 
     def with_names(self, by_name: Mapping[str, str]) -> orjson.Fragment:
-        """Give the JSON with what stands for each variable; those that are missing are empty."""
+        """Return the JSON with the variables filled in. A missing variable becomes an empty text."""
         return orjson.Fragment(self._form % tuple([_inside_quotes(by_name.get(name, "")) for name in self._names]))
 
 

@@ -1,4 +1,4 @@
-"""Names of the events that a workspace gets about its broadcasts; `hooks` declares them."""
+"""Names of a workspace's broadcast events; `hooks` declares the event types."""
 
 CREATED = "broadcast.created"
 UPDATED = "broadcast.updated"

@@ -1,4 +1,4 @@
-"""Filters of the lists of broadcasts and of their recipients."""
+"""Filters for the lists of broadcasts and of recipients."""
 
 from broadcasts.models import Broadcast, Recipient
 from config.api.filters import ChoiceFilter, FilterSet, UUIDFilter

@@ -1,4 +1,4 @@
-"""What broadcasts add elsewhere: topics of webhooks, usage of the plan, uses of segments and files, gone contacts."""
+"""Registers broadcasts with the other apps: events, menus, plan usage, segments, files, contacts, sending, statuses."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The support admin's pages about broadcasts and what they cost."""
+"""The support admin's pages for broadcasts and for the rate card."""
 
 from broadcasts.admin.rates import RateAdmin
 from broadcasts.admin.records import BroadcastAdmin

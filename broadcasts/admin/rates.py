@@ -1,4 +1,4 @@
-"""The support admin's rate card: read, and imported from a file."""
+"""The support admin's rate card: staff read it, and import it from a file."""
 
 from typing import Any
 
@@ -50,7 +50,7 @@ class RateAdmin(RecordAdmin):
         return [path("import/", own, name="broadcasts_rate_import"), *super().get_urls()]
 
     def import_view(self, request: HttpRequest) -> HttpResponse:
-        """Import a file whole, or show what is wrong in which of its lines."""
+        """Import a whole file, or name each faulty line and its fault."""
         if not self._may_import(request):
             raise PermissionDenied
         form = RateCardForm(request.POST or None, request.FILES or None)

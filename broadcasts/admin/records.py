@@ -1,4 +1,4 @@
-"""The support admin's page about broadcasts: to be read, without what is written in them."""
+"""The support admin's read-only page about broadcasts; it leaves out their messages."""
 
 from typing import Any
 

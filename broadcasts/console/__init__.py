@@ -1,1 +1,1 @@
-"""Broadcasts of an agency's sub-accounts in its console: to be read."""
+"""The console's read-only pages about broadcasts of an agency's sub-accounts."""

@@ -1,4 +1,4 @@
-"""Broadcasts of all sub-accounts as a file, with their counts."""
+"""An export of all sub-accounts' broadcasts as a file, with their counts."""
 
 from typing import Any, Final
 

@@ -1,4 +1,4 @@
-"""Pages about sub-accounts' broadcasts, below `/console/` and in the console's namespace."""
+"""Console pages about sub-accounts' broadcasts, below `/console/` and in the console's namespace."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""The broadcasts of all sub-accounts, and one of them; nothing of them is changed here."""
+"""The console's list of all sub-accounts' broadcasts, and its page about a single broadcast. Both are read-only."""
 
 from uuid import UUID
 
@@ -19,7 +19,7 @@ LIST = "console:broadcasts"
 
 
 class Broadcasts(ListPage, ConsoleView):
-    """All of them, the newest first."""
+    """The broadcasts of all sub-accounts, newest first."""
 
     nav = LIST
     table = OF_AGENCY
@@ -33,7 +33,7 @@ class Broadcasts(ListPage, ConsoleView):
 
 
 class BroadcastPage(ConsoleView):
-    """How far one has come; malformed, unknown and foreign ids read alike."""
+    """A broadcast's progress. Malformed, unknown and foreign ids get the same answer."""
 
     nav = LIST
 

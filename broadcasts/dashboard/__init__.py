@@ -1,1 +1,1 @@
-"""Broadcasts in the customers' dashboard."""
+"""The dashboard's pages about broadcasts."""

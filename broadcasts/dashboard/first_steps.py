@@ -1,4 +1,4 @@
-"""The last steps on the home page of a workspace's dashboard: people to write to, and the first message."""
+"""The last set-up steps on the dashboard's home page: contacts, and the first message."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ from workspaces.subaccounts.pages.home import SetUpStep
 
 
 def message_steps(workspace: Workspace) -> Iterator[SetUpStep]:
-    """Two steps: contacts, who come in by themselves as well, and something that was sent to one."""
+    """Yield two steps: have contacts (who may also arrive by writing first), and send something to a contact."""
     yield SetUpStep(
         title=_("Bring your contacts"),
         text=_("Import a file, or wait until somebody writes to you."),

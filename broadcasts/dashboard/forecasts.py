@@ -1,4 +1,4 @@
-"""What a broadcast would come to, in the words of the pages that ask before it is sent."""
+"""A broadcast's forecast, and the button texts of the pages that ask for confirmation before it is sent."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,13 +16,13 @@ from broadcasts.services.moving import is_waiting_for_approval
 from config.errors import DomainError
 from workspaces.subaccounts.models import Workspace
 
-# Of those who were confirmed one in so many may be more or fewer, and nobody is asked again.
+# The number of people may differ from the confirmed number by a 20th of it before the page asks again.
 MUCH: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """A forecast, or why there is none; `has_failed` where the audience took too long to count."""
+    """A forecast, or the reason why there is none. `has_failed` means that counting the audience took too long."""
 
     found: Preview | None
     refusal: str = ""
@@ -30,17 +30,17 @@ class Forecast:
 
     @property
     def is_uncounted(self) -> bool:
-        """Whether it is not known yet how many get it."""
+        """Whether the number of people who get it is still unknown."""
         return self.has_failed or (self.found is not None and self.found.counting is not None)
 
     @property
     def people(self) -> int | None:
-        """How many get it; None where that is not known."""
+        """The number of people who get it; None while it is unknown."""
         return None if self.is_uncounted else self._reached
 
     @property
     def _reached(self) -> int | None:
-        """How many of those who were counted get it."""
+        """The number of people who get it, among those counted so far."""
         return self.found.recipients_count - sum(self.found.skipped.values()) if self.found else None
 
     def context(self) -> dict[str, Any]:
@@ -63,14 +63,14 @@ def forecast_of(workspace: Workspace, broadcast: Broadcast) -> Forecast:
 
 
 def differs_much(before: int | None, people: int | None) -> bool:
-    """Say whether so many more or fewer people get it now that somebody has to look again."""
+    """Say whether the number of people has changed so much that the user must confirm it again."""
     if before is None or people is None:
         return people is not None
     return abs(people - before) * MUCH > before
 
 
 def leaves_now(broadcast: Broadcast, now: datetime, *, approving: bool) -> bool:
-    """Say whether the press that schedules or approves a broadcast is what sends it."""
+    """Say whether scheduling or approving this broadcast sends it at once."""
     if approving:
         return broadcast.status == Broadcast.Status.SCHEDULED and (broadcast.due_at is None or broadcast.due_at <= now)
     is_due = broadcast.scheduled_at is None or broadcast.scheduled_at <= now
@@ -78,7 +78,7 @@ def leaves_now(broadcast: Broadcast, now: datetime, *, approving: bool) -> bool:
 
 
 def press_words(people: int | None, *, is_now: bool, approving: bool) -> str:
-    """Give what the button says that schedules or approves a broadcast: what it does, and to how many."""
+    """Return the text of the button that schedules or approves a broadcast: what it does, and for how many people."""
     if people is None:
         return _uncounted(is_now=is_now, approving=approving)
     shown = {"shown": number(people)}

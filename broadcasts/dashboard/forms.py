@@ -1,4 +1,4 @@
-"""The composer's form: from a broadcast to fields, and from what was typed to what the services take."""
+"""The composer's form. It turns a broadcast into fields, and the typed fields into the services' arguments."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -32,7 +32,7 @@ NOW, AT, LOCAL = "now", "at", "local"
 ALL, SEGMENT, CONTACTS, RETARGET = "all", "segment", "contacts", "retarget"
 INPUT: Final = "%Y-%m-%dT%H:%M"
 OWN_TEXT: Final = ("", _("A text of my own"))
-# Refusals name what the API calls them; these are the fields that stand for them here.
+# The services report errors under the API's field names. This maps them to the form's fields.
 FIELDS: Final = {
     "audience": "audience_contacts",
     "message": "message_text",
@@ -46,7 +46,7 @@ def moment_field(label: Any) -> forms.DateTimeField:
 
 
 class ComposerForm(forms.Form):
-    """All of a broadcast on one page. What a template asks for are fields of their own, named `parameter_N`."""
+    """A whole broadcast on one page. Each gap of a template is a field of the form, named `parameter_N`."""
 
     name = NameField(help_text=_("Only you see it."))
     channel = forms.ChoiceField(label=_("Channel"))
@@ -137,7 +137,7 @@ class ComposerForm(forms.Form):
         return next((one for one in self.channels if str(one.uuid) == named), fallback)
 
     def go_on_at(self, field: str) -> None:
-        """Have focus go to a field when the page has loaded."""
+        """Put the focus on this field when the page has loaded."""
         self.fields[field].widget.attrs["autofocus"] = True
 
     def _chosen_template(self) -> MessageTemplate | None:
@@ -148,7 +148,7 @@ class ComposerForm(forms.Form):
         return [self[gap.field] for gap in self.gaps]
 
     def typed_values(self) -> dict[str, str]:
-        """Give what stands in the fields of the template, for the picture."""
+        """Return the values of the template's fields, for the picture of the message."""
         return {gap.field: self.typed(gap.field) or gap.example for gap in self.gaps}
 
     def clean(self) -> dict[str, Any]:
@@ -165,7 +165,7 @@ class ComposerForm(forms.Form):
         return data
 
     def values(self) -> dict[str, Any]:
-        """Give what was typed, as the services take it."""
+        """Return the typed values as the services' arguments."""
         data = self.cleaned_data
         return {
             "name": data["name"],
@@ -210,7 +210,7 @@ DEFAULTS: Final = {"audience": ALL, "time": NOW, "track_clicks": True}
 
 
 def initial_of(broadcast: Broadcast) -> dict[str, Any]:
-    """Give a broadcast's fields as the form shows them."""
+    """Return a broadcast's values as the form's initial data."""
     message = broadcast.message
     template = template_of(broadcast)
     header = message.get("header") or {}
@@ -266,19 +266,19 @@ def _field_of(gap: Gap) -> forms.CharField:
 
 
 def no_breaks(typed: str) -> None:
-    """Refuse what no network takes within a template. Raises `ValidationError`."""
+    """Refuse line breaks and other spacing that no network accepts in a template. Raises `ValidationError`."""
     if BREAKS.search(typed):
         raise forms.ValidationError(gettext(NO_BREAKS), code="breaks")
 
 
 def pictured_form(form: ComposerForm) -> Pictured:
-    """Give the picture of what stands in a form."""
+    """Return the picture of the message that the form describes."""
     values = {**form.typed_values(), "message_text": form.typed("message_text")}
     return picture_with(form.chosen_template, values, "{{message_text}}")
 
 
 class TestForm(forms.Form):
-    """Whom a broadcast is tried out on."""
+    """The contacts who get a broadcast as a test."""
 
     contacts = MultilineField(
         label=_("Send to"),

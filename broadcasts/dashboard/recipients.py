@@ -1,4 +1,4 @@
-"""Contacts as people type them, and recipients as a file for programs that show tables."""
+"""Finds contacts from typed lines, and writes a broadcast's recipients as CSV."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -34,7 +34,8 @@ COLUMNS: Final = (
 
 
 def find_contacts(lines: str, workspace: Workspace) -> tuple[list[UUID], list[str]]:
-    """Find contacts by phone number, e-mail address or id, each on a line; gives their ids and what is unknown."""
+    """Find contacts by phone number, e-mail address or id, one on each line. Returns their ids and the unknown
+    lines."""
     written = list(dict.fromkeys(line.strip() for line in lines.replace(",", "\n").splitlines() if line.strip()))
     written = written[: MOST_CONTACTS + 1]
     keys = {line: _key(line) for line in written}
@@ -60,9 +61,10 @@ def _key(line: str) -> tuple[str, str]:
 
 
 def exported_lines(broadcast: Broadcast, status: str | None = None, *, language: str) -> Iterator[str]:
-    """Give a broadcast's recipients as lines of CSV; only a few rows are ever in memory.
+    """Yield a broadcast's recipients as lines of CSV. Memory holds only a few rows at a time.
 
-    Lines are written while the answer is sent, when the page's language is no longer in force: it is named instead.
+    The lines are written while the response is sent. By then the page's language is no longer active, so the caller
+    passes it.
     """
     yield csv_line(COLUMNS)
     after = 0

@@ -1,4 +1,4 @@
-"""Tables of broadcasts."""
+"""The models of broadcasts."""
 
 from broadcasts.models.broadcasts import Broadcast, BroadcastQuerySet, Wave
 from broadcasts.models.chunks import RecipientChunk

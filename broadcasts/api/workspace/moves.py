@@ -1,4 +1,4 @@
-"""What moves a broadcast from state to state."""
+"""Endpoints that move a broadcast from state to state."""
 
 from typing import Any
 from uuid import UUID

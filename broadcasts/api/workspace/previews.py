@@ -1,4 +1,4 @@
-"""What would happen if a broadcast were sent; nothing is made."""
+"""Endpoints that say what a broadcast would do if it were sent; they create nothing."""
 
 from decimal import Decimal
 from uuid import UUID
@@ -85,7 +85,7 @@ class PreviewViewSet(WorkspaceViewSet):
     def create(self, request: Request) -> HttpResponse:
         wanted = self.validated(NewBroadcastSerializer).validated_data
         del wanted["schedule"]
-        # A key's caller knows little of its workspace.
+        # A request authenticated by a key loads only a few of its workspace's columns.
         workspace = Workspace.objects.get(pk=self.workspace.pk)
         return self.answer(PreviewSerializer(preview(workspace, build_broadcast(workspace=workspace, **wanted))))
 

@@ -1,4 +1,4 @@
-"""Paths of the workspace surface about broadcasts."""
+"""Paths of the workspace API about broadcasts."""
 
 from broadcasts.api.workspace import moves, previews, views
 from config.api.routers import routes_of

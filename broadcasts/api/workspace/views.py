@@ -1,4 +1,4 @@
-"""Broadcasts, whom they go to, and what would happen."""
+"""Endpoints for broadcasts, their recipients and tests."""
 
 from uuid import UUID
 

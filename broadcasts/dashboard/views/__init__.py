@@ -1,1 +1,1 @@
-"""Pages about broadcasts: the list, the composer, one broadcast, and what is done with it."""
+"""The dashboard's views of broadcasts: the list, the composer, a broadcast's page and its actions."""

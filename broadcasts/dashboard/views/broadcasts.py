@@ -1,4 +1,4 @@
-"""The list of broadcasts, and one of them with how far it has come."""
+"""The list of broadcasts, and the page that shows a broadcast's progress."""
 
 from typing import Any
 from uuid import UUID
@@ -20,7 +20,7 @@ ONE = "app:broadcast"
 
 
 class Broadcasts(ListPage, DashboardView):
-    """All broadcasts, the newest first; found by a part of their name or by their status."""
+    """All broadcasts, newest first. Users search by a part of the name and filter by status."""
 
     nav = LIST
     table = OF_WORKSPACE
@@ -35,7 +35,7 @@ class Broadcasts(ListPage, DashboardView):
 
 
 class OneBroadcast(DashboardView):
-    """A page about one broadcast of the workspace; malformed, unknown and foreign ids read alike."""
+    """A page about one of the workspace's broadcasts. Malformed, unknown and foreign ids get the same answer."""
 
     nav = LIST
     form_page = ONE
@@ -50,7 +50,7 @@ class OneBroadcast(DashboardView):
 
 
 class BroadcastPage(OneBroadcast):
-    """How far a broadcast has come; a browser asks again while it moves."""
+    """A broadcast's progress. The browser reloads it while the broadcast moves."""
 
     def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         self.find(uuid=uuid)

@@ -1,4 +1,4 @@
-"""The composer: a broadcast is written, changed, or begun as a copy of another."""
+"""The composer, which creates a broadcast, changes a draft, or starts from an earlier broadcast."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ PREVIEW = "app:broadcast-preview"
 
 
 class ComposerPage(DashboardForm[ComposerForm]):
-    """All of a broadcast on one page. Another channel or template shows the page again, with what it asks for."""
+    """A whole broadcast on one page. Choosing another channel or template shows the page again with its fields."""
 
     nav = LIST
     template_name = "broadcasts/composer.html"
@@ -42,7 +42,7 @@ class ComposerPage(DashboardForm[ComposerForm]):
         self.find(**ids)
         typed = {name: value for name, value in request.POST.items() if isinstance(value, str)}
         unticked = {name: False for name in ("track_clicks", "requires_approval") if name not in typed}
-        # The form counts as not sent yet, so its nonce still does.
+        # The form is shown again without being handled, so its nonce stays valid.
         form = ComposerForm(workspace=self.workspace, initial={**typed, **unticked})
         form.go_on_at(_asked_next(form, typed["choose"]))
         self.is_going_on = True
@@ -57,7 +57,7 @@ class ComposerPage(DashboardForm[ComposerForm]):
         return redirect(PREVIEW, saved.uuid)
 
     def keep(self, values: dict[str, Any]) -> Broadcast:
-        """Save what was composed. Each page has its own."""
+        """Save the composed broadcast. Each page implements this."""
         raise NotImplementedError
 
     def show(self, form: ComposerForm, *, status: int = 200) -> HttpResponse:
@@ -65,7 +65,7 @@ class ComposerPage(DashboardForm[ComposerForm]):
         return super().show(form, status=status)
 
     def context(self) -> dict[str, Any]:
-        # Focus is where the work goes on, so it is not on the heading.
+        # The chosen field keeps the focus, so the heading must not take it.
         going_on = {"is_answer": False} if self.is_going_on else {}
         return going_on | {
             "picture": pictured_form(self.form),
@@ -76,7 +76,7 @@ class ComposerPage(DashboardForm[ComposerForm]):
 
 
 class BroadcastNew(ComposerPage):
-    """A new one; `?retarget=…&did=…` begins it for recipients of an earlier one."""
+    """Composes a new broadcast. `?retarget=…&did=…` prefills it for recipients of an earlier broadcast."""
 
     creates = True
 
@@ -97,7 +97,9 @@ class BroadcastNew(ComposerPage):
 
 
 def _begun_like(source: Broadcast) -> dict[str, Any]:
-    """Begin on the channel of another, with its template or one of the channel's: most windows have closed since."""
+    """Return initial values for the source's channel, with its template or else the channel's first.
+
+    A template is preset because most recipients' 24-hour windows have closed since."""
     template = template_of(source) or next(iter(templates_of(source.channel)), None)
     chosen = {"template": str(template.uuid)} if template else {}
     return {"channel": str(source.channel.uuid), **chosen}
@@ -117,14 +119,14 @@ class BroadcastEdit(OneBroadcast, ComposerPage):
 
 
 def _asked_next(form: ComposerForm, chosen: str) -> str:
-    """Give the field to fill after a choice: a channel asks for the message, the message for what it holds."""
+    """Return the field to fill in next. After a channel comes the message; after a template come its gaps."""
     if form.gaps:
         return str(form.gaps[0].field)
     return "message_text" if chosen == "template" or not form.templates else "template"
 
 
 def refuse(form: ComposerForm, refused: Invalid) -> None:
-    """Put each message beside the field that it is about, whatever the field is called here."""
+    """Put each error beside its field of the form, whatever the API calls that field."""
     for path, messages in refused.errors.items():
         field = FIELDS.get(path, path.replace(".", "_"))
         if path.startswith("message.") and field not in form.fields:

@@ -1,4 +1,5 @@
-"""Scheduling and approving ask first: how many get it, on what and when, and who does not."""
+"""The pages that confirm scheduling and approving. They show how many people get the broadcast, when, and who does
+not."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -26,7 +27,7 @@ from workspaces.subaccounts.models import CHANNEL_NAMES
 
 
 class Confirmed(forms.Form):
-    """What somebody has read: how many people get a broadcast, and which version of it; empty where nothing was."""
+    """The number of people and the version of the broadcast that the user saw; empty if the page showed none."""
 
     people = forms.IntegerField(required=False, min_value=0)
     version = forms.CharField(required=False, max_length=40)
@@ -40,13 +41,13 @@ class Confirmed(forms.Form):
 
 
 class BroadcastQuestion(OneBroadcast, DashboardForm[Confirmed]):
-    """Asks, and does it when what was read is still so: else it asks again."""
+    """Asks for confirmation, and acts if the user saw the current state. Otherwise it asks again."""
 
     template_name = "broadcasts/confirm.html"
     approving: ClassVar[bool]
     move: ClassVar[Callable[..., Broadcast]]
     said: ClassVar[StrOrPromise]
-    asks_of: ClassVar[Callable[..., bool]]  # whether the broadcast's state leaves anything to ask
+    asks_of: ClassVar[Callable[..., bool]]  # whether the broadcast's state still needs an answer
 
     def make_form(self, data: Any = None) -> Confirmed:
         return Confirmed(data)

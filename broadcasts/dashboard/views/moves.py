@@ -1,4 +1,4 @@
-"""What is done with a broadcast: scheduled, approved, paused, resumed, cancelled, deleted, copied."""
+"""The dashboard's actions on a broadcast: pause, resume, cancel, delete, copy."""
 
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -25,7 +25,7 @@ from workspaces.subaccounts.dashboard.surface import DashboardForm
 
 
 class BroadcastMove(OneBroadcast):
-    """A button: one move, and what is said of it. A refusal is said on the broadcast's own page."""
+    """A button that makes one move. A refusal is shown on the broadcast's page."""
 
     move: ClassVar[Callable[..., Broadcast]]
     said: ClassVar[StrOrPromise]
@@ -51,7 +51,7 @@ class BroadcastResume(BroadcastMove):
 
 
 class BroadcastDuplicate(OneBroadcast):
-    """Makes a draft of the same message and audience."""
+    """Creates a draft with the same message and audience."""
 
     creates = True
 
@@ -68,7 +68,7 @@ class BroadcastDuplicate(OneBroadcast):
 
 
 class BroadcastCancel(OneBroadcast, DashboardForm[Confirmation]):
-    """Asks first: what has not been sent yet never is."""
+    """Cancels a broadcast, after a confirmation: its unsent messages are never sent."""
 
     template_name = "broadcasts/cancel.html"
 
@@ -84,7 +84,7 @@ class BroadcastCancel(OneBroadcast, DashboardForm[Confirmation]):
 
 
 class BroadcastDelete(OneBroadcast, DashboardForm[Confirmation]):
-    """Asks first."""
+    """Deletes a draft, after a confirmation."""
 
     template_name = "broadcasts/delete.html"
 

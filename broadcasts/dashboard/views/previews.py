@@ -1,4 +1,4 @@
-"""What would happen: how many get it, when, what it costs; and a try on a few contacts."""
+"""The preview of a broadcast (how many people, when, at what cost), and the test on a few contacts."""
 
 from typing import Any
 from uuid import UUID
@@ -23,7 +23,7 @@ PREVIEW = "app:broadcast-preview"
 
 
 class BroadcastPreview(OneBroadcast):
-    """The forecast beside the buttons that schedule, approve, change or try it."""
+    """The forecast, with the buttons that schedule, approve, change or test the broadcast."""
 
     def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         self.find(uuid=uuid)
@@ -40,7 +40,7 @@ class BroadcastPreview(OneBroadcast):
         )
 
     def _press(self, people: int | None) -> dict[str, Any]:
-        """Give what the button says that asks for the broadcast to be sent, and where it leads; nothing without one."""
+        """Return the text and the address of the button that schedules or approves; empty if neither is possible."""
         if self.broadcast.status == Broadcast.Status.DRAFT:
             page, approving = "app:broadcast-schedule", False
         elif is_waiting_for_approval(self.broadcast):
@@ -53,7 +53,7 @@ class BroadcastPreview(OneBroadcast):
 
 
 class BroadcastTest(OneBroadcast, DashboardForm[TestForm]):
-    """Sends it to a few contacts at once, as messages of their conversations."""
+    """Sends the broadcast to a few contacts at once, as messages in their conversations."""
 
     creates = True
     template_name = "broadcasts/test.html"

@@ -1,4 +1,4 @@
-"""Whom a broadcast went to, with what became of it for each."""
+"""A broadcast's recipients and the status of each."""
 
 from uuid import UUID
 
@@ -23,7 +23,7 @@ def asked_status(request: HttpRequest) -> str | None:
 
 
 class BroadcastRecipients(ListPage, OneBroadcast):
-    """All recipients, or those of a status, the newest contacts first; all of them are counted with their rows."""
+    """The recipients, newest contacts first, of all statuses or only one. The statuses' counts come with their rows."""
 
     table = OF_BROADCAST
 
@@ -42,7 +42,7 @@ class BroadcastRecipients(ListPage, OneBroadcast):
 
 
 class RecipientsExport(OneBroadcast):
-    """The recipients as a CSV file, written while it is read. Nothing for a mere look."""
+    """The recipients as a CSV file, streamed. Users who may only look have no access."""
 
     writers_only = True
 
