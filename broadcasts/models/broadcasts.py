@@ -1,4 +1,4 @@
-"""A message to many people of a workspace, and when it goes to whom."""
+"""A message to many contacts of a workspace, and the moments at which it is sent."""
 
 import uuid
 from typing import Any, ClassVar, Self
@@ -20,11 +20,11 @@ MOST_CONTACTS = 10_000
 
 class BroadcastQuerySet(models.QuerySet["Broadcast"]):
     def of(self, workspace: Workspace) -> Self:
-        """Keep the broadcasts of one workspace: where every query of a view begins."""
+        """Keep the broadcasts of one workspace. Every query of a view starts here."""
         return self.filter(workspace=workspace)
 
     def of_agency(self, agency: Agency) -> Self:
-        """Keep the broadcasts of all workspaces of an agency."""
+        """Keep the broadcasts of all of an agency's workspaces."""
         return self.filter(workspace__agency=agency)
 
     def newest_first(self) -> Self:
@@ -32,22 +32,23 @@ class BroadcastQuerySet(models.QuerySet["Broadcast"]):
 
 
 class Broadcast(models.Model):
-    """`status` is what people see; only the services move it, each with one conditional update.
+    """A message to many contacts. Only the services change `status`, each with one conditional update.
 
-    `message` and `audience` are as the author wrote them, `audience.contacts` aside: those are in `chosen_contacts`, by
-    their rows' ids. `scheduled_at` is the moment that the answer shows: the anchor at UTC+14 where `timezone_mode` is
-    contact, whose wall clock is `scheduled_local_at` (`YYYY-MM-DD HH:MM:SS`). `due_at` is when the sweep begins it.
+    `message` and `audience` are as the author wrote them, except that `chosen_contacts` holds the chosen contacts as
+    row ids. `scheduled_at` is the moment that the API shows. With `timezone_mode` "contact" it is the anchor: the wall
+    clock `scheduled_local_at` (`YYYY-MM-DD HH:MM:SS`) at UTC+14. `due_at` is when the sweep begins the broadcast.
 
-    What sending needs is fixed when it begins: `started_at`, `frozen` (see `broadcasts.content.FrozenMessage`; with the
-    segment's `filter`, and `is_refused` where the message could not be sent then and is fixed once resumed), and
-    `last_contact`, the highest contact there was. Preparation walks the contacts by their ids: `prepared_up_to` is how
-    far it has come, and `is_prepared` says that it is through; `broke_off_at` is when preparation was given up, until
-    somebody resumes it. `next_due_at` is when one of its recipients may be due:
-    never later than the earliest of those that are ready; null where none is. Of a cancelled one it says that some
-    still have to be skipped.
+    The beginning fixes everything that sending needs: `started_at`, `last_contact` (the workspace's highest contact id)
+    and `frozen`, a `broadcasts.content.FrozenMessage` with the segment's `filter`. Its `is_refused` says that the
+    message could not be sent then; in that case resuming fixes the message.
 
-    `counted_at` is when it was scheduled, and so the month in which the plan's limit counts it; one that is cancelled
-    before it begins is not counted.
+    Preparation walks the contacts by their ids. `prepared_up_to` is how far it has come, and `is_prepared` says that it
+    is complete. `broke_off_at` is when preparation was given up; resuming clears it. `next_due_at` is when a recipient
+    may be due: never later than the earliest ready recipient, and null if none waits. On a cancelled broadcast it says
+    that some recipients still have to be skipped.
+
+    `counted_at` is when the broadcast was scheduled, and so the month in which the plan's limit counts it. A broadcast
+    that is cancelled before it begins is not counted.
     """
 
     class Status(models.TextChoices):
@@ -112,7 +113,7 @@ class Broadcast(models.Model):
     recipients_count = models.IntegerField(default=0, editable=False)
     counted_at = models.DateTimeField(null=True, editable=False)
 
-    progress: Any  # how far it has come, where a service has looked it up
+    progress: Any  # how far it has come; set only by services that look it up
 
     objects: ClassVar[BroadcastQuerySet] = BroadcastQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
 
@@ -164,7 +165,7 @@ class Broadcast(models.Model):
 
     @property
     def source_uuid(self) -> UUID | None:
-        """The public id of the broadcast whose recipients this one goes to again."""
+        """The public id of the earlier broadcast that a retarget goes back to."""
         return self.source_broadcast.uuid if self.source_broadcast else None
 
     @property
@@ -173,7 +174,7 @@ class Broadcast(models.Model):
 
 
 class Wave(models.Model):
-    """Recipients of a broadcast that are due at one moment, as they were prepared: one row for each such moment."""
+    """The recipients of a broadcast that preparation made due at the same moment; one row for each moment."""
 
     broadcast = models.ForeignKey(Broadcast, on_delete=models.CASCADE, related_name="waves", db_index=False)
     due_at = models.DateTimeField()

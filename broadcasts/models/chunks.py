@@ -1,12 +1,13 @@
-"""How many recipients stand in each stretch of a broadcast's contacts: what makes pages far from both ends cheap."""
+"""Counts of recipients by ranges of contact ids. They make pages far from both ends of a list cheap."""
 
 from django.db import models
 
 
 class RecipientChunk(models.Model):
-    """So many recipients have a contact up to `up_to`, and behind the one before; written with the recipients.
+    """The number of recipients with a contact id up to `up_to` and above the previous chunk's `up_to`.
 
-    Where the sum of a broadcast's chunks is not the number of its recipients, they say nothing about their places.
+    Chunks are written together with the recipients. If a broadcast's chunks do not add up to its number of recipients,
+    they say nothing about positions.
     """
 
     pk = models.CompositePrimaryKey("broadcast_id", "up_to")

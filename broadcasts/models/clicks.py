@@ -1,10 +1,10 @@
-"""Clicks on tracked links that are still to be counted."""
+"""Clicks on tracked links that are not counted yet."""
 
 from django.db import models
 
 
 class Click(models.Model):
-    """Somebody followed a tracked link; removed when it is counted, which is once for each recipient."""
+    """A click on a tracked link. The row is removed once it is counted; each recipient counts once."""
 
     broadcast_id = models.BigIntegerField()
     contact_id = models.BigIntegerField()

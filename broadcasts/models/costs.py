@@ -1,13 +1,13 @@
-"""What messages cost: the rates that an installation has entered, and what the provider says it has billed."""
+"""Message costs: the rates that an installation has entered, and the messages that the provider has billed."""
 
 from django.db import models
 from django.db.models import Q
 
 
 class Rate(models.Model):
-    """The price of one delivered message, by its category and the recipient's market, from a day on.
+    """The price of one delivered message from a day on, by its category and the recipient's market.
 
-    `market` is a country's code, or a name that a rate card has for all others. The newest that is valid counts.
+    `market` is a country code, or a rate card's name for several countries. The newest valid rate counts.
     """
 
     currency = models.CharField(max_length=3)
@@ -29,7 +29,7 @@ class Rate(models.Model):
 
 
 class BilledCount(models.Model):
-    """How many messages of a broadcast the provider has billed in a month, by category and market."""
+    """The number of a broadcast's messages that the provider billed in a month, by category and market."""
 
     broadcast_id = models.BigIntegerField()
     month = models.DateField()

@@ -1,12 +1,12 @@
-"""How many recipients of a broadcast stand under each status: kept with each change, never counted."""
+"""The number of a broadcast's recipients in each status. It is updated with each change, so nothing counts the rows."""
 
 from django.db import models
 
 
 class BroadcastCount(models.Model):
-    """A part of a broadcast's counts; the sum of its buckets is what people see, so no two writers wait for each other.
+    """A part of a broadcast's counts, in one of several buckets, so that two writers do not wait for each other.
 
-    Each number is a sum of differences and may be negative in one bucket.
+    The shown count is the sum of the buckets. Each number is a sum of differences, so a single bucket may be negative.
     """
 
     broadcast_id = models.BigIntegerField()

@@ -1,10 +1,10 @@
-"""Broadcasts whose last messages all failed in the same way."""
+"""Broadcasts whose latest messages all failed with the same error."""
 
 from django.db import models
 
 
 class FailureStreak(models.Model):
-    """So many messages of a broadcast have failed with this code in a row; one that is sent takes the row away."""
+    """The number of a broadcast's messages in a row that failed with this code. A sent message removes the row."""
 
     broadcast_id = models.BigIntegerField(primary_key=True)
     code = models.CharField(max_length=100)

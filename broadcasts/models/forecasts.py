@@ -1,4 +1,4 @@
-"""Audiences that are too large to be counted while somebody waits."""
+"""Audiences that are too large to be counted while the user waits."""
 
 from django.db import models
 from django.db.models import Q
@@ -8,11 +8,11 @@ from workspaces.subaccounts.models import Workspace
 
 
 class AudienceForecast(models.Model):
-    """What was counted so far of the audience of a broadcast, saved or not, as if it began at `starts_at`.
+    """The counts so far of a broadcast's audience, as if it began at `starts_at`. The broadcast need not be saved.
 
-    `draft` holds the columns of the broadcast that say what goes to whom, and `digest` tells it from others. The
-    contacts up to `counted_up_to` are counted into `found`, of those up to `last_contact`; `walked` of `total` is the
-    same for people. `tries` says how often the next piece was begun: it is zero again once one was counted.
+    `draft` holds the broadcast's columns that decide who gets what, and `digest` identifies them. `found` counts the
+    contacts up to `counted_up_to`; the count ends at `last_contact`. `walked` of `total` is the same progress in
+    people. `tries` is how often the next piece was begun. It returns to zero when a piece is counted.
     """
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+", db_index=False)

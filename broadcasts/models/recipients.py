@@ -1,4 +1,4 @@
-"""Those whom a broadcast goes to, one row each: the largest table of the product."""
+"""A broadcast's recipients, one row each: the largest table of the product."""
 
 import re
 import uuid
@@ -12,17 +12,17 @@ from django.utils.translation import gettext_lazy as _
 from broadcasts.models.broadcasts import Broadcast
 from workspaces.contacts.models import Contact
 
-# The part of a recipient's public id that is the same for all.
+# The namespace of every recipient's public id.
 NAMESPACE = uuid.UUID("6f1f3a52-5b0c-4f0e-9c37-2f7d4a7f6f0b")
 OPAQUE_PREFIX = "r."
 OPAQUE = re.compile(r"r\.([1-9][0-9]{0,17})\.([1-9][0-9]{0,17})")
 
 
 class Stage(models.IntegerChoices):
-    """The work that is left: claimed ones may be at the provider, unknown ones may have been there.
+    """The work left on a recipient. A claimed message may be at the provider; an unknown message may have been there.
 
-    `HELD` waits for room in the number's allowance until `due_at`. Nothing makes a claimed or unknown one ready again
-    but the proof that the provider has not taken it.
+    `HELD` waits for room in the number's allowance until `due_at`. A claimed or unknown recipient becomes ready again
+    only with proof that the provider did not accept the message.
     """
 
     READY = 0, "ready"
@@ -40,25 +40,28 @@ class ShownContact(NamedTuple):
 
 class RecipientQuerySet(models.QuerySet["Recipient"]):
     def of(self, broadcast: Broadcast) -> Self:
-        """Keep the recipients of one broadcast: where every query of a view begins."""
+        """Keep the recipients of one broadcast. Every query of a view starts here."""
         return self.filter(broadcast_id=broadcast.pk)
 
     def newest_first(self) -> Self:
-        """Contacts are prepared in the order of their ids, so that is the order of the recipients too."""
+        """Newest recipients first. Contacts are prepared in the order of their ids, so the key gives the order."""
         return self.order_by("-broadcast_id", "-contact_id")
 
 
 class Recipient(models.Model):
-    """One contact of a broadcast. `stage` is about work and indexed; `status` is what people see and in no index.
+    """A contact of a broadcast. `stage` is for the sender and indexed; `status` is for people and in no index.
 
-    Broadcast and contact are the key, so nobody stands in a broadcast twice, and the table can be partitioned by ranges
-    of broadcasts. There are no foreign keys: the one statement that writes recipients reads broadcast and contact.
+    The key is broadcast and contact, so a contact is in a broadcast only once, and the table can be partitioned by
+    ranges of broadcasts. There are no foreign keys: the only statement that inserts recipients reads the broadcast and
+    contact.
 
-    `address` is what the network is given (a phone number with its plus, a PSID, an IGSID, a business-scoped id, told
-    apart by `address_kind`), null where the contact is skipped at preparation. `values` are what stands for the
-    message's variables, in the order of `FrozenMessage.variables`. `run` is the sender's run that has claimed it,
-    `claimed_at` when the first one did, moved on by the time since in which it was due and not tried. `is_counted` says
-    that it was taken from the number's allowance, `is_billed` that what the provider billed for it was counted.
+    `address` is the address for the network: a phone number with its plus, a PSID, an IGSID, or a business-scoped id.
+    `address_kind` tells them apart. It is null if preparation skipped the contact. `values` fill the message's
+    variables, in the order of `FrozenMessage.variables`.
+
+    `run` is the sender run that has claimed the recipient. `claimed_at` is the time of the first claim. It moves
+    forward by the time in which the recipient was due but not tried. `is_counted` says that the recipient uses up room
+    in the number's allowance, `is_billed` that its bill was counted.
     """
 
     class Status(models.TextChoices):
@@ -111,7 +114,7 @@ class Recipient(models.Model):
     error_message = models.CharField(max_length=1_000, null=True)
     error_details = models.CharField(max_length=1_000, null=True)
 
-    contact: Contact | None  # where a service has looked it up; None for one that is gone
+    contact: Contact | None  # set only by services that look it up; None for a deleted contact
 
     objects: ClassVar[RecipientQuerySet] = RecipientQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
 
@@ -125,7 +128,7 @@ class Recipient(models.Model):
             models.CheckConstraint(
                 condition=Q(skip_reason=None) | Q(status="skipped"), name="recipient_reason_of_a_skipped_one_only"
             ),
-            # The list of those that failed is read by it.
+            # The list of failed recipients is read by this time.
             models.CheckConstraint(
                 condition=~Q(status="failed") | Q(failed_at__isnull=False), name="recipient_that_failed_has_a_time"
             ),
@@ -135,7 +138,7 @@ class Recipient(models.Model):
             models.Index(fields=["run"], condition=Q(stage=1), name="recipient_claimed"),
             models.Index(fields=["due_at"], condition=Q(stage=2), name="recipient_unknown"),
             models.Index(fields=["broadcast_id", "due_at", "contact_id"], condition=Q(stage=3), name="recipient_held"),
-            # Few among millions, and asked for; both are written where `stage` changes anyway.
+            # Lists ask for these few among millions. Both columns are written only together with `stage`.
             models.Index(
                 fields=["broadcast_id", "contact_id"], condition=Q(failed_at__isnull=False), name="recipient_failed"
             ),
@@ -149,41 +152,43 @@ class Recipient(models.Model):
 
     @property
     def uuid(self) -> uuid.UUID:
-        """The public id, which follows from the row's own."""
+        """The public id, computed from the row's key."""
         return uuid.uuid5(NAMESPACE, f"{self.broadcast_id}.{self.contact_id}")
 
     @property
     def sends_at(self) -> datetime:
-        """When it is, or was, to be sent; once it is claimed, `due_at` may be the end of waiting for its status."""
+        """When the message is or was due.
+
+        After a claim `due_at` may be the end of the wait for a status, so `claimed_at` counts then."""
         is_waiting = self.stage in (Stage.READY, Stage.HELD)
         return self.due_at if is_waiting or self.claimed_at is None else self.claimed_at
 
     @property
     def phone(self) -> str | None:
-        """The number that is, or was, written to; the contact's own where no number is."""
+        """The number that the message goes or went to, or else the contact's own number."""
         if self.address_kind == self.AddressKind.PHONE and self.address:
             return self.address
         return self.contact.phone if self.contact else None
 
     @property
     def shown_contact(self) -> "ShownContact | None":
-        """The contact as the row shows it, which keeps its number when they change theirs."""
+        """The contact as the API shows it. A recipient keeps its number when the contact's number changes."""
         return ShownContact(self.contact.uuid, self.contact.name, self.phone) if self.contact else None
 
     @property
     def shown_error(self) -> dict[str, Any] | None:
-        """Why it was not delivered."""
+        """The error of a message that was not delivered."""
         if self.error_code is None:
             return None
         return {"code": self.error_code, "message": self.error_message, "details": self.error_details}
 
 
 def opaque_of(broadcast: int, contact: int) -> str:
-    """What the provider carries along and gives back in each status: a conversation's message carries a uuid."""
+    """Return the id that the provider repeats in each status. A conversation's message has a uuid instead."""
     return f"r.{broadcast}.{contact}"
 
 
 def recipient_of(opaque: str) -> tuple[int, int] | None:
-    """Read what `opaque_of` wrote: the broadcast's and the contact's ids; None for anything else."""
+    """Parse an id made by `opaque_of` into the ids of broadcast and contact; None for any other text."""
     found = OPAQUE.fullmatch(opaque)
     return (int(found[1]), int(found[2])) if found else None

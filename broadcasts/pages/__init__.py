@@ -1,1 +1,1 @@
-"""What the dashboard's and the console's pages about broadcasts share."""
+"""Code that the dashboard's and the console's pages about broadcasts share."""

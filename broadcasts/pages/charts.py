@@ -1,4 +1,5 @@
-"""Charts that the server draws: numbers become the places and sizes of an SVG's parts, and a table beside says them."""
+"""Charts that the server draws as SVG: positions and sizes for numbers. A table beside each chart repeats the
+numbers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ GAP: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A part of a bar: from `x` it is `width` of a thousand wide."""
+    """A segment of a bar, which starts at `x`. The whole bar is 1,000 wide."""
 
     status: str
     label: Any
@@ -32,7 +33,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A wave in a chart: `height` grows with the root of its number, so that small ones are seen beside large ones."""
+    """A wave in a chart. `height` grows with the root of its number, so that small waves stay visible."""
 
     at: datetime
     number: int
@@ -43,7 +44,7 @@ class Bar:
 
 
 def shares_of(counts: Mapping[str, int]) -> list[Share]:
-    """Give how recipients are shared among the statuses, in a bar's order."""
+    """Return the share of recipients in each status, in the bar's order."""
     total = sum(max(0, counts.get(status, 0)) for status in BAR)
     shares, x = [], 0.0
     for status in BAR:
@@ -55,7 +56,7 @@ def shares_of(counts: Mapping[str, int]) -> list[Share]:
 
 
 def bars_of(waves: Sequence[tuple[datetime, int]]) -> list[Bar]:
-    """Give the bars of waves, in the order of their moments; of very many the first ones."""
+    """Return bars for waves, earliest first; at most `MOST_BARS`."""
     some = sorted(waves)[:MOST_BARS]
     if not some:
         return []

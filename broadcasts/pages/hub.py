@@ -1,4 +1,4 @@
-"""The broadcasts of one sub-account on its page of the console: the newest, how far they are, and which stand still."""
+"""A sub-account's broadcasts on its console page: the newest with their progress, and the paused."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -14,7 +14,7 @@ from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.pages.home import WorkspaceConcernSource
 from workspaces.subaccounts.pages.hub import HubContent, HubPanel, HubRow, opened_as_customer
 
-# A broadcast that stands still longer than so many newer ones is nobody's concern any more.
+# A paused broadcast older than the newest 20 is no longer a concern.
 NEWEST: Final = 20
 MOST_NAMED: Final = 3
 TONES: Final = {"sending": "warning", "paused": "bad", "sent": "good"}
@@ -35,7 +35,7 @@ def _rows(workspace: Workspace, most: int) -> Iterator[HubRow]:
 
 
 def _progress(broadcast: Broadcast, counts: dict[str, int]) -> str:
-    """Say how many people are through, and for how many it failed; one that has not begun has no progress."""
+    """Say how many recipients are done and how many failed; empty before the broadcast begins."""
     if broadcast.started_at is None:
         return ""
     total = sum(counts[name] for name in ("pending", "sent", "delivered", "read", "failed", "skipped"))
@@ -54,7 +54,7 @@ def broadcasts(workspace: Workspace, most: int) -> HubContent:
 
 
 def paused_broadcasts(workspace: Workspace) -> Iterator[Concern]:
-    """Name those of the newest that a fault or a person has paused."""
+    """Yield a concern for each paused broadcast among the newest, whether a fault or a person paused it."""
     newest = Broadcast.objects.of(workspace).newest_first().values_list("uuid", "name", "status", "paused_reason")
     paused = [row for row in newest[:NEWEST] if row[2] == Broadcast.Status.PAUSED]
     for uuid, name, _status, reason in paused[:MOST_NAMED]:

@@ -1,4 +1,4 @@
-"""The picture of a message as a phone shows it: filled, with what WhatsApp makes of asterisks and the like."""
+"""The picture of a message on a phone, with its variables filled in and WhatsApp's markup (asterisks and the like)."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -12,14 +12,14 @@ from broadcasts.content import VARIABLE
 from broadcasts.pages.templates import Gap, gaps_of
 from channelconnect.models import MessageTemplate
 
-# As composer.js has them too: it redraws the picture while somebody types.
+# composer.js has the same list, because it redraws the picture while the user types.
 MARKS: Final = (("```", "code"), ("*", "strong"), ("_", "em"), ("~", "s"))
 PLACEHOLDER: Final = re.compile(r"\{\{\s*([A-Za-z0-9_]+)\s*\}\}")
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """The parts of a message; `header` and `body` hold `{{parameter_N}}` where a field's text goes."""
+    """The parts of a message. In `header` and `body`, `{{parameter_N}}` marks the text of a form field."""
 
     header: str = ""
     header_file: str = ""
@@ -29,7 +29,7 @@ class Picture:
 
 
 def picture_of(template: MessageTemplate) -> Picture:
-    """Give a template's parts, with its gaps named by the form's fields."""
+    """Return a template's parts. Its gaps carry the names of the form's fields."""
     gaps = gaps_of(template)
     parts = {str(one.get("type", "")).upper(): one for one in template.components if isinstance(one, Mapping)}
     buttons = parts.get("BUTTONS", {}).get("buttons") or []
@@ -49,12 +49,12 @@ def _named(component: Mapping[str, Any], place: str, gaps: list[Gap]) -> str:
 
 
 def filled(text: str, values: Mapping[str, str]) -> str:
-    """Write what was typed into the places of its fields; an empty one shows its example."""
+    """Insert the typed values. An empty field shows its example."""
     return PLACEHOLDER.sub(lambda found: values.get(found[1]) or found[0], text)
 
 
 def shown(text: str, labels: Mapping[str, str]) -> SafeString:
-    """Write a text as a phone shows it: escaped, marked up, and with its variables by their labels."""
+    """Return a text as a phone shows it: escaped, marked up, and with labels in place of variables."""
     safe: str = escape(text)
     for mark, element in MARKS:
         safe = _marked(safe, re.escape(mark), element)

@@ -1,4 +1,4 @@
-"""The picture of what was composed."""
+"""The picture of a composed message."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from channelconnect.models import MessageTemplate
 
 @dataclass(frozen=True, slots=True)
 class Pictured:
-    """A picture with its texts as people see them; `raw` is what a browser redraws them from."""
+    """A picture with its texts as people see them. The browser redraws them from `raw`."""
 
     raw: Picture
     header: SafeString
@@ -23,14 +23,14 @@ class Pictured:
 
 
 def pictured(broadcast: Broadcast) -> Pictured:
-    """Give the picture of a broadcast's message."""
+    """Return the picture of a broadcast's message."""
     template = template_of(broadcast)
     values = values_of(template, broadcast.message) if template else {}
     return picture_with(template, values, broadcast.message.get("text") or broadcast.message.get("template") or "")
 
 
 def picture_with(template: MessageTemplate | None, values: Mapping[str, str], text: str) -> Pictured:
-    """Give the picture of a template with what fills it, or of a text."""
+    """Return the picture of a template with its values, or of a text."""
     raw = picture_of(template) if template else Picture(body=text)
     examples = {gap.field: gap.example for gap in gaps_of(template)} if template else {}
     known: dict[str, Any] = examples | {name: value for name, value in values.items() if value}

@@ -1,4 +1,4 @@
-"""What a page says of one broadcast."""
+"""The content of a page about one broadcast."""
 
 from dataclasses import replace
 from typing import Any, Final
@@ -13,15 +13,15 @@ from broadcasts.services.moving import is_waiting_for_approval
 
 Status = Broadcast.Status
 MOST_WAVES: Final = 200
-# A page of a broadcast that moves by itself asks again after so many milliseconds.
+# The page of a moving broadcast reloads after this many milliseconds.
 POLL: Final = 4_000
 MOVING: Final = (Status.SCHEDULED, Status.SENDING, Status.PAUSED)
 
 
 def as_ended(broadcast: Broadcast) -> Progress:
-    """Give how far a broadcast has come; whom a cancelled one has not reached does not wait, if not marked yet.
+    """Return a broadcast's progress. Recipients that a cancelled broadcast still has to skip count as skipped.
 
-    Once all of them are marked, those that it says are pending are being sent at this moment.
+    Once all of them are marked, the recipients that are left as pending are being sent at this moment.
     """
     progress: Progress = broadcast.progress
     if broadcast.status != Status.CANCELLED or broadcast.next_due_at is None:
@@ -32,7 +32,7 @@ def as_ended(broadcast: Broadcast) -> Progress:
 
 
 def shown_page(broadcast: Broadcast) -> dict[str, Any]:
-    """Give what the templates of a broadcast's page need."""
+    """Return the context for the templates of a broadcast's page."""
     [found] = with_progress([broadcast])
     found.progress = as_ended(found)
     waves = Wave.objects.filter(broadcast_id=found.pk).order_by("due_at").values_list("due_at", "total")

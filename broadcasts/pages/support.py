@@ -1,4 +1,4 @@
-"""What support sees of an agency's broadcasts: those of the last days, and how many of their sends failed."""
+"""Support's panel with an agency's recent broadcasts and their failed sends."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -17,7 +17,7 @@ SHOWN_FOR: Final = timedelta(days=7)
 
 
 def recent_broadcasts(agency: Agency, most: int) -> Iterator[SupportRow]:
-    """Those that have begun within a week, the newest first: by the index of beginnings."""
+    """Yield the broadcasts that began within a week, newest first, by the index on `started_at`."""
     begun = Broadcast.objects.of_agency(agency).filter(started_at__gte=timezone.now() - SHOWN_FOR)
     rows = list(begun.select_related("workspace").order_by("-started_at")[:most])
     counts = counts_of(rows)

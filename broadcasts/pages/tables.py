@@ -1,4 +1,4 @@
-"""The lists of broadcasts and of their recipients, as tables."""
+"""The tables of broadcasts and of recipients."""
 
 from collections.abc import Iterable
 from typing import Any, Final
@@ -13,7 +13,7 @@ from broadcasts.pages.words import COLOURS, RECIPIENTS, STATUSES
 from broadcasts.services.listing import with_progress
 
 STATUS: Final = Filter(name="status", label=_("Status"), is_choice=True, choices=[*STATUSES.items()])
-# The newest are read by an index; by name and status only the rows of one workspace are sorted.
+# An index gives the newest first. Sorting by name or status sorts only one workspace's rows.
 OF_WORKSPACE: Final = Table(
     caption=_("Broadcasts"),
     columns=(
@@ -51,7 +51,7 @@ OF_BROADCAST: Final = Table(
 
 
 def with_shares(state: TableState, broadcasts: Iterable[Broadcast]) -> dict[str, Any]:
-    """Look up how far the broadcasts of a page have come; gives what its cells need beside the rows."""
+    """Look up the progress of a page's broadcasts. Returns the context that the table's cells need."""
     listed = with_progress(broadcasts)
     for one in listed:
         one.progress = as_ended(one)

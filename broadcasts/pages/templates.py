@@ -1,4 +1,4 @@
-"""What a template asks an author for, and the message that follows from what they typed."""
+"""The gaps of a template that an author fills in, and the message that the typed values make."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ PREFIX: Final = "parameter_"
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A place in a template that has to be filled: `field` is the name of its field in the form."""
+    """A place in a template that the author must fill. `field` names its form field."""
 
     field: str
     place: str
@@ -34,7 +34,7 @@ class Gap:
 
 
 def templates_of(channel: Channel) -> list[MessageTemplate]:
-    """Give a channel's approved templates that a form can fill, by their names; a bounded number."""
+    """Return a channel's approved templates that a form can fill, by name; at most `MOST_SHOWN`."""
     if channel.platform != "whatsapp":
         return []
     containers = Channel.objects.filter(pk=channel.pk).values("credential__container_id")
@@ -43,13 +43,13 @@ def templates_of(channel: Channel) -> list[MessageTemplate]:
 
 
 def template_of(broadcast: Broadcast) -> MessageTemplate | None:
-    """Give the template of a broadcast's message, while its channel still has it."""
+    """Return the template of a broadcast's message, or None if its channel no longer has it."""
     name, language = broadcast.message.get("template"), broadcast.message.get("language")
     return next((one for one in templates_of(broadcast.channel) if (one.name, one.language) == (name, language)), None)
 
 
 def gaps_of(template: MessageTemplate) -> list[Gap]:
-    """Give what has to be filled in a template, in its order."""
+    """Return a template's gaps in their order."""
     return [
         Gap(
             field=f"{PREFIX}{number}",
@@ -65,7 +65,7 @@ def gaps_of(template: MessageTemplate) -> list[Gap]:
 
 
 def message_of(template: MessageTemplate, values: Mapping[str, str], filename: str = "") -> dict[str, Any]:
-    """Give the message that fills a template, as `build_broadcast` takes it."""
+    """Return the message that fills a template, in the form that `build_broadcast` takes."""
     gaps = gaps_of(template)
     texts: dict[str, dict[str, Any]] = {}
     buttons = []
@@ -87,7 +87,7 @@ def message_of(template: MessageTemplate, values: Mapping[str, str], filename: s
 
 
 def values_of(template: MessageTemplate, message: Mapping[str, Any]) -> dict[str, str]:
-    """Read what was typed back out of a message, by the fields' names."""
+    """Return the typed values of a message, by form field."""
     header = message.get("header") or {}
     found = dict(_texts_in(message.get("components") or []))
     values = {}
@@ -114,7 +114,7 @@ def _button(gap: Gap, value: str) -> dict[str, Any]:
 
 
 def _key(template: MessageTemplate, gap: Gap) -> str:
-    """Name a gap as the components of a message do: by place and position."""
+    """Return a gap's key as a message's components have it: component and position."""
     if gap.place == "button":
         return f"button.{gap.index}.0"
     return f"{gap.place}.{[one for one in gaps_of(template) if one.place == gap.place].index(gap)}"

@@ -1,4 +1,4 @@
-"""What broadcasts' states and the reasons of their recipients are called on pages."""
+"""The pages' labels for states of broadcasts and for the reasons and errors of recipients."""
 
 from typing import Any, Final
 
@@ -16,7 +16,7 @@ STATUSES: Final[dict[str, Any]] = {
     Status.SENT: _("Sent"),
     Status.CANCELLED: _("Cancelled"),
 }
-# The badge's colour, where it has one.
+# Colours of badges; other states have none.
 COLOURS: Final = {Status.SENDING: "good", Status.SENT: "good", Status.PAUSED: "bad"}
 RECIPIENTS: Final[dict[str, Any]] = {
     "pending": _("Waiting"),
@@ -26,7 +26,7 @@ RECIPIENTS: Final[dict[str, Any]] = {
     "failed": _("Failed"),
     "skipped": _("Skipped"),
 }
-# Which colour a part of a bar has; in the order in which the bar shows them.
+# The statuses in the order in which a bar shows them.
 BAR: Final = ("read", "delivered", "sent", "pending", "skipped", "failed")
 REASONS: Final[dict[str, Any]] = {
     Reason.OPTED_OUT: _("They want no messages, or no marketing."),
@@ -64,7 +64,7 @@ ENGAGEMENTS: Final[dict[str, Any]] = {
 
 
 def error_words(recipient: Recipient) -> Any:
-    """Say why somebody did not get a broadcast; empty for everybody else."""
+    """Say why a recipient did not get a broadcast; empty for all others."""
     if recipient.skip_reason:
         return REASONS.get(recipient.skip_reason, recipient.skip_reason)
     if recipient.error_code == OUTCOME_UNKNOWN:

@@ -1,1 +1,1 @@
-"""What anybody's browser may open: tracked links."""
+"""Tracked links, which any browser may open."""

@@ -1,10 +1,10 @@
-"""Programs that fetch a link to show or check it, none of which is a person who follows it."""
+"""Tells people who follow a link from programs that fetch it to preview or check it."""
 
 import re
 from collections.abc import Callable
 from typing import Final
 
-# Those that call themselves something with bot, crawler or preview are found by that; CUBOT is a make of phones.
+# Programs with bot, crawler or preview in their name match the first words. CUBOT is a brand of phones.
 PREVIEWS: Final = re.compile(
     r"(?<!cu)bot(?![a-z])|crawl|spider|preview|externalhit|externalagent|externalfetcher|facebookcatalog|facebot|"
     r"^WhatsApp/|Slack-ImgProxy|Google-?Messages|GoogleImageProxy|Google-(?:PageRenderer|Read-Aloud|Safety)|"
@@ -16,9 +16,9 @@ PREVIEWS: Final = re.compile(
 
 
 def is_person(header: Callable[[str], str]) -> bool:
-    """Whether a GET looks like somebody's: browsers name themselves, and say where they only look ahead.
+    """Say whether a GET looks like a person's. Browsers name themselves, and mark a request that only prefetches.
 
-    `header` gives a request's header by its name, empty where there is none.
+    `header` returns a request's header by its name, empty if it is missing.
     """
     agent = header("User-Agent")
     if not agent or PREVIEWS.search(agent[:1_000]):

@@ -1,4 +1,4 @@
-"""Tracked links on the web server's event loop: an answer from memory, which costs a third of one through Django."""
+"""Tracked links on the web server's event loop. An answer from memory costs a third of an answer through Django."""
 
 from agency.pages.branding.host import host_at_once
 from broadcasts.public.bots import is_person
@@ -11,7 +11,7 @@ RAW_HEADERS = [(name.lower().encode(), value.encode()) for name, value in HEADER
 
 
 def follow_at_once(request: LoopRequest) -> LoopAnswer | None:
-    """Lead on where this process knows host and broadcast; the click is recorded with others of the same moment."""
+    """Redirect if this process knows the host and the broadcast. The click is recorded with others of the moment."""
     host = host_at_once(request.header(b"host"))
     if host is None:
         return None

@@ -1,4 +1,4 @@
-"""A tracked link for everybody who has it: leads on at once, and counts afterwards. No session is looked at."""
+"""The public page of a tracked link. It redirects first and counts the click afterwards; it reads no session."""
 
 from typing import Final
 
@@ -17,13 +17,14 @@ HEADERS: Final = {
     "Referrer-Policy": "no-referrer",
     "X-Robots-Tag": "noindex, nofollow",
 }
-# Unknown links that an address may ask for in a minute. Known ones are not limited: a whole country's phones may
-# share a few addresses, and a token cannot be guessed by trying.
+# The number of unknown links that an address may request in a minute. Known links have no limit: a whole country's
+# phones may share a few addresses, and nobody can guess a token by trying.
 MOST_UNKNOWN: Final = 60
 
 
 class LeadsOn(HttpResponse):
-    """302 to a link's address. The click is recorded when the answer is on its way: the server closes it then."""
+    """A 302 to a link's address. The server calls `close` once the response is on its way; the click is recorded
+    then."""
 
     status_code = 302
 
@@ -38,10 +39,10 @@ class LeadsOn(HttpResponse):
         super().close()
 
 
-@csrf_exempt  # what changes nothing is 405 for every other method, not 403
+@csrf_exempt  # other methods get 405 instead of the CSRF check's 403
 @require_safe
 def follow(request: HttpRequest, token: str) -> HttpResponse:
-    """Lead to the address of a broadcast's frozen list that the token names, and to nowhere else."""
+    """Redirect to the address that the token names in a broadcast's frozen list, and never to any other address."""
     followed = follow_link(token, host_agency=host_agency_id(request))
     if followed is None:
         return _unknown(request)

@@ -1,1 +1,1 @@
-"""Broadcasts' recipients as a source of the sender."""
+"""Makes broadcasts' recipients a source of messages for the sender."""

@@ -1,4 +1,4 @@
-"""One claim: of every broadcast in turn what is due, as far as its channel and its allowance have room."""
+"""A claim of due recipients: broadcasts take turns, within the room of their channel and its allowance."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,14 +22,14 @@ from channelconnect.services.allowance_keys import OPEN_SECONDS, Key, keys_of, l
 from config.leases.arrays import integers, moments
 
 NAME: Final = "broadcasts"
-# Who is skipped or held leaves room for others; those behind the place that was reached come with the next pass.
+# Skipped and held recipients leave their room to others, which the next pass finds behind the position reached.
 PASSES: Final = 6
-# So many are skipped by one claim at most; where most are, it looks at so many more than there is room for.
+# A claim skips at most this many. If most recipients are skipped, it looks at up to this many more than have room.
 SKIPPED_AT_ONCE: Final = 500
 HELD_AT_ONCE: Final = 2_000
 HOLDING_SECONDS: Final = 0.2
 Reason = Recipient.SkipReason
-# What a claimed message is called by the sender: both of a recipient's numbers in one.
+# The sender knows a claimed message by one number, which holds the recipient's broadcast id and contact id.
 BITS: Final = 63
 MASK: Final = 2**BITS - 1
 
@@ -39,14 +39,14 @@ def number_of(broadcast: int, contact: int) -> int:
 
 
 def key_of(number: int) -> tuple[int, int]:
-    """Read what `number_of` wrote: the broadcast's and the contact's ids."""
+    """Return the ids of broadcast and contact in a number made by `number_of`."""
     return number >> BITS, number & MASK
 
 
 class Due(NamedTuple):
-    """A recipient who is due, locked; `place` is where the row is. `reason` is why they are skipped, if they are.
+    """A due recipient whose row is locked. `place` is the row's ctid; `reason` is set if the recipient must be skipped.
 
-    `stays_open` says that their window is open for as long as a message that is claimed now may take to leave.
+    `stays_open` says that the window stays open for as long as a message that is claimed now may take to be sent.
     """
 
     place: str
@@ -57,18 +57,18 @@ class Due(NamedTuple):
     claimed_at: datetime | None
     kind: str
     address: str
-    values: str | None  # as JSON
+    values: str | None  # JSON
     reason: str | None
     is_open: bool
     stays_open: bool
 
 
 class Claim:
-    """Made once, inside the caller's transaction. `skipped` are those who are to be skipped, by their keys.
+    """A claim inside the caller's transaction; `make` may be called once.
 
-    `queues` are each channel's broadcasts, the one whose turn it is first; what has nothing left is taken out.
-    `finished` are those of which nothing is left that is due, `unfinished` the channels that have room and more to look
-    at, as those who were to be skipped came first.
+    `queues` has each channel's broadcasts, the next turn first. The claim removes a broadcast that has nothing left.
+    `skipped` has the recipients to skip and their reasons, by key. `finished` has the broadcasts with nothing due left.
+    `unfinished` has the channels with room and more recipients to look at, because recipients to skip came first.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class Claim:
             self._keys = keys_of(cursor, limited)
 
     def make(self, rooms: Mapping[int, int], batch: int) -> list[ClaimedMessage]:
-        """Claim so many of each channel at most, `batch` in all."""
+        """Claim up to `rooms` of each channel, and up to `batch` in all."""
         cursor = self._cursor
         cursor.execute(statements.SELF, {"run": self._run}, prepare=True)
         if cursor.fetchone() is None:
@@ -110,11 +110,11 @@ class Claim:
         return claimed
 
     def _is_skipping(self, channel: int) -> bool:
-        """Whether more of a channel is due, and little of it may be sent."""
+        """Whether more of a channel is due, although most of it is skipped."""
         return not self._mostly_skipped.isdisjoint(self._queues.get(channel, ()))
 
     def _share(self, rooms: Mapping[int, int], batch: int) -> dict[int, int]:
-        """Say how many to take of each broadcast: a channel's room in equal parts, the odd ones in turn."""
+        """Return how many to claim of each broadcast: equal parts of its channel's room, the remainder in turn."""
         asked: dict[int, int] = {}
         for channel, room in rooms.items():
             queue, most = self._queues.get(channel, []), min(room, batch)
@@ -129,7 +129,7 @@ class Claim:
         return asked
 
     def _pick(self, asked: Mapping[int, int]) -> list[Due]:
-        """Lock those who are due, and remember how far that was: no further than where there was room."""
+        """Lock due recipients, and move each broadcast's position forward as far as there was room."""
         places = {broadcast: self._places.of(broadcast) for broadcast in asked}
         looked_for = self._look_further(asked)
         began = monotonic()
@@ -155,13 +155,13 @@ class Claim:
         return [one for one in known if (one.broadcast, one.contact) not in self.skipped]
 
     def _look_further(self, asked: Mapping[int, int]) -> dict[int, int]:
-        """Look at more than there is room for of broadcasts of which most were skipped before."""
+        """Widen the batch of broadcasts whose recipients were mostly skipped before."""
         skipping = self._mostly_skipped.intersection(asked)
         more = (SKIPPED_AT_ONCE - len(self.skipped)) // max(1, len(skipping))
         return {broadcast: number + (more if broadcast in skipping else 0) for broadcast, number in asked.items()}
 
     def _within(self, due: Sequence[Due], asked: Mapping[int, int]) -> list[Due]:
-        """Give those before the first one of each broadcast for whom there is no room; who is skipped needs none."""
+        """Return each broadcast's recipients up to the first without room. Skipped recipients need no room."""
         left, full, skipped, within = dict(asked), set[int](), Counter[int](), list[Due]()
         for one in due:
             if one.broadcast in full:
@@ -182,13 +182,13 @@ class Claim:
         return within
 
     def _reason(self, due: Due) -> str | None:
-        """Why somebody is skipped, if they are."""
+        """Return why a recipient is skipped, or None."""
         broadcast = self._known.get(due.broadcast)
         needs_window = broadcast is not None and broadcast.needs_window
         return due.reason or (Reason.OUTSIDE_WINDOW if needs_window and not due.is_open else None)
 
     def _is_short(self, broadcast: int, *, from_front: bool) -> None:
-        """Nothing more lies behind the place: go back to the front, or leave the broadcast for now."""
+        """Handle a broadcast with nothing left behind its position: return to the front, or leave it for now."""
         if from_front:
             self.finished.add(broadcast)
         if from_front or not self._places.begin_anew(broadcast):
@@ -243,9 +243,10 @@ class Claim:
     # The allowance ------------------------------------------------------------------------------------
 
     def _counted(self, due: Sequence[Due]) -> list[Due]:
-        """Give those for whom there is room, one broadcast's after the other's in turn; the rest is held."""
+        """Return the recipients with room in the allowance, broadcasts in turn; hold the others."""
         if not self._has_locked:
-            # All that any pass may come to, at once: pass by pass others might take them the other way round.
+            # Lock every allowance that any pass may need at once. Pass by pass, two claims could lock them in opposite
+            # orders.
             self._keys, self._has_locked = locked_keys_of(self._cursor, self._keys), True
         asked: defaultdict[Key, list[str]] = defaultdict(list)
         for one in _in_turn(due):
@@ -263,7 +264,7 @@ class Claim:
         return counted
 
     def _hold(self, key: Key, due: Sequence[Due]) -> None:
-        """Have people wait for room, and with them all others of their broadcasts who need it."""
+        """Make these recipients wait for room, and all others of their broadcasts that need room."""
         broadcasts = list(dict.fromkeys(one.broadcast for one in due))
         self._put_aside(key, [(one.broadcast, one.place) for one in due])
         until = monotonic() + HOLDING_SECONDS
@@ -291,13 +292,13 @@ class Claim:
 
 
 def rows_at(places: Iterable[str]) -> str:
-    """Write the places of rows as PostgreSQL reads them."""
+    """Format rows' ctids as a PostgreSQL array."""
     written = '","'.join(places)
     return f'{{"{written}"}}' if written else "{}"
 
 
 def _in_turn(due: Sequence[Due]) -> list[Due]:
-    """Give the first of each broadcast, then the second of each."""
+    """Return the first recipient of each broadcast, then the second of each, and so on."""
     position: Counter[int] = Counter()
     turns = []
     for one in due:

@@ -1,4 +1,4 @@
-"""What each recipient gets, as a provider's client takes it: written from the broadcast's fixed message."""
+"""Builds each recipient's message for the provider's client, from the broadcast's frozen message."""
 
 from collections.abc import Collection, Sequence
 from functools import partial
@@ -13,13 +13,13 @@ from broadcasts.services.tracking.links import tracked_link
 from channelconnect.providers import messages as provider
 from config.leases.arrays import integers
 
-# Of so many broadcasts the messages are kept; they are small, and none of them changes.
+# At most this many broadcasts' messages are kept in memory. They are small and never change.
 MOST_KNOWN: Final = 10_000
 Kind = Recipient.AddressKind
 
 
 class SendingBroadcast(NamedTuple):
-    """A broadcast as its recipients' messages need it."""
+    """The columns of a broadcast that its recipients' messages need."""
 
     id: int
     channel_id: int
@@ -27,27 +27,27 @@ class SendingBroadcast(NamedTuple):
     workspace_id: int
     platform: str
     frozen: FrozenMessage
-    components: WrittenJson | None = None  # of its template, where those are not the same for all
+    components: WrittenJson | None = None  # of its template, if they differ between recipients
 
     @property
     def needs_window(self) -> bool:
-        """Whether it is free text, which networks take within 24 hours of a person's last message."""
+        """Whether it is free text. Networks accept free text only within 24 hours of a person's last message."""
         return self.frozen.template is None
 
     @property
     def is_limited(self) -> bool:
-        """Whether its messages count against an allowance outside of a window."""
+        """Whether its messages outside a window use up an allowance."""
         return self.platform == "whatsapp" and self.frozen.template is not None
 
 
 class KnownBroadcasts:
-    """Broadcasts that are being sent, read once each."""
+    """Broadcasts that are being sent; each is read once."""
 
     def __init__(self) -> None:
         self._known: dict[int, SendingBroadcast] = {}
 
     def find(self, cursor: Any, ids: Collection[int]) -> dict[int, SendingBroadcast]:
-        """Give these broadcasts by their ids; one that is gone, or was never begun, is not among them."""
+        """Return these broadcasts by their ids; without any that is deleted or was never begun."""
         missing = [key for key in ids if key not in self._known]
         if missing:
             if len(self._known) + len(missing) > MOST_KNOWN:
@@ -70,7 +70,7 @@ def _read(row: Sequence[Any]) -> SendingBroadcast:
 def message_of(
     broadcast: SendingBroadcast, *, contact: int, kind: str, address: str, values: Sequence[str] | None
 ) -> provider.OutgoingMessage:
-    """Write what a contact gets, under the id that comes back in each status."""
+    """Build a contact's message. It carries the id that the provider repeats in each status."""
     frozen, link = broadcast.frozen, None
     if frozen.links:
         link = partial(tracked_link, base_url_of(broadcast.agency_id), broadcast.id, contact)

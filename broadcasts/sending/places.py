@@ -1,8 +1,8 @@
-"""How far a sender has come in each broadcast's queue.
+"""A sender's position in each broadcast's queue.
 
-While somebody holds a snapshot, the entries of recipients that were sent to stay in the index. A claim that began at
-the front would walk over all of them each time, so it goes on where the last one ended, and begins anew now and then:
-what was put back before that place is found then.
+While any transaction holds an old snapshot, the index keeps the dead entries of recipients that were sent to. A claim
+from the front would walk over all of them each time. So a claim continues where the last claim ended. Now and then it
+starts from the front again, to find recipients that were put back before the position.
 """
 
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 LONGEST_REST_SECONDS: Final = 60.0
 FORGET_SECONDS: Final = 600.0
-# Walks from the front take a fiftieth of the time at most.
+# Walks from the front take at most a fiftieth of the time.
 REST_FOR_EACH_SECOND: Final = 50.0
 
 
@@ -25,7 +25,7 @@ FRONT: Final = Place(datetime(2000, 1, 1, tzinfo=UTC), 0)
 
 
 class Places:
-    """Only the claimer's thread uses it."""
+    """The position in each broadcast's queue. Only the claimer's thread uses it."""
 
     def __init__(self) -> None:
         self._places: dict[int, Place] = {}
@@ -33,7 +33,7 @@ class Places:
         self._rests: dict[int, float] = {}
 
     def of(self, broadcast: int) -> Place:
-        """Where to look on; the front where that is due again."""
+        """Return where to continue; the front if a new walk from the front is due."""
         if monotonic() - self._began_at.get(broadcast, 0.0) >= LONGEST_REST_SECONDS:
             self._begin_anew(broadcast)
         return self._places.get(broadcast, FRONT)
@@ -47,14 +47,15 @@ class Places:
             self._rests[broadcast] = min(LONGEST_REST_SECONDS, seconds * REST_FOR_EACH_SECOND)
 
     def begin_anew(self, broadcast: int) -> bool:
-        """Go back to the front, where nothing is left behind the place; False where that is not yet worth it."""
+        """Return to the front once nothing is left behind the position. False if it is too early for another such
+        walk."""
         if monotonic() - self._began_at.get(broadcast, 0.0) < self._rests.get(broadcast, 0.0):
             return False
         self._begin_anew(broadcast)
         return True
 
     def forget_old(self) -> None:
-        """Forget the places of broadcasts that were not looked at for long."""
+        """Drop the positions of broadcasts that were not looked at for `FORGET_SECONDS`."""
         before = monotonic() - FORGET_SECONDS
         for broadcast in [one for one, began_at in self._began_at.items() if began_at < before]:
             self._began_at.pop(broadcast)

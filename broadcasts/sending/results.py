@@ -1,6 +1,7 @@
-"""What came of claimed recipients, recorded in bulk: by their keys in order, and by nobody but the run that holds them.
+"""Records the results of claimed recipients in bulk, by their keys in order, and only for the run that holds the claim.
 
-A writer that adds to what waits locks the broadcasts first; then come all the recipients, the allowance, the counts.
+Locks are taken in this order: the broadcasts (if recipients wait again or broadcasts pause), the recipients, the
+allowance, the counts.
 """
 
 from collections import Counter, defaultdict
@@ -25,14 +26,14 @@ from config.leases.connection import Connection
 from workspaces.conversations.services.texts import storable
 
 LONGEST_ERROR: Final = 1_000
-# What stops a broadcast is not its recipient's fault, so they stay; one whom it meets again and again fails.
+# A fault that stops a broadcast is usually not the recipient's, so the recipient stays. After this many tries it fails.
 MOST_STOPS: Final = 2
 
 
 def record_results(own: Connection, *, run: int, results: Sequence[Sent]) -> int:
-    """Record what came of recipients; says of how many the claim was still this run's, or settled by a status.
+    """Record the results of recipients. Returns how many of them this run still held or a status had settled.
 
-    Those that the provider took, nearly all of them, are recorded over the worker's own connection.
+    Accepted messages are nearly all of them; they are recorded over the worker's own connection.
     """
     ordered = sorted(results, key=lambda one: one.row.id)
     accepted = [one for one in ordered if one.outcome.result is CallResult.ACCEPTED]
@@ -60,7 +61,7 @@ def _record_sent(own: Connection, run: int, accepted: Sequence[Sent]) -> int:
 
 
 def _with_settled(cursor: Any, kept: int, results: Sequence[Sent]) -> int:
-    """Count those, too, that a status has settled before their answer was recorded."""
+    """Add the recipients that a status settled before their result was recorded."""
     cursor.execute(statements.SETTLED, _keys(results))
     return min(len(results), kept + int(cursor.fetchone()[0]))
 
@@ -94,7 +95,7 @@ def _record_others(run: int, ordered: Sequence[Sent], streaks: Mapping[int, Stre
 
 
 def _is_fault(one: Sent) -> bool:
-    """Whether it would be the same with all others now."""
+    """Whether every other message would fail in the same way now."""
     if one.outcome.result in (CallResult.RECONNECT, CallResult.STOPPED):
         return True
     return one.outcome.error is not None and one.outcome.error.code == NOT_CONNECTED.code
@@ -114,7 +115,7 @@ def lock_broadcasts(cursor: Any, ids: Collection[int]) -> None:
 
 
 def _return_allowance(cursor: Any, unsent: Iterable[Sent], taken: Mapping[tuple[int, int], str | None]) -> None:
-    """Return what was taken for those whom nothing has reached, by their keys as they were locked."""
+    """Return the room taken for recipients whom no message reached; `taken` has their addresses by key."""
     channels = {key_of(one.row.id): one.row.channel_id for one in unsent}
     return_allowance(cursor, [(channel, taken[key]) for key, channel in channels.items() if key in taken])
 
@@ -130,7 +131,7 @@ def _put_off(cursor: Any, run: int, waiting: Sequence[Sent]) -> int:
 
 
 def expect(cursor: Any, rows: Iterable[tuple[int, datetime]]) -> None:
-    """Have broadcasts looked at no later than their recipients are due; the broadcasts are locked."""
+    """Lower `next_due_at` to when these recipients are due. The caller has locked the broadcasts."""
     earliest: dict[int, datetime] = {}
     for broadcast, due_at in rows:
         earliest[broadcast] = min(due_at, earliest.get(broadcast, due_at))
@@ -157,7 +158,7 @@ def _fail(cursor: Any, run: int, refused: Sequence[Sent], changes: Mapping[int, 
 
 
 def record_failed(keys: Collection[tuple[int, int]], changes: Mapping[int, Counter[str]], *, now: datetime) -> None:
-    """Count pending recipients as failed, and tell those who want to know."""
+    """Count pending recipients as failed, and record events for subscribers."""
     for broadcast, _ in keys:
         changes[broadcast]["failed"] += 1
         changes[broadcast]["pending"] -= 1
@@ -172,7 +173,7 @@ def _record_unknown(cursor: Any, run: int, unknown: Sequence[Sent]) -> int:
 
 
 def _pause(faults: Mapping[int, Sent]) -> None:
-    """Pause broadcasts that cannot go on, each with what the provider said."""
+    """Pause broadcasts that cannot go on, each with the provider's reason."""
     by_reason: defaultdict[str, list[int]] = defaultdict(list)
     for broadcast, one in faults.items():
         by_reason[one.outcome.sentence].append(broadcast)

@@ -1,4 +1,4 @@
-"""Broadcasts' recipients as a source of the sender: they go behind the messages that people wait for."""
+"""Broadcasts' recipients as a source of the sender. Conversations' messages go first, because people wait for them."""
 
 from collections.abc import Collection, Mapping, Sequence
 from time import monotonic
@@ -25,7 +25,7 @@ FREED_AT_ONCE: Final = 2_000
 
 
 class BroadcastRecipients:
-    """See `MessageSource`. Its rows are `Recipient`s; the claimer's thread calls all but `record` and `give_back`."""
+    """A `MessageSource` of `Recipient` rows. The claimer's thread calls every method but `record` and `give_back`."""
 
     name = NAME
     priority = 10
@@ -48,7 +48,7 @@ class BroadcastRecipients:
             pause_broken(connection)
         if coming.is_overdue:
             end_overdue()
-        # Room may open at any time for those who wait for it.
+        # Room for held recipients may open at any time.
         return Coming(coming.is_due or coming.is_held, coming.is_soon or coming.is_held or coming.is_overdue)
 
     def ready_channels(self, connection: Connection, shards: Collection[int]) -> Sequence[ReadyChannel]:
@@ -58,7 +58,7 @@ class BroadcastRecipients:
         for _, channel, broadcast in rows:
             ready.setdefault(channel, []).append(broadcast)
         for channel, broadcasts in ready.items():
-            # Those who had their turn last stay behind the others.
+            # Broadcasts that had the last turn stay behind the others.
             known = dict.fromkeys(self._queues.get(channel, ()))
             still = set(broadcasts)
             ready[channel] = [one for one in broadcasts if one not in known] + [one for one in known if one in still]
@@ -78,9 +78,9 @@ class BroadcastRecipients:
                 claim = Claim(cursor, run=run, queues=queues, known=self._known, places=self._places)
                 claimed = claim.make(rooms, batch)
         except Error:
-            self._places = Places()  # nobody whom it has passed was claimed
+            self._places = Places()  # the positions have passed recipients that were not claimed
             raise
-        # From here on the claimed ones are the sender's: nothing may fail before it has them.
+        # The claims are committed and belong to the sender. Nothing may fail before it has them.
         self._queues.update(queues)
         self._skipped.update(claim.skipped)
         self._finished |= claim.finished
@@ -118,7 +118,7 @@ class BroadcastRecipients:
         return bool(row and row[0])
 
     def _catch_up(self, connection: Connection) -> None:
-        """Do what claims have left to do: skip some, and say when the next ones of a broadcast are due."""
+        """Finish what claims left: skip recipients, and write when each broadcast's next recipients are due."""
         if self._skipped:
             skip_recipients(self._skipped)
             self._skipped = {}

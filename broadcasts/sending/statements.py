@@ -1,7 +1,7 @@
-"""The statements over recipients that are sent to. Every one of them locks recipients in the order of their keys."""
+"""SQL statements over recipients. Each locks recipients in the order of their keys, or passes over locked rows."""
 
-# Of each channel those that have waited longest, and the first of each channel before the second of any, so that none
-# is forgotten behind another's. Those of a workspace or an agency that is suspended go on when it is restored.
+# The broadcasts that have waited longest, by channel. The first of each channel comes before the second of any, so no
+# broadcast is forgotten. Broadcasts of a suspended workspace or agency go on once it is restored.
 READY = """
 SELECT agency_id, channel_id, id FROM (
     SELECT workspace.agency_id, broadcast.channel_id, broadcast.id,
@@ -28,11 +28,12 @@ SELF = """
 SELECT number FROM channelconnect_senderrun WHERE number = %(run)s AND lost_at IS NULL FOR UPDATE
 """
 
-# Of each broadcast that is still being sent as many as asked for, behind the place that this run has come to: entries
-# of the index that are dead, and that somebody's snapshot keeps, lie before it. Whom a contact's row says no more of is
-# gone. Opting out and the window are looked at again here, right before the message leaves. A recipient who was tried
-# before is given up a day after the first claim; the time for which they were due and nobody was about to try (a pause,
-# a suspension, others before them) does not count, so the claim moves on by it.
+# Due recipients of each broadcast that is still being sent, as many as asked for. The search starts behind this run's
+# position, because dead index entries lie before it while any transaction holds an old snapshot. A recipient without a
+# contact's row has been removed. Opt-outs and the window are checked again here, right before the message is sent.
+#
+# A recipient that was tried before is given up a day after its first claim. Time in which it was due but no sender
+# could try it (a pause, a suspension, others before it) does not count, so the claim's time moves forward by it.
 PICK = """
 SELECT due.place::text, asked.id, due.contact_id, due.due_at, due.tries,
     due.claimed_at + greatest(interval '0', statement_timestamp() - greatest(due.due_at, due.claimed_at)),
@@ -61,9 +62,9 @@ LEFT JOIN conversations_conversation conversation
 ORDER BY asked.turn, due.due_at, due.contact_id
 """
 
-# By their places, which PICK and REST have locked in this same transaction: nobody else changes a row that is locked,
-# so it stays where it is, and each of these statements sees it there. One that finds the places itself must not use
-# them: it sees what was there when it began, and passes over what has moved since.
+# Rows are named by the ctids that PICK and REST locked in this transaction. A locked row is changed by no one else, so
+# it stays in its place, and each of these statements sees it there. A statement must not use ctids that it finds
+# itself: its snapshot is older than its locks, and it would miss rows that have moved since.
 CLAIM = """
 UPDATE broadcasts_recipient SET stage = 1, run = %(run)s, is_counted = %(counted)s, claimed_at = coalesce(
         claimed_at + greatest(interval '0', statement_timestamp() - greatest(due_at, claimed_at)), clock_timestamp())
@@ -74,7 +75,7 @@ UPDATE broadcasts_recipient recipient SET stage = 3, due_at = told.due_at
 FROM unnest(%(places)s::tid[], %(due)s::timestamptz[]) AS told (place, due_at) WHERE recipient.ctid = told.place
 """
 
-# Of a contact that was removed while the broadcast was prepared nothing is kept.
+# Without an address, the contact was removed while the broadcast was prepared: its data is erased.
 SKIP = """
 UPDATE broadcasts_recipient recipient SET stage = 4, status = 'skipped', skip_reason = told.reason,
     address = CASE WHEN told.reason <> 'no_address' THEN recipient.address END,
@@ -87,8 +88,8 @@ WHERE recipient.broadcast_id = told.broadcast_id AND recipient.contact_id = told
 RETURNING recipient.broadcast_id, recipient.contact_id
 """
 
-# How far a broadcast's recipients that wait are from being due; a writer that adds some lowers it in its transaction,
-# so the row is locked first, and what they have added is seen then.
+# `next_due_at` says when a waiting recipient may be due. A transaction that makes recipients wait lowers it. So the
+# broadcast's row is locked first, and SETTLE then sees the recipients that others have added.
 LOCK_BROADCASTS = """
 SELECT id FROM broadcasts_broadcast WHERE id = ANY (%(ids)s::bigint[]) ORDER BY id FOR NO KEY UPDATE
 """
@@ -112,15 +113,15 @@ FROM unnest(%(ids)s::bigint[], %(due)s::timestamptz[]) AS told (id, at)
 WHERE broadcast.id = told.id AND (broadcast.next_due_at IS NULL OR broadcast.next_due_at > told.at)
 """
 
-# As on a worker's own connection: whatever the statistics say, rows are found by their keys.
+# A worker's own connection has the same settings. They find rows by their keys, whatever the statistics say.
 BY_KEYS = """
 SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off;
 SET LOCAL enable_mergejoin = off; SET LOCAL enable_hashjoin = off
 """
 
-# What came of those that this run still holds, also where it was taken for lost meanwhile: nobody else has sent them. A
-# status that was faster has settled them already. The run is asked for where the planner does not count with it: it
-# would take what is rare by its statistics first, and look through the whole table for it.
+# Records recipients that this run still holds. That includes a run that was declared lost meanwhile: no one else has
+# sent its messages. Recipients that a faster status has settled are left out. The CASE hides `run` from the planner. By
+# its statistics a run is rare, so the planner would start from it and scan the whole table.
 SENT = """
 WITH sent AS (
     UPDATE broadcasts_recipient recipient SET stage = 4, run = NULL, status = 'sent',
@@ -181,8 +182,8 @@ JOIN unnest(%(broadcasts)s::bigint[], %(contacts)s::bigint[]) AS told (broadcast
     USING (broadcast_id, contact_id)
 """
 
-# What a dead run held may have left: nobody sends it again. Here and below rows are found and locked once, and changed
-# by their keys: a click that is counted meanwhile moves a row, and what is done by its key is done to where it is then.
+# A dead run's messages may have been sent, so they are never sent again. Here and below a statement finds and locks the
+# rows once, and changes them by their keys. A click counted meanwhile moves a row, and the key finds its new place.
 FREE = """
 WITH held AS MATERIALIZED (
     SELECT broadcast_id, contact_id FROM broadcasts_recipient
@@ -193,7 +194,7 @@ UPDATE broadcasts_recipient recipient
 SET stage = 2, due_at = clock_timestamp() + make_interval(secs => %(seconds)s)
 FROM held WHERE recipient.broadcast_id = held.broadcast_id AND recipient.contact_id = held.contact_id
 """
-# Whether such runs still hold anybody: only then they are forgotten.
+# Whether dead runs still hold recipients. A run is forgotten once it holds none.
 HELD_BY_RUNS = """
 SELECT EXISTS (SELECT FROM broadcasts_recipient WHERE stage = 1 AND run = ANY (%(runs)s::bigint[]))
 """
@@ -211,8 +212,8 @@ FROM late WHERE recipient.broadcast_id = late.broadcast_id AND recipient.contact
 RETURNING recipient.broadcast_id, recipient.contact_id
 """  # noqa: S608  # texts of our own
 
-# Those who wait for room, by the broadcasts that have some of them, behind the one that was looked at last. It uses up
-# none of their tries: they begin anew.
+# Broadcasts with recipients that wait for room, behind the last broadcast that was looked at. Waiting for room uses up
+# no tries: RELEASE restarts the claim's time.
 WITH_HELD = """
 FROM broadcasts_broadcast broadcast
 JOIN subaccounts_workspace workspace ON workspace.id = broadcast.workspace_id AND workspace.status = 'active'
@@ -238,7 +239,8 @@ UPDATE broadcasts_recipient recipient SET stage = 0, due_at = statement_timestam
     claimed_at = CASE WHEN claimed_at IS NOT NULL THEN statement_timestamp() END
 FROM first WHERE recipient.broadcast_id = %(id)s AND recipient.contact_id = first.contact_id
 """
-# All that is due of a broadcast and needs room, where there is none: who is counted or has a window open may go.
+# Due recipients of a broadcast that need room in a full allowance. People whom the allowance already counts, or whose
+# window is open, need none.
 REST = """
 SELECT recipient.ctid::text FROM broadcasts_recipient recipient
 JOIN broadcasts_broadcast broadcast ON broadcast.id = recipient.broadcast_id
@@ -266,7 +268,7 @@ WHERE broadcast.status = 'sending' AND broadcast.next_due_at <= statement_timest
 ORDER BY broadcast.id LIMIT %(limit)s
 """
 
-# Whether anything is due, is due soon, waits for room, or has been unknown for too long.
+# Whether recipients are due, are due soon, wait for room, or have been unknown for too long.
 LOOK = f"""
 SELECT EXISTS (
     SELECT FROM broadcasts_broadcast WHERE status = 'sending' AND next_due_at <= statement_timestamp()

@@ -1,6 +1,6 @@
-"""Messages of a broadcast that fail one after the other in the same way: after some it pauses, and says so.
+"""Counts a broadcast's messages that fail in a row with the same error. After some of them the broadcast pauses.
 
-A template that was changed at the provider fails with everybody, and each failure alone looks like its recipient's.
+A template that was changed at the provider fails for everybody, while each single failure looks like its recipient's.
 """
 
 from collections import defaultdict
@@ -14,7 +14,7 @@ from channelconnect.providers.messages import CallResult
 from channelconnect.sending.sources import Sent
 from config.leases.arrays import integers, texts
 
-# What says that the message does not fit, be it one recipient's values or the message itself.
+# Error codes for a message that does not fit, because of one recipient's values or the message itself.
 MISFITS: Final = frozenset({"100", "131008", "131009", "132000", "132012"})
 MOST_ALIKE: Final = 20
 TOO_MANY_ALIKE: Final = gettext_noop(
@@ -22,7 +22,7 @@ TOO_MANY_ALIKE: Final = gettext_noop(
     "Synchronise the templates, check the message, then resume."
 )
 
-# One that failed with another code begins anew, and so does one that another end came before in the same batch.
+# Another error code restarts the count. So does a different result earlier in the same batch (`anew`).
 ADD = """
 INSERT INTO broadcasts_failurestreak AS known (broadcast_id, code, number)
 SELECT told.id, told.code, told.number
@@ -32,12 +32,12 @@ ON CONFLICT (broadcast_id) DO UPDATE SET code = excluded.code, number = excluded
         THEN known.number ELSE 0 END
 RETURNING broadcast_id, number
 """
-# A message that was sent ends what failed before it.
+# A sent message ends the streak.
 END = "DELETE FROM broadcasts_failurestreak WHERE broadcast_id = ANY (%(ids)s::bigint[])"
 
 
 class Streak(NamedTuple):
-    """How a broadcast's messages have ended at last; `is_anew` says that something else came before in this batch."""
+    """The failures at the end of a broadcast's batch. `is_anew` says that a different result came before them."""
 
     code: str
     number: int
@@ -45,7 +45,7 @@ class Streak(NamedTuple):
 
 
 def streaks_of(results: Sequence[Sent]) -> dict[int, Streak]:
-    """Give the streaks that these results end with, by their broadcasts, in the order in which the calls ended."""
+    """Return each broadcast's streak at the end of these results, which are ordered by the end of their calls."""
     found: dict[int, Streak] = {}
     sent: defaultdict[int, bool] = defaultdict(bool)
     for one in sorted(results, key=lambda one: one.at):
@@ -63,7 +63,7 @@ def streaks_of(results: Sequence[Sent]) -> dict[int, Streak]:
 
 
 def add_to_streaks(cursor: Any, streaks: Mapping[int, Streak]) -> list[int]:
-    """Count messages that failed alike; gives the broadcasts that have had enough of them, whose count begins anew."""
+    """Add failures to the streaks. Returns the broadcasts that reached the limit; their count restarts."""
     if not streaks:
         return []
     values = {

@@ -1,4 +1,4 @@
-"""What becomes of recipients who wait: for room, for a status that never comes, for a channel that is lost."""
+"""Handles recipients that wait: for room, for a status that never comes, or on a disconnected channel."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
@@ -27,14 +27,15 @@ LONGEST_UNKNOWN_SECONDS: Final = UNKNOWN_SECONDS * 2
 # Of each half second.
 ENDING_SECONDS: Final = 0.1
 MOST_BROADCASTS: Final = 1_000
-# No room that opens is given to more than this at once: they leave first.
+# At most this many recipients of an allowance are released and unsent at the same time.
 RELEASED_AT_ONCE: Final = 2_000
-# One sender at a time looks for room.
+# Only one sender at a time releases held recipients.
 ONE_AT_A_TIME: Final = f"SELECT pg_try_advisory_xact_lock({AdvisoryLock.ALLOWANCE_RELEASE.value})"
 
 
 class Waiting(NamedTuple):
-    """Whether recipients are due, or are within `SOON_SECONDS`, wait for room, or have waited too long for a status."""
+    """Whether recipients are due, are due within `SOON_SECONDS`, wait for room, or have waited too long for a
+    status."""
 
     is_due: bool
     is_soon: bool
@@ -43,14 +44,14 @@ class Waiting(NamedTuple):
 
 
 def look(connection: Connection) -> Waiting:
-    """See what there is to do about recipients who wait; most often nothing, and one statement says so."""
+    """Find what to do about waiting recipients. It is usually nothing, and one statement says so."""
     values = {"soon": SOON_SECONDS, "longest": LONGEST_UNKNOWN_SECONDS}
     row = connection.execute(statements.LOOK, values, prepare=True).fetchone()
     return Waiting._make(row) if row else Waiting(True, True, True, True)
 
 
 def skip_recipients(reasons: Mapping[tuple[int, int], str]) -> None:
-    """Skip recipients that still wait, each for its reason."""
+    """Skip recipients that still wait, each with its reason."""
     if not reasons:
         return
     keys = sorted(reasons)
@@ -68,9 +69,9 @@ def skip_recipients(reasons: Mapping[tuple[int, int], str]) -> None:
 
 
 def end_overdue(*, seconds: float = ENDING_SECONDS) -> None:
-    """Fail recipients of whom no status has told anything for fifteen minutes; no batch is begun after so long.
+    """Fail recipients that got no status for fifteen minutes. No batch starts after `seconds`.
 
-    After a restore there may be a million of them, and those who may be sent to wait for none of it.
+    After a restore there may be a million of them, and recipients that are ready must not wait for that.
     """
     values = {
         "batch": OVERDUE_BATCH,
@@ -91,7 +92,7 @@ def end_overdue(*, seconds: float = ENDING_SECONDS) -> None:
 
 
 def pause_broken(connection: Connection) -> None:
-    """Pause broadcasts that are due and whose channel is not connected."""
+    """Pause broadcasts that are due on a channel that is not connected."""
     with connection.cursor() as cursor:
         cursor.execute(statements.BROKEN, {"limit": MOST_BROADCASTS}, prepare=True)
         broken = [broadcast for broadcast, _ in cursor.fetchall()]
@@ -101,7 +102,7 @@ def pause_broken(connection: Connection) -> None:
 
 
 def release_held(connection: Connection, *, after: int, limit: int = MOST_BROADCASTS) -> int:
-    """Let those go who wait for room in the next broadcasts `after` one, and give the last of them; 0 at their end."""
+    """Release held recipients of the next broadcasts behind `after`. Returns the last of these; 0 at the end."""
     with connection.cursor() as cursor:
         cursor.execute(statements.WAITING, {"after": after, "limit": limit}, prepare=True)
         channels: dict[int, int] = dict(cursor.fetchall())
@@ -111,7 +112,7 @@ def release_held(connection: Connection, *, after: int, limit: int = MOST_BROADC
 
 
 def _release_of(channels: Mapping[int, int]) -> bool:
-    """Release as many as there is room for, equal parts of each broadcast; False while another sender does."""
+    """Release as many as there is room for, in equal parts by broadcast. False while another sender does this."""
     with project_transaction() as cursor:
         cursor.execute(ONE_AT_A_TIME)
         if not cursor.fetchone()[0]:
@@ -136,13 +137,13 @@ def _release_of(channels: Mapping[int, int]) -> bool:
 
 
 def _release(cursor: Any, broadcasts: list[int], room: int, released: Counter[int]) -> None:
-    """Who was released and is not claimed yet will take of the room, too."""
+    """Release recipients of these broadcasts. Recipients that are ready but not claimed yet take up room too."""
     for broadcast in broadcasts:
         cursor.execute(statements.STILL_READY, {"id": broadcast, "most": room})
         room -= cursor.fetchone()[0]
         if room <= 0:
             return
-    # The odd ones are not always the same broadcast's.
+    # The remainder goes to a different broadcast each time.
     first = int(monotonic()) % len(broadcasts)
     part, odd = divmod(room, len(broadcasts))
     for position, broadcast in enumerate(broadcasts[first:] + broadcasts[:first]):

@@ -1,1 +1,1 @@
-"""What can be done with broadcasts."""
+"""Services of broadcasts."""

@@ -1,4 +1,4 @@
-"""What broadcasts do when a contact is removed, or two become one."""
+"""Updates broadcasts when a contact is removed or two contacts are merged."""
 
 from collections.abc import Collection, Mapping
 from typing import Any, Final, NamedTuple
@@ -14,8 +14,8 @@ from broadcasts.services.events.recipient_events import record_recipient_events
 from broadcasts.services.recipient_chunks import add_to_chunks
 from workspaces.contacts.services import ContactMergeHandler, ContactRemovalHandler
 
-# Broadcasts are locked before their recipients, as the sender does: those whose contacts are named anew, and
-# those in which the one who stays may become a recipient.
+# Broadcasts are locked before their recipients, as the sender does it. These are the broadcasts whose chosen contacts
+# change, and those in which the contact who stays may become a recipient.
 LOCK_BROADCASTS: Final = """
 SELECT broadcast.id FROM broadcasts_broadcast broadcast
 WHERE broadcast.workspace_id = (SELECT workspace_id FROM contacts_contact WHERE id = %(contact)s) AND (
@@ -25,8 +25,8 @@ WHERE broadcast.workspace_id = (SELECT workspace_id FROM contacts_contact WHERE 
         AND NOT EXISTS (SELECT FROM broadcasts_recipient WHERE broadcast_id = broadcast.id AND contact_id = %(kept)s)))
 ORDER BY broadcast.id FOR NO KEY UPDATE
 """
-# A contact stands in few broadcasts, but only the workspace's own have to be asked: by the recipients' key. What has a
-# number of the network's was taken by it: whatever it said of it since, it may still say that it was delivered.
+# A contact is in few broadcasts, all in its workspace, so each broadcast's recipients are searched by key. A row with a
+# provider's message id was accepted by the network. Whatever status came since, it may still be delivered.
 LOCK: Final = """
 SELECT recipient.broadcast_id, recipient.contact_id, recipient.stage, broadcast.status IN ('sending', 'paused'),
     coalesce(recipient.address IS NULL AND recipient.claimed_at IS NULL
@@ -53,8 +53,8 @@ SET address = NULL, address_kind = NULL, values = NULL, timezone = NULL, error_m
 WHERE broadcast_id = ANY (%s) AND contact_id = %s
 """
 MOVE: Final = "UPDATE broadcasts_recipient SET contact_id = %s WHERE broadcast_id = ANY (%s) AND contact_id = %s"
-# A contact who became one with somebody who has got it gets a mark, whatever else their row said: skipped as one who
-# has the address of another, with the moment of the claim, which nobody has who was skipped at preparation.
+# Marks the contact who stays if the merged contact may have got the message. The mark is the reason 'duplicate_address'
+# with the time of the claim. A contact who was skipped at preparation has no such time.
 MARK: Final = """
 UPDATE broadcasts_recipient kept SET skip_reason = 'duplicate_address',
     claimed_at = coalesce(kept.claimed_at, gone.claimed_at, statement_timestamp())
@@ -62,7 +62,7 @@ FROM broadcasts_recipient gone
 WHERE gone.broadcast_id = ANY (%(broadcasts)s::bigint[]) AND gone.contact_id = %(gone)s
     AND kept.broadcast_id = gone.broadcast_id AND kept.contact_id = %(kept)s AND kept.status = 'skipped'
 """
-# Preparation, if it still comes to them, finds that they stand there.
+# Adds the mark for a contact without a row. If preparation still reaches the contact, it finds this row.
 ADD_MARK: Final = """
 WITH marked AS (
     INSERT INTO broadcasts_recipient
@@ -75,7 +75,7 @@ WITH marked AS (
 UPDATE broadcasts_broadcast broadcast SET recipients_count = recipients_count + 1 FROM marked
 WHERE broadcast.id = marked.broadcast_id RETURNING broadcast.id
 """
-# Those that are still to be prepared name the contacts that were chosen for them.
+# Broadcasts that are not prepared yet list their chosen contacts.
 RENAME: Final = """
 UPDATE broadcasts_broadcast SET {changed}
 WHERE workspace_id = (SELECT workspace_id FROM contacts_contact WHERE id = %(contact)s)
@@ -84,8 +84,9 @@ WHERE workspace_id = (SELECT workspace_id FROM contacts_contact WHERE id = %(con
 LEAVE_OUT: Final = RENAME.format(
     changed="chosen_contacts = array_remove(chosen_contacts, %(contact)s::bigint)", only=""
 )
-# Preparation walks by the contacts' ids: it goes back, or further, to whom it would miss, and passes over all others.
-# Where it has passed the one who goes, they had their turn, and the one who stays is not chosen in their place again.
+# Preparation walks contacts by their ids. Its position goes back, or its end moves forward, to reach the contact who
+# stays; it passes over all others. If preparation has passed the merged contact, that contact had its turn, and the
+# contact who stays is not chosen in its place.
 CHOOSE_OTHER: Final = RENAME.format(
     changed="""
     chosen_contacts = array_replace(chosen_contacts, %(contact)s::bigint, %(kept)s::bigint),
@@ -94,7 +95,7 @@ CHOOSE_OTHER: Final = RENAME.format(
 """,
     only="AND prepared_up_to < %(contact)s",
 )
-# Chunks of what is walked a second time would overlap: nothing is known of these broadcasts' chunks then.
+# A second walk would make overlapping chunks, so these broadcasts' chunks are deleted.
 FORGET_CHUNKS: Final = """
 DELETE FROM broadcasts_recipientchunk chunk USING broadcasts_broadcast broadcast
 WHERE chunk.broadcast_id = broadcast.id AND NOT broadcast.is_prepared
@@ -105,10 +106,10 @@ WAITING: Final = (Stage.READY, Stage.HELD)
 
 
 class Found(NamedTuple):
-    """A contact's row in a broadcast, which is under way or not.
+    """A contact's row in a broadcast, whether or not the broadcast is under way.
 
-    `was_unreachable` where preparation found no address of its own for it; `may_have_got_it` where it, or one that has
-    become it, was sent to as far as anybody knows.
+    `was_unreachable` says that preparation found no address of its own. `may_have_got_it` says that the message may
+    have been sent to this contact or to one that was merged into it.
     """
 
     broadcast: int
@@ -124,9 +125,9 @@ class Found(NamedTuple):
 
 
 def forget_contact(contact: int) -> None:
-    """Erase what broadcasts know of a contact who is removed; those who wait for a message get none."""
+    """Erase a removed contact's data from broadcasts; its waiting messages are skipped."""
     hold_preparation(contact)
-    # Services that tell broadcasts to wait lock them before their recipients, too.
+    # Services that make recipients wait also lock broadcasts before recipients.
     _execute(LEAVE_OUT, {"contact": contact})
     found = _locked(contact)
     changes = _skip([row for row in found if row.waits], Recipient.SkipReason.NO_ADDRESS)
@@ -135,9 +136,9 @@ def forget_contact(contact: int) -> None:
 
 
 def move_recipients(kept: int, gone: int) -> None:
-    """Let one contact get what another was still to get, unless it comes to them in the broadcast anyway.
+    """Give `kept` the messages that `gone` still waits for, unless `kept` is a recipient of the broadcast anyway.
 
-    What has been sent stays with the number that its network knows it by.
+    A sent message keeps the contact id of `gone`, because the network's statuses name it.
     """
     hold_preparation(gone)
     for statement in (LOCK_BROADCASTS, FORGET_CHUNKS, CHOOSE_OTHER):
@@ -154,7 +155,7 @@ def move_recipients(kept: int, gone: int) -> None:
     _execute(MOVE, [kept, moving, gone])
     add_to_chunks(moving, contact=gone, number=-1)
     add_to_chunks([*moving, *marked], contact=kept, number=1)
-    # The two rows change places, by way of a number that nobody has.
+    # Swap the contact ids of the two rows, by way of an id that no contact has.
     for new, old in ((-gone, gone), (gone, kept), (kept, -gone)):
         _execute(MOVE, [new, changing, old])
     _execute(ERASE, [[row.broadcast for row in leaving if row.broadcast not in moving], gone])
@@ -166,7 +167,7 @@ def _is_unreachable(row: Found | None) -> bool:
 
 
 def _one_too_many(gone: Found, kept: Found) -> Found | None:
-    """Give the one of two rows that waits although the other has got it, or is to get it."""
+    """Return the row that waits although the other has got the message or will get it."""
     if gone.waits:
         return None if kept.was_unreachable else gone
     return kept if kept.waits and gone.may_have_got_it else None
@@ -179,7 +180,7 @@ def _locked(contact: int, *others: int) -> list[Found]:
 
 
 def _skip(rows: Collection[Found], reason: Recipient.SkipReason) -> dict[int, Mapping[str, int]]:
-    """Skip those who wait, and give what that changes in their broadcasts' counts."""
+    """Skip waiting recipients. Returns the changes to their broadcasts' counts."""
     if not rows:
         return {}
     skipped = [(row.broadcast, row.contact) for row in rows]
@@ -191,7 +192,7 @@ def _skip(rows: Collection[Found], reason: Recipient.SkipReason) -> dict[int, Ma
 
 
 def _mark(kept: int, gone: int, broadcasts: Collection[int]) -> list[int]:
-    """Let nobody else bring the one who stays what the other has got; gives where they had no row before."""
+    """Mark `kept` in these broadcasts, so that it gets no second message. Returns those in which it had no row."""
     if not broadcasts:
         return []
     values: dict[str, Any] = {"kept": kept, "gone": gone, "broadcasts": list(broadcasts)}

@@ -1,6 +1,6 @@
-"""What broadcasts hold of contacts that are about to be merged or removed: locked before the contacts.
+"""Locks the recipients of contacts that are about to be merged or removed, before the contacts are locked.
 
-Readers of statuses lock in this order, too: broadcasts, their recipients, and then who wants no more marketing.
+Readers of statuses lock in this order too: broadcasts, their recipients, then contacts who want no more marketing.
 """
 
 from collections.abc import Collection
@@ -11,7 +11,7 @@ from django.db import connection
 from broadcasts.services.audience.locking import hold_preparation
 from workspaces.contacts.services import ContactLockHandler
 
-# Those whose choice of contacts changes with them, and those in which one of them may take another's place.
+# Broadcasts whose chosen contacts change, and broadcasts in which one of the contacts may take another's place.
 LOCK_BROADCASTS: Final = """
 SELECT FROM broadcasts_broadcast broadcast
 WHERE workspace_id = ANY (ARRAY (SELECT workspace_id FROM contacts_contact WHERE id = ANY (%(ids)s)))
@@ -22,7 +22,7 @@ WHERE workspace_id = ANY (ARRAY (SELECT workspace_id FROM contacts_contact WHERE
     ) BETWEEN 1 AND cardinality(%(ids)s::bigint[]) - 1))
 ORDER BY id FOR NO KEY UPDATE
 """
-# By the recipients' key: a contact stands in few broadcasts, all of them its workspace's.
+# Recipients are found by their key: a contact is in few broadcasts, all in its workspace.
 LOCK_RECIPIENTS: Final = """
 SELECT FROM broadcasts_broadcast broadcast
 JOIN broadcasts_recipient recipient ON recipient.broadcast_id = broadcast.id AND recipient.contact_id = ANY (%(ids)s)
@@ -33,7 +33,7 @@ ORDER BY recipient.broadcast_id, recipient.contact_id FOR NO KEY UPDATE OF recip
 
 
 def lock_recipients_of(contacts: Collection[int]) -> None:
-    """Hold contacts' recipients, before them the broadcasts that may change with them, and first of all preparation."""
+    """Stop preparation, then lock the broadcasts that may change with these contacts, then the contacts' recipients."""
     values: dict[str, Any] = {"ids": list(contacts)}
     for contact in sorted(contacts):
         hold_preparation(contact)

@@ -1,4 +1,4 @@
-"""A broadcast's counts: changed in the transaction that changes its recipients, and never counted."""
+"""A broadcast's counts. The transaction that changes recipients changes them, so nothing counts the rows."""
 
 from collections.abc import Collection, Mapping
 from typing import Any, Final
@@ -12,8 +12,8 @@ from config.leases.arrays import integers
 COUNTS: Final = ("pending", "sent", "delivered", "read", "failed", "skipped", "held", "clicked")
 BUCKETS: Final = 16
 
-# A bucket belongs to a database connection, so that two writers rarely wait for each other; rows are locked in the
-# order of their broadcasts, so that those who do wait never wait in a circle.
+# A database connection has its bucket, so two writers rarely wait for each other. Rows are locked in the order of their
+# broadcasts, so writers that do wait cannot deadlock.
 ADD = f"""
 INSERT INTO broadcasts_broadcastcount AS kept (broadcast_id, bucket, {", ".join(COUNTS)})
 SELECT change.broadcast_id, pg_backend_pid() %% {BUCKETS}, {", ".join(f"change.{name}" for name in COUNTS)}
@@ -27,8 +27,9 @@ DO UPDATE SET {", ".join(f"{name} = kept.{name} + excluded.{name}" for name in C
 def add_counts(changes: Mapping[int, Mapping[str, int]], *, cursor: Any = None) -> None:
     """Add differences to broadcasts' counts, by broadcast and count, inside the caller's transaction.
 
-    `cursor` is one of a worker's own connection; else the project's is used. Differences of zero write nothing. Call it
-    once in a transaction, as late as possible: until the commit others may wait for these rows.
+    `cursor` may belong to a worker's own connection; otherwise the project's connection is used. Differences of zero
+    write nothing. Call it once in a transaction and as late as possible: others may wait for these rows until the
+    commit.
     """
     changed = {key: counts for key, counts in sorted(changes.items()) if any(counts.values())}
     if not changed:
@@ -42,7 +43,7 @@ def add_counts(changes: Mapping[int, Mapping[str, int]], *, cursor: Any = None) 
 
 
 def counts_of(broadcasts: Collection[Broadcast]) -> dict[int, dict[str, int]]:
-    """Give the counts of broadcasts by their keys: by status, `held` (of the pending) and `clicked`."""
+    """Return the counts of broadcasts by their keys: each status, `held` (part of pending) and `clicked`."""
     ids = [broadcast.pk for broadcast in broadcasts]
     counts = {key: dict.fromkeys(COUNTS, 0) for key in ids}
     if not ids:

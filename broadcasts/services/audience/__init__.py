@@ -1,1 +1,1 @@
-"""Whom a broadcast goes to: its contacts become rows of recipients, chunk by chunk."""
+"""Turns a broadcast's contacts into rows of recipients, chunk by chunk."""

@@ -1,9 +1,9 @@
-"""Which chunk of an audience a connection prepares: the next one, or the one behind it where another one has that.
+"""Chooses the chunk of an audience that a connection prepares: the next, or the one behind it if the next is taken.
 
-Chunks are prepared at the same time and committed in the order of their contacts. So how far a broadcast has come is
-one number still; its recipients come to be in the order of their ids; of two with one address it is the older one who
-gets it; and whatever dies leaves no gap. Who has which chunk is known by advisory locks alone, which end with their
-transactions: threads of a process and processes of several hosts share a broadcast in the same way.
+Two connections prepare chunks at the same time, but commit them in the order of their contacts. So one number still
+says how far a broadcast has come, and recipients appear in the order of their ids. Of two contacts with one address the
+older gets the message. A crash leaves no gap. Only advisory locks say which connection has which chunk, and they end
+with its transaction. So threads of a process and processes of several hosts share a broadcast in the same way.
 """
 
 from typing import Final, NamedTuple
@@ -15,17 +15,17 @@ from broadcasts.services.audience.locking import join_preparation, place_of, tak
 from broadcasts.services.audience.people import end_of_chunk
 from broadcasts.services.audience.skips import wants_skips
 
-# Contacts that the walk passes in one transaction, which then takes about 50 ms.
+# The number of contacts that a transaction walks, which takes about 50 ms.
 SIZE: Final = 5_000
-# Where each skipped recipient is an event.
+# The size if each skipped recipient is an event.
 SIZE_WITH_EVENTS: Final = 1_000
-# Others may go on while it is looked for a chunk; where they do so all the time, it is looked again soon.
+# Other connections may move on during the search. After this many attempts it stops; another search follows soon.
 TRIES: Final = 8
 Status = Broadcast.Status
 
 
 class TakenChunk(NamedTuple):
-    """The contacts behind `after` up to `up_to`. `previous` is the chunk before, where somebody has that still."""
+    """The contacts behind `after`, up to `up_to`. `previous` names the chunk before while another connection has it."""
 
     broadcast: Broadcast
     after: int
@@ -39,18 +39,19 @@ class TakenChunk(NamedTuple):
 
 
 def unprepared() -> Q:
-    """What is under way and has contacts left to walk; one whose message was refused has nothing to prepare.
+    """Select broadcasts under way with contacts left to walk. A refused message leaves nothing to prepare.
 
-    One whose preparation was given up waits until it is resumed.
+    A broadcast whose preparation was given up waits until it is resumed.
     """
     under_way = Q(status__in=(Status.SENDING, Status.PAUSED), is_prepared=False, broke_off_at=None)
     return under_way & ~Q(frozen__is_refused=True)
 
 
 def find_chunk(broadcast: int, *, size: int | None, alone: bool) -> TakenChunk | None:
-    """Take a chunk until the transaction ends; None where others have all that may be prepared now, or nothing is left.
+    """Take a chunk until the transaction ends. None if no chunk is left, or none that others have not taken.
 
-    The broadcast's row stays free, so that it can be paused at any time. `alone` waits until nobody else prepares it.
+    The broadcast's row stays unlocked, so that it can be paused at any time. `alone` waits until no other connection
+    prepares the broadcast.
     """
     joined = join_preparation(broadcast, alone=alone)
     if joined is None or not joined.may_prepare:
@@ -69,7 +70,8 @@ def find_chunk(broadcast: int, *, size: int | None, alone: bool) -> TakenChunk |
 
 
 def _free_place(broadcast: Broadcast, after: int, size: int, *, is_taken: bool) -> tuple[int, int | None] | None:
-    """Take the next chunk, or the one behind it; gives where that begins, and where the one before it does."""
+    """Take the next chunk, or the one behind it. Returns its `after`, and that of the chunk before if another has
+    it."""
     last = broadcast.last_contact or 0
     previous: int | None = None
     place: int | None = broadcast.prepared_up_to
@@ -77,12 +79,12 @@ def _free_place(broadcast: Broadcast, after: int, size: int, *, is_taken: bool) 
         if is_taken and place in (after, previous):
             return after, previous if place == previous else None
         if place is None or place == previous:
-            return None  # two are at it already
+            return None  # two connections prepare it already
         if place == after:
             previous, after = after, end_of_chunk(broadcast, after=after, size=size)
             if after >= last:
                 return None
         else:
-            previous, after = None, place  # the chunk was free as it is prepared by now
+            previous, after = None, place  # the chunk was free because it is already prepared
         is_taken, place = take_chunk(broadcast.pk, after), place_of(broadcast.pk)
     return None

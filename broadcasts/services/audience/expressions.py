@@ -1,6 +1,6 @@
-"""What a broadcast asks of each contact, as SQL: the address, the moment, the variables' values, a reason to skip it.
+"""A broadcast's questions to each contact, as SQL: address, moment, values of variables, reason to skip.
 
-The contact's row is `person`; parts of the statement that a broadcast does not need are not in it.
+The contact's row is named `person`. The statement has only the parts that the broadcast needs.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from broadcasts.services.progress.schedule import instant_of, known_zone
 from workspaces.conversations.models import Conversation
 from workspaces.conversations.models.conversations import PLATFORMS_WITH_WINDOW, WINDOW
 
-# A zone whose moment has passed when the broadcast begins is sent at once if it has passed for less than this.
+# A zone's moment may have passed when the broadcast begins. It is sent at once if that was less than this ago.
 STILL_SENT: Final = timedelta(hours=1)
 CONTACT_VALUES: Final[Mapping[str, str]] = {
     "contact.name": "person.name",
@@ -27,14 +27,14 @@ CONTACT_VALUES: Final[Mapping[str, str]] = {
     "contact.country": "person.country",
 }
 LOCAL_MOMENT: Final = "COALESCE(zone.moment, %(own_moment)s)"
-# What the reasons, the address and any variable are read from.
+# Columns for the reasons, the address and the variables. The second tuple is read only if there are variables.
 COLUMNS: Final = ("id", "phone", "timezone", "opted_out_at", "marketing_opted_out_at")
 OF_VARIABLES: Final = ("name", "email", "country", "attributes")
 
 
 @dataclass(slots=True)
 class Statement:
-    """SQL with its parameters by name, as it is put together."""
+    """SQL under construction, with its named parameters."""
 
     joins: list[str] = field(default_factory=list)
     parameters: dict[str, Any] = field(default_factory=dict)
@@ -43,7 +43,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Columns of the audience's statement: `reason` is null for those who are sent to."""
+    """Expressions for the columns of the audience's statement. `reason` is null for recipients who are sent to."""
 
     address: str
     kind: str
@@ -57,7 +57,7 @@ class Person:
 
 
 def person_of(broadcast: Broadcast, message: FrozenMessage, started_at: datetime) -> Person:
-    """Write what is asked of each contact of a broadcast that begins at this moment."""
+    """Write the expressions for a broadcast that begins at `started_at`."""
     statement = Statement(parameters={"started": started_at, "channel": broadcast.channel_id})
     statement.reasons.append(
         ("opted_out", "person.opted_out_at IS NOT NULL OR person.marketing_opted_out_at IS NOT NULL")
@@ -84,9 +84,10 @@ def person_of(broadcast: Broadcast, message: FrozenMessage, started_at: datetime
 
 
 def _address(statement: Statement, platform: str) -> tuple[str, str]:
-    """WhatsApp takes a phone number, the network's own number for one, or an id of the business's own.
+    """Return the SQL of a contact's address and its kind.
 
-    The other networks know people by their own ids only. Who is several persons on a channel is the newest.
+    WhatsApp takes a phone number, the network's own form of a number, or a business-scoped id. The other networks take
+    only their own ids. If a contact has several identities on a channel, the newest counts.
     """
     is_whatsapp = platform == "whatsapp"
     statement.joins.append(
@@ -107,7 +108,8 @@ def _address(statement: Statement, platform: str) -> tuple[str, str]:
 
 
 def _need_window(statement: Statement, started_at: datetime, due_at: str) -> None:
-    """Judge by the window those who are sent to at once: who is due later may write before, and the sender looks."""
+    """Skip people who are due at once with a closed window. Others may still write first, and the sender checks
+    them."""
     table = Conversation._meta.db_table
     statement.joins.append(
         f"LEFT JOIN {table} conversation"
@@ -139,7 +141,7 @@ def _moment(statement: Statement, broadcast: Broadcast, started_at: datetime) ->
 
 @lru_cache(maxsize=32)
 def moments_of(scheduled_local_at: str, own_zone: str) -> dict[str, datetime]:
-    """Give the moment of a wall clock in every zone there is."""
+    """Return the moment of a wall clock in every known time zone."""
     wall = datetime.strptime(scheduled_local_at, "%Y-%m-%d %H:%M:%S")  # noqa: DTZ007  # a different moment in each zone
     return {zone: instant_of(wall, zone) for zone in sorted({*available_timezones(), known_zone(own_zone, None)})}
 
@@ -159,6 +161,6 @@ def _value(statement: Statement, number: int, name: str, message: FrozenMessage)
         statement.parameters[f"field_{number}"] = key
         value = f"person.attributes ->> %(field_{number})s"
     if message.template is not None:
-        # No template takes line breaks, tabs, or more than four blanks in a row.
+        # Templates allow no line breaks, no tabs, and at most four blanks in a row.
         value = rf"regexp_replace({value}, '\s+', ' ', 'g')"
     return f"NULLIF(btrim({value}), '')"

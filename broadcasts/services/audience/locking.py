@@ -1,6 +1,7 @@
-"""Who has a broadcast's audience: those who prepare it, or one who removes or merges contacts; and who has which chunk.
+"""Advisory locks on a broadcast's audience and on its chunks.
 
-A chunk is known by the contact before its first, the place that preparation has come to when it is the next.
+Connections that prepare a broadcast share its audience. A service that removes or merges contacts has it alone. A chunk
+is named by the id of the contact before its first; for the next chunk that is `prepared_up_to`.
 """
 
 from typing import Any, Final, NamedTuple
@@ -12,7 +13,7 @@ from broadcasts.models import Broadcast
 from config.postgresql.advisory_locks import AdvisoryLock
 
 NUMBERS: Final = 2**31
-# Those who prepare share the audience, so a service that wants it alone waits until their chunks end.
+# Preparation shares the lock, so a service that wants it alone waits until the chunks end.
 SHARED: Final = "pg_try_advisory_xact_lock_shared(%(class)s, (id %% %(numbers)s)::int)"
 ALONE: Final = "pg_advisory_xact_lock(%(class)s, (id %% %(numbers)s)::int) IS NOT NULL"
 JOIN: Final = """
@@ -27,8 +28,8 @@ IS_WAITED_FOR: Final = """
 SELECT EXISTS (SELECT FROM pg_locks own JOIN pg_locks other USING (transactionid)
     WHERE own.pid = pg_backend_pid() AND own.granted AND NOT other.granted)
 """
-# One that is about to begin may be prepared before the transaction ends. Nobody waits in a circle: all who want several
-# take them in one order, and a worker that prepares waits for none but those who prepare.
+# A broadcast that is about to begin may be prepared before the transaction ends, so it is included. These locks cannot
+# deadlock: services that need several take them in the same order, and preparation waits only for other preparation.
 WAIT: Final = """
 SELECT pg_advisory_xact_lock(%(class)s, (open.id %% %(numbers)s)::int)
 FROM (
@@ -42,11 +43,11 @@ FROM (
 
 
 class InTheWay(Exception):
-    """Somebody whose end this transaction waits for waits for one of its rows."""
+    """The transaction that this one waits for is waiting for a row of this one."""
 
 
 class Joined(NamedTuple):
-    """What came of joining: whether the audience is ours, too, and whether the chunk `after` is, as of a moment ago."""
+    """The result of `join_preparation`: whether it shares the audience, and whether it has the chunk behind `after`."""
 
     may_prepare: bool
     is_taken: bool
@@ -54,7 +55,8 @@ class Joined(NamedTuple):
 
 
 def join_preparation(broadcast: int, *, alone: bool) -> Joined | None:
-    """Take a share in a broadcast's audience until the transaction ends, or wait for all of it; try the next chunk."""
+    """Share a broadcast's audience until the transaction ends, or wait for all of it. Also try to take the next
+    chunk."""
     values = {
         "class": AdvisoryLock.AUDIENCE.value,
         "chunks": AdvisoryLock.AUDIENCE_CHUNK.value,
@@ -66,13 +68,13 @@ def join_preparation(broadcast: int, *, alone: bool) -> Joined | None:
 
 
 def take_chunk(broadcast: int, after: int) -> bool:
-    """Take a chunk until the transaction ends, unless somebody else has it."""
+    """Take a chunk until the transaction ends. False if another transaction has it."""
     [is_taken] = _first(TAKE, [AdvisoryLock.AUDIENCE_CHUNK.value, broadcast, after]) or [False]
     return bool(is_taken)
 
 
 def place_of(broadcast: int) -> int | None:
-    """Give how far preparation has come at this moment; what was free to be taken may have been prepared meanwhile."""
+    """Return how far preparation has come now. A chunk that was free may have been prepared meanwhile."""
     return Broadcast.objects.filter(pk=broadcast).values_list("prepared_up_to", flat=True).first()
 
 
@@ -98,7 +100,7 @@ def _has_ended(broadcast: int, after: int) -> bool:
 
 
 def hold_preparation(contact: int) -> None:
-    """Let no broadcast of a contact's workspace be prepared until the transaction ends; chunks under way end first."""
+    """Stop preparing broadcasts of a contact's workspace until the transaction ends. Chunks under way end first."""
     with connection.cursor() as cursor:
         cursor.execute(WAIT, {"class": AdvisoryLock.AUDIENCE.value, "numbers": NUMBERS, "contact": contact})
 

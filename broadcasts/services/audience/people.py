@@ -1,4 +1,4 @@
-"""The contacts that a broadcast is for, and how far to walk among them in one go."""
+"""A broadcast's contacts, and the size of a chunk among them."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -24,7 +24,7 @@ ENGAGED: Final[Mapping[str, Q]] = {
 
 
 def audience_filter(broadcast: Broadcast) -> dict[str, Any] | None:
-    """Give the filter that its contacts have to meet, empty for all; None where its segment was removed."""
+    """Return the filter that contacts must meet; empty for all contacts. None if the segment was removed."""
     if broadcast.type == Broadcast.Type.RETARGET or broadcast.chosen_contacts is not None:
         return {}
     if (broadcast.audience or {}).get("segment") == "all":
@@ -33,13 +33,13 @@ def audience_filter(broadcast: Broadcast) -> dict[str, Any] | None:
 
 
 def last_contact_of(broadcast: Broadcast) -> int:
-    """Give the newest contact of the workspace: those who are added later are not in the audience."""
+    """Return the workspace's newest contact. Contacts that are added later are not in the audience."""
     own = Contact.objects.of(broadcast.workspace).order_by("-workspace_id", "-id")
     return own.values_list("pk", flat=True).first() or 0
 
 
 def contacts_between(broadcast: Broadcast, filter: Mapping[str, Any], *, after: int, up_to: int) -> "QuerySet[Contact]":
-    """Give those whom the broadcast is for, of the contacts with these ids."""
+    """Return the broadcast's contacts with ids above `after`, up to `up_to`."""
     people = Contact.objects.filter(workspace_id=broadcast.workspace_id, pk__gt=after, pk__lte=up_to)
     if broadcast.type == Broadcast.Type.RETARGET:
         return people.filter(Exists(_engaged(broadcast, after, up_to).filter(contact_id=OuterRef("pk"))))
@@ -49,9 +49,9 @@ def contacts_between(broadcast: Broadcast, filter: Mapping[str, Any], *, after: 
 
 
 def end_of_chunk(broadcast: Broadcast, *, after: int, size: int) -> int:
-    """Give the id up to which a chunk goes: so many contacts further, or the last one.
+    """Return the id up to which a chunk goes: `size` contacts further, or the last contact.
 
-    What counts is whom the walk passes, not whom a segment finds: that is what takes the time.
+    It counts the contacts that the walk passes, not those that a segment finds: the walk is what takes the time.
     """
     last = broadcast.last_contact or 0
     walked: QuerySet[Any, int]

@@ -1,7 +1,7 @@
-"""Preparation: a chunk of contacts becomes recipients, with everything that follows from it, in one transaction.
+"""Turns a chunk of contacts into recipients, with all consequences, in one transaction.
 
-Whatever dies, and wherever, the next run goes on from the same contact: the place it has come to is written with the
-recipients. Two connections may prepare a broadcast at the same time, each a chunk of its own (`chunks.py`).
+The transaction also writes how far preparation has come. After any crash the next run goes on from the same contact.
+Two connections may prepare a broadcast at the same time, each with its own chunk (`chunks.py`).
 """
 
 from collections import Counter
@@ -32,14 +32,16 @@ from config.db import violated_constraint
 from workspaces.conversations.services.outbound.queueing import SENDER
 
 UNIQUE: Final = ("broadcasts_recipient_pkey", "recipient_address_once_per_broadcast")
-# Nothing that a crash of the server takes back is lost: the place goes with the recipients, and a sender that claims
-# one of them commits to the same log after them. Events are: a receiver may have had one that was taken back.
+# A server crash may undo the commit, but nothing is lost. The position goes back together with the recipients, and a
+# sender's claim is written to the same log later than they are. Events differ: a receiver may have got an event that
+# the crash undoes.
 WAIT_FOR_NO_DISK: Final = "SET LOCAL synchronous_commit = off"
 Status = Broadcast.Status
 
 
 class Prepared(NamedTuple):
-    """So many recipients that are due at one moment in one zone, or are skipped for one reason: these `contacts`."""
+    """The number of recipients with the same moment and zone, or with the same reason to skip; `contacts` if
+    skipped."""
 
     due_at: datetime
     timezone: str | None
@@ -50,7 +52,7 @@ class Prepared(NamedTuple):
 
 @dataclass(slots=True)
 class Outcome:
-    """What a chunk has come to."""
+    """A chunk's results, added up."""
 
     ready: dict[datetime, Counter[str | None]] = field(default_factory=dict)
     skipped: list[int] = field(default_factory=list)
@@ -70,11 +72,11 @@ class Outcome:
 
 
 class _HasMoved(Exception):
-    """The broadcast was cancelled, or the chunk before was not prepared after all: the chunk is rolled back."""
+    """The chunk is rolled back: the broadcast was cancelled, or the chunk before was not prepared."""
 
 
 def prepare_chunk(broadcast: int, *, now: datetime, size: int | None = None) -> bool:
-    """Prepare the next contacts of a broadcast that nobody else prepares; says whether it is to be called again."""
+    """Prepare a broadcast's next free chunk. Returns whether to call it again."""
     try:
         return _prepare_next(broadcast, now, size)
     except InTheWay:
@@ -82,13 +84,13 @@ def prepare_chunk(broadcast: int, *, now: datetime, size: int | None = None) -> 
     except OperationalError as error:
         if not isinstance(error.__cause__, DeadlockDetected):
             raise
-    # Somebody in a later chunk has the address of somebody in an earlier one: one chunk after the other, then.
+    # A contact in a later chunk has the address of a contact in an earlier chunk, so prepare them one after the other.
     try:
         return _prepare_next(broadcast, now, size, alone=True)
     except OperationalError as error:
         if not isinstance(error.__cause__, LockNotAvailable):
             raise
-    return False  # others are at it for long, and are not waited for
+    return False  # others are preparing it for long; do not wait
 
 
 def _prepare_next(broadcast: int, now: datetime, size: int | None, *, alone: bool = False) -> bool:
@@ -124,7 +126,7 @@ def _prepare(chunk: TakenChunk, now: datetime) -> None:
 
 
 def _insert(broadcast: int, person: Person, people: Any) -> list[Prepared]:
-    """Insert a chunk; once more and with care where an address stands in the broadcast already, which is rare."""
+    """Insert a chunk. Insert it again with care if an address is in the broadcast already, which is rare."""
     try:
         with transaction.atomic():
             return _run(insert(person, is_careful=False), broadcast, person, people)
@@ -147,7 +149,7 @@ def _commit_without_waiting() -> None:
 
 
 def _advance(chunk: TakenChunk, outcome: Outcome) -> None:
-    """Write how far it has come, unless it was cancelled, or what lies before the chunk is not prepared."""
+    """Write how far preparation has come. Raises if the broadcast was cancelled or the part before is not prepared."""
     own = Broadcast.objects.filter(
         pk=chunk.broadcast.pk, status__in=(Status.SENDING, Status.PAUSED), prepared_up_to=chunk.after
     )

@@ -1,4 +1,4 @@
-"""Whether anybody wants to know of each recipient that is skipped."""
+"""Whether a workspace subscribes to events about skipped recipients."""
 
 from agency.services import subscribed_events
 from broadcasts import events
@@ -6,6 +6,6 @@ from broadcasts.models import Broadcast
 
 
 def wants_skips(broadcast: Broadcast) -> bool:
-    """Whether an event is wanted for each recipient of a broadcast that is skipped."""
+    """Whether each skipped recipient of a broadcast needs an event."""
     wanted = subscribed_events([broadcast.workspace_id]).get(broadcast.workspace_id, set())
     return events.RECIPIENT_SKIPPED in wanted

@@ -1,4 +1,4 @@
-"""The statements that turn contacts into recipients, and the one that only counts them."""
+"""SQL statements that turn contacts into recipients or only count them."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from broadcasts.services.audience.expressions import Person
 from workspaces.contacts.models import Contact
 
-# Who is asked what: one row for each contact, with a reason where it is skipped.
+# One row for each contact, with a reason if the contact is skipped.
 ASKED: Final = """
 SELECT person.id, {address} AS address, {kind} AS kind, {due_at} AS due_at, {timezone} AS timezone,
     {reason} AS reason, {values} AS "values", person.phone
@@ -23,8 +23,8 @@ COUNTED: Final = """
 SELECT due_at, timezone, skip_reason, count(*)::int, array_agg(contact_id) FILTER (WHERE skip_reason IS NOT NULL)
 FROM inserted GROUP BY due_at, timezone, skip_reason
 """
-# A conflict is an address that somebody of the broadcast has already; or a contact who stands there, as another one has
-# become them, and they keep their row.
+# A conflict is either an address that the broadcast already has, or a contact with a row already, because another
+# contact was merged into it. The existing row stays.
 INSERT: Final = """
 WITH inserted AS (
     INSERT INTO broadcasts_recipient ({columns})
@@ -38,7 +38,7 @@ WITH inserted AS (
 )
 {counted}
 """
-# Those who are not there now have the address of somebody who is.
+# Contacts without a row by now have the address of another recipient.
 INSERT_DUPLICATES: Final = """
 WITH inserted AS (
     INSERT INTO broadcasts_recipient ({columns})
@@ -53,7 +53,7 @@ WITH inserted AS (
 
 
 def asked(person: Person) -> str:
-    """Give the statement in whose `{people}` the contacts are to be written."""
+    """Return the audience's statement. The query of the contacts replaces its `{people}`."""
     return ASKED.format(
         address=person.address,
         kind=person.kind,
@@ -67,8 +67,8 @@ def asked(person: Person) -> str:
 
 
 def with_people(statement: str, person: Person, people: "QuerySet[Contact]", cursor: Any) -> str:
-    """Write the contacts into a statement, the values of a segment's conditions as literals."""
-    # Also where nobody can be meant, as all who were chosen are gone.
+    """Insert the query of the contacts into a statement, with its values as literals."""
+    # Also if no contact can match because all chosen contacts are gone.
     compiler = people.values(*person.columns).query.get_compiler(people.db, elide_empty=False)
     sql, parameters = compiler.as_sql()
     written = cursor.mogrify(sql, parameters) if parameters else sql
@@ -76,8 +76,9 @@ def with_people(statement: str, person: Person, people: "QuerySet[Contact]", cur
 
 
 def insert(person: Person, *, is_careful: bool) -> str:
-    """Insert recipients; carefully where two contacts of the chunk, or one of an earlier chunk, have one address."""
-    # Of two contacts with one address it is the older one who gets it, whatever the plan.
+    """Return the statement that inserts recipients; with care if a contact's address may be in the broadcast
+    already."""
+    # Of two contacts with one address the older gets the message, whatever the plan.
     on_conflict = "ORDER BY asked.id ON CONFLICT DO NOTHING" if is_careful else ""
     return INSERT.format(columns=COLUMNS, asked=asked(person), on_conflict=on_conflict, counted=COUNTED)
 

@@ -1,4 +1,4 @@
-"""A broadcast's waves: how many recipients are due at each moment."""
+"""A broadcast's waves: the number of recipients due at each moment."""
 
 from collections import Counter
 from collections.abc import Mapping

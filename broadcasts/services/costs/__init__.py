@@ -1,4 +1,4 @@
-"""What broadcasts cost: at most, by the installation's rate card, and what the provider says it has billed."""
+"""Costs of broadcasts: the most they cost by the installation's rate card, and what the provider has billed."""
 
 from broadcasts.services.costs.billing import BilledLine, add_billed, billed_lines
 from broadcasts.services.costs.importing import RateCardRefused, RowError, import_rates

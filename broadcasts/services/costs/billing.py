@@ -1,4 +1,4 @@
-"""What the provider's statuses say was billed: kept by broadcast and month, and shown with the card's prices."""
+"""Keeps what the provider's statuses report as billed, by broadcast and month, and prices it by the rate card."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ ON CONFLICT (broadcast_id, month, category, market, is_billable) DO UPDATE SET n
 
 
 class Billed(NamedTuple):
-    """What messages are counted under: the month is its first day, by UTC."""
+    """The key under which billed messages are counted. The month is its first day, in UTC."""
 
     broadcast_id: int
     month: date
@@ -35,7 +35,7 @@ class Billed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BilledLine:
-    """So many messages of a month, category and market; `cost` by the rate card, None without a rate."""
+    """The number of messages of a month, category and market. `cost` follows the rate card; None without a rate."""
 
     month: date
     category: str
@@ -47,9 +47,9 @@ class BilledLine:
 
 
 def add_billed(counts: Mapping[Billed, int], *, cursor: Any = None) -> None:
-    """Add to what was billed, inside the caller's transaction: each message once, when it is first known delivered.
+    """Add billed messages, inside the caller's transaction. Each counts once, when it is first known as delivered.
 
-    `cursor` is one of a worker's own connection; else the project's is used.
+    `cursor` may belong to a worker's own connection; otherwise the project's connection is used.
     """
     if not counts:
         return
@@ -70,13 +70,13 @@ def add_billed(counts: Mapping[Billed, int], *, cursor: Any = None) -> None:
 
 
 def billed_lines(broadcast: Broadcast) -> list[BilledLine]:
-    """Give what was billed for a broadcast, the newest month first."""
+    """Return what was billed for a broadcast, newest month first."""
     currency = billing_currency()
     rows = BilledCount.objects.filter(broadcast_id=broadcast.pk).order_by(
         "-month", "category", "-is_billable", "market"
     )[:MOST_LINES]
 
-    # A month is priced by the rates of its first day: cards change with a quarter.
+    # A month has the prices of its first day, because rate cards change by the quarter.
     @cache
     def prices(month: date, category: str) -> dict[str, Decimal]:
         return prices_on(month, category=category, currency=currency)

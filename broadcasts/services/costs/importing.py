@@ -1,4 +1,4 @@
-"""Rate cards as files: read whole, and kept whole or not at all."""
+"""Imports rate cards from files: a whole file or nothing."""
 
 import csv
 from collections.abc import Iterator, Mapping
@@ -29,14 +29,14 @@ BATCH: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class RowError:
-    """What is wrong with a line of a file; the header is line 1."""
+    """An error in a line of a file; the header is line 1."""
 
     line: int
     message: str
 
 
 class RateCardRefused(Invalid):
-    """A file of which no line was taken, as some cannot be."""
+    """The file has faulty lines, so none of its rates was imported."""
 
     message = "No rate of this file was imported."
     field = "file"
@@ -47,14 +47,14 @@ class RateCardRefused(Invalid):
 
 
 class _Wrong(Exception):
-    """A cell says nothing that a rate could have."""
+    """A cell does not hold a valid value."""
 
 
 def import_rates(*, content: bytes, by: Actor) -> int:
-    """Add the rates of a CSV file, and change the prices of those that are there; says how many rows it has.
+    """Import the rates of a CSV file; existing rates get the new price. Returns the number of rows.
 
-    Its columns are currency, category, market (a country's code, a part of the world or other), price and valid_from.
-    Raises `RateCardRefused` with what is wrong in which line; then nothing was changed.
+    The columns are currency, category, market (a country's code, a part of the world or other), price and valid_from.
+    Raises `RateCardRefused` with the errors of each line, and changes nothing then.
     """
     rates, errors = _read(content)
     if errors:

@@ -1,4 +1,4 @@
-"""The markets that networks price messages by: a recipient's country, or the part of the world that it is in."""
+"""The markets by which networks price messages: a recipient's country, or its part of the world."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -7,11 +7,11 @@ from typing import Final
 
 import phonenumbers
 
-# So much of a number, with its plus, says which country's it is: numbers are counted by it before they are looked up.
+# This much of a number, plus included, gives its country. Numbers are grouped by it before the country is looked up.
 PREFIX_LENGTH: Final = 5
 UNKNOWN: Final = ""
 OTHER: Final = "other"
-# A rate card names the larger markets by their countries, and the rest by these.
+# A rate card names the larger markets by country, and the rest by these regions.
 REGIONS: Final[Mapping[str, str]] = {
     "north america": "CA US",
     "rest of africa": (
@@ -29,7 +29,7 @@ COUNTRIES: Final = frozenset(phonenumbers.SUPPORTED_REGIONS)
 
 
 def market_of(address: str) -> str:
-    """Give the country of a recipient's phone number (with its plus) or business-scoped id; empty where none is known.
+    """Return the country of a phone number (with its plus) or a business-scoped id; empty if it is unknown.
 
     A business-scoped id begins with its country: `US.13491208655302741918`.
     """
@@ -40,7 +40,7 @@ def market_of(address: str) -> str:
 
 
 def markets_of(prefixes: Mapping[str, int]) -> dict[str, int]:
-    """Give how many recipients each market has, from how many addresses begin with each of these prefixes."""
+    """Return the number of recipients in each market, from the number of addresses with each prefix."""
     found: Counter[str] = Counter()
     for prefix, number in prefixes.items():
         found[market_of(prefix)] += number
@@ -48,14 +48,16 @@ def markets_of(prefixes: Mapping[str, int]) -> dict[str, int]:
 
 
 def names_of(market: str) -> tuple[str, ...]:
-    """Give the names under which a rate card may have this country's price, the most exact one first."""
+    """Return the names under which a rate card may list a country's price, most exact first."""
     region = REGION_OF.get(market)
     return (market, region, OTHER) if region else (market, OTHER)
 
 
 @lru_cache(maxsize=20_000)
 def _of_prefix(prefix: str) -> str:
-    """Networks price by the calling code, so of those that share one only America and Kazakhstan are told apart."""
+    """Return the country of a prefix.
+
+    Networks price by the calling code. Of countries that share a code, only America's and Kazakhstan are told apart."""
     digits = prefix[1:]
     if digits.startswith("1"):
         number = phonenumbers.PhoneNumber(country_code=1, national_number=int(f"{digits[1:4]:2<3}5550123"))

@@ -1,4 +1,4 @@
-"""What so many messages cost at most, by the rates that are valid on a day."""
+"""The highest cost of a number of messages, by the rates that are valid on a day."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -17,14 +17,14 @@ def billing_currency() -> str:
 
 
 def category_of(text: str) -> str:
-    """Give a category's name as rates and statuses are compared by it."""
+    """Return a category's name in the form that rates and statuses share."""
     return text.strip().lower().replace("_", "-").replace(" ", "-")
 
 
 def estimate(counts: Mapping[str, int], category: str, currency: str, on: date) -> Decimal | None:
-    """Give what messages to so many people of each market cost at most; None where a market has no rate.
+    """Return the highest cost of messages to this many people in each market; None if a market has no rate.
 
-    It is what they cost if each is delivered and none is free, at the price without any discount for volume.
+    It assumes that each message is delivered, that none is free, and that no discount for volume applies.
     """
     prices = prices_on(on, category=category, currency=currency)
     total = Decimal(0)
@@ -37,12 +37,12 @@ def estimate(counts: Mapping[str, int], category: str, currency: str, on: date) 
 
 
 def prices_on(on: date, *, category: str, currency: str) -> dict[str, Decimal]:
-    """Give the price of each market of a rate card: the newest that is valid on a day."""
+    """Return the price of each market: the newest rate that is valid on a day."""
     valid = Rate.objects.filter(currency=currency, category=category_of(category), valid_from__lte=on)
     newest = valid.order_by("market", "-valid_from").distinct("market")
     return {market.lower(): price for market, price in newest.values_list("market", "price")}
 
 
 def price_of(market: str, prices: Mapping[str, Decimal]) -> Decimal | None:
-    """Give the price for a country: its own, else that of its part of the world, else that of all others."""
+    """Return a country's price: its own, or its region's, or that of all others."""
     return next((prices[name.lower()] for name in names_of(market) if name.lower() in prices), None)

@@ -1,1 +1,1 @@
-"""What an author writes: checked, kept, changed, tried out."""
+"""Creates, checks, changes and tests the broadcasts that authors write."""
