@@ -1,4 +1,4 @@
-"""Wake-ups of broadcasts."""
+"""Celery tasks of broadcasts."""
 
 from celery import shared_task
 from django.db.models.functions import Now
@@ -22,24 +22,24 @@ due_work.add(
 )
 
 
-# Each worker of its queue keeps one running (config/celery/worker.py). The call is settled when it begins: nobody is to
-# bring it again when its process dies.
+# Each worker of its queue keeps one running (config/celery/worker.py). The message is acknowledged as the run begins,
+# so that it is not delivered again if the process dies.
 @shared_task(name="broadcasts.prepare", acks_late=False)
 def prepare() -> None:
-    """Begin what is due, prepare it and complete it, until the worker ends or this run's time is over."""
+    """Begin, prepare and complete broadcasts until the worker ends or this run's time is over."""
     run_round(should_stop=until_worker_ends(longest_seconds=PREPARING_SECONDS))
 
 
 @shared_task(name="broadcasts.count_clicks")
 @one_at_a_time
 def count_clicks() -> None:
-    """Count the clicks on tracked links that were recorded."""
+    """Count the recorded clicks on tracked links."""
     in_batches(lambda: count_recorded_clicks(now=database_now()), seconds=COUNTING_SECONDS)
 
 
 @shared_task(name="broadcasts.count_audiences")
 @one_at_a_time
 def count_audiences() -> None:
-    """Count further what nobody waits for any more of very large audiences, and forget what is old."""
+    """Count further the very large audiences that no request waits for, and delete old forecasts."""
     in_batches(count_further, seconds=FORECAST_SECONDS)
     forget_forecasts()

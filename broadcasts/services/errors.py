@@ -1,4 +1,4 @@
-"""Why broadcasts refuse a change."""
+"""Errors with which services of broadcasts refuse a change."""
 
 from config.errors import Conflict, Invalid, NotFound
 

@@ -4,12 +4,12 @@ from broadcasts.models import Broadcast
 from workspaces.conversations.models import Conversation, Message
 from workspaces.subaccounts.models import Workspace
 
-# Of a workspace with more, the newest are looked at.
+# Only this many of the newest are looked at.
 MOST_LOOKED_AT = 20
 
 
 def has_sent(workspace: Workspace) -> bool:
-    """Say whether a broadcast has begun, or somebody or something has written in a conversation: two statements."""
+    """Say whether a broadcast has begun, or a conversation has an outgoing message. It takes two statements."""
     begun = Broadcast.objects.filter(workspace=workspace).order_by("-created_at", "-id")[:MOST_LOOKED_AT]
     if any(started_at is not None for started_at in begun.values_list("started_at", flat=True)):
         return True

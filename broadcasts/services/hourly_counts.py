@@ -1,4 +1,4 @@
-"""How many broadcasts began in each hour, by agency."""
+"""Counts the broadcasts that began in each hour, by agency."""
 
 from datetime import datetime
 from typing import Final
@@ -17,7 +17,7 @@ GROUP BY 1, 2, 3
 
 
 def count_broadcasts(first: datetime, end: datetime, after: int) -> CountedHours:
-    """Count by the moment at which they began, which has its index."""
+    """Count by `started_at`, which has an index."""
     with connection.cursor() as cursor:
         cursor.execute(COUNT, {"first": first, "end": end})
         return CountedHours(cursor.fetchall())

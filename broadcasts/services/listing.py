@@ -1,4 +1,4 @@
-"""Broadcasts and recipients with what is shown of them beside their own columns: few statements for any number."""
+"""Adds progress and contacts to broadcasts and recipients, with a few statements for any number of them."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,9 +15,9 @@ from broadcasts.services.recipient_chunks import find_chunk_of_page
 from config.leases.arrays import integers
 from workspaces.contacts.models import Contact
 
-# The zone in which a wall clock comes last.
+# The zone that reaches a wall clock last.
 LAST_ZONE: Final = "Etc/GMT+12"
-# Moments at which those who wait are due, by the indexes of what waits alone.
+# The moments at which waiting recipients are due, read by the indexes of waiting recipients.
 WAVES: Final = """
 SELECT one.id,
     least((SELECT min(due_at) FROM broadcasts_recipient WHERE broadcast_id = one.id AND stage = 0 AND due_at > %(now)s),
@@ -26,23 +26,24 @@ SELECT one.id,
         (SELECT max(due_at) FROM broadcasts_recipient WHERE broadcast_id = one.id AND stage = 3))
 FROM unnest(%(ids)s::bigint[]) AS one (id)
 """
-# Deep pages are read from the nearer end, so that the last one is as near as the first.
+# Deep pages are read from the nearer end, so the last page costs no more than the first.
 PAGE: Final = """
 SELECT contact_id FROM broadcasts_recipient WHERE broadcast_id = %(broadcast)s {kept}
 ORDER BY contact_id {order} OFFSET %(offset)s LIMIT %(size)s
 """
-# Among all recipients their chunks lead to the page, unless it is no farther from an end than this.
+# A page of all recipients that is farther than this from both ends is found through their chunks.
 NEAR: Final = 500
 PAGE_OF_CHUNK: Final = """
 SELECT contact_id FROM broadcasts_recipient WHERE broadcast_id = %(broadcast)s AND contact_id <= %(up_to)s
 ORDER BY contact_id DESC OFFSET %(offset)s LIMIT %(size)s
 """
-# Those of a status that few may have, by the indexes of those few; all others are met soon on the way.
+# Statuses that few recipients may have are read by their partial indexes. Any other status turns up soon enough.
 KEPT: Final = {
     Recipient.Status.FAILED.value: "AND failed_at IS NOT NULL AND status = 'failed'",
     Recipient.Status.SKIPPED.value: "AND skip_reason IS NOT NULL",
 }
-# Where few are pending they are those on whom work is left; who is claimed or unknown is so in any broadcast.
+# Up to this many pending recipients are read as the recipients with work left. The indexes of claimed and of unknown
+# recipients cover all broadcasts.
 FEW: Final = 10_000
 PENDING: Final = """
 WITH open AS MATERIALIZED (
@@ -59,7 +60,7 @@ SELECT contact_id FROM open ORDER BY contact_id {order} OFFSET %(offset)s LIMIT 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a broadcast has come; `audience` is whom it goes to, its contacts by their public ids."""
+    """A broadcast's progress. `audience` names its contacts by their public ids."""
 
     counts: dict[str, int]
     audience: dict[str, Any] | None
@@ -76,16 +77,16 @@ class Progress:
 
 
 def joined(rows: BroadcastQuerySet) -> BroadcastQuerySet:
-    """Join what a broadcast shows of other tables."""
+    """Join the other tables that a broadcast's representation reads."""
     return rows.select_related("workspace", "channel", "source_broadcast")
 
 
 def with_progress(
     broadcasts: Iterable[Broadcast], *, now: datetime | None = None, is_list: bool = True
 ) -> list[Broadcast]:
-    """Look up how far broadcasts have come, into their `progress`: two statements for all of them.
+    """Look up the progress of broadcasts into `progress`, with two statements for all of them.
 
-    A list does not name the contacts that were chosen: there may be ten thousand for each.
+    A list leaves out the chosen contacts: a broadcast may have ten thousand.
     """
     some = list(broadcasts)
     counts, waves = counts_of(some), _waves_of(some, now or timezone.now())
@@ -96,12 +97,12 @@ def with_progress(
 
 
 def shown_broadcast(broadcast: Broadcast) -> Broadcast:
-    """Read a broadcast anew with everything that is shown of it."""
+    """Re-read a broadcast with everything that its representation needs."""
     return with_progress(joined(Broadcast.objects.filter(pk=broadcast.pk)), is_list=False)[0]
 
 
 def recipients_page(broadcast: Broadcast, *, status: str | None, offset: int, size: int) -> tuple[list[Recipient], int]:
-    """Give a page of a broadcast's recipients, the newest first, and how many there are: counted already."""
+    """Return a page of a broadcast's recipients, newest first, and their number, which is kept and not counted."""
     counts = counts_of([broadcast])[broadcast.pk]
     total = counts[status] if status else sum(counts[one] for one in Recipient.Status.values)
     size = min(size, total - offset)
@@ -113,7 +114,7 @@ def recipients_page(broadcast: Broadcast, *, status: str | None, offset: int, si
 
 
 def with_contacts(recipients: Sequence[Recipient]) -> list[Recipient]:
-    """Look up the contacts of recipients, into their `contact`; None for one that is gone."""
+    """Look up recipients' contacts into `contact`; None for a deleted contact."""
     contacts = Contact.objects.in_bulk({one.contact_id for one in recipients})
     for one in recipients:
         one.contact = contacts.get(one.contact_id)
@@ -155,7 +156,7 @@ def _waves_of(broadcasts: Collection[Broadcast], now: datetime) -> dict[int, tup
 
 
 def _last_moment(broadcast: Broadcast) -> datetime | None:
-    """Give when a scheduled broadcast reaches the last of its contacts, wherever that may be."""
+    """Return when a scheduled broadcast may reach the last of its contacts."""
     if broadcast.scheduled_local_at is None:
         return broadcast.due_at
     return instant_of(datetime.fromisoformat(broadcast.scheduled_local_at), LAST_ZONE)

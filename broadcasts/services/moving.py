@@ -1,4 +1,4 @@
-"""A broadcast moves from state to state: each move is one conditional statement, and what it does not find is 409."""
+"""Moves a broadcast from state to state, each with one conditional update. A move that is not allowed answers 409."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -24,7 +24,7 @@ from workspaces.subaccounts.models import Channel
 from workspaces.subaccounts.services import lock_workspace
 
 Status = Broadcast.Status
-# The name under which those listen who begin, prepare and end broadcasts.
+# The wake-up name of the workers that begin, prepare and complete broadcasts.
 SWEEP: Final = "broadcasts"
 LONGEST_REASON: Final = 500
 BROKE_OFF: Final = gettext_noop(
@@ -35,7 +35,7 @@ ENDED: Final = {
     Status.SENT: "This broadcast has been sent. Create another one.",
     Status.CANCELLED: "This broadcast was cancelled. Create another one.",
 }
-# What stands in each move's way, by the status, and what to do instead.
+# The refusals of each move by status, with what to do instead.
 REFUSALS: Final[dict[str, dict[str, str]]] = {
     events.SCHEDULED: {
         Status.SCHEDULED: "This broadcast has been scheduled already.",
@@ -64,11 +64,11 @@ REFUSALS: Final[dict[str, dict[str, str]]] = {
 
 @transaction.atomic
 def schedule_broadcast(*, broadcast: Broadcast, now: datetime, by: Actor, version: datetime | None = None) -> Broadcast:
-    """Have a draft sent at its time, or on the next sweep where it has none.
+    """Schedule a draft for its time, or for the next sweep if it has none.
 
-    `version` is the `updated_at` of what somebody has read and confirmed. Raises `BroadcastChanged` for another,
-    `MoveNotAllowed`, `LimitReached` past the plan's broadcasts of the month, and `BroadcastRefused` where its channel
-    or its template can no longer send it.
+    `version` is the `updated_at` that the user has seen and confirmed. Raises `BroadcastChanged` for another version,
+    `MoveNotAllowed`, `LimitReached` past the plan's broadcasts of the month, and `BroadcastRefused` if the channel or
+    the template can no longer send it.
     """
     workspace = lock_workspace(broadcast.workspace)
     draft = lock_broadcast(broadcast)
@@ -90,10 +90,10 @@ def schedule_broadcast(*, broadcast: Broadcast, now: datetime, by: Actor, versio
 
 @transaction.atomic
 def approve_broadcast(*, broadcast: Broadcast, now: datetime, by: Actor, version: datetime | None = None) -> Broadcast:
-    """Say that a broadcast which requires it may be sent.
+    """Approve a broadcast that requires approval.
 
-    `version` is the `updated_at` of what somebody has read and confirmed. Raises `BroadcastChanged` for another, and
-    `MoveNotAllowed`, also where it was approved before.
+    `version` is the `updated_at` that the user has seen and confirmed. Raises `BroadcastChanged` for another version,
+    and `MoveNotAllowed`, also for a broadcast that is approved already.
     """
     found = lock_broadcast(broadcast)
     if is_waiting_for_approval(found):
@@ -104,7 +104,7 @@ def approve_broadcast(*, broadcast: Broadcast, now: datetime, by: Actor, version
 
 @transaction.atomic
 def pause_broadcast(*, broadcast: Broadcast, now: datetime, by: Actor, reason: str | None = None) -> Broadcast:
-    """Hold back what has not been sent yet; no more than what is being sent at this moment still leaves."""
+    """Stop a broadcast's sending. Only messages that are being sent at this moment still leave."""
     return _move(
         broadcast,
         events.PAUSED,
@@ -118,19 +118,19 @@ def pause_broadcast(*, broadcast: Broadcast, now: datetime, by: Actor, reason: s
 
 @transaction.atomic
 def give_up_broadcast(*, broadcast: int, now: datetime) -> None:
-    """Pause a broadcast, with a reason for people, whose preparation killed its process again and again."""
+    """Pause a broadcast whose preparation killed its process several times, with a reason for people."""
     pause_for_fault([broadcast], BROKE_OFF, now)
     paused = Broadcast.objects.filter(pk=broadcast, status=Status.PAUSED)
     if paused.exclude(paused_reason=BROKE_OFF).update(paused_reason=BROKE_OFF, updated_at=now):
-        notify_of_pause(joined(paused).get(), now=now)  # somebody had paused it
+        notify_of_pause(joined(paused).get(), now=now)  # it was paused already
     paused.update(broke_off_at=now)
 
 
 @transaction.atomic
 def pause_for_fault(broadcast_ids: Collection[int], reason: str, now: datetime) -> list[Broadcast]:
-    """Pause those of these broadcasts that are being sent, with a reason for people; gives those it has paused.
+    """Pause those of these broadcasts that are being sent, with a reason for people. Returns those it has paused.
 
-    For the sender, when a channel's access is lost or its provider stops it; in the caller's transaction.
+    The sender calls it in its transaction when a channel's access is lost or its provider stops it.
     """
     rows = Broadcast.objects.filter(pk__in=broadcast_ids, status=Status.SENDING).order_by("pk")
     locked = list(rows.select_for_update(no_key=True).values_list("pk", flat=True))
@@ -146,7 +146,7 @@ def pause_for_fault(broadcast_ids: Collection[int], reason: str, now: datetime) 
 
 @transaction.atomic
 def resume_broadcast(*, broadcast: Broadcast, now: datetime, by: Actor) -> Broadcast:
-    """Go on with a paused broadcast. Raises `MoveNotAllowed`, also while its channel is not connected."""
+    """Resume a paused broadcast. Raises `MoveNotAllowed`, also while its channel is not connected."""
     found = _read(broadcast)
     if found.status == Status.PAUSED and found.channel.status != Channel.Status.ACTIVE:
         raise MoveNotAllowed("The channel of this broadcast is not connected. Connect it again, and resume then.")
@@ -157,7 +157,7 @@ def resume_broadcast(*, broadcast: Broadcast, now: datetime, by: Actor) -> Broad
 
 @transaction.atomic
 def cancel_broadcast(*, broadcast: Broadcast, now: datetime, by: Actor) -> Broadcast:
-    """End a broadcast: what has not been sent yet is skipped; one that has not begun is not counted any more."""
+    """End a broadcast and skip its unsent messages. A broadcast that has not begun no longer counts in the plan."""
     alive = Q(status__in=(Status.SCHEDULED, Status.SENDING, Status.PAUSED))
     has_begun = When(started_at__isnull=False, then=Value(now))
     not_begun = When(started_at__isnull=True, then=Value(None))
@@ -176,7 +176,7 @@ def cancel_broadcast(*, broadcast: Broadcast, now: datetime, by: Actor) -> Broad
 
 
 def _move(broadcast: Broadcast, event: str, allowed: Q, *, by: Actor, now: datetime, **changes: Any) -> Broadcast:
-    """Change the row where its state allows it, record that, and wake the worker that acts on it."""
+    """Change the row if its state allows the move, record the move, and wake the workers that act on it."""
     moved = Broadcast.objects.filter(allowed, pk=broadcast.pk).update(updated_at=now, **changes)
     found = _read(broadcast)
     if not moved:
@@ -189,7 +189,7 @@ def _move(broadcast: Broadcast, event: str, allowed: Q, *, by: Actor, now: datet
 
 
 def is_waiting_for_approval(broadcast: Broadcast) -> bool:
-    """Say whether somebody has to approve a broadcast before it is sent, and may."""
+    """Say whether a broadcast still needs approval and can get it."""
     has_not_begun = broadcast.status in (Status.DRAFT, Status.SCHEDULED)
     return has_not_begun and broadcast.requires_approval and broadcast.approved_at is None
 
@@ -200,7 +200,7 @@ def _check_version(found: Broadcast, version: datetime | None) -> None:
 
 
 def lock_broadcast(broadcast: Broadcast) -> Broadcast:
-    """Re-read a broadcast under its lock; the caller is inside a transaction. Raises `BroadcastNotFound`."""
+    """Re-read a broadcast with a lock, inside the caller's transaction. Raises `BroadcastNotFound`."""
     rows = joined(Broadcast.objects.filter(pk=broadcast.pk))
     return _found(rows.select_for_update(of=("self",), no_key=True))
 
@@ -224,7 +224,7 @@ def _refusal(broadcast: Broadcast, event: str) -> str:
 
 
 def check_it_can_be_sent(draft: Broadcast) -> None:
-    """Refuse what its channel or its template can no longer send. Raises `BroadcastRefused`."""
+    """Refuse a broadcast that its channel or template can no longer send. Raises `BroadcastRefused`."""
     if draft.channel.status != Channel.Status.ACTIVE:
         raise BroadcastRefused("The channel of this broadcast is not connected. Connect it again.", field="channel")
     write_message(draft.message, draft.channel)

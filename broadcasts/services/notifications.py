@@ -1,4 +1,4 @@
-"""Broadcasts that do not go on by themselves: paused for a fault, or held until their number has room again."""
+"""Notifications about broadcasts that are paused for a fault, or held until their number has room again."""
 
 from datetime import datetime
 from typing import Final
@@ -48,7 +48,7 @@ KINDS: Final = (
 
 
 def notify_of_pause(broadcast: Broadcast, *, now: datetime, reason: str | None = None) -> None:
-    """Tell agency and customer what holds a broadcast back, its pause's reason or this, in the change's transaction."""
+    """Notify agency and customer of what holds a broadcast back: `reason`, or else the reason of its pause."""
     workspace = broadcast.workspace
     told = {"broadcast": broadcast.name, "workspace": workspace.name, "reason": reason or broadcast.paused_reason or ""}
     for tenant, kind in (
@@ -60,7 +60,7 @@ def notify_of_pause(broadcast: Broadcast, *, now: datetime, reason: str | None =
 
 
 def check_held_broadcasts(now: datetime) -> bool:
-    """Tell of broadcasts whose people wait for their number's allowance."""
+    """Notify of broadcasts whose people wait for their number's allowance."""
     rows = _held().exclude(is_open(WORKSPACE_BROADCAST_HELD, "uuid")).select_related("workspace").order_by("pk")
     found = [_occurrence(one) for one in rows[:BATCH]]
     begin_states(WORKSPACE_BROADCAST_HELD, found, now=now)
@@ -71,7 +71,7 @@ def check_held_broadcasts(now: datetime) -> bool:
 
 
 def _under_way() -> "QuerySet[Broadcast]":
-    """Room comes and goes daily: a broadcast that is held again and again is told of once."""
+    """Room comes and goes daily, so the state lasts as long as its broadcast. It is notified only once."""
     return Broadcast.objects.filter(status__in=(Broadcast.Status.SENDING, Broadcast.Status.PAUSED))
 
 

@@ -1,4 +1,4 @@
-"""How often processes died at the beginning or the preparation of a broadcast (`config.tries`)."""
+"""Counts how often processes died while they began or prepared a broadcast (`config.tries`)."""
 
 from typing import Final
 
@@ -12,11 +12,11 @@ BESIDE: Final = "{} beside"
 
 
 def has_died(broadcast: int) -> bool:
-    """Say whether a process died that prepared the broadcast."""
+    """Say whether a process died while it prepared the broadcast."""
     return BegunWork.objects.filter(kind=PREPARATION, key=broadcast, tries__gt=1).exists()
 
 
 def forget_tries_of(broadcast: int) -> None:
-    """Have it begin and be prepared as if it had never been tried, as somebody wants it again."""
+    """Forget the tries of beginning and preparing a broadcast, because a user wants it again."""
     forget_tries(kind=BEGINNING, keys=[broadcast])
     forget_tries(kind=PREPARATION, keys=[broadcast, BESIDE.format(broadcast)])

@@ -1,4 +1,4 @@
-"""The plan's limit of broadcasts in a month, by the workspace's own calendar."""
+"""The plan's monthly limit of broadcasts, by the workspace's calendar."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -14,19 +14,19 @@ LIMIT = "broadcasts_per_month"
 
 
 def take_room(workspace: Workspace, *, now: datetime) -> None:
-    """Refuse one broadcast too many; the caller holds the workspace's lock, and counts it in the same transaction.
+    """Refuse a broadcast beyond the limit. Raises `LimitReached`.
 
-    Raises `LimitReached`.
+    The caller holds the workspace's lock, and counts the broadcast in the same transaction.
     """
     require_room(workspace=workspace, name=LIMIT, used=count_of_month(workspace, now=now))
 
 
 def count_of_month(workspace: Workspace, *, now: datetime) -> int:
-    """Count what was scheduled in this month and not cancelled before it began."""
+    """Count the broadcasts that were scheduled this month and not cancelled before they began."""
     first = now.astimezone(ZoneInfo(workspace.timezone)).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     return Broadcast.objects.of(workspace).filter(counted_at__gte=first).count()
 
 
 def used_broadcasts(workspace: Workspace) -> Mapping[str, int]:
-    """Count what the plan's limit of broadcasts is about."""
+    """Count the usage of the plan's limit of broadcasts."""
     return {LIMIT: count_of_month(workspace, now=timezone.now())}

@@ -1,8 +1,8 @@
-"""Where a page of all recipients begins, by the chunks in which they were prepared.
+"""Finds the start of a page of all recipients by the chunks in which they were prepared.
 
-Chunks are passed over by their numbers, so at most one of them is walked, whatever the size of the broadcast. Each
-change of who stands in a broadcast changes them in the same transaction, or leaves them with too small a sum: then they
-are not used.
+The search adds up the chunks' numbers and walks at most one chunk, whatever the broadcast's size. A change of a
+broadcast's recipients changes its chunks in the same transaction. Otherwise their sum is too small, and they are not
+used.
 """
 
 from collections.abc import Collection
@@ -12,7 +12,7 @@ from django.db import connection
 
 from broadcasts.models import RecipientChunk
 
-# The newest ones come first. Of chunks of none the last one that begins there is taken.
+# Chunks are added up from the newest. Empty chunks are passed over.
 FIND: Final = """
 SELECT up_to, newer FROM (
     SELECT up_to, sum(number) OVER newest - number AS newer, sum(number) OVER () AS total
@@ -20,8 +20,8 @@ SELECT up_to, newer FROM (
 ) AS chunk
 WHERE total = %(total)s AND newer <= %(offset)s ORDER BY up_to LIMIT 1
 """
-# A contact belongs to the first chunk that reaches as far as it. One behind all of them is a chunk of its own, unless
-# preparation still comes to it.
+# A contact belongs to the first chunk that reaches its id. A contact behind all of them becomes a chunk, unless
+# preparation still reaches it.
 ADD: Final = """
 INSERT INTO broadcasts_recipientchunk AS chunk (broadcast_id, up_to, number)
 SELECT broadcast.id, coalesce(reached.up_to, %(contact)s), %(number)s
@@ -37,21 +37,22 @@ ON CONFLICT (broadcast_id, up_to) DO UPDATE SET number = chunk.number + excluded
 
 
 def add_chunk(broadcast: int, *, up_to: int, number: int) -> None:
-    """Write how many recipients a chunk came to, in the transaction that writes them."""
+    """Write a chunk's number of recipients, in the transaction that writes them."""
     if number:
         RecipientChunk.objects.create(broadcast_id=broadcast, up_to=up_to, number=number)
 
 
 def add_to_chunks(broadcasts: Collection[int], *, contact: int, number: int) -> None:
-    """Say that a contact has become a recipient of broadcasts that came to it already (1), or is none any more (-1)."""
+    """Record that a contact became a recipient of broadcasts that had passed it (1), or is no recipient any more
+    (-1)."""
     if broadcasts:
         _execute(ADD, {"broadcasts": list(broadcasts), "contact": contact, "number": number})
 
 
 def find_chunk_of_page(broadcast: int, *, offset: int, total: int) -> tuple[int, int] | None:
-    """Give the newest contact of a chunk, and how many recipients are newer than all of it; None where nobody knows.
+    """Find the chunk with the recipient at `offset`, counted from the newest; None if the chunks cannot tell.
 
-    The recipient at the offset, counted from the newest one, stands in it.
+    Returns the chunk's highest contact id, and the number of recipients newer than the chunk.
     """
     row = _execute(FIND, {"broadcast": broadcast, "offset": offset, "total": total}, is_read=True)
     return None if row is None else (int(row[0]), int(row[1]))

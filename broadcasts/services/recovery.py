@@ -1,4 +1,4 @@
-"""After a restore: who may have been sent to since the backup counts as unknown, and no broadcast goes on by itself."""
+"""After a restore: recipients that may have been sent to since the backup become unknown, and no broadcast goes on."""
 
 import time
 from collections.abc import Collection
@@ -20,10 +20,10 @@ from broadcasts.services.notifications import notify_of_pause
 from broadcasts.services.progress.turns import PreparationTurns
 from channelconnect.sending.sources import UNKNOWN_SECONDS
 
-# What is changed in one transaction.
+# The numbers of rows that one transaction changes.
 BROADCASTS: Final = 50
 RECIPIENTS: Final = 2_000
-# How long preparation may take in all, and how often it is looked whether somebody else has come to its end.
+# The time that preparation may take in all, and the pause between looks at whether others have completed it.
 PREPARING_SECONDS: Final = 600.0
 PAUSE_SECONDS: Final = 0.05
 UNDER_WAY: Final = gettext_noop(
@@ -41,7 +41,7 @@ NOT_BEGUN: Final = gettext_noop(
 )
 Status = Broadcast.Status
 
-# Recipients who were due, or waited for room, may have been claimed after the backup was made.
+# Recipients that were due or waited for room may have been claimed after the backup was made.
 MARK: Final = """
 WITH doubtful AS MATERIALIZED (
     SELECT contact_id, stage FROM broadcasts_recipient
@@ -63,9 +63,9 @@ class NotPrepared(Exception):
 
 
 def doubt_broadcasts(*, now: datetime) -> tuple[int, int]:
-    """Pause what is being sent; says how many broadcasts and recipients that were. Repeated, it goes on where it ended.
+    """Pause broadcasts that are being sent, and mark recipients. Returns how many of each; a repeated call goes on.
 
-    Broadcasts are prepared to their end first: a recipient without a row could not be marked. Raises `NotPrepared`.
+    Broadcasts are prepared to their end first: a recipient without a row cannot be marked. Raises `NotPrepared`.
     """
     _prepare_the_rest()
     broadcasts = recipients = 0
@@ -76,7 +76,7 @@ def doubt_broadcasts(*, now: datetime) -> tuple[int, int]:
 
 
 def warn_of_paused(*, now: datetime) -> int:
-    """Say with each paused broadcast that it may have been resumed since; says how many that were."""
+    """Warn on each paused broadcast that it may have been resumed since the backup. Returns how many."""
     number = 0
     rows = _of(Status.PAUSED).exclude(paused_reason__in=(UNDER_WAY, PAUSED_BEFORE))
     while found := list(rows[:BROADCASTS].values_list("pk", flat=True)):
@@ -89,7 +89,7 @@ def warn_of_paused(*, now: datetime) -> int:
 
 
 def hold_scheduled(*, now: datetime) -> int:
-    """Have broadcasts that would begin now wait for an approval, as they may have begun before; says how many."""
+    """Make due broadcasts wait for an approval, because they may have begun before the restore. Returns how many."""
     number = 0
     rows = _of(Status.SCHEDULED).filter(due_at__lte=now).exclude(requires_approval=True, approved_at=None)
     while found := list(rows[:BROADCASTS].values_list("pk", flat=True)):
@@ -107,7 +107,7 @@ def _of(status: str) -> BroadcastQuerySet:
 
 
 def _lock(ids: Collection[int], status: str) -> BroadcastQuerySet:
-    """Lock them in the order of their keys; give those that still have this status."""
+    """Lock broadcasts in the order of their keys. Returns those that still have this status."""
     locked = _of(status).filter(pk__in=ids).select_for_update(no_key=True).values_list("pk", flat=True)
     return Broadcast.objects.filter(pk__in=list(locked))
 
@@ -119,7 +119,7 @@ def _tell(rows: BroadcastQuerySet, event: str, reason: str, now: datetime) -> No
 
 
 def _prepare_the_rest() -> None:
-    """Prepare what is being sent to its end, also what a worker is preparing at this moment."""
+    """Finish preparing all broadcasts that are being sent, including those that a worker is preparing now."""
     turns, until = PreparationTurns(), time.monotonic() + PREPARING_SECONDS
     unfinished = Broadcast.objects.filter(unprepared(), status=Status.SENDING)
     while unfinished.exists():
@@ -132,7 +132,7 @@ def _prepare_the_rest() -> None:
 
 
 def _doubt_recipients(broadcast: int, now: datetime) -> int:
-    """Mark recipients who may have been sent to as unknown, batch by batch; says how many."""
+    """Mark recipients that may have been sent to as unknown, batch by batch. Returns how many."""
     number, after = 0, 0
     while True:
         with transaction.atomic(), connection.cursor() as cursor:

@@ -1,4 +1,4 @@
-"""Room in an allowance that is given back, because a message did not reach anybody."""
+"""Returns an allowance's room after messages that reached nobody."""
 
 from collections.abc import Collection
 from typing import Any
@@ -8,9 +8,9 @@ from channelconnect.services.allowance_keys import keys_of
 
 
 def return_allowance(cursor: Any, taken: Collection[tuple[int, str | None]]) -> None:
-    """Return what was taken for messages, by their channels and addresses, in the caller's transaction.
+    """Return the room taken for messages, by their channels and addresses, in the caller's transaction.
 
-    Of a contact who was removed meanwhile nobody knows the address any more: their room opens with time.
+    A contact who was removed meanwhile has no address any more; that room opens with time.
     """
     known = [(channel, address) for channel, address in taken if address is not None]
     if not known:

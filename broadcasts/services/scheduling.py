@@ -1,4 +1,4 @@
-"""When a broadcast is sent is said along with scheduling it, and said anew while it has not begun."""
+"""Sets a broadcast's time as it is scheduled, or again until it begins."""
 
 from datetime import datetime, timedelta
 from typing import Any, Final, TypedDict, Unpack
@@ -18,13 +18,13 @@ from workspaces.subaccounts.event_types import differences
 from workspaces.subaccounts.services import lock_workspace
 
 Status = Broadcast.Status
-# One that begins sooner may be begun at this moment.
+# A broadcast that begins sooner may be beginning at this moment.
 TOO_SOON: Final = timedelta(minutes=1)
 BEGINS_NOW: Final = "This broadcast begins within a minute: its time stays. Cancel it, and create another one."
 
 
 class Timing(TypedDict, total=False):
-    """When a broadcast is sent, by the names of the API; what is not named stays as it is."""
+    """A broadcast's time under the API's names. A field that is not named stays as it is."""
 
     timezone_mode: str
     scheduled_at: datetime | str
@@ -33,9 +33,9 @@ class Timing(TypedDict, total=False):
 
 @transaction.atomic
 def schedule_broadcast_at(*, broadcast: Broadcast, now: datetime, by: Actor, **timing: Unpack[Timing]) -> Broadcast:
-    """Schedule a draft for a time, or set another time for one that is scheduled; a new time is approved anew.
+    """Schedule a draft for a time, or give a scheduled broadcast another. A new time needs a new approval.
 
-    Raises `BroadcastRefused` for a time that is none, and what `schedule_broadcast` does.
+    Raises `BroadcastRefused` for an invalid time, and the errors of `schedule_broadcast`.
     """
     lock_workspace(broadcast.workspace)
     found = lock_broadcast(broadcast)
@@ -57,10 +57,10 @@ def schedule_broadcast_at(*, broadcast: Broadcast, now: datetime, by: Actor, **t
 
 
 def _set_timing(broadcast: Broadcast, timing: Timing) -> dict[str, Any]:
-    """Write the checked time into a broadcast; give what that changes, as its event tells it."""
+    """Write the checked time into a broadcast. Returns the changes for its event."""
     before = _reading(broadcast)
     mode = one_of("timezone_mode", timing.get("timezone_mode", broadcast.timezone_mode), Broadcast.TimezoneMode)
-    # An anchor is none of the author's words.
+    # An anchor is computed, not written by the author.
     is_anchor = broadcast.timezone_mode != Broadcast.TimezoneMode.FIXED
     at = timing.get("scheduled_at", None if is_anchor else broadcast.scheduled_at)
     wall = timing.get("scheduled_local_at", broadcast.scheduled_local_at)
@@ -77,7 +77,7 @@ def _save(broadcast: Broadcast, told: dict[str, Any], *, now: datetime, by: Acto
 
 
 def _reading(broadcast: Broadcast) -> dict[str, Any]:
-    """Give what the event's `changes` may name."""
+    """Return the values that the event's `changes` may name."""
     return {
         "timezone_mode": broadcast.timezone_mode,
         "scheduled_at": broadcast.scheduled_at,

@@ -1,7 +1,7 @@
-"""A broadcast's messages in the contacts' conversations, where there are any: written when somebody looks.
+"""Adds broadcasts' messages to the contacts' conversations, at the time when somebody opens one.
 
-Nothing is written while a broadcast is sent, as most of those who get it have no conversation: a thread that is read
-asks for its contact's rows among the channel's newest broadcasts, by the recipients' key.
+Sending writes nothing to conversations, because most recipients have none. Reading a thread looks up its contact in the
+channel's newest broadcasts, by the recipients' key.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,10 +25,10 @@ from workspaces.conversations.services.thread_sources import ThreadSource
 from workspaces.subaccounts.models import Channel
 
 KIND: Final = "broadcast"
-# Of so many of a channel's broadcasts, the newest ones, messages are looked for.
+# Only this many of a channel's newest broadcasts are searched for messages.
 MOST_BROADCASTS: Final = 500
 COLUMNS: Final = ("status", "sent_at", "delivered_at", "read_at", "error_code", "error_message", "provider_message_id")
-# What is older than messages are kept is not brought back.
+# A message older than the retention of messages is not added.
 GONE_OUT: Final = """
 SELECT broadcast.id, recipient.status, recipient.sent_at, recipient.delivered_at, recipient.read_at,
     recipient.error_code, recipient.error_message, recipient.provider_message_id, recipient.at
@@ -47,7 +47,7 @@ ORDER BY recipient.at, broadcast.id
 
 
 class GoneOut(NamedTuple):
-    """What has left of a broadcast to one contact, and what became of it; the columns are a message's."""
+    """A broadcast's message to one contact and its status. The columns are a message's."""
 
     broadcast: int
     status: str
@@ -65,7 +65,7 @@ class GoneOut(NamedTuple):
 
 
 def bring_broadcasts(conversation: Conversation) -> None:
-    """Write what broadcasts have sent to a conversation's contact into it, and what became of that since."""
+    """Write broadcasts' messages to a conversation's contact into the conversation, and update their statuses."""
     gone_out = _gone_out(conversation)
     if not gone_out:
         return
@@ -79,7 +79,7 @@ def bring_broadcasts(conversation: Conversation) -> None:
 
 
 def _gone_out(conversation: Conversation) -> dict[UUID, GoneOut]:
-    """Give them by the recipients' public ids. The messages have the same ids, so no message is written twice."""
+    """Return messages by their recipients' public ids. They keep these ids, so that none is written twice."""
     values = {
         "channel": conversation.channel_id,
         "contact": conversation.contact_id,
@@ -93,7 +93,7 @@ def _gone_out(conversation: Conversation) -> dict[UUID, GoneOut]:
 
 
 def _known(conversation: Conversation, gone_out: Mapping[UUID, GoneOut]) -> tuple[dict[UUID, Message], set[str]]:
-    """Give the messages that stand there, and by which of the network's ids; it may have told of one itself."""
+    """Return the messages already there, and their network ids; the network may have reported a message itself."""
     ids = [one.provider_message_id for one in gone_out.values() if one.provider_message_id]
     of_network = Q(channel_id=conversation.channel_id, provider_message_id__in=ids)
     found = Message.objects.filter(Q(uuid__in=gone_out) | of_network).only("uuid", *COLUMNS)
@@ -106,7 +106,7 @@ def _differs(message: Message, one: GoneOut) -> bool:
 
 @transaction.atomic
 def _write(conversation: Conversation, new: Mapping[UUID, GoneOut]) -> None:
-    """Write messages, unless the contact goes meanwhile: what is known of them is erased with the conversation."""
+    """Write messages, unless the contact is removed meanwhile, because the conversation's data is erased then."""
     try:
         held = lock_conversation(conversation)
     except ConversationNotFound:
@@ -146,7 +146,7 @@ def _message(
 
 
 class _Texts:
-    """What recipients have read, a template's text by its parameters; links lead where tracked ones do."""
+    """The texts that recipients have read: a template filled with its parameters, and the original links."""
 
     def __init__(self, channel: Channel) -> None:
         self.channel = channel
@@ -160,12 +160,12 @@ class _Texts:
         try:
             return check_template(self.channel, template["name"], template["language"], template["components"])
         except ContentRefused:
-            return ""  # it was changed or removed at the network since
+            return ""  # the template was changed or removed at the network since
 
 
 @transaction.atomic
 def _follow(changed: Mapping[UUID, GoneOut]) -> None:
-    """Write what became of messages; one that somebody is changing at this moment is left to the next look."""
+    """Update the statuses of messages. A message that another transaction is changing waits for the next look."""
     rows = Message.objects.filter(uuid__in=changed, sent_by_kind=KIND).order_by("pk")
     held = list(rows.select_for_update(skip_locked=True, no_key=True))
     for message in held:

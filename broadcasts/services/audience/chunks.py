@@ -48,7 +48,7 @@ def unprepared() -> Q:
 
 
 def find_chunk(broadcast: int, *, size: int | None, alone: bool) -> TakenChunk | None:
-    """Take a chunk until the transaction ends. None if no chunk is left, or none that others have not taken.
+    """Take a chunk until the transaction ends. None if no chunk is left or free.
 
     The broadcast's row stays unlocked, so that it can be paused at any time. `alone` waits until no other connection
     prepares the broadcast.

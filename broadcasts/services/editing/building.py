@@ -1,4 +1,4 @@
-"""A broadcast made of what its author wrote, checked as a whole; nothing is saved."""
+"""Builds a broadcast from its author's fields and checks it as a whole; nothing is saved."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -15,7 +15,7 @@ from workspaces.subaccounts.services import ChannelNotFound
 
 PLATFORMS: Final = ("whatsapp", "facebook", "instagram")
 RETARGET: Final = Broadcast.Type.RETARGET
-# Which fields say whom a broadcast of each type goes to.
+# The fields that choose the audience, by type.
 AUDIENCE_FIELDS: Final = {
     Broadcast.Type.CONTACT.value: ("audience",),
     RETARGET.value: ("source_broadcast", "retarget_engagement"),
@@ -23,7 +23,7 @@ AUDIENCE_FIELDS: Final = {
 
 
 class BroadcastFields(TypedDict, total=False):
-    """What an author says of a broadcast, by the names of the API; `name`, `channel` and `message` are required.
+    """The author's fields under the API's names. `name`, `channel` and `message` are required.
 
     `audience` is `{type, segment, contacts}` with ids as texts. `scheduled_at` is a time, or a text with an offset.
     """
@@ -42,10 +42,10 @@ class BroadcastFields(TypedDict, total=False):
 
 
 def build_broadcast(*, workspace: Workspace, **fields: Unpack[BroadcastFields]) -> Broadcast:
-    """Give a draft that is not saved.
+    """Return an unsaved draft.
 
     Raises `BroadcastRefused` on the field concerned, and `ChannelNotFound`, `SegmentNotFound`, `ContactNotFound` or
-    `BroadcastNotFound` for what is not the workspace's own.
+    `BroadcastNotFound` for a thing that is not the workspace's.
     """
     broadcast = Broadcast(workspace=workspace)
     apply_fields(broadcast, **fields)
@@ -53,9 +53,9 @@ def build_broadcast(*, workspace: Workspace, **fields: Unpack[BroadcastFields]) 
 
 
 def apply_fields(broadcast: Broadcast, *, keep_audience: bool = False, **fields: Unpack[BroadcastFields]) -> None:
-    """Write all of an author's fields into a broadcast, checked as `build_broadcast` does; nothing is saved.
+    """Write all of an author's fields into a broadcast, with the checks of `build_broadcast`; nothing is saved.
 
-    With `keep_audience` it goes to whom it went before.
+    `keep_audience` leaves the audience as it is.
     """
     workspace = broadcast.workspace
     broadcast.name = _name(fields.get("name"))
@@ -96,7 +96,7 @@ def _channel(channel: Channel | None, workspace: Workspace) -> Channel:
 
 
 def one_of(field: str, value: str | None, choices: Any) -> str:
-    """Give one of a few texts, the first where none is named."""
+    """Check that a value is one of the choices; without a value, return the first choice."""
     if value is None:
         return str(choices.values[0])
     if value not in choices.values:

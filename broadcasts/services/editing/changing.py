@@ -1,4 +1,4 @@
-"""A draft is changed or deleted; whatever has left that state stays as it is."""
+"""Changes and deletes drafts. Broadcasts in any other status stay as they are."""
 
 from datetime import datetime
 from typing import Any, Unpack
@@ -25,9 +25,9 @@ ENDED = "Only a draft can be changed or deleted, and this broadcast has ended."
 def change_broadcast(
     *, broadcast: Broadcast, now: datetime, by: Actor, **changes: Unpack[BroadcastFields]
 ) -> Broadcast:
-    """Change a draft; what is not named stays, and message and audience are replaced as a whole.
+    """Change a draft. Fields that are not named stay; message and audience are replaced as a whole.
 
-    It has to be approved anew. Raises `MoveNotAllowed` and what `build_broadcast` does.
+    The draft must be approved again. Raises `MoveNotAllowed` and the errors of `build_broadcast`.
     """
     draft = _lock_draft(broadcast, NOT_CHANGED)
     before = _reading(draft)
@@ -58,7 +58,8 @@ def _lock_draft(broadcast: Broadcast, otherwise: str) -> Broadcast:
 
 
 def _fields_of(draft: Broadcast) -> BroadcastFields:
-    """Give a draft as its author wrote it, but for the audience; an anchor is none of the author's words."""
+    """Return a draft's fields as the author wrote them, without the audience. An anchor is computed, so it is left
+    out."""
     is_fixed = draft.timezone_mode == Broadcast.TimezoneMode.FIXED
     return {
         "name": draft.name,
@@ -81,7 +82,7 @@ def _touches_audience(draft: Broadcast, changes: BroadcastFields) -> bool:
 
 
 def _reading(draft: Broadcast) -> dict[str, Any]:
-    """Give what the event's `changes` may name."""
+    """Return the values that the event's `changes` may name."""
     source = draft.source_broadcast
     return {
         "name": draft.name,

@@ -1,4 +1,4 @@
-"""A broadcast is begun as a copy of another."""
+"""Creates a broadcast as a copy of another."""
 
 from datetime import datetime
 from typing import Any, Final
@@ -16,9 +16,9 @@ COPY_OF: Final = "Copy of "
 
 @transaction.atomic
 def copy_broadcast(*, broadcast: Broadcast, now: datetime, by: Actor) -> Broadcast:
-    """Create a draft with the message and the audience of another, and no time. Raises what `create_broadcast` does.
+    """Create a draft with another broadcast's message and audience, and no time.
 
-    Chosen contacts that have been removed meanwhile are left out.
+    Chosen contacts that have been removed since are left out. Raises the errors of `create_broadcast`.
     """
     is_retarget = broadcast.type == Broadcast.Type.RETARGET
     return create_broadcast(

@@ -1,4 +1,4 @@
-"""A broadcast is written down: as a draft, or scheduled at once."""
+"""Creates a broadcast, as a draft or scheduled at once."""
 
 from datetime import datetime
 from typing import Unpack
@@ -19,9 +19,9 @@ from workspaces.subaccounts.models import Workspace
 def create_broadcast(
     *, workspace: Workspace, now: datetime, by: Actor, schedule: bool = False, **fields: Unpack[BroadcastFields]
 ) -> Broadcast:
-    """Create a draft; with `schedule` it is scheduled along with it.
+    """Create a draft; `schedule` also schedules it.
 
-    Raises what `build_broadcast` and `schedule_broadcast` do.
+    Raises the errors of `build_broadcast` and `schedule_broadcast`.
     """
     broadcast = build_broadcast(workspace=workspace, **fields)
     broadcast.created_at = broadcast.updated_at = now

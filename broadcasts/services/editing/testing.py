@@ -1,4 +1,4 @@
-"""A broadcast is tried out: sent to a few contacts at once, as messages of their conversations."""
+"""Tests a broadcast: it is sent to a few contacts at once, as messages in their conversations."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -23,10 +23,10 @@ MOST_TESTED: Final = 5
 
 @transaction.atomic
 def send_test(*, broadcast: Broadcast, contacts: Sequence[UUID], now: datetime, by: Actor) -> list[Message]:
-    """Send a broadcast to a few contacts now, whatever its state; it counts none of them, and its links stay plain.
+    """Send a broadcast to a few contacts now, whatever its status. No count includes them, and links are not tracked.
 
-    All of them or none. Raises `ContactNotFound`, `BroadcastRefused` for a contact without what the message says of
-    them, and what `send_message_to_contact` does.
+    All messages are sent or none. Raises `ContactNotFound`, `BroadcastRefused` for a contact without a value for a
+    variable, and the errors of `send_message_to_contact`.
     """
     channel, workspace = broadcast.channel, broadcast.workspace
     known = {one.uuid: one for one in Contact.objects.of(workspace).filter(uuid__in=contacts)}

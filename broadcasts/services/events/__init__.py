@@ -1,1 +1,1 @@
-"""What is told of broadcasts and of their recipients."""
+"""Events about broadcasts and about their recipients."""

@@ -1,4 +1,4 @@
-"""Events about single recipients, many at once: where nobody wants them, one statement and no row."""
+"""Records events about many recipients at once. Without subscribers it costs one statement and writes no row."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable
@@ -9,12 +9,12 @@ from agency.tenants import Tenant
 from broadcasts.models import Broadcast, Recipient
 from broadcasts.services.listing import with_contacts
 
-# Broadcast and contact.
+# The ids of broadcast and contact.
 Key = tuple[int, int]
 
 
 def record_recipient_events(name: str, keys: Collection[Key], *, now: datetime) -> None:
-    """Record an event of each of these recipients, in the transaction in which it happened to them."""
+    """Record an event for each of these recipients, in the transaction of the change."""
     if not keys:
         return
     broadcasts = Broadcast.objects.filter(pk__in={broadcast for broadcast, _ in keys}).select_related("workspace")

@@ -1,4 +1,4 @@
-"""What changes of broadcasts leave behind: an activity entry, and an event of the workspace's."""
+"""Records a change of a broadcast: an activity entry, and an event for the workspace."""
 
 from datetime import datetime
 from typing import Any
@@ -17,7 +17,7 @@ __all__ = ["record_broadcast_change", "record_broadcast_event", "record_recipien
 def record_broadcast_change(
     broadcast: Broadcast, name: str, *, by: Actor, now: datetime, details: dict[str, Any] | None = None, **more: Any
 ) -> None:
-    """Record what happened to a broadcast, in the change's transaction: its event's name is the activity's too."""
+    """Record a change of a broadcast in the change's transaction. Activity entry and event have the same name."""
     workspace = broadcast.workspace
     record_activity(
         by=by,
@@ -32,6 +32,6 @@ def record_broadcast_change(
 
 
 def record_broadcast_event(broadcast: Broadcast, name: str, *, now: datetime, **more: Any) -> None:
-    """Record an event that carries a broadcast as its read shows it, with `more` beside it."""
+    """Record an event with the broadcast in the API's form, and `more` beside it."""
     with_progress([broadcast], now=now)
     record_workspace_event(workspace=broadcast.workspace, name=name, now=now, broadcast=broadcast, **more)

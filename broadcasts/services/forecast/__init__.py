@@ -1,4 +1,4 @@
-"""What would come of a broadcast: whom it would reach and when, whom it would skip and why, and what it would cost."""
+"""Forecasts a broadcast: its recipients and their moments, the skipped and their reasons, and the cost."""
 
 from broadcasts.services.forecast.preview import Cost, Preview, Zone, preview
 from broadcasts.services.forecast.runs import Counting, ForecastUnavailable

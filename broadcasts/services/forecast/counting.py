@@ -1,4 +1,4 @@
-"""Counts a broadcast's audience with the statement that would prepare it, and makes no recipient."""
+"""Counts a broadcast's audience with the statement that would prepare it, and creates no recipient."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -23,8 +23,8 @@ from workspaces.contacts.models import Contact, ContactIdentity
 
 LAST: Final = 2**63 - 1
 SAMPLES: Final = 3
-# One walk over some of the audience: by moment, zone and reason, and by the beginning of the addresses that are sent
-# to. Who was written to within the day, or wrote within it, needs no room in the allowance.
+# Counts a part of the audience in one walk: by moment, zone and reason, and by the prefix of the address. People need
+# no room in the allowance if they wrote within the day, or if the allowance counts them already.
 COUNT: Final = """
 SELECT asked.due_at, asked.timezone, asked.reason,
     CASE WHEN asked.reason IS NULL THEN left(asked.address, %(prefix)s) END,
@@ -41,7 +41,7 @@ LEFT JOIN conversations_conversation conversation
 LEFT JOIN channelconnect_allowanceuse used ON used.address = ltrim(asked.address, '+') AND used.last_at > %(used_since)s
     AND used.allowance_id = (SELECT id FROM channelconnect_allowance WHERE key = %(key)s)
 """
-# Of those who are known by a number of the network only: whose number is the phone of anybody else of the audience.
+# Contacts without a phone number, whose number at the network is another contact's phone in the audience.
 DUPLICATES: Final = """
 SELECT asked.due_at, asked.timezone, count(*)::int FROM ({asked}) AS asked
 WHERE asked.reason IS NULL AND asked.phone IS NULL AND asked.kind = 'phone' AND asked.address IN (
@@ -61,7 +61,7 @@ GROUP BY 1
 
 @dataclass(slots=True)
 class Counted:
-    """An audience as it stands now."""
+    """The count of an audience as it is now."""
 
     skipped: Counter[str] = field(default_factory=Counter)
     ready: dict[tuple[datetime, str | None], Due] = field(default_factory=dict)
@@ -74,7 +74,7 @@ class Counted:
         return self.skipped.total() + sum(due.free + due.counted for due in self.ready.values())
 
     def add(self, other: "Counted") -> None:
-        """Add what was counted of others of the audience."""
+        """Add the count of another part of the audience."""
         self.skipped += other.skipped
         self.prefixes += other.prefixes
         for key, due in other.ready.items():
@@ -83,7 +83,7 @@ class Counted:
         self.sample = self.sample or other.sample
 
     def as_json(self) -> dict[str, Any]:
-        """Write it down, for `from_json`."""
+        """Return the count as JSON for `from_json`."""
         ready = [[at.isoformat(), zone, due.free, due.counted] for (at, zone), due in self.ready.items()]
         return {"skipped": self.skipped, "ready": ready, "prefixes": self.prefixes, "sample": self.sample}
 
@@ -103,7 +103,8 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """A number's allowance, or its portfolio's: how many, by which key, in how long."""
+    """The allowance of a number or its portfolio: so many `people` within `window`; `key` is its name in the
+    database."""
 
     key: str
     people: int
@@ -111,7 +112,7 @@ class Limit:
 
 
 class AudienceCount:
-    """Asks about one broadcast, as if it began at a moment."""
+    """Counts a broadcast's audience as if it began at `starts_at`."""
 
     def __init__(self, broadcast: Broadcast, message: FrozenMessage, starts_at: datetime) -> None:
         self._broadcast, self._starts_at = broadcast, starts_at
@@ -119,9 +120,10 @@ class AudienceCount:
         self._wanted = audience_filter(broadcast)
 
     def count(self, limit: Limit | None, now: datetime, *, after: int, up_to: int) -> Counted:
-        """Count those of the audience among the contacts with these ids, with the values of the first few.
+        """Count the audience among the contacts with ids above `after`, up to `up_to`.
 
-        `limit` is given where the broadcast has to keep within one.
+        The count includes the variables' values of the first few. `limit` is the allowance that the broadcast must keep
+        within, if any.
         """
         if self._wanted is None:
             return Counted()
@@ -159,7 +161,7 @@ class AudienceCount:
         return counted
 
     def _duplicates(self, after: int, up_to: int) -> str:
-        """Write the statement: the others have the number of one of these as their phone, wherever they stand."""
+        """Write the statement. Contacts with the same number may be anywhere in the audience, not only in this part."""
         everybody = contacts_between(self._broadcast, self._wanted or {}, after=0, up_to=LAST)
         known = ContactIdentity.objects.filter(
             channel_id=self._broadcast.channel_id,
@@ -181,7 +183,7 @@ class AudienceCount:
 
 
 def ends_of(limit: Limit, now: datetime) -> list[tuple[datetime, int]]:
-    """Give when how many uses of an allowance end, by the minute."""
+    """Return the minutes in which uses of an allowance end, and how many end in each."""
     values: dict[str, Any] = {"key": limit.key, "window": limit.window, "since": now - limit.window}
     with connection.cursor() as cursor:
         cursor.execute(ENDS, values)
@@ -190,7 +192,7 @@ def ends_of(limit: Limit, now: datetime) -> list[tuple[datetime, int]]:
 
 
 def held_of(broadcast: Broadcast) -> int:
-    """Give how many of the channel's other broadcasts wait for room."""
+    """Return how many recipients of the channel's other broadcasts wait for room."""
     others = Broadcast.objects.filter(channel_id=broadcast.channel_id, status__in=("sending", "paused"))
     ids = list(others.exclude(pk=broadcast.pk).values_list("pk", flat=True)[:1_000])
     held = BroadcastCount.objects.filter(broadcast_id__in=ids).aggregate(held=Sum("held"))["held"]

@@ -1,4 +1,4 @@
-"""The preview of a broadcast: everything that its author should know before it is scheduled or approved."""
+"""The preview of a broadcast: what its author should know before scheduling or approving it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from workspaces.subaccounts.models import Workspace
 
 @dataclass(frozen=True, slots=True)
 class Zone:
-    """So many recipients of a time zone are due at a moment."""
+    """The number of recipients in a time zone, and their moment."""
 
     timezone: str
     count: int
@@ -29,7 +29,7 @@ class Zone:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What it costs at most: when each message is delivered, and none is free."""
+    """The highest cost: each message is delivered, and none is free."""
 
     currency: str
     at_most: Decimal
@@ -37,10 +37,11 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """`recipients_count` is the whole audience, as a broadcast's is; `zones` and `waves` are those who are sent to.
+    """A broadcast's preview. `recipients_count` is the whole audience; `zones` and `waves` leave out skipped contacts.
 
-    `zones` is empty where all are sent to at one moment. `held_count` is how many wait for room in the allowance.
-    `counting` says how far a very large audience is counted: all other numbers are of those only. None: all are.
+    `zones` is empty if all recipients have the same moment. `held_count` is how many wait for room in the allowance.
+    `counting` says how far a very large audience is counted, and all other numbers are then of that part. None means
+    that the whole audience is counted.
     """
 
     recipients_count: int
@@ -55,7 +56,7 @@ class Preview:
 
 
 def preview(workspace: Workspace, draft: Broadcast) -> Preview:
-    """Say what would come of a broadcast, saved or not; nothing is written.
+    """Return a broadcast's preview. The broadcast need not be saved, and nothing is written.
 
     Raises `BroadcastRefused` for a message that cannot be sent, and `ForecastUnavailable`.
     """
@@ -109,6 +110,6 @@ def _cost(written: WrittenMessage, counted: Counted, starts_at: datetime) -> Cos
 
 
 def _text_of(written: WrittenMessage, message: FrozenMessage, workspace: Workspace, values: list[str] | None) -> str:
-    """Give what one of them would read, with the addresses that a tracked link would stand for."""
+    """Return the text that a recipient would read, with the original addresses in place of tracked links."""
     shown = FrozenMessage(text=with_settings(written.shown, workspace), variables=message.variables)
     return shown.for_recipient(values)[0]

@@ -1,4 +1,4 @@
-"""Counts the audience of a forecast: within a second, or further in the background, piece by piece."""
+"""Counts the audience of a forecast: small ones within a second, large ones piece by piece in the background."""
 
 import hashlib
 import logging
@@ -23,16 +23,16 @@ from config.errors import DomainError, Unavailable
 from workspaces.contacts.services import count_contacts
 
 logger = logging.getLogger(__name__)
-# Contacts that are counted in one statement, which takes a fraction of a second.
+# The number of contacts that a statement counts, which takes a fraction of a second.
 SIZE: Final = 50_000
-# A request waits for so long. The rest is counted in the background.
+# A request counts for this long. The rest is counted in the background.
 FIRST_SECONDS: Final = 0.6
-# A piece that takes longer, on a database that is busy or held up, is not waited for.
+# A piece that takes longer, on a busy or blocked database, is cancelled.
 LONGEST_MS: Final = 3_000
-# What was counted to its end is told again for so long, and what goes on is not begun anew.
+# A completed count is reused for `KEPT`. An unfinished count goes on, and is not started anew, for `LONGEST`.
 KEPT: Final = timedelta(minutes=1)
 LONGEST: Final = timedelta(minutes=10)
-# Forecasts of one workspace that are counted at once; the oldest of more is given up.
+# The number of a workspace's forecasts that are counted at once. Beyond it the oldest is given up.
 MOST_UNFINISHED: Final = 3
 MOST_TRIES: Final = 3
 FORGET_AT_ONCE: Final = 500
@@ -48,7 +48,7 @@ class ForecastUnavailable(Unavailable):
 
 @dataclass(frozen=True, slots=True)
 class Counting:
-    """So many of the workspace's contacts were looked at so far."""
+    """The number of the workspace's contacts that were looked at so far."""
 
     walked: int
     total: int
@@ -56,7 +56,7 @@ class Counting:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What is known of an audience; `counting` says how far it has come where that is not all."""
+    """The known part of an audience. `counting` is its progress while the count is unfinished."""
 
     counted: Counted
     starts_at: datetime
@@ -64,9 +64,9 @@ class Found:
 
 
 def count_audience(draft: Broadcast, message: FrozenMessage, now: datetime) -> Found:
-    """Count an audience as far as it goes within a second. More is counted in the background, for the next who asks.
+    """Count as much of an audience as a second allows. The background counts the rest, for a later call.
 
-    Raises `ForecastUnavailable` where a piece takes too long, or what is counted further has failed again and again.
+    Raises `ForecastUnavailable` if a piece takes too long, or if counting in the background failed several times.
     """
     draft = copy(draft)
     digest = _digest_of(draft)
@@ -96,7 +96,7 @@ def count_audience(draft: Broadcast, message: FrozenMessage, now: datetime) -> F
 
 
 def count_further() -> bool:
-    """Count the next piece of a forecast, of the one that waits longest; says whether there was any."""
+    """Count the next piece of the forecast that has waited longest. Returns whether there was one."""
     run = _take()
     if run is None:
         return False
@@ -124,23 +124,23 @@ def _count_piece(run: AudienceForecast) -> None:
 
 
 def forget_forecasts() -> int:
-    """Forget forecasts that nobody is told of any more; gives how many."""
+    """Delete forecasts that are too old to be shown. Returns how many."""
     old = list(old_forecasts(database_now()).values_list("pk", flat=True)[:FORGET_AT_ONCE])
     return AudienceForecast.objects.filter(pk__in=old).delete()[0]
 
 
 def unfinished_forecasts() -> "QuerySet[AudienceForecast]":
-    """Give the forecasts that are to be counted further, those that wait longest first."""
+    """Return the forecasts that are not fully counted, those that have waited longest first."""
     return AudienceForecast.objects.filter(completed_at=None, tries__lt=MOST_TRIES).order_by("worked_at", "pk")
 
 
 def old_forecasts(now: Moment) -> "QuerySet[AudienceForecast]":
-    """Give the forecasts that nobody is told of any more, the oldest first."""
+    """Return the forecasts that are too old to be shown, oldest first."""
     return AudienceForecast.objects.filter(created_at__lt=now - LONGEST).order_by("created_at")
 
 
 def limit_of(draft: Broadcast, message: FrozenMessage) -> Limit | None:
-    """Give the limit that templates keep within; free text goes into open windows, which have none."""
+    """Return the allowance for a template's recipients. Free text goes into open windows, which need none."""
     if message.template is None:
         return None
     with connection.cursor() as cursor:
@@ -189,7 +189,7 @@ def _begin(
 
 
 def _take() -> AudienceForecast | None:
-    """Take the forecast that waits longest, and count the try before it begins."""
+    """Take the forecast that has waited longest, and record the try before it begins."""
     run = unfinished_forecasts().select_related("workspace").first()
     if run is None:
         return None

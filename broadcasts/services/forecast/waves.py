@@ -1,4 +1,4 @@
-"""When how many leave, if no more people may be written to first in 24 hours than the allowance says."""
+"""Plans when recipients are sent to, within an allowance of people to write to first in 24 hours."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,24 +7,24 @@ from datetime import datetime, timedelta
 from heapq import heapify, heappop, heappush
 from typing import Final, NamedTuple
 
-# What is looked ahead one by one; after so many openings they come round again each day.
+# This many openings are simulated one by one. After them the same number opens each day.
 MOST_OPENINGS: Final = 5_000
 MOST_DAYS: Final = 366
-# More waves than that are put together by hours, and then by days.
+# More waves than this are grouped by hour, and then by day.
 MOST_SHOWN: Final = 120
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
 class ForecastWave:
-    """So many are expected to leave at a moment, or from then on within an hour or a day."""
+    """The number of messages expected at a moment, or within the hour or day that begins then."""
 
     at: datetime
     count: int
 
 
 class Due(NamedTuple):
-    """So many are due at a moment: those who need no room in the allowance, and those who do."""
+    """The number of recipients due at a moment: those who need no room in the allowance, and those who do."""
 
     at: datetime
     free: int
@@ -33,7 +33,8 @@ class Due(NamedTuple):
 
 @dataclass(slots=True)
 class Plan:
-    """What leaves when; `held` is how many do not leave when they are due."""
+    """The number of messages by the moment at which they leave. `held` counts those that leave later than they are
+    due."""
 
     leaving: Counter[datetime] = field(default_factory=Counter)
     held: int = 0
@@ -43,7 +44,7 @@ class Plan:
         return max(self.leaving, default=None)
 
     def waves(self) -> list[ForecastWave]:
-        """Give the waves in their order, put together where there are very many."""
+        """Return the waves in order, grouped if there are very many."""
         found: Mapping[datetime, int] = self.leaving
         for truncate in (_hour, _day):
             if len(found) <= MOST_SHOWN:
@@ -56,14 +57,15 @@ class Plan:
 
 
 def without_limit(due: Iterable[Due]) -> Plan:
-    """Plan what leaves when it is due."""
+    """Plan messages that leave when they are due."""
     return Plan(Counter({one.at: one.free + one.counted for one in due if one.free + one.counted}))
 
 
 def within_limit(
     due: Sequence[Due], *, limit: int, ends: Iterable[tuple[datetime, int]], ahead: int, window: timedelta
 ) -> Plan:
-    """Plan what leaves within a limit: `ends` is when how many uses end, `ahead` how many others wait already."""
+    """Plan messages within a limit. `ends` says when uses end, and how many; `ahead` is how many others wait
+    already."""
     simulation = _Simulation(limit, window, list(ends), ahead)
     for one in sorted(due):
         simulation.reach(one.at)
@@ -81,7 +83,7 @@ class _Simulation:
         self.plan = Plan()
 
     def reach(self, moment: datetime) -> None:
-        """Let those who wait go where room opens until then."""
+        """Send to waiting recipients as room opens up to this moment."""
         while self._ends and self._ends[0][0] <= moment:
             self._open()
 
@@ -92,7 +94,7 @@ class _Simulation:
         self.plan.held += min(due.counted, self._waiting)
 
     def empty(self) -> None:
-        """Let all others go, however long it takes."""
+        """Send to all others, however long it takes."""
         for _ in range(MOST_OPENINGS):
             if not (self._waiting and self._ends):
                 break

@@ -1,1 +1,1 @@
-"""How a broadcast goes on by itself: begun, prepared, completed, its rest skipped."""
+"""Begins, prepares and completes broadcasts, and skips the rest of cancelled ones."""

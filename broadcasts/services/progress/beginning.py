@@ -1,4 +1,4 @@
-"""Scheduled broadcasts whose moment has come begin: what sending needs is fixed, and they are `sending`."""
+"""Begins scheduled broadcasts that are due: it fixes what sending needs, and sets them to `sending`."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -33,9 +33,10 @@ Work = Callable[..., bool]
 
 
 def begin_due_broadcasts(*, now: datetime, batch: int = BATCH) -> int:
-    """Begin those that are due, each in a transaction of its own; says how many.
+    """Begin due broadcasts, each in its own transaction. Returns how many.
 
-    One that waits for its approval, or whose workspace or agency is suspended, stays scheduled and begins afterwards.
+    A broadcast that waits for approval stays scheduled and begins afterwards. So does a broadcast of a suspended
+    workspace or agency.
     """
     due = next_rows(due_broadcasts(now).only("pk"), kind=BEGINNING, most=batch)
     return sum(_run_counted(begin_broadcast, _give_up_beginning, one.pk, now) for one in due)
@@ -52,7 +53,7 @@ def _run_counted(work: Work, give_up: Work, broadcast: int, now: datetime) -> bo
 
 
 def due_broadcasts(now: Moment) -> "QuerySet[Broadcast]":
-    """Give those that begin now, in their order."""
+    """Return the broadcasts that begin now, in their order."""
     scheduled = Broadcast.objects.filter(status=Status.SCHEDULED, due_at__lte=now)
     return scheduled.filter(
         Q(requires_approval=False) | Q(approved_at__isnull=False),
@@ -63,7 +64,7 @@ def due_broadcasts(now: Moment) -> "QuerySet[Broadcast]":
 
 @transaction.atomic
 def begin_broadcast(*, broadcast: int, now: datetime) -> bool:
-    """Begin a broadcast, unless somebody else is at it, or it is not due any more."""
+    """Begin a broadcast, unless another process is at it or it is no longer due."""
     found = _locked(due_broadcasts(now), broadcast)
     if found is None:
         return False
@@ -77,7 +78,7 @@ def begin_broadcast(*, broadcast: int, now: datetime) -> bool:
 
 @transaction.atomic
 def _give_up_beginning(*, broadcast: int, now: datetime) -> bool:
-    """Pause what killed its process whenever it began, with a reason for people: it begins again once it is resumed."""
+    """Pause a broadcast whose beginning killed its process each time. Resuming begins it again."""
     found = _locked(due_broadcasts(now), broadcast)
     if found is None:
         return False
@@ -95,7 +96,7 @@ def _pause_again(*, broadcast: int, now: datetime) -> bool:
 
 
 def begin_refused_broadcasts(*, now: datetime, batch: int = BATCH) -> int:
-    """Try again what could not be sent when it was to begin, and was resumed by somebody since."""
+    """Begin again the broadcasts that could not be sent when they began, and that a user has resumed since."""
     refused = next_rows(refused_broadcasts().only("pk"), kind=BEGINNING, most=batch)
     return sum(_run_counted(begin_again, _pause_again, one.pk, now) for one in refused)
 
@@ -113,7 +114,7 @@ def begin_again(*, broadcast: int, now: datetime) -> bool:
 
 
 def refused_broadcasts() -> "QuerySet[Broadcast]":
-    """Give those that were resumed after they could not be sent as they were, in their order."""
+    """Return the broadcasts that were resumed after their message was refused, in their order."""
     resumed = Broadcast.objects.filter(status=Status.SENDING, is_prepared=False, frozen__is_refused=True)
     return resumed.order_by("id")
 
@@ -124,9 +125,9 @@ def _locked(rows: "QuerySet[Broadcast]", broadcast: int) -> Broadcast | None:
 
 
 def _fixed(broadcast: Broadcast) -> dict[str, Any]:
-    """Give what is fixed, and the reason to pause at once where there is one.
+    """Return the fields that the beginning fixes, with a status and a reason if the broadcast pauses at once.
 
-    What cannot be sent as it is (`is_refused`) is fixed when it has been resumed.
+    A message that cannot be sent now (`is_refused`) is fixed when the broadcast is resumed.
     """
     people = audience_filter(broadcast)
     message, refusal = FrozenMessage(), None if people is not None else NO_SEGMENT
@@ -145,7 +146,7 @@ def _fixed(broadcast: Broadcast) -> dict[str, Any]:
 
 
 def _record(broadcast: Broadcast, names: Sequence[str], *, now: datetime) -> None:
-    """Record what happened, and notify people of a pause, as nobody waits at a screen for the beginning."""
+    """Record these events, and notify people of a pause, because no user watches the beginning on a screen."""
     found = joined(Broadcast.objects.filter(pk=broadcast.pk)).get()
     details = {"reason": found.paused_reason} if found.paused_reason else None
     for name in names:

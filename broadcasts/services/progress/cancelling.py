@@ -1,4 +1,4 @@
-"""Those whom a cancelled broadcast has not been sent to are skipped, in batches."""
+"""Skips the unsent recipients of cancelled broadcasts, in batches."""
 
 from datetime import datetime
 from typing import Final
@@ -13,7 +13,7 @@ from broadcasts.services.events.recipient_events import record_recipient_events
 
 BATCH: Final = 2_000
 WAITING: Final = (Stage.READY, Stage.HELD)
-# One stage at a time, each by its own index.
+# One stage at a time, each by its index.
 SKIP: Final = """
 WITH waiting AS (
     SELECT broadcast_id, contact_id FROM broadcasts_recipient WHERE broadcast_id = %s AND stage = {stage}
@@ -28,9 +28,9 @@ RETURNING recipient.contact_id
 
 @transaction.atomic
 def skip_next_cancelled(*, now: datetime) -> bool:
-    """Skip a batch of whom a cancelled broadcast has not been sent to; False where none is left to do now.
+    """Skip a batch of a cancelled broadcast's unsent recipients. False if there is nothing to skip now.
 
-    What is being sent ends as it ends; only what comes back from there is skipped by a later round.
+    Messages that are being sent are left alone. A later round skips those that come back unsent.
     """
     for broadcast in cancelled_broadcasts().select_for_update(skip_locked=True, no_key=True):
         if _skip(broadcast, now):
@@ -41,7 +41,7 @@ def skip_next_cancelled(*, now: datetime) -> bool:
 
 
 def cancelled_broadcasts() -> "QuerySet[Broadcast]":
-    """Give the cancelled broadcasts that may have somebody left to skip, in their order."""
+    """Return the cancelled broadcasts that may have recipients left to skip, in their order."""
     return Broadcast.objects.filter(status=Broadcast.Status.CANCELLED, next_due_at__isnull=False).order_by("pk")
 
 
@@ -60,6 +60,6 @@ def _skip(broadcast: Broadcast, now: datetime) -> bool:
 
 
 def _may_come_back(broadcast: Broadcast) -> bool:
-    """Whether anybody waits still, or is being sent to and may turn out not to have been."""
+    """Whether recipients still wait, or are being sent to and may come back unsent."""
     open_ones = Recipient.objects.of(broadcast)
     return any(open_ones.filter(stage=stage.value).exists() for stage in (*WAITING, Stage.CLAIMED))

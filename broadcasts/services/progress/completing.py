@@ -1,6 +1,6 @@
-"""How broadcasts end: completed when nothing of them is left.
+"""Completes broadcasts that have nothing left to send.
 
-That a broadcast is through is read from its recipients each time, so none ends too early and none stays for ever.
+Each check reads the recipients, so no broadcast ends too early and none stays open for ever.
 """
 
 from collections.abc import Iterable
@@ -17,13 +17,13 @@ from broadcasts.services.events.recording import record_broadcast_change
 from broadcasts.services.listing import joined
 from config.leases.arrays import integers
 
-# Of each sweep; the rest is the next one's.
+# The most broadcasts of a sweep; the next sweep goes on behind them.
 MOST_BROADCASTS: Final = 10_000
 BATCH: Final = 500
 Status = Broadcast.Status
 
-# Whether recipients are left is a look into the index of each stage; the order keeps the planner from reading all rows.
-# What is done stays done, so whatever this finds is true for ever.
+# A look into the index of each stage says whether recipients are left; the order keeps the planner from reading all
+# rows. A finished recipient stays finished, so a broadcast found here has ended for good.
 COMPLETE: Final = """
 UPDATE broadcasts_broadcast SET status = 'sent', completed_at = %(now)s, updated_at = %(now)s, next_due_at = NULL
 WHERE status = 'sending' AND is_prepared AND id IN (
@@ -39,9 +39,9 @@ WHERE status = 'sending' AND is_prepared AND id IN (
 
 
 def complete_broadcasts(*, now: datetime, after: int) -> int:
-    """Complete those of which nothing is left, of the next broadcasts `after` one; give the last of them, 0 at the end.
+    """Complete finished broadcasts among the next behind `after`. Returns the last one looked at; 0 at the end.
 
-    So those that wait for long, however many they are, keep no newer one from its end.
+    So broadcasts that wait for long, however many, keep no newer broadcast from its end.
     """
     ids = list(prepared_broadcasts().filter(pk__gt=after).values_list("pk", flat=True)[:MOST_BROADCASTS])
     for first in range(0, len(ids), BATCH):
@@ -50,7 +50,7 @@ def complete_broadcasts(*, now: datetime, after: int) -> int:
 
 
 def prepared_broadcasts() -> "QuerySet[Broadcast]":
-    """Give those that are being sent to everybody whom they are for, in their order."""
+    """Return the broadcasts that are being sent and fully prepared, in their order."""
     return Broadcast.objects.filter(status=Status.SENDING, is_prepared=True).order_by("id")
 
 

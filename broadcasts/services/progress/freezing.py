@@ -1,4 +1,4 @@
-"""What is fixed when sending begins: the message, with what stands for everybody written in."""
+"""Fixes a broadcast's message when sending begins, with the values that are the same for all recipients."""
 
 from collections.abc import Iterable
 
@@ -14,10 +14,10 @@ OF_RECIPIENTS = ("contact", "fields")
 
 
 def freeze_message(broadcast: Broadcast) -> FrozenMessage:
-    """Give the message as it is sent from now on.
+    """Return the message as it is sent from now on.
 
-    Raises `BroadcastRefused` where it cannot be sent any more: its template is no longer approved, say, or something
-    that it says of the workspace is not set.
+    Raises `BroadcastRefused` if it can no longer be sent: its template is no longer approved, for example, or a setting
+    of the workspace that it names has no value.
     """
     message = broadcast.message
     for part in ("text", "components", "header"):
@@ -37,7 +37,7 @@ def freeze_message(broadcast: Broadcast) -> FrozenMessage:
 
 
 def _variables(found: Iterable[str]) -> list[str]:
-    """Give the contacts' variables, each once: those of links are no contact's."""
+    """Return the contacts' variables, each once; those of links are left out."""
     return [name for name in dict.fromkeys(found) if name.partition(".")[0] in OF_RECIPIENTS]
 
 

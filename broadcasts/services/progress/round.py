@@ -1,4 +1,4 @@
-"""What keeps broadcasts going beside the sender: begins them, prepares their recipients in turn, and ends them."""
+"""Runs broadcasts beside the sender: begins them, prepares their recipients in turn, and completes them."""
 
 import logging
 import threading
@@ -30,14 +30,14 @@ from config.recovery.identity import is_confirmed
 
 logger = logging.getLogger(__name__)
 
-# How often it is looked for what is due while something is under way or about to begin. Preparation goes on between two
-# looks.
+# The seconds between two looks for due work while a broadcast is under way or about to begin. Preparation goes on
+# between them.
 LOOK_SECONDS: Final = 0.5
-# While nothing is, a move of a broadcast wakes this at once. A look every two seconds finds what waited until its
-# workspace was restored, and what was moved while Redis was away.
+# The seconds between looks at all other times, when a move of a broadcast wakes this process at once. These looks find
+# broadcasts whose workspace was restored, and moves made while Redis was away.
 REST_SECONDS: Final = 2.0
 REST: Final = timedelta(seconds=REST_SECONDS)
-# However many broadcasts are moved, no look comes sooner after another.
+# The shortest time between two looks, however many broadcasts are moved.
 LEAST_SECONDS: Final = 0.1
 SKIPPING_SECONDS: Final = 0.2
 SOON: Final = "about to begin"
@@ -50,7 +50,7 @@ WORK: Final = (
 
 
 class Round:
-    """Prepares chunk by chunk, and looks now and then for what is due and what is through."""
+    """Prepares chunk by chunk, and looks now and then for broadcasts to begin, to skip and to complete."""
 
     def __init__(self, *, chunk: int | None = None) -> None:
         self._turns = PreparationTurns(chunk=chunk)
@@ -59,30 +59,30 @@ class Round:
 
     @property
     def is_large(self) -> bool:
-        """Whether what it prepares at the moment is enough for two."""
+        """Whether the broadcast in preparation is large enough for two connections."""
         return self._turns.is_large
 
     def go_on(self) -> bool:
-        """Do a piece; says whether there was any."""
+        """Do a piece of work. Returns whether there was any."""
         if time.monotonic() >= self._look_at:
             self.look()
         return self._turns.go_on()
 
     def look_soon(self) -> None:
-        """Have the next piece begin with a look."""
+        """Make the next piece begin with a look."""
         self._look_at = min(self._look_at, self._looked_at + LEAST_SECONDS)
 
     def look(self) -> None:
-        """Begin what is due, end what is through, and learn what has to be prepared.
+        """Begin due broadcasts, end finished ones, and learn what to prepare.
 
-        One statement, without a transaction, finds that there is nothing of that.
+        If there is none of it, one statement without a transaction says so.
         """
         found = due_among(WORK)
         self._looks_again_in(LOOK_SECONDS if found else REST_SECONDS)
         if not found - {SOON} and self._turns.is_empty:
             return
         now = database_now()
-        # After a restore what is due may have begun before: it waits until `after_restore` has looked at it.
+        # After a restore a due broadcast may have begun before. It waits until `after_restore` has looked at it.
         with connection.cursor() as cursor:
             may_begin = is_confirmed(cursor)
         if may_begin:
@@ -101,7 +101,7 @@ class Round:
 def run_round(
     *, should_stop: Callable[[], bool], idle_seconds: float = LOOK_SECONDS / 2, chunk: int | None = None
 ) -> None:
-    """Go on until it is to stop. While a large broadcast is prepared, a second connection helps."""
+    """Work until `should_stop`. While a large broadcast is prepared, a second connection helps."""
     current, helping, woken = Round(chunk=chunk), Future[None](), threading.Event()
     helping.set_result(None)
     listener = WakeUpListener(WAKE_UP, woken.set)
@@ -121,14 +121,14 @@ def run_round(
 
 
 def prepare_beside(*, should_stop: Callable[[], bool], chunk: int | None = None) -> None:
-    """Prepare on this thread's own connection until nothing is left that others do not have."""
+    """Prepare on this thread's own connection until nothing is left that others have not taken."""
     turns = PreparationTurns(chunk=chunk)
     try:
         turns.learn()
         while not should_stop() and turns.go_on():
             turns.learn_when_due(LOOK_SECONDS)
     except DatabaseError as error:
-        # The database is away, of which the first connection hears, too.
+        # The database is away; the first connection notices it too.
         logger.warning("the second connection cannot prepare", extra={"fault": type(error).__name__})
     finally:
         connection.close()

@@ -1,20 +1,20 @@
-"""When a wall clock is, in the time zones of those who look at it."""
+"""Turns a wall clock into a moment in a time zone."""
 
 from datetime import UTC, datetime, timedelta, timezone
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
-# Where a day begins first.
+# The zone in which a day begins first.
 ANCHOR = timezone(timedelta(hours=14))
 SECOND = timedelta(seconds=1)
 FIRST, LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 
 
 def instant_of(wall: datetime, zone: str | None, otherwise: str | None = None) -> datetime:
-    """Give the moment at which clocks of a zone show a time, which has no zone of its own.
+    """Return the moment at which a zone's clocks show `wall`, a time without a zone.
 
-    A time that clocks skip is the first moment after the gap, one that they show twice is the first of the two. A zone
-    that there is not is `otherwise`, the workspace's, and failing that UTC.
+    A time that clocks skip becomes the first moment after the gap. A time that they show twice is the first of the two.
+    An unknown zone is replaced by `otherwise`, the workspace's zone, and then by UTC.
     """
     clocks = _zone(zone) or _zone(otherwise) or UTC
     try:
@@ -24,7 +24,7 @@ def instant_of(wall: datetime, zone: str | None, otherwise: str | None = None) -
 
 
 def anchor_of(wall: datetime) -> datetime:
-    """Give the moment at which clocks at UTC+14 show a time: nowhere do they show it earlier."""
+    """Return the moment at which clocks at UTC+14 show a time. No clocks show it earlier."""
     try:
         return wall.replace(tzinfo=ANCHOR).astimezone(UTC)
     except OverflowError:
@@ -32,7 +32,7 @@ def anchor_of(wall: datetime) -> datetime:
 
 
 def known_zone(zone: str | None, otherwise: str | None) -> str:
-    """Give the name of the zone that `instant_of` goes by."""
+    """Return the name of the zone that `instant_of` uses."""
     return next((name for name in (zone, otherwise) if name and _zone(name)), "UTC")
 
 
@@ -40,13 +40,14 @@ def _first_instant(wall: datetime, zone: ZoneInfo) -> datetime:
     first = wall.replace(tzinfo=zone, fold=0).astimezone(UTC)
     if first.astimezone(zone).replace(tzinfo=None, fold=0) == wall.replace(fold=0):
         return first
-    # Clocks skip this time: read by those after the jump it lies before the jump, by those before the jump after it.
+    # Clocks skip this time. With the offset after the jump it lies before the jump, with the offset before it after the
+    # jump.
     before = wall.replace(tzinfo=zone, fold=1).astimezone(UTC)
     return _first_change(before, first, zone)
 
 
 def _first_change(before: datetime, after: datetime, zone: ZoneInfo) -> datetime:
-    """Give the second at which the offset changes, later than `before` and not later than `after`."""
+    """Return the second at which the offset changes, later than `before` and not later than `after`."""
     offset = before.astimezone(zone).utcoffset()
     low, high = 0, int((after - before) / SECOND)
     while high - low > 1:

@@ -1,4 +1,5 @@
-"""Preparation in small pieces, of an agency, a workspace and a broadcast in turn: a large one delays no small one."""
+"""Prepares in small pieces; agencies, workspaces and broadcasts take turns, so a large broadcast delays no small
+one."""
 
 import logging
 import time
@@ -21,12 +22,13 @@ from config.tries.counting import has_begun, run_alone
 logger = logging.getLogger(__name__)
 
 MOST_UNPREPARED: Final = 5_000
-# After a fault a broadcast waits for so long, and holds up no other.
+# After a fault a broadcast waits for this long, and holds up no other.
 PAUSE_SECONDS: Final = 30.0
 
 
 class PreparationTurns:
-    """Of one connection: several work beside each other, and each broadcast knows which of its chunks are taken."""
+    """The turns of one connection. Several connections work side by side, and locks tell them which chunks are
+    taken."""
 
     def __init__(self, *, chunk: int | None = None) -> None:
         self._chunk = chunk
@@ -39,16 +41,16 @@ class PreparationTurns:
 
     @property
     def is_large(self) -> bool:
-        """Whether the last piece was not the first of its broadcast."""
+        """Whether the last piece was not its broadcast's first."""
         return self._is_large
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is known that has to be prepared."""
+        """Whether no broadcast is known to need preparation."""
         return not self._known
 
     def learn(self) -> None:
-        """Learn what has to be prepared."""
+        """Look up the broadcasts that need preparation."""
         rows = unprepared_broadcasts().annotate(has_died=has_begun(PREPARATION)).order_by("has_died", "id")
         paths = rows.values_list("workspace__agency_id", "workspace_id", "pk", "has_died")[:MOST_UNPREPARED]
         died: dict[Path, bool] = {path[:-1]: path[-1] for path in paths}
@@ -57,7 +59,7 @@ class PreparationTurns:
         found = {path for path in died if path[-1] not in self._rests}
         for path in self._known - found:
             self._turns.remove(path)
-        # What killed its process comes after all others, which else would never have their turn.
+        # A broadcast that killed a process comes last, or the others would never have a turn.
         for path in sorted(found - self._known, key=lambda path: (died[path], path)):
             self._turns.add(path)
         self._known = found
@@ -65,12 +67,12 @@ class PreparationTurns:
         self._learned_at = now
 
     def learn_when_due(self, seconds: float) -> None:
-        """Learn again where the last time was so long ago."""
+        """Look up again if the last time was at least `seconds` ago."""
         if time.monotonic() - self._learned_at >= seconds:
             self.learn()
 
     def go_on(self) -> bool:
-        """Prepare a chunk of the broadcast whose turn it is; says whether there was any."""
+        """Prepare a chunk of the broadcast whose turn it is. Returns whether there was any."""
         path = next(self._turns.in_turn(most_of_each=1), None)
         if path is None:
             return False
@@ -90,7 +92,7 @@ class PreparationTurns:
             return self._prepare_counted(path[-1])
         except DatabaseError as error:
             if not connection.is_usable():
-                raise  # the database is away, which says nothing about the broadcast
+                raise  # the database is away; the broadcast is not at fault
             logger.exception(
                 "a broadcast could not be prepared", extra={"broadcast": path[-1], "fault": str(type(error))}
             )
@@ -98,7 +100,8 @@ class PreparationTurns:
             return False
 
     def _prepare_counted(self, broadcast: int) -> bool:
-        """Prepare a chunk as the first or the second who is at it; what died before is prepared by one alone."""
+        """Prepare a chunk as the broadcast's first or second connection. After a crash only one connection prepares
+        it."""
         now = database_now()
         work = partial(prepare_chunk, broadcast, now=now, size=self._chunk)
         give_up = partial(_give_up, broadcast, now=now)
@@ -115,5 +118,5 @@ def _give_up(broadcast: int, *, now: datetime) -> bool:
 
 
 def unprepared_broadcasts() -> "QuerySet[Broadcast]":
-    """Give what has to be prepared, in its order."""
+    """Return the broadcasts that need preparation, in their order."""
     return Broadcast.objects.filter(unprepared()).order_by("id")

@@ -1,7 +1,7 @@
-"""What networks tell of broadcasts' messages, applied in bulk inside the caller's transaction.
+"""Applies networks' reports about broadcasts' messages, in bulk inside the caller's transaction.
 
-Any order of the same facts has the same end, however often each of them comes. A status moves forward only: pending,
-sent, delivered, read. It failed only if nothing says that it was delivered.
+The same facts lead to the same result, in any order and however often each arrives. A status only moves forward:
+pending, sent, delivered, read. A message has failed only if no fact says that it was delivered.
 """
 
 from broadcasts.services.statuses.applying import record_echoes, record_statuses

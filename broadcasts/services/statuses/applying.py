@@ -1,4 +1,4 @@
-"""Facts about broadcasts' messages, collapsed to one row for each recipient, and what follows from them."""
+"""Merges facts about broadcasts' messages into one update for each recipient, and applies the updates."""
 
 import logging
 from collections import Counter, defaultdict
@@ -36,14 +36,14 @@ logger = logging.getLogger(__name__)
 Status = Recipient.Status
 RANKS: Final = {"sent": 1, "failed": 2, "delivered": 3, "read": 4}
 LONGEST_ID, LONGEST_CODE, LONGEST_ERROR, LONGEST_CATEGORY = 200, 60, 1_000, 40
-# A row that somebody else changes at this moment is looked at again; from the last time on nobody can.
+# A row that another transaction changes is tried again. The last try locks the rows, so that no other can.
 TIMES: Final = 20
 Key = tuple[int, int]
 Fact = TypeVar("Fact", StatusChanged, EchoReceived)
 
 
 class Told:
-    """What one batch tells of one recipient."""
+    """A batch's update of one recipient's status."""
 
     __slots__ = (
         "billed_at",
@@ -73,7 +73,7 @@ class Told:
         self.category = ""
 
     def take(self, status: str, at: datetime) -> None:
-        """Take a status: the highest counts, with the first time of each; who has read it has got it."""
+        """Add a status. The highest counts, with the first time of each; a read message is also delivered."""
         rank = RANKS.get(status, 0)
         self.rank = max(self.rank, rank)
         if rank == 1:
@@ -100,19 +100,21 @@ class Told:
 
 
 def record_statuses(facts: Sequence[StatusChanged], *, now: datetime) -> None:
-    """Move the recipients of WhatsApp's statuses on."""
+    """Advance recipients by WhatsApp's statuses."""
     told, channels = _told_of(facts, Told.take_fact)
     apply_told(told, channels, now=now)
 
 
 def record_echoes(facts: Sequence[EchoReceived], *, now: datetime) -> None:
-    """Take for sent what Messenger and Instagram tell back; its id is the network's."""
+    """Mark recipients as sent by echoes from Messenger and Instagram, which carry the network's message id."""
     told, channels = _told_of(facts, Told.take_echo)
     apply_told(told, channels, now=now)
 
 
 def _told_of(facts: Sequence[Fact], take: Callable[[Told, Fact], None]) -> tuple[dict[Key, Told], dict[int, int]]:
-    """Gather facts by recipient, with their broadcasts' channels: others who write such ids have another one."""
+    """Group facts by recipient, and return their broadcasts' channels.
+
+    A fact from another channel is left out: others may write ids that look like ours."""
     keys = [recipient_of(fact.opaque) for fact in facts]
     channels = _channels({key[0] for key in keys if key})
     told: dict[Key, Told] = {}
@@ -135,9 +137,9 @@ def _channels(broadcasts: Collection[int]) -> dict[int, int]:
 
 
 def apply_told(told: Mapping[Key, Told], channels: Mapping[int, int], *, now: datetime) -> None:
-    """Write down what is told of recipients, by their keys in order; count, bill and tell what changed.
+    """Write updates of recipients in the order of their keys; then the counts, bills and events of the changes.
 
-    Raises `FactsInTheWay` where somebody else was faster with some of them each time: nothing of it is dropped, as the
+    Raises `FactsInTheWay` if other transactions changed some rows first each time. No fact is lost, because the
     callback is read again.
     """
     if not told:
@@ -162,14 +164,14 @@ def apply_told(told: Mapping[Key, Told], channels: Mapping[int, int], *, now: da
 
 
 def _lock_stopped(told: Mapping[Key, Told]) -> None:
-    """Lock the broadcasts that may be paused for what is told: before their recipients, as the sender does."""
+    """Lock the broadcasts that these updates may pause, before their recipients, as the sender does."""
     stopped = {broadcast for (broadcast, _), one in told.items() if _stops(ERRORS.get(one.code or ""))}
     if stopped:
         list(Broadcast.objects.filter(pk__in=stopped).order_by("pk").select_for_update(no_key=True).values_list("pk"))
 
 
 def _stops(error: SendError | None) -> bool:
-    """Whether it would be the same with all others now."""
+    """Whether every other message would fail in the same way now."""
     return error is not None and error.result in (CallResult.STOPPED, CallResult.RECONNECT)
 
 
@@ -193,7 +195,7 @@ def _columns(keys: Sequence[Key], told: Sequence[Told]) -> dict[str, Any]:
 
 
 def _few_moments(values: Iterable[datetime | None]) -> str:
-    """Write times as `moments` does; what comes together happened in few seconds."""
+    """Write times as `moments` does. A batch has few different times, so each is formatted once."""
     known: dict[datetime | None, str] = {None: "NULL"}
     return f"{{{','.join([known.get(value) or _written(known, value) for value in values])}}}"
 
@@ -204,7 +206,7 @@ def _written(known: dict[datetime | None, str], value: datetime | None) -> str:
 
 
 class Effects:
-    """What follows from recipients that moved."""
+    """The effects of recipients' changes."""
 
     def __init__(self, channels: Mapping[int, int]) -> None:
         self.failed: list[Key] = []
@@ -214,7 +216,7 @@ class Effects:
         self._returned: list[tuple[int, str | None]] = []
 
     def take(self, rows: Iterable[Sequence[Any]]) -> int:
-        """Take what a statement has changed; says how many rows somebody else was faster with."""
+        """Add the changes of a statement. Returns how many rows another transaction changed first."""
         missed = 0
         for kind, broadcast, first, second, flag, number, contacts, addresses, month in rows:
             if kind == "all":
@@ -245,7 +247,8 @@ class Effects:
 
 
 def _draw_from_errors(failed: Mapping[Key, Told], channels: Mapping[int, int], *, now: datetime) -> None:
-    """Pause broadcasts that would fail for everybody, mark lost channels, and keep who wants no marketing any more."""
+    """Apply errors' effects: pause broadcasts that would fail for all, mark lost channels, record marketing
+    opt-outs."""
     stopped: dict[str, set[int]] = defaultdict(set)
     lost: dict[int, str] = {}
     unwilling: list[MarketingWish] = []
@@ -267,7 +270,7 @@ def _draw_from_errors(failed: Mapping[Key, Told], channels: Mapping[int, int], *
 
 
 def _of_earlier_access(failed: Mapping[Key, Told], channels: Mapping[int, int]) -> set[Key]:
-    """Give those whom an access refused that has been replaced since: it says nothing of the one that is there now."""
+    """Return the recipients refused with an access that was replaced since; they say nothing about the new access."""
     asked = [key for key, told in failed.items() if _loses_access(ERRORS.get(told.code or ""))]
     if not asked:
         return set()

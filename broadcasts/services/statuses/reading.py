@@ -1,4 +1,4 @@
-"""How far people have got on Messenger and Instagram: all of ours up to a moment, or up to a message."""
+"""Applies delivery and read marks of Messenger and Instagram: all our messages up to a moment, or up to a message."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -12,12 +12,12 @@ from config.leases.arrays import integers, moments, texts
 from workspaces.conversations.facts import ReadUpTo
 from workspaces.conversations.services.texts import storable
 
-# Older broadcasts are not looked at: who wrote within a day of one reads it soon or never.
+# Older broadcasts are not looked at. A person who wrote within a day of a broadcast reads it soon or never.
 LOOK_BACK: Final = timedelta(days=7)
 
 
 def read_up_to(facts: Sequence[ReadUpTo], *, now: datetime) -> None:
-    """Move on the recipients who have received or read what was sent to them, in broadcasts of the last seven days."""
+    """Advance recipients who have received or read their messages, in broadcasts of the last seven days."""
     asked = [fact for fact in facts if fact.person.external_id]
     if not asked:
         return

@@ -1,9 +1,9 @@
-"""The statements that move recipients on. Nothing that they usually change stands in an index (HOT updates)."""
+"""SQL statements that advance recipients. They usually change no column that is in an index (HOT updates)."""
 
-# Each row is read, and changed only if it is still as it was read: what the send's answer or another reader changed
-# meanwhile makes the numbers of the first line differ, and the statement is executed once more. Ranks are those of
-# `RANKS`. What was skipped keeps its status. A row that has moved since it was read is not found by its place: the
-# caller executes this again until no row is missed.
+# The statement reads each row, and changes it only if it is still the same. If a send's result or another reader has
+# changed rows meanwhile, or a row has moved to another ctid, then the first result line counts more rows than the
+# others. The caller executes the statement again until no row is missed. Ranks are those of `RANKS`. A skipped
+# recipient keeps its status.
 APPLY = """
 WITH news AS MATERIALIZED (
     SELECT * FROM (
@@ -63,7 +63,7 @@ FROM moved WHERE is_bill
 GROUP BY broadcast_id, category, prefix, is_billable, date_trunc('month', billed_at AT TIME ZONE 'UTC')
 """
 
-# Then nobody else changes them, and none is missed.
+# Locks the rows, so that no other transaction changes them and none is missed.
 LOCK = """
 SELECT FROM broadcasts_recipient recipient
 JOIN unnest(%(broadcasts)s::bigint[], %(contacts)s::bigint[]) AS told (broadcast_id, contact_id)
@@ -75,7 +75,8 @@ CHANNELS = """
 SELECT id, channel_id FROM broadcasts_broadcast WHERE id = ANY (%(ids)s::bigint[])
 """
 
-# Until when a person of a channel has come: told, or the time of the message that was named, ours or another one.
+# The moment up to which a person has received or read: the reported time, or the time of the named message. That
+# message may be a broadcast's or a conversation's.
 MARKS = """
 SELECT asked.channel_id, asked.address, asked.status, CASE WHEN asked.message_id = '' THEN asked.at ELSE coalesce((
         SELECT max(recipient.sent_at) FROM broadcasts_broadcast broadcast JOIN broadcasts_recipient recipient
@@ -89,9 +90,9 @@ SELECT asked.channel_id, asked.address, asked.status, CASE WHEN asked.message_id
 FROM unnest(%(channels)s::bigint[], %(addresses)s::text[], %(statuses)s::text[], %(ids)s::text[], %(at)s::timestamptz[])
     AS asked (channel_id, address, status, message_id, at)
 """
-# By the index of addresses: of each broadcast of the channel one row at most. The network's time of a message lies
-# between its claim and its answer; who was tried before was claimed for another attempt. Those whose answer is still to
-# come are settled, too; what became unknown only once its echo has told that it left.
+# Reads by the index of addresses, at most one row of each broadcast of the channel. The network's time of a message
+# lies between its claim and its answer; after several tries `claimed_at` belongs to another attempt. Recipients whose
+# answer has not come yet are settled too. An unknown message is settled only if its echo has shown that it was sent.
 PASSED = """
 SELECT recipient.broadcast_id, recipient.contact_id, asked.status, asked.at
 FROM unnest(%(channels)s::bigint[], %(addresses)s::text[], %(statuses)s::text[], %(at)s::timestamptz[])
@@ -107,7 +108,7 @@ WHERE least(recipient.sent_at, CASE recipient.tries WHEN 0 THEN recipient.claime
         AND recipient.sent_at IS NOT NULL))
 """
 
-# Those of recipients whose message left before their channel was connected as it is now.
+# The recipients whose message was sent before their channel's current connection.
 BEFORE_CONNECTION = """
 SELECT recipient.broadcast_id, recipient.contact_id
 FROM unnest(%(broadcasts)s::bigint[], %(contacts)s::bigint[], %(channels)s::bigint[])

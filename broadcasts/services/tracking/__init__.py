@@ -1,1 +1,1 @@
-"""Tracked links, and who followed them."""
+"""Tracked links, and clicks on them."""

@@ -1,4 +1,4 @@
-"""Clicks on tracked links: where one leads, that somebody followed it, and once for each recipient that it counts."""
+"""Clicks on tracked links: where a link leads, the record of a click, and the count of one click for each recipient."""
 
 import logging
 import threading
@@ -22,19 +22,19 @@ logger = logging.getLogger(__name__)
 CACHE_SECONDS: Final = 30
 MOST_CACHED: Final = 512
 BATCH: Final = 5_000
-# Clicks that wait in this process to be written down; more come together only while the database is away.
+# Clicks that may wait in this process to be written. More come together only while the database is away.
 MOST_WAITING: Final = 50_000
 
-# Written by hand: through the ORM this one row would cost more than all the rest of the answer.
+# Plain SQL: through the ORM this one row would cost more than the rest of the answer.
 VALUES = "SELECT values::text FROM broadcasts_recipient WHERE broadcast_id = %s AND contact_id = %s"
-# Nobody waits for a disk on behalf of a click: a crash of PostgreSQL itself may forget those of its last half second.
+# A click does not wait for the disk. A crash of PostgreSQL itself may lose the clicks of the last half second.
 RECORD = """
 WITH quick AS (SELECT set_config('synchronous_commit', 'off', true))
 INSERT INTO broadcasts_click (broadcast_id, contact_id, link, clicked_at)
 SELECT broadcast_id, contact_id, link, statement_timestamp()
 FROM quick, unnest(%s::bigint[], %s::bigint[], %s::smallint[]) AS click (broadcast_id, contact_id, link)
 """
-# Rows are locked in the order of their keys, as statuses lock them, so that nobody waits in a circle.
+# Rows are locked in the order of their keys, as statuses lock them, so that they cannot deadlock.
 COUNT = """
 WITH taken AS (
     DELETE FROM broadcasts_click WHERE id = ANY (ARRAY (
@@ -57,30 +57,30 @@ SELECT (SELECT count(*) FROM taken), broadcast_id, contact_id FROM (SELECT) one 
 
 
 class FollowedLink(NamedTuple):
-    """A link that somebody follows, and the address that it leads to."""
+    """A link that a visitor follows, and its address."""
 
     link: Target
     address: str
 
 
 class KeptLinks(NamedTuple):
-    """What the links of a broadcast lead to, and the agencies on whose hosts they lead there."""
+    """A broadcast's links, and the agencies on whose hosts they work."""
 
     frozen: FrozenMessage
     agencies: frozenset[int]
 
 
 class FrozenLinks:
-    """What the links of broadcasts lead to, as this process has read it.
+    """A cache of broadcasts' links in this process.
 
-    What sending was begun with never changes; only its removal has to be noticed, so it is read again after a while.
+    A frozen message never changes. It is read again after a while, to notice that its broadcast was removed.
     """
 
     def __init__(self) -> None:
         self._kept: dict[int, tuple[float, KeptLinks | None]] = {}
 
     def of(self, broadcast: int) -> KeptLinks | None:
-        """Give a broadcast's links; one statement unless it was looked up within seconds."""
+        """Return a broadcast's links, with one statement unless they were looked up within seconds."""
         kept = self._kept.get(broadcast)
         if kept is None or kept[0] < time.monotonic():
             kept = time.monotonic() + CACHE_SECONDS, _read_frozen(broadcast)
@@ -90,7 +90,7 @@ class FrozenLinks:
         return kept[1]
 
     def remembered(self, broadcast: int) -> KeptLinks | None:
-        """Give them where this process has them; it asks nobody."""
+        """Return the links if this process has them, without a query."""
         kept = self._kept.get(broadcast)
         return kept[1] if kept and kept[0] >= time.monotonic() else None
 
@@ -112,11 +112,11 @@ def _read_frozen(broadcast: int) -> KeptLinks | None:
 
 
 def follow_link(token: str, *, host_agency: int | None) -> FollowedLink | None:
-    """Find where a tracked link leads; None for a token that is not ours, or whose broadcast is gone.
+    """Return where a tracked link leads; None for an invalid token or a broadcast that is gone.
 
-    On a host of an agency (`host_agency`) only the links of its own workspaces lead anywhere, so that nobody's host
-    leads to what others have written. At most one statement for a broadcast that was looked up within seconds, and
-    none where no address of it has variables.
+    On an agency's host (`host_agency`) only links of its own workspaces work, so that no host leads to addresses that
+    others have written. For a broadcast that was looked up within seconds it costs one statement at most, and none if
+    the address has no variables.
     """
     link = read_token(token)
     kept = frozen_links.of(link.broadcast_id) if link else None
@@ -128,7 +128,7 @@ def follow_link(token: str, *, host_agency: int | None) -> FollowedLink | None:
 
 
 def follow_link_at_once(token: str, *, host_agency: int | None) -> FollowedLink | None:
-    """Find where a tracked link leads from this process's memory alone; None where that does not tell."""
+    """Return where a tracked link leads, from this process's memory alone; None if memory does not tell."""
     link = read_token(token)
     kept = frozen_links.remembered(link.broadcast_id) if link else None
     if link is None or kept is None or not _is_there(kept, host_agency) or _has_variables(kept.frozen, link):
@@ -153,7 +153,7 @@ def _values(link: Target) -> list[str] | None:
 
 
 class WaitingClicks:
-    """Clicks whose answers have left, until a thread writes them down together: one thread, however slow that is."""
+    """Clicks that wait, after their answers, for a thread to write them together. Only one thread does so."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -162,7 +162,8 @@ class WaitingClicks:
         self._lost = 0
 
     def add(self, link: Target) -> bool:
-        """Keep a click; says whether the caller has to have them written down, as nobody is about to do it."""
+        """Keep a click. Returns whether the caller must have the clicks written, because no thread is about to do
+        so."""
         with self._lock:
             if len(self._waiting) < MOST_WAITING:
                 self._waiting.append(link)
@@ -172,9 +173,10 @@ class WaitingClicks:
             return must_record
 
     def record(self) -> bool:
-        """Write down all that wait; says whether some still do, because the database cannot be asked now.
+        """Write all waiting clicks. Returns True if some still wait because the database is away.
 
-        The caller that `add` has told to calls this until it gives False; nobody else is told to meanwhile.
+        A caller for whom `add` returned True calls this until it returns False. Until then `add` returns False to all
+        others.
         """
         while links := self._take():
             try:
@@ -187,7 +189,7 @@ class WaitingClicks:
         return False
 
     def _take(self) -> list[Target]:
-        """Take a batch; when nothing waits, the next click finds that it needs somebody to write it down."""
+        """Take a batch. If it is empty, the next call of `add` returns True."""
         with self._lock:
             links = [self._waiting.popleft() for _ in range(min(BATCH, len(self._waiting)))]
             self._has_recorder = bool(links)
@@ -205,7 +207,7 @@ waiting_clicks = WaitingClicks()
 
 
 def record_clicks(links: list[Target]) -> None:
-    """Write down that somebody followed links; it is counted soon. Without a database they are lost, no more."""
+    """Record clicks, which are counted soon. Without a database they are lost, and the answer is not affected."""
     try:
         _insert(links)
     except Error as fault:
@@ -221,7 +223,7 @@ def _insert(links: list[Target]) -> None:
 
 @transaction.atomic
 def count_clicks(*, now: datetime) -> int:
-    """Count a batch of recorded clicks, the first of each recipient; says how many were taken."""
+    """Count a batch of recorded clicks, the first of each recipient. Returns how many were taken."""
     with connection.cursor() as cursor:
         cursor.execute(COUNT, [BATCH])
         rows = cursor.fetchall()

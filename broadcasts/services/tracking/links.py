@@ -1,7 +1,7 @@
-"""Tracked links: which addresses of a message are replaced, and the short signed link that each recipient gets.
+"""Tracked links: the addresses of a message that they replace, and the short signed link of each recipient.
 
-A link is signed, so nothing is written before somebody follows it: the token is the ids of the broadcast and the
-contact and the address's number in the broadcast's frozen list, with a keyed tag of 48 bits, in base62.
+A signed link needs no row before somebody follows it. The token holds the ids of broadcast and contact and the
+address's number in the broadcast's frozen list, with a keyed tag of 48 bits, in base62.
 """
 
 import hmac
@@ -21,21 +21,21 @@ from django.utils.encoding import iri_to_uri
 from broadcasts.content import VARIABLE, FrozenMessage
 
 PATH: Final = "/l/"
-# More addresses than that of one message are sent as they are.
+# A message's addresses beyond this number are sent as they are.
 MOST_LINKS: Final = 64
 LONGEST_ADDRESS: Final = 2_000
-# A variable may stand in an address; whitespace, quotes, brackets, backslashes and controls end it.
-# One that a backslash or a lone brace follows is none of which it would be sure where it ends.
+# An address may contain a variable. Whitespace, quotes, brackets, backslashes and controls end it. If a backslash or a
+# lone brace follows, its end is uncertain, and it is not tracked.
 ADDRESS: Final = re.compile(
     r"(?i:https?)://(?:\{\{[^{}\s]{1,80}\}\}|\{\{ [^{}]{1,80} \}\}|[^\s\x00-\x20\x7f<>\"`{}|\\^])++(?![\\{])"
 )
-# What ends a sentence or emphasises a word is no part of an address.
+# Characters that end a sentence or emphasise a word, and so are no part of an address.
 TRAILING: Final = ".,;:!?'*_~…"
 PAIRS: Final = {")": "(", "]": "["}
 
 DIGITS: Final = string.digits + string.ascii_uppercase + string.ascii_lowercase
 VALUES: Final = {digit: value for value, digit in enumerate(DIGITS)}
-# Eight digits at a time: what fits a machine word is divided faster.
+# Eight digits at a time: a number that fits into a machine word is divided faster.
 EIGHT: Final = 62**8
 TWO: Final = [first + second for first in DIGITS for second in DIGITS]
 TOKEN: Final = re.compile(r"[0-9A-Za-z]{10,36}", re.ASCII)
@@ -46,7 +46,7 @@ LARGEST_ID: Final = 2**63 - 1
 
 
 class Target(NamedTuple):
-    """What a token stands for."""
+    """The content of a token."""
 
     broadcast_id: int
     contact_id: int
@@ -57,7 +57,7 @@ class Target(NamedTuple):
 
 
 def links_in(message: Mapping[str, Any]) -> list[str]:
-    """Give the addresses that can be tracked, each once: those in the text and in the template's text parameters."""
+    """Return the addresses that can be tracked, each once: those in the text and in the template's text parameters."""
     found: list[str] = []
     _read(message.get("text") or "", found)
     _rewrite(message.get("components") or (), lambda text: _read(text, found), lambda _, text: text)
@@ -67,10 +67,10 @@ def links_in(message: Mapping[str, Any]) -> list[str]:
 def with_tracked_links(
     text: str, template: Mapping[str, Any] | None, *, approved: Sequence[Any] = (), base_urls: Collection[str] = ()
 ) -> tuple[str, Mapping[str, Any] | None, list[str]]:
-    """Give text and template as `FrozenMessage` keeps them, with `{{link.N}}` for the address N, and the addresses.
+    """Return the frozen text and template, with `{{link.N}}` for the address N, and the addresses.
 
-    A URL button takes only what follows its approved address. Where that ends in our own `/l/` (`approved` are the
-    synchronised template's components) and the parameter is an address, the button gets the token alone.
+    A URL button takes only the part behind its approved address. If that address ends in our own `/l/`, and the
+    parameter is an address, then the button gets only the token. `approved` are the synchronised template's components.
     """
     links: list[str] = []
     ours = _buttons_of_ours(approved, base_urls)
@@ -89,7 +89,7 @@ def with_tracked_links(
 
 
 def _read(text: str, links: list[str]) -> str:
-    """Give the text with marks for its addresses, which are added to `links`."""
+    """Return the text with marks for its addresses, which are added to `links`."""
 
     def mark(found: re.Match[str]) -> str:
         address = _without_trailing(found[0])
@@ -111,7 +111,7 @@ def _number_of(address: str, links: list[str]) -> int | None:
 def _rewrite(
     components: Sequence[Any], in_text: Callable[[str], str], in_button: Callable[[str, str], str]
 ) -> list[Any]:
-    """Give components of the same form with other texts in their parameters; files and codes stay as they are."""
+    """Return components of the same form with other texts in their parameters; files and codes stay as they are."""
     written: list[Any] = []
     for component in components:
         if not isinstance(component, Mapping):
@@ -146,7 +146,7 @@ def _parameter(parameter: Any, write: Callable[[str], str]) -> Any:
 
 
 def _buttons_of_ours(approved: Sequence[Any], base_urls: Collection[str]) -> set[str]:
-    """Give the indexes of a template's buttons whose address is that of tracked links."""
+    """Return the indexes of a template's buttons whose address is that of tracked links."""
     found, addresses = set(), {f"{base_url}{PATH}{{{{1}}}}" for base_url in base_urls}
     for component in approved:
         if isinstance(component, Mapping) and str(component.get("type", "")).upper() == "BUTTONS":
@@ -174,7 +174,7 @@ def _is_address(text: str) -> bool:
 
 
 def target_of(frozen: FrozenMessage, number: int, values: Sequence[str] | None) -> str | None:
-    """Give the address that a recipient's link leads to: that of the frozen list, with the contact's values in it."""
+    """Return the address of a recipient's link: the one in the frozen list, with the contact's values filled in."""
     if number >= len(frozen.links):
         return None
     by_name = dict(zip(frozen.variables, values or (), strict=False))
@@ -184,7 +184,7 @@ def target_of(frozen: FrozenMessage, number: int, values: Sequence[str] | None) 
 
 @lru_cache(maxsize=1024)
 def _split(address: str) -> str | None:
-    """Give an address as a header may carry it; None for one that is not wholly http(s) to a fixed host."""
+    """Return an address in the form for a header; None unless it is wholly http(s) to a fixed host."""
     if len(address) > LONGEST_ADDRESS:
         return None
     try:
@@ -198,7 +198,7 @@ def _split(address: str) -> str | None:
     if name is None:
         return None
     netloc = name if port is None else f"{name}:{port}"
-    # iri_to_uri leaves what is encoded already, and encodes everything else that ASCII does not have.
+    # iri_to_uri leaves encoded parts alone, and encodes everything else that is not ASCII.
     return urlunsplit((parts.scheme, netloc, *(iri_to_uri(part) for part in (parts.path, parts.query, parts.fragment))))
 
 
@@ -219,12 +219,12 @@ def _plain_host(host: str) -> str | None:
 
 
 def tracked_link(base_url: str, broadcast_id: int, contact_id: int, number: int) -> str:
-    """Give the link that stands for the address `number` in what this contact gets."""
+    """Return this contact's link for the address `number`."""
     return f"{base_url}{PATH}{token_of(broadcast_id, contact_id, number)}"
 
 
 def token_of(broadcast_id: int, contact_id: int, number: int) -> str:
-    """Give the signed token of a recipient's link."""
+    """Return the signed token of a recipient's link."""
     if not (0 < broadcast_id <= LARGEST_ID and 0 < contact_id <= LARGEST_ID and 0 <= number < MOST_LINKS):
         raise ValueError("no such link")
     width = contact_id.bit_length()
@@ -233,7 +233,7 @@ def token_of(broadcast_id: int, contact_id: int, number: int) -> str:
 
 
 def read_token(token: str) -> Target | None:
-    """Give what a token stands for; None for one that is not ours."""
+    """Return a token's content; None for a token that we have not signed."""
     if not TOKEN.fullmatch(token) or token[0] == "0":
         return None
     signed = 0
@@ -266,7 +266,7 @@ def _tag(packed: int, key: bytes) -> int:
 
 
 def _keys() -> tuple[bytes, ...]:
-    """The key that signs, and those of earlier SECRET_KEYs, whose links are still followed."""
+    """The signing key, and the keys of earlier SECRET_KEYs, whose links still work."""
     return _derived((settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS))
 
 

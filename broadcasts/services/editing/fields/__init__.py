@@ -1,1 +1,1 @@
-"""What the fields of a broadcast may hold, each checked against the others and against what they name."""
+"""Checks a broadcast's fields against each other and against the things that they name."""

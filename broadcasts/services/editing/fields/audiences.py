@@ -1,4 +1,4 @@
-"""Whom a broadcast goes to: all contacts, a segment, contacts by their ids, or those of an earlier broadcast."""
+"""A broadcast's audience: all contacts, a segment, contacts by id, or recipients of an earlier broadcast."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ SEGMENT, CONTACTS = "segment", "contacts"
 
 @dataclass(frozen=True, slots=True)
 class ChosenAudience:
-    """An audience as it is kept: `audience` without its contacts, whose numbers are in `contacts`."""
+    """An audience in its stored form: `audience` without its contacts, and the contacts' row ids in `contacts`."""
 
     audience: dict[str, Any] | None = None
     segment: Segment | None = None
@@ -27,7 +27,7 @@ class ChosenAudience:
 
 
 def checked_audience(audience: Mapping[str, Any] | None, workspace: Workspace) -> ChosenAudience:
-    """Find what an audience names. Raises `BroadcastRefused`, `SegmentNotFound` and `ContactNotFound`."""
+    """Look up what an audience names. Raises `BroadcastRefused`, `SegmentNotFound` and `ContactNotFound`."""
     if audience is None:
         raise BroadcastRefused("The audience field is required.", field="audience")
     kind = audience.get("type")
@@ -46,7 +46,7 @@ def checked_audience(audience: Mapping[str, Any] | None, workspace: Workspace) -
 
 
 def checked_source(source: Broadcast | None, engagement: str | None, workspace: Workspace) -> None:
-    """Refuse an earlier broadcast that is not the workspace's, or whose recipients are not there yet."""
+    """Refuse an earlier broadcast of another workspace, or one whose sending has not begun."""
     if source is None:
         raise BroadcastRefused("The source broadcast id field is required.", field="source_broadcast_id")
     if engagement not in Broadcast.Engagement.values:
@@ -61,7 +61,7 @@ def checked_source(source: Broadcast | None, engagement: str | None, workspace: 
 
 
 def hold_segment(segment: Segment | None) -> None:
-    """Keep a segment from being deleted until the caller's transaction has named it. Raises `SegmentNotFound`."""
+    """Lock a segment against deletion until the caller's transaction refers to it. Raises `SegmentNotFound`."""
     if segment is not None and not Segment.objects.select_for_update(no_key=True).filter(pk=segment.pk).exists():
         raise SegmentNotFound
 

@@ -1,4 +1,4 @@
-"""A broadcast's message: held against its channel's rules and its template, and written as the provider takes it."""
+"""A broadcast's message: checked by its channel's rules and its template, and written in the provider's form."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,9 +24,9 @@ OF_TEMPLATES: Final = ("language", "components", "header")
 
 @dataclass(frozen=True, slots=True)
 class WrittenMessage:
-    """A message as the provider takes it, its variables still in it; `shown` is the text that people read.
+    """A message in the provider's form, with its variables still in it. `shown` is the text that people read.
 
-    Either `text` or `template` ({name, language, components}). `category` is the template's.
+    It has either `text` or `template` ({name, language, components}). `category` is the template's.
     """
 
     text: str
@@ -36,7 +36,7 @@ class WrittenMessage:
 
 
 def checked_message(message: Mapping[str, Any], channel: Channel, workspace: Workspace) -> dict[str, Any]:
-    """Give a message in the form in which it is kept, if it can be sent. Raises `BroadcastRefused`."""
+    """Return a message in its stored form if it can be sent. Raises `BroadcastRefused`."""
     kept = _kept(message)
     _check_kinds(kept)
     for part in ("text", "components", "header"):
@@ -48,7 +48,8 @@ def checked_message(message: Mapping[str, Any], channel: Channel, workspace: Wor
 
 
 def write_message(message: Mapping[str, Any], channel: Channel) -> WrittenMessage:
-    """Write a kept message as the provider takes it now. Raises `BroadcastRefused` where it cannot be sent any more."""
+    """Write a stored message in the provider's form as of now. Raises `BroadcastRefused` if it can no longer be
+    sent."""
     if not message["template"]:
         written = _written(Content(text=message["text"]), channel)
         return WrittenMessage(written.text, None, written.text)
@@ -90,7 +91,7 @@ def _check_kinds(message: Mapping[str, Any]) -> None:
 
 
 def _written(content: Content, channel: Channel, *, headers: int = 0) -> WrittenContent:
-    """Write content; `headers` is how many of its components come from `message.header`."""
+    """Write content. `headers` is the number of its components that come from `message.header`."""
     try:
         return write_content(content, channel)
     except Invalid as refused:
@@ -108,7 +109,7 @@ def _own_field(field: str, headers: int) -> str:
 def _header(
     header: Mapping[str, Any] | None, template: MessageTemplate | None, components: Sequence[Any]
 ) -> list[dict[str, Any]]:
-    """Write the header's component from `message.header`; none where it is among the components."""
+    """Return the header's component made from `message.header`; empty if the components already have it."""
     wanted = [one for one in (template.parameters if template else []) if one["component"] == "header"]
     kind = wanted[0]["type"] if wanted else ""
     is_given = any(isinstance(one, Mapping) and str(one.get("type")).lower() == "header" for one in components)
@@ -157,7 +158,7 @@ def _parameter(wanted: Mapping[str, Any], given: Any) -> Any:
 
 
 def _check_link(url: str) -> None:
-    """Refuse what no provider could fetch; where a variable stands is known for each contact only."""
+    """Refuse a link that no provider could fetch. A link that begins with a variable is known only for each contact."""
     if VARIABLE.match(url):
         return
     scheme, _, rest = url.partition("://")

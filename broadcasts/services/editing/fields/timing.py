@@ -1,4 +1,4 @@
-"""When a broadcast goes out: one moment for all, or a wall clock in each contact's own zone."""
+"""A broadcast's time: one moment for all, or a wall clock in each contact's zone."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -12,15 +12,16 @@ from broadcasts.services.progress.schedule import anchor_of
 
 WALL_CLOCK: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}", re.ASCII)
 FORM: Final = "%Y-%m-%d %H:%M:%S"
-# Far from the ends of the calendar, which no zone's offset may pass.
+# Years so far from the ends of the calendar that no zone's offset passes them.
 YEARS: Final = range(2000, 3000)
 IN_TIME_ZONES: Final = Broadcast.TimezoneMode.CONTACT
 
 
 def checked_timing(mode: str, at: Any, wall: Any) -> tuple[datetime | None, str | None]:
-    """Give `scheduled_at` and `scheduled_local_at` as they are kept; what the mode does not read is not looked at.
+    """Return `scheduled_at` and `scheduled_local_at` in their stored form.
 
-    `at` is a time, or a text of ISO 8601 with an offset. Raises `BroadcastRefused`.
+    The mode uses only one of the arguments and ignores the other. `at` is a time, or an ISO 8601 text with an offset.
+    Raises `BroadcastRefused`.
     """
     if mode == IN_TIME_ZONES:
         checked = _wall_clock(wall)
@@ -34,7 +35,7 @@ def _wall_clock(wall: Any) -> datetime:
             "The scheduled local at field is required with the contacts' own time.", field="scheduled_local_at"
         )
     try:
-        # Without a zone, as it is a different moment in each.
+        # It has no zone, because it is a different moment in each zone.
         found = datetime.strptime(wall, FORM) if WALL_CLOCK.fullmatch(wall) else None  # noqa: DTZ007
     except (TypeError, ValueError):
         found = None
@@ -63,5 +64,5 @@ def _within_calendar(moment: datetime, field: str) -> datetime:
     return moment
 
 
-# The last zone reaches a wall clock so long after the first.
+# The last zone reaches a wall clock this long after the first zone.
 ALL_ZONES: Final = timedelta(hours=26)

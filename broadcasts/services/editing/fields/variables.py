@@ -1,4 +1,4 @@
-"""Variables that a broadcast's texts may hold, such as `{{contact.first_name}}`."""
+"""Variables in a broadcast's texts, such as `{{contact.first_name}}`."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -15,7 +15,7 @@ BRACES: Final = re.compile(r"\{\{([^{}]*)\}\}")
 
 
 def check_variables(field: str, content: Any, workspace: Workspace) -> None:
-    """Refuse texts that hold an unknown variable, or one of the workspace's that is not set.
+    """Refuse texts with an unknown variable, or with a workspace variable that has no value.
 
     Raises `BroadcastRefused` on the field.
     """
@@ -24,13 +24,13 @@ def check_variables(field: str, content: Any, workspace: Workspace) -> None:
         for found in BRACES.finditer(text):
             root, name = _known(field, found[0])
             if root == "workspace":
-                # A key's caller knows little of its workspace.
+                # A request authenticated by a key loads only a few of its workspace's columns.
                 settings = settings or settings_in_texts(Workspace.objects.get(pk=workspace.pk))
                 _check_setting(field, name, settings)
 
 
 def contact_value(contact: Contact, name: str) -> str:
-    """Give what stands for a contact's variable, such as `contact.first_name` or `fields.plan`; empty for nothing."""
+    """Return the value of a contact's variable, such as `contact.first_name` or `fields.plan`; empty if it has none."""
     root, _, key = name.partition(".")
     if root == "fields":
         return str(contact.attributes.get(key) or "")
@@ -41,7 +41,7 @@ def contact_value(contact: Contact, name: str) -> str:
 
 
 def with_settings(content: Any, workspace: Workspace) -> Any:
-    """Write the workspace's own variables into all texts; the contacts' stay."""
+    """Fill the workspace's variables in all texts; the contacts' variables stay."""
     settings = settings_in_texts(workspace)
 
     def write(text: str) -> str:
