@@ -1,4 +1,5 @@
-"""The support admin's pages about connecting channels: the switch per agency, and what happened, without any secret."""
+"""The support admin's pages about connecting channels: the switch of each agency, and the records without any
+secret."""
 
 from typing import Any
 
@@ -16,7 +17,7 @@ SWITCH = ("agency", "enabled", "reason")
 
 
 class SwitchForm(RowForm):
-    """The reason is asked for anew at each change; it goes into the activity log."""
+    """The reason has to be given for each change; it goes into the activity log."""
 
     reason = forms.CharField(max_length=500, widget=forms.TextInput(attrs={"class": "vTextField"}))
 
@@ -27,7 +28,7 @@ class SwitchForm(RowForm):
 
 @admin.register(ConnectSettings)
 class ConnectSettingsAdmin(ChangingAdmin):
-    """Whether an agency may connect channels; an agency without a row is added here."""
+    """The switch that lets an agency connect channels. An agency without a row is added here."""
 
     form = SwitchForm
     list_display = ("agency", "enabled", "return_urls", "changed_at")
@@ -83,7 +84,7 @@ class ConnectSessionAdmin(RecordAdmin):
 
 @admin.register(Unsubscription)
 class UnsubscriptionAdmin(RecordAdmin):
-    """What is, was or could not be taken back at providers; never with its token."""
+    """Subscriptions that are, were or could not be taken back at providers; never with their token."""
 
     list_display = ("uuid", "status", "workspace", "platform", "reason", "fault", "tries", "due_at", "ended_at")
     list_select_related = ("workspace",)
@@ -115,7 +116,7 @@ class UnsubscriptionAdmin(RecordAdmin):
 
 @admin.register(ProviderNotice)
 class ProviderNoticeAdmin(RecordAdmin):
-    """Their bodies are customers' messages, which support does not read."""
+    """The bodies are customers' messages, so support cannot read them."""
 
     list_display = ("id", "status", "received_at", "read_at", "fault")
     fields = ("id", "received_at", "read_at", "fault", "size")

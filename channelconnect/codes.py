@@ -1,4 +1,4 @@
-"""Why a connect session failed, and what the customer and the agency read about it."""
+"""Error codes of failed connect sessions, and what the customer and the agency read about them."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Names of the events that a session's end sends; `hooks` declares them."""
+"""Names of the events about the end of a connect session; `hooks` declares the event types."""
 
 COMPLETED = "channel.connection.completed"
 FAILED = "channel.connection.failed"

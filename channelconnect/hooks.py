@@ -1,4 +1,5 @@
-"""What channel connect adds elsewhere: its events, a line of the console's menu, labels of the activity log."""
+"""Registers channel connect with the other apps: events, menu, labels, handlers of facts, sources of messages,
+checks."""
 
 from django.utils.translation import gettext_lazy as _
 
@@ -54,7 +55,8 @@ from workspaces.subaccounts.pages.hub import hub_concern_sources, hub_panels
 from workspaces.subaccounts.services import DisconnectionHandler, disconnection_handlers
 from workspaces.subaccounts.services.moving import move_handlers
 
-# A batch of a thousand updates stays far below 4 MiB; without its signature a callback is refused unread.
+# A batch of a thousand updates stays far below 4 MiB. A callback without a signature is refused before its body is
+# read.
 body_rules.add(
     BodyRule("/connect/provider-events", most_bytes=4 * MIB, headers=(b"x-hub-signature-256",), view_refuses=True)
 )
@@ -77,7 +79,7 @@ def _may_connect(agency: Agency) -> bool:
 
 
 def _ending(name: str, label: str, **sample: str) -> EventType:
-    """Declare an event whose data is the connection as a status read gives it."""
+    """Declare an event that carries the connection in the API's form."""
     return EventType(
         name=name,
         label=label,
@@ -131,8 +133,8 @@ record_fields(RECORDED_FIELDS)
 label_actions(ACTIONS)
 retention_rules.add(*RULES)
 disconnection_handlers.add(DisconnectionHandler(name="channelconnect.access", release=release_access))
-# Who somebody is comes before what they wrote, a message before what happens to it, and all that was written before how
-# far it was read.
+# Handlers run in this order: a person's identity before their messages, a message before its changes, and all messages
+# before the marks of how far they were read.
 fact_handlers.add(
     FactHandler(facts.IdentityChanged, inbound.change_identities, inbound.lock_channels),
     FactHandler(facts.MessageReceived, inbound.receive_messages, inbound.lock_channels),

@@ -1,4 +1,4 @@
-"""What is measured of provider callbacks, unsubscriptions and messages. Rows are counted up to ten thousand."""
+"""Metrics of provider callbacks, unsubscriptions and messages. Rows are counted up to ten thousand."""
 
 from datetime import timedelta
 
@@ -12,12 +12,12 @@ from config.metrics import Counter, Gauge, Histogram, capped_count, oldest_secon
 from config.metrics.declarations import MOST_COUNTED
 from workspaces.conversations.models import QueuedMessage
 
-# Each of them is counted by its own index.
+# Each of these is counted by its index.
 UNREAD = ProviderNotice.objects.filter(read_at=None)
 NEW = UNREAD.filter(tries=0)
 TO_READ_AGAIN = UNREAD.filter(tries__gt=0, tries__lt=MOST_TRIES)
 MESSAGES_DUE = QueuedMessage.objects.filter(is_ready=True)
-# No index has them all by their time.
+# No index has all of them in the order of time.
 SOME_MESSAGES_DUE = QueuedMessage.objects.filter(pk__in=MESSAGES_DUE.values("pk")[:MOST_COUNTED])
 
 METRICS = (

@@ -1,11 +1,11 @@
-"""How recipients and counts are stored."""
+"""Storage settings of recipients and counts."""
 
 from django.db import migrations
 
-# Room on each page for the versions that sending and statuses make of a row, so that no index has to be written.
-# Neighbours are sent to, and heard of, together: all rows of a page get a new version in one transaction, half as long
-# again as they were prepared, which has to fit beside the old ones. Counts live on few pages that change with each batch.
-# Vacuum comes by the number of dead rows, not by a share of millions.
+# Free room on each page for the new row versions that sending and statuses write, so that an update writes no index.
+# Neighbouring rows are sent to and get their statuses together: one transaction writes a new version of every row of a
+# page. It is half as long again as at preparation, and must fit beside the old one. Counts live on a few pages that
+# change with each batch. Vacuum starts at a number of dead rows, not at a share of millions.
 STORAGE = """
 ALTER TABLE broadcasts_recipient SET (fillfactor = 30, autovacuum_vacuum_scale_factor = 0.01,
     autovacuum_analyze_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.05);

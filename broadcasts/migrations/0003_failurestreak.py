@@ -13,7 +13,7 @@ class Migration(migrations.Migration):
                 ("number", models.IntegerField()),
             ],
         ),
-        # It changes with each batch of a broadcast that fails: room on its page for what it was.
+        # A failing broadcast changes its row with each batch, so the page needs room for old versions.
         migrations.RunSQL(
             "ALTER TABLE broadcasts_failurestreak SET (fillfactor = 50)",
             "ALTER TABLE broadcasts_failurestreak RESET (fillfactor)",

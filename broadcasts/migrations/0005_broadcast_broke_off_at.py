@@ -1,4 +1,4 @@
-"""When the preparation of a broadcast was given up."""
+"""The time at which the preparation of a broadcast was given up."""
 
 from django.db import migrations, models
 

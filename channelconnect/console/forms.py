@@ -16,7 +16,7 @@ NUL = "\0"
 
 
 class ReturnUrlsForm(forms.Form):
-    """One address a line; empty lines are nothing."""
+    """One address on each line; empty lines are ignored."""
 
     return_urls = forms.CharField(
         label=_("Return URLs, one a line"),
@@ -38,7 +38,7 @@ class ReturnUrlsForm(forms.Form):
 
 
 class StartForm(forms.Form):
-    """A new connection for one sub-account."""
+    """A new connection for a sub-account."""
 
     platform = forms.ChoiceField(label=_("Platform"), choices=Platform.choices, widget=forms.RadioSelect)
     return_url = forms.ChoiceField(label=_("Return URL"))

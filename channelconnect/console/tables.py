@@ -1,4 +1,4 @@
-"""The list of connections as a table: the newest first, which an index gives; it is never counted."""
+"""The table of connections, newest first by an index; it is never counted."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -32,7 +32,7 @@ SESSIONS: Final = Table(
 
 
 def narrowed(agency: Agency, asked: Mapping[str, str], *, now: datetime) -> ConnectSessionQuerySet:
-    """Keep an agency's that all filters keep; a platform or a state that there is not is not filtered by."""
+    """Keep an agency's sessions that match all filters. An unknown platform or state is ignored."""
     rows = ConnectSession.objects.of(agency)
     if asked["platform"] in Platform.values:
         rows = rows.filter(platform=asked["platform"])

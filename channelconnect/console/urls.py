@@ -1,4 +1,4 @@
-"""Pages about connecting channels, below `/console/` and in the console's namespace."""
+"""Console pages about connecting channels, below `/console/` and in the console's namespace."""
 
 from django.urls import path
 

@@ -1,7 +1,7 @@
-"""The inbox of providers' callbacks: stored by the door as they came, read in batches by any reader that is free.
+"""The inbox of providers' callbacks. The web process stores them as they come; readers read them in batches.
 
-A batch is parsed, its facts are gathered by their types, and each type's handler applies all of them at once, in the
-transaction that marks the batch as read: so each body is applied once, whenever a reader dies.
+A reader parses a batch and groups its facts by type. Each type's handler applies all its facts at once, in the
+transaction that marks the batch as read. So each body is applied once, even if a reader dies.
 """
 
 from channelconnect.inbox.handlers import FactHandler, fact_handlers

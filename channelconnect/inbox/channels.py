@@ -1,4 +1,4 @@
-"""Which channels notices are about: one query for a whole batch."""
+"""Finds the channels that notices are about, with one query for a batch."""
 
 from collections.abc import Collection
 
@@ -7,7 +7,7 @@ from django.db import connection
 from channelconnect.providers.notices import Account, Channels
 from workspaces.conversations.facts import ChannelReference
 
-# A disconnected channel takes nothing any more; one in error does, as long as the provider sends.
+# A disconnected channel accepts no more callbacks. A channel in error does, as long as the provider sends them.
 FIND = """
 SELECT channel.id, channel.platform, channel.external_id, workspace.id, workspace.uuid, workspace.agency_id,
     workspace.timezone
@@ -19,7 +19,7 @@ JOIN subaccounts_workspace AS workspace ON workspace.id = channel.workspace_id
 
 
 def channels_of(accounts: Collection[Account]) -> Channels:
-    """Give the connected channels of these accounts."""
+    """Return the connected channels of these accounts."""
     if not accounts:
         return {}
     with connection.cursor() as cursor:

@@ -1,7 +1,8 @@
-"""Which notices are read together: the statements that begin a reading, end it, and find out that it failed.
+"""SQL statements that begin a reading of several notices, end it, and detect that it failed.
 
-A reading is written down and committed before its transaction begins, and taken away by that transaction. So a body
-that kills its reader, and not only one that raises, is found: those of a failed reading are read in smaller company.
+A reading's row is committed before the reading's transaction begins, and that transaction deletes it. So a body that
+kills its reader is detected too, not only one that raises. Notices of a failed reading are read again in smaller
+batches.
 """
 
 from dataclasses import dataclass
@@ -15,10 +16,10 @@ from channelconnect.models.inbox import MOST_TRIES
 from config.celery.due_work import DueWork, due_among
 
 MOST_BODIES: Final = 2_000
-# Some two thousand statuses or messages. What a statement applies at once has its best price there.
+# About two thousand statuses or messages. At this size a statement costs least for each of them.
 MOST_BYTES: Final = 1_000_000
 FEW_BODIES: Final = 50
-# For this long nobody takes a reading for dead whose reader has written it down and not yet begun.
+# A reader may have committed its reading's row and not begun yet, so a younger row does not count as dead.
 DEAD_AFTER_SECONDS: Final = 10
 LONGEST_FAULT: Final = 200
 
@@ -36,16 +37,16 @@ NEW = BEGIN.format(which="tries = 0 AND id > %(after)s", order="id")
 AGAIN = BEGIN.format(which=TO_READ_AGAIN, order="due_at, id")
 ALONE = BEGIN.format(which=TO_READ_ALONE, order="due_at, id")
 TAKE = "DELETE FROM channelconnect_readingattempt WHERE id = %s"
-# Nothing is locked when a reading begins, so two readers may have begun with the same notices: the second one leaves
-# them to the first, and goes on behind them.
+# Beginning a reading locks nothing, so two readers may begin with the same notices. The second leaves them to the first
+# and goes on with later ones.
 READ = """
 UPDATE channelconnect_providernotice AS notice SET read_at = %(now)s, fault = '' FROM (
     SELECT id FROM channelconnect_providernotice WHERE id = ANY (%(ids)s) AND read_at IS NULL
     ORDER BY id FOR UPDATE SKIP LOCKED) AS mine
 WHERE notice.id = mine.id RETURNING notice.id, notice.received_at, notice.body
 """
-# The third try is the first one alone, the later ones wait. What fails only because others hold a lock is never left
-# alone for that.
+# At the third try a notice is read alone for the first time; later tries wait. A failure that only comes from others'
+# locks never counts towards giving a notice up.
 FAILED = """
 UPDATE channelconnect_providernotice SET fault = %(fault)s,
     tries = CASE WHEN %(passing)s THEN greatest(tries, least(tries + 1, 2)) ELSE tries + 1 END,
@@ -81,7 +82,7 @@ MARK = "UPDATE channelconnect_providernotice SET fault = %s WHERE id = %s"
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A number of notices that are read together."""
+    """Notices that are read together."""
 
     id: int
     notices: list[int]
@@ -97,22 +98,22 @@ class Body:
 
 
 def is_anything_waiting() -> bool:
-    """Say whether a notice is to be read, or a reader has died; one statement, without a transaction."""
+    """Say whether a notice waits to be read or a reader has died. One statement without a transaction."""
     return bool(due_among(WORK))
 
 
 def begin_new(*, after: int) -> Reading | None:
-    """Begin a reading of the oldest notices that nobody has tried, among those that came after one."""
+    """Begin a reading of the oldest notices that no reader has tried, with ids above `after`."""
     return _begin(NEW, most=MOST_BODIES, after=after)
 
 
 def begin_again() -> Reading | None:
-    """Begin a reading of few notices whose first reading failed."""
+    """Begin a reading of a few notices whose first reading failed."""
     return _begin(AGAIN, most=FEW_BODIES)
 
 
 def begin_alone() -> Reading | None:
-    """Begin a reading of one notice whose reading failed in small company, too."""
+    """Begin a reading of one notice whose reading in a small batch failed too."""
     return _begin(ALONE, most=1)
 
 
@@ -124,7 +125,8 @@ def _begin(statement: str, **values: int) -> Reading | None:
 
 
 def take(reading: Reading, *, now: datetime) -> list[Body]:
-    """Mark a reading's notices as read in the caller's transaction and give them; none where somebody else has them."""
+    """Mark a reading's notices as read in the caller's transaction, and return them; empty if another reader has
+    them."""
     with connection.cursor() as cursor:
         cursor.execute(TAKE, [reading.id])
         if not cursor.rowcount:
@@ -134,14 +136,14 @@ def take(reading: Reading, *, now: datetime) -> list[Body]:
 
 
 def mark_unreadable(faults: dict[int, str]) -> None:
-    """Say of notices that are no JSON what they are."""
+    """Record why these notices are not valid JSON."""
     with connection.cursor() as cursor:
         for key, fault in faults.items():
             cursor.execute(MARK, [fault, key])
 
 
 def give_back(reading: Reading, *, fault: str, is_passing: bool = False) -> None:
-    """End a reading that failed: its notices are read again, in smaller company."""
+    """End a failed reading. Its notices are read again in smaller batches."""
     with connection.cursor() as cursor:
         cursor.execute(TAKE, [reading.id])
         if cursor.rowcount:
@@ -149,7 +151,7 @@ def give_back(reading: Reading, *, fault: str, is_passing: bool = False) -> None
 
 
 def bury_the_dead(*, seconds: int = DEAD_AFTER_SECONDS) -> int:
-    """End the readings whose readers died; says how many notices they had."""
+    """End abandoned readings, whose readers died. Returns how many notices they had."""
     with connection.cursor() as cursor:
         cursor.execute(DEAD, [seconds])
         ids = [key for (notices,) in cursor.fetchall() for key in notices]

@@ -1,4 +1,4 @@
-"""Who applies what callbacks tell: handlers for each type of fact, from the apps that own the effects."""
+"""The registry of handlers that apply callbacks' facts, each in the app that owns the effects."""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -11,11 +11,11 @@ from config.hooks import Registry
 
 
 class FactsInTheWay(Exception):
-    """Others were in the way of facts that are to be applied: the same reading may succeed in a moment."""
+    """Other transactions hold rows that these facts need. The same reading may succeed in a moment."""
 
 
 class Apply(Protocol):
-    """Applies any number of facts inside the caller's transaction, each of them once, however often it comes."""
+    """Applies any number of facts inside the caller's transaction. A fact that comes again has no further effect."""
 
     def __call__(self, facts: Sequence[Any], /, *, now: datetime) -> object: ...
 
@@ -25,13 +25,13 @@ Lock = Callable[[Collection[int]], object]
 
 @dataclass(frozen=True, slots=True)
 class FactHandler:
-    """`kind` is the type of the facts, itself and no subclass of it; `owner` the app whose handler of them it is.
+    """Handles facts of one type. `kind` is exactly that type, without subclasses; `owner` is the app of the handler.
 
-    A message of ours carries an `opaque` id of its owner's. Facts about ids that begin with a handler's `opaque` are
-    that handler's alone; those without one get all others of their kind.
+    An outgoing message carries an `opaque` id made by its owner. Facts about ids that begin with a handler's `opaque`
+    go to that handler alone. Handlers without `opaque` get all other facts of their kind.
 
-    `lock` is called before any facts of a batch are applied, with the ids of all channels that the batch is about. What
-    it locks keeps two readers from waiting for each other in a circle; handlers that share one lock once.
+    `lock` is called with the ids of all channels in the batch, before any fact is applied. Its locks keep two readers
+    from a deadlock. Handlers that share a `lock` call it once.
     """
 
     kind: type
@@ -45,13 +45,13 @@ class FactHandler:
         return f"{self.owner}.{self.kind.__name__}" if self.owner else self.kind.__name__
 
 
-# In the order in which the types of a batch are applied: who a person is comes before what they wrote, a message before
-# what happens to it, and what was written before how far it was read. What nobody has registered is left alone.
+# Types of facts are applied in the registry's order: a person's identity before their messages, a message before its
+# changes, and messages before the marks of how far they were read. A type without a handler is ignored.
 fact_handlers = Registry[FactHandler]("handlers of facts")
 
 
 def gathered(facts: Iterable[Fact]) -> dict[type, list[Fact]]:
-    """Give the facts by their types, each in its order."""
+    """Group facts by type, each group in the facts' order."""
     by_type: defaultdict[type, list[Fact]] = defaultdict(list)
     for fact in facts:
         by_type[type(fact)].append(fact)
@@ -61,7 +61,7 @@ def gathered(facts: Iterable[Fact]) -> dict[type, list[Fact]]:
 def apply_facts(
     facts: dict[type, list[Fact]], *, handlers: Iterable[FactHandler], channels: Collection[int], now: datetime
 ) -> None:
-    """Lock once what the handlers of these facts need, then have them applied in the handlers' order."""
+    """Take each lock that the handlers of these facts need once, then apply the facts in the handlers' order."""
     everybody = list(handlers)
     needed = [(one, found) for one in everybody if (found := _facts_of(one, facts.get(one.kind), everybody))]
     for lock in dict.fromkeys(handler.lock for handler, _ in needed if handler.lock):
@@ -71,7 +71,7 @@ def apply_facts(
 
 
 def _facts_of(handler: FactHandler, facts: list[Fact] | None, everybody: Iterable[FactHandler]) -> list[Fact] | None:
-    """Give those that are this handler's."""
+    """Return the facts that belong to this handler."""
     if not facts:
         return None
     if handler.opaque:

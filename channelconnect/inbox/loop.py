@@ -1,4 +1,4 @@
-"""A reader that waits for callbacks: the door wakes it, and it looks by itself once a second."""
+"""The loop of a reader. The web process wakes it for new callbacks, and it looks by itself once a second."""
 
 import threading
 from collections.abc import Callable
@@ -13,7 +13,7 @@ IDLE_SECONDS: Final = 1.0
 
 
 def run_reader(*, should_stop: Callable[[], bool], idle_seconds: float = IDLE_SECONDS) -> None:
-    """Read whatever comes until it is to stop."""
+    """Read callbacks until `should_stop`."""
     woken, reader = threading.Event(), Reader()
     listener = WakeUpListener(WAKE_UP, woken.set)
     listener.thread.start()

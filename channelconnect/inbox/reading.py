@@ -1,4 +1,4 @@
-"""Reads notices batch by batch: parses them, finds their channels, and has their facts applied."""
+"""Reads notices in batches: parses them, finds their channels, and applies their facts."""
 
 import logging
 import time
@@ -32,7 +32,7 @@ from config.postgresql.races import LOST, sqlstate, tried_again
 
 logger = logging.getLogger(__name__)
 
-# A transaction that others stood in the way of: serialization failure, deadlock, lock timeout, cancelled statement.
+# States of a transaction that met others: serialization failure, deadlock, lock timeout, cancelled statement.
 PASSING: Final = LOST | {"55P03", "57014"}
 TIMES: Final = 3
 LOOK_BACK_SECONDS: Final = 5.0
@@ -43,7 +43,7 @@ def registered() -> Iterable[FactHandler]:
 
 
 class Reader:
-    """Reads on from where it was; several of them, in as many processes, share the inbox."""
+    """Reads on from its position. Several readers, in as many processes, share the inbox."""
 
     def __init__(self, handlers: Callable[[], Iterable[FactHandler]] = registered) -> None:
         self._handlers = handlers
@@ -52,11 +52,11 @@ class Reader:
         self._is_idle = False
 
     def read_round(self) -> int:
-        """Read a batch of new notices, and one of those that failed before; says how many were at hand.
+        """Read a batch of new notices, and batches of those that failed before. Returns how many notices were found.
 
-        What lies behind the place that this reader has come to (another one's that was rolled back, one that was
-        committed late) is found when nothing is left before it, and every few seconds. After a round that found nothing
-        the next one only looks whether there is anything.
+        Notices before the reader's position may be left: another reader rolled back, or they were committed late. They
+        are found once nothing newer is left, and every few seconds. After a round without notices the next round only
+        checks whether there are any.
         """
         if self._is_idle and not claims.is_anything_waiting():
             return 0
@@ -86,12 +86,12 @@ class Reader:
         return self._read(reading)
 
     def _read(self, reading: Reading) -> int:
-        """Read notices together. Whatever goes wrong with them is theirs alone: the others of the inbox go on."""
+        """Read notices together. A failure concerns only these notices, and the rest of the inbox goes on."""
         try:
             tried_again(partial(self._read_together, reading), times=TIMES, states=PASSING)
-        except Exception as error:  # whatever the handlers of all apps may raise
+        except Exception as error:  # handlers of any app may raise anything
             if not connection.is_usable():
-                raise  # the database is away, which says nothing about the notices
+                raise  # the database is away; the notices are not at fault
             _give_back(reading, error, isinstance(error, FactsInTheWay) or sqlstate(error) in PASSING)
         return len(reading.notices)
 
@@ -121,7 +121,7 @@ def _parsed(bodies: list[Body]) -> tuple[list[tuple[Body, Row]], dict[int, str]]
 
 
 def _count(facts: dict[type, list[Fact]]) -> None:
-    """Count what was read; what nobody understood, or was about nobody's account, is named in the log."""
+    """Count facts by type. The log names the kinds that no parser knows or that concern no account of ours."""
     for kind, found in facts.items():
         count("callback_facts_total", len(found), label=kind.__name__)
     unknown = Counter(fact.kind for fact in facts.get(Unknown, ()) if isinstance(fact, Unknown))
@@ -130,7 +130,8 @@ def _count(facts: dict[type, list[Fact]]) -> None:
 
 
 def _give_back(reading: Reading, error: Exception, is_passing: bool) -> None:
-    """Say what broke and where, and nothing of what the error quotes: that may be a customer's message."""
+    """End a failed reading. The log says what broke and where; it quotes no error, which may hold a customer's
+    message."""
     cause = error.__cause__ if isinstance(error.__cause__, psycopg.Error) else error
     state = f" {cause.sqlstate}" if isinstance(cause, psycopg.Error) and cause.sqlstate else ""
     fault = f"{type(cause).__name__}{state}"
@@ -141,7 +142,7 @@ def _give_back(reading: Reading, error: Exception, is_passing: bool) -> None:
 
 
 def read_waiting(*, seconds: float = 30.0, handlers: Callable[[], Iterable[FactHandler]] = registered) -> int:
-    """Read until nothing is left that is due, or for so long; says how many notices were at hand."""
+    """Read until nothing is due, or for `seconds`. Returns how many notices were found."""
     reader, until, done = Reader(handlers), time.monotonic() + seconds, 0
     with rare_collections():
         while time.monotonic() < until:

@@ -1,4 +1,4 @@
-"""The door's part: a callback is kept as it came, in one statement, and the readers are woken."""
+"""Stores a callback as it came, with one statement, and wakes the readers."""
 
 import hashlib
 
@@ -14,7 +14,7 @@ VALUES (statement_timestamp(), %s, %s, 0, '') ON CONFLICT (digest) DO NOTHING RE
 
 
 def store_notice(*, body: bytes) -> bool:
-    """Keep a signed callback, in one statement that commits itself; False where the same body came before."""
+    """Store a signed callback with one statement that commits at once. False if the same body came before."""
     with connection.cursor() as cursor:
         cursor.execute(STORE, [hashlib.sha256(body).digest(), body])
         is_new = cursor.fetchone() is not None

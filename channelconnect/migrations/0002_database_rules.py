@@ -1,4 +1,4 @@
-"""What Django cannot declare: lengths of digests, a session that stays with its agency's own sub-account, storage."""
+"""Rules that Django cannot declare: lengths of digests, a session in its own agency's sub-account, storage settings."""
 
 from django.db import migrations
 
@@ -14,7 +14,7 @@ DIGESTS = [
     ("channelconnect_connectsession", "connect_request_is_sha256", "octet_length(request_digest) = 32"),
     ("channelconnect_providernotice", "notice_digest_is_sha256", "octet_length(digest) = 32"),
 ]
-# A session is begun before its workspace moves to another agency, or after: never while it does.
+# A session is begun before its workspace moves to another agency or after the move, but never during it.
 ONE_TENANT = """
 CREATE FUNCTION channelconnect_refuse_foreign() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -36,8 +36,8 @@ NO_TENANT = """
 DROP TRIGGER connect_session_has_one_tenant ON channelconnect_connectsession;
 DROP FUNCTION channelconnect_refuse_foreign();
 """
-# A notice is written twice: when it comes and when it is read. What was read leaves dead entries at the front of the
-# indexes that readers begin at, so they are cleaned after every few thousand.
+# A notice is written twice: when it arrives and when it is read. Read notices leave dead entries at the front of the
+# indexes, where readers begin, so vacuum runs after every few thousand.
 STORED = """
 ALTER TABLE channelconnect_providernotice SET (
     autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000, autovacuum_vacuum_cost_delay = 0,

@@ -1,4 +1,4 @@
-"""When providers are to be asked whether a channel's token is still good, and when they said so."""
+"""When to ask a provider whether a channel's token is still good, and when it last said so."""
 
 from django.db import migrations, models
 

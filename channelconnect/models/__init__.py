@@ -1,4 +1,4 @@
-"""Connect sessions, what an agency has set up for them, what providers send and what is to be taken back there."""
+"""Models of connect sessions and their settings, providers' callbacks, sending, templates, and subscriptions to end."""
 
 from channelconnect.models.allowance import Allowance, AllowanceUse
 from channelconnect.models.credentials import ChannelCredential

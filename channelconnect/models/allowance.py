@@ -1,15 +1,15 @@
-"""How many people a WhatsApp number, or a whole business portfolio, may write to first in any 24 hours."""
+"""The number of people that a WhatsApp number, or a whole business portfolio, may write to first in any 24 hours."""
 
 from django.db import models
 from django.db.models import Q
 
 
 class Allowance(models.Model):
-    """A number's or a portfolio's own row: a sender that takes from it locks it. `used` is how many uses there are.
+    """The row of a number or a portfolio, which a sender locks to use its room. `used` is the number of uses.
 
-    `key` is `portfolio:` and the provider's id where it is known, else `number:` and the number's. Until
-    `reserved_until`, broadcasts leave `reserved` people to answers in conversations that found no room. Until
-    `full_until` nobody new is written to: a restored database has forgotten whom it wrote to.
+    `key` is `portfolio:` and the provider's id if it is known, otherwise `number:` and the number's id. Until
+    `reserved_until`, broadcasts leave room for `reserved` people to conversations' answers that found none. Until
+    `full_until` nobody new is written to, because a restored database does not know its latest uses.
     """
 
     key = models.CharField(max_length=120, unique=True)
@@ -26,9 +26,9 @@ class Allowance(models.Model):
 
 
 class AllowanceUse(models.Model):
-    """Somebody who was written to outside a customer-service window; forgotten 24 hours after the last time.
+    """A person who was written to outside a customer-service window. The row is deleted 24 hours after the last time.
 
-    `sends` is how many messages count on it: when the last of them has failed, it is forgotten at once.
+    `sends` is the number of messages that it counts. When the last of them has failed, the row is deleted at once.
     """
 
     allowance = models.ForeignKey(Allowance, on_delete=models.CASCADE, related_name="uses", db_index=False)

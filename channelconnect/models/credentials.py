@@ -1,4 +1,4 @@
-"""What a connected channel needs to speak to its provider."""
+"""The credentials with which a connected channel calls its provider."""
 
 from django.db import models
 from django.db.models import Q
@@ -8,11 +8,12 @@ from workspaces.subaccounts.models import Channel
 
 
 class ChannelCredential(models.Model):
-    """`container_id` is the WhatsApp business account or the Page that the channel's messages come through.
+    """A channel's token and its identity at the provider.
 
-    `portfolio_id` is the business portfolio whose allowance its messages count against, where the provider told it.
-    `access_check_due_at` is when the provider is to be asked whether the token is still good, as an answer has cast
-    doubt on it, and `access_checked_at` when it last said so.
+    `container_id` is the WhatsApp business account or the Page through which the channel's messages come.
+    `portfolio_id` is the business portfolio whose allowance its messages use, if the provider has named it.
+    `access_check_due_at` is when to ask the provider whether the token is still good, after an answer that cast doubt
+    on it. `access_checked_at` is when the provider last said that it is.
     """
 
     channel = models.OneToOneField(Channel, on_delete=models.CASCADE, related_name="credential", primary_key=True)

@@ -1,19 +1,19 @@
-"""What providers send us, kept as it came until somebody has read it."""
+"""Callbacks from providers, kept as they came until a reader has read them."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-# A body that was tried so often is left alone.
+# A body is given up after this many tries.
 MOST_TRIES = 5
 
 
 class ProviderNotice(models.Model):
-    """One signed callback; the same body twice is one row (`digest` is its SHA-256).
+    """A signed callback. The same body twice is one row; `digest` is its SHA-256.
 
-    New ones are read together. `tries` counts the readings that this one was part of and that failed: it is tried in
-    smaller company then, in the end alone, no earlier than at `due_at`, and left alone after five. `fault` says what
+    New notices are read together. `tries` counts the failed readings that included this one. After a failure it is read
+    in a smaller batch, in the end alone, and not before `due_at`. After five tries it is given up. `fault` says what
     was wrong.
     """
 
@@ -38,10 +38,10 @@ class ProviderNotice(models.Model):
 
 
 class ReadingAttempt(models.Model):
-    """Which notices a reader has begun to read together; gone with their being read.
+    """The notices that a reader has begun to read together. The row is deleted when they are read.
 
-    It is written before the reading and locked during it: one that nobody has locked was left behind by a reader that
-    died over these notices.
+    It is written before the reading and locked during it. A row that is not locked was left by a reader that died over
+    these notices.
     """
 
     notices = ArrayField(models.BigIntegerField())

@@ -1,10 +1,10 @@
-"""Files that a provider has of us."""
+"""Files that a provider has received from us."""
 
 from django.db import models
 
 
 class MediaUpload(models.Model):
-    """A file that was given to WhatsApp for a number's messages: `provider_id` stands for it, for 30 days."""
+    """A file uploaded to WhatsApp for a number's messages. `provider_id` names it there for 30 days."""
 
     channel_id = models.BigIntegerField()
     media_id = models.BigIntegerField()

@@ -1,4 +1,4 @@
-"""Who sends messages at the moment, and what the provider has slowed down."""
+"""The running senders, and the limits that the provider makes them keep."""
 
 from django.db import models
 
@@ -6,17 +6,18 @@ from config.leases.models import QueueShard, WorkerRun
 
 
 class SenderRun(WorkerRun):
-    """A sender at work."""
+    """A running sender."""
 
 
 class SenderShard(QueueShard):
-    """A share of all channels, served by one sender at a time: so the limits of a number hold over all of them."""
+    """A share of all channels. One sender at a time serves it, so a number's limits hold across all senders."""
 
 
 class ProviderBrake(models.Model):
-    """What all senders hold back, as the provider takes no more, or will soon take no more, of an app or an account.
+    """A limit for all senders, set when the provider accepts no more calls of an app or an account, or soon will not.
 
-    `scope` is `app` or the account's id there, `share` what goes of what went before, once it is stopped no longer.
+    `scope` is `app` or the account's id at the provider. `share` is the part of the earlier rate that may be sent once
+    `stopped_until` has passed.
     """
 
     scope = models.CharField(max_length=100, primary_key=True)

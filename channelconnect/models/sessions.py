@@ -1,4 +1,4 @@
-"""One customer's way from the secret link to a connected channel."""
+"""A customer's way from the secret link to a connected channel."""
 
 import uuid
 from datetime import datetime
@@ -42,7 +42,7 @@ class ConnectSessionQuerySet(models.QuerySet["ConnectSession"]):
         return self.filter(status__in=OPEN)
 
     def with_status(self, status: str, *, at: datetime) -> Self:
-        """Keep those that read as this status at a moment: an open one whose time is over reads as expired."""
+        """Keep the sessions with this status at a moment. An open session past its time counts as expired."""
         if status in OPEN:
             return self.filter(status=status, expires_at__gt=at)
         if status == Status.EXPIRED:
@@ -50,17 +50,19 @@ class ConnectSessionQuerySet(models.QuerySet["ConnectSession"]):
         return self.filter(status=status)
 
     def in_time(self) -> Self:
-        """Keep those whose time is not over by the database's clock, which one transaction reads once."""
+        """Keep the sessions whose time is not over by the database's clock, which stands still within a transaction."""
         return self.filter(expires_at__gt=TransactionNow())
 
 
 class ConnectSession(models.Model):
-    """`link_digest` finds the session by its link; `link` is kept, encrypted, only while it may be shown again.
+    """A session in which a customer connects a channel.
 
-    `browser_digest` is the browser that pressed Continue, `state_digest` the state at the provider until it is used.
-    `host` is the agency's host on which it pressed it, empty for the installation's own: the cookie is that host's.
-    `grant` is what the provider gave (token and accounts, as JSON), encrypted and forgotten with the session's end.
-    `idempotency_key` is the agency's own name for the request that made it, `request_digest` what that request said.
+    `link_digest` finds the session by its link. `link` is kept, encrypted, only while it may be shown again.
+    `browser_digest` is the browser that pressed Continue, and `state_digest` the state sent to the provider until it is
+    used. `host` is the agency's host on which Continue was pressed, because the cookie belongs to that host; it is
+    empty for the installation's host. `grant` is the provider's token and accounts as JSON, encrypted, and erased when
+    the session ends. `idempotency_key` is the agency's key of the request that created it, and `request_digest` the
+    request's digest.
     """
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)

@@ -1,4 +1,4 @@
-"""Whether an agency may connect channels, where its customers' browsers may return."""
+"""Whether an agency may connect channels, and the addresses to which its customers' browsers may return."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -8,7 +8,9 @@ from agency.models import Agency
 
 
 class ConnectSettings(models.Model):
-    """`enabled` is our support's to set; the rest is the agency's. A missing row means off and none."""
+    """The connect settings of an agency. Only our support sets `enabled`; the agency sets the rest.
+
+    A missing row means that it is off, without return URLs."""
 
     agency = models.OneToOneField(Agency, on_delete=models.PROTECT, related_name="connect_settings", primary_key=True)
     enabled = models.BooleanField(default=False)

@@ -1,4 +1,4 @@
-"""Message templates, as the provider lists them."""
+"""Message templates as the provider lists them."""
 
 import uuid
 from typing import ClassVar, Self
@@ -15,7 +15,7 @@ LONGEST_TEMPLATE_NAME = 512
 
 class MessageTemplateQuerySet(models.QuerySet["MessageTemplate"]):
     def of(self, workspace: Workspace) -> Self:
-        """Keep the templates of a workspace's business accounts: where every query of a view begins."""
+        """Keep the templates of a workspace's business accounts. Every query of a view starts here."""
         containers = Channel.objects.filter(workspace=workspace, platform="whatsapp").exclude(
             status=Channel.Status.DISCONNECTED
         )
@@ -23,9 +23,10 @@ class MessageTemplateQuerySet(models.QuerySet["MessageTemplate"]):
 
 
 class MessageTemplate(models.Model):
-    """A template of one business account in one language; its numbers share it.
+    """A template of a business account in one language, shared by the account's numbers.
 
-    `components` are the provider's, `parameters` what has to be filled in them. `provider_status` is its own word.
+    `components` are the provider's. `parameters` are the gaps in them to fill. `provider_status` is the provider's
+    text.
     """
 
     class Status(models.TextChoices):
@@ -67,7 +68,7 @@ class MessageTemplate(models.Model):
 
 
 class TemplateSync(models.Model):
-    """When a business account's templates are to be listed again; `fault` is why the last time failed."""
+    """When to list a business account's templates again. `fault` says why the last listing failed."""
 
     container_id = models.CharField(max_length=100, primary_key=True)
     due_at = models.DateTimeField(default=timezone.now)

@@ -1,4 +1,4 @@
-"""What is still to be taken back at a provider."""
+"""Subscriptions that are still to be ended at a provider."""
 
 import uuid
 
@@ -30,12 +30,12 @@ OPEN = (Status.SUBSCRIBING, Status.WAITING)
 
 
 class Unsubscription(models.Model):
-    """A subscription that no channel stands for: none yet (`subscribing`), or none any more.
+    """A subscription at the provider without a channel: it has none yet (`subscribing`), or none any more.
 
-    `container_id` is the WhatsApp business account or the Page whose messages come to us; channels may share it. While
-    a customer's choice is being saved the row waits until `due_at` for its channel, which removes it; after that it is
-    done by a task. `in_flight_until` is when a call that may be under way has ended for certain. The token is
-    forgotten with the row's end.
+    `container_id` is the WhatsApp business account or the Page that sends us messages; several channels may share it.
+    While a customer's choice is being saved the row waits until `due_at` for its channel, which removes the row. After
+    that a task ends the subscription. `in_flight_until` is when a running call has certainly ended. The token is erased
+    when the row ends.
     """
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)

@@ -1,7 +1,7 @@
-"""Where the provider sends the browser back to; what it brought leaves the address at once.
+"""The page to which the provider sends the browser back. It redirects at once, so that codes leave the address bar.
 
-The provider knows one address, on the installation's own host. A session that was begun on its agency's host goes on
-there, where the browser has its cookie.
+The provider knows a single address, on the installation's own host. A session that began on its agency's host goes on
+there, because the browser has its cookie for that host.
 """
 
 from django.http import Http404, HttpRequest, HttpResponseBase
@@ -18,7 +18,8 @@ AGAIN_SECONDS = 2
 
 
 class Callback(StatusPage):
-    """The one GET that moves a session. A parameter that comes twice counts as not sent: parsers could differ on it."""
+    """The only GET that changes a session. A repeated parameter counts as missing, because parsers may disagree on
+    it."""
 
     http_method_names = ["get", "head"]
 
@@ -45,12 +46,12 @@ class Callback(StatusPage):
         return self.leave(reverse("connect:session", args=[session.uuid]))
 
     def head(self, request: HttpRequest) -> HttpResponseBase:
-        """Look without taking anything."""
+        """Show a page without changing anything."""
         self.require_session(session_by_state(self._response().state))
         return self.page("channelconnect/in_progress.html")
 
     def _response(self) -> AuthorizationResponse:
-        """Give what the provider sent; on an agency's host only what the installation's has passed on."""
+        """Return the provider's response. An agency's host accepts only a response that our own host has forwarded."""
         if host_agency_id(self.request) is None:
             is_declined = self._parameter("error") == "access_denied"
             return AuthorizationResponse(self._parameter("state"), self._parameter("code"), is_declined=is_declined)

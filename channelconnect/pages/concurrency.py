@@ -1,4 +1,4 @@
-"""Limits calls to providers."""
+"""The limit of simultaneous calls to providers from pages."""
 
 from agency.pages.concurrency import ConcurrencyLimit
 

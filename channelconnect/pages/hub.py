@@ -1,4 +1,4 @@
-"""The channels of one sub-account on its page of the console: what is connected, and connecting from there."""
+"""A sub-account's channels on its console page, with buttons to connect, reconnect and disconnect them."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -32,7 +32,7 @@ def _may_connect(workspace: Workspace, settings: ConnectSettings) -> bool:
 
 
 def _connect_actions(workspace: Workspace, settings: ConnectSettings) -> list[HubAction]:
-    """Connect WhatsApp at once, or choose another platform first; what is missing leads to where it is put right."""
+    """Return buttons that connect WhatsApp at once or another platform; or the button to set up the feature first."""
     if not workspace.is_active:
         return []
     if not _may_connect(workspace, settings):
@@ -81,7 +81,7 @@ def _open_sessions(workspace: Workspace, most: int) -> Iterator[HubRow]:
 
 
 def _rows(workspace: Workspace, settings: ConnectSettings, most: int) -> Iterator[HubRow]:
-    """Open connections, then channels: connected ones first."""
+    """Yield open connections, then channels, connected ones first."""
     yield from _open_sessions(workspace, most)
     for channel in workspace.channels.order_by("status", "connected_at", "id")[:most]:
         yield HubRow(

@@ -1,4 +1,4 @@
-"""Where the secret link leads: who asks, for what, and the choice to continue or to cancel. Looking changes nothing."""
+"""The page behind the secret link: who asks for what, and buttons to continue or cancel. Viewing it changes nothing."""
 
 from uuid import UUID
 
@@ -28,22 +28,23 @@ SEE_OTHER = 303
 
 
 class SeeOther(HttpResponseRedirect):
-    """The answer to a form: look there, with GET."""
+    """A 303 after a form: the browser follows it with GET."""
 
     status_code = SEE_OTHER
 
 
 class StatusPage(ConnectPage):
-    """Shows where a session is while the customer has nothing to choose yet, or nothing any more."""
+    """Shows a session's status before or after the customer's choice."""
 
     def show_landing(self) -> HttpResponse:
-        """Who asks and for what, with Continue and Cancel; the browser gets its cookie, which binds nothing yet."""
+        """Show who asks for what, with Continue and Cancel. The browser gets its cookie, which binds nothing yet."""
         page = self.page("channelconnect/landing.html", return_host=return_host(self.session), path=self.request.path)
         remember_browser(page, self.browser or new_secret())
         return page
 
     def show_outcome(self) -> HttpResponse:
-        """What became of the session, with the way back; an end that is to be read leads back by itself in a while."""
+        """Show a session's outcome with the way back. If there is something to read, the page leads back after a
+        while."""
         is_bound = is_bound_to(self.session, self.browser)
         context = outcome_context(self.session, self.now, is_bound=is_bound)
         page = self.page("channelconnect/outcome.html", **context)
@@ -52,7 +53,7 @@ class StatusPage(ConnectPage):
         return page
 
     def leave(self, address: str) -> HttpResponse:
-        """Send the browser back where the session has ended with nothing to read, else to this page of ours."""
+        """Send the browser back if the session has ended with nothing to read, otherwise to `address`."""
         return SeeOther(address_to_leave_for(self.session, self.now) or address)
 
 
@@ -70,7 +71,7 @@ class Landing(StatusPage):
 
 
 class ActionView(StatusPage):
-    """A form's target; afterwards the browser looks at the page it came from, or is on its way back."""
+    """The target of a form. Afterwards the browser shows the form's page again, or returns to the agency."""
 
     http_method_names = ["post"]
 
@@ -78,7 +79,7 @@ class ActionView(StatusPage):
         return self.leave(self.request.path.rpartition("/")[0])
 
     def act(self, session: ConnectSession) -> HttpResponseBase:
-        """Do what the button says. Each button has its own."""
+        """Do what the button says. Each button implements this."""
         raise NotImplementedError
 
 
@@ -91,7 +92,7 @@ class ByLink(ActionView):
 
 
 class ById(ActionView):
-    """Clean addresses are no secret: they are only good in the browser that is bound."""
+    """A form addressed by the session's id. The address is no secret; it only works in the bound browser."""
 
     def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponseBase:
         session = self.require_session(bound_session(uuid))
@@ -102,13 +103,13 @@ class ById(ActionView):
 
 
 def bound_session(uuid: UUID | None) -> ConnectSession | None:
-    """A session that a browser has continued; before that, only its link leads there."""
+    """Return a session in which a browser has pressed Continue. Before that only its link leads to it."""
     session = session_by_id(uuid)
     return session if session and session.browser_digest is not None else None
 
 
 class Continue(ActionView):
-    """Binds the session to this browser and goes to the provider."""
+    """Binds the session to this browser and sends it to the provider."""
 
     def act(self, session: ConnectSession) -> HttpResponseBase:
         consent = start_authorization(
@@ -125,7 +126,7 @@ class Continue(ActionView):
 
 
 class Cancel(ActionView):
-    """Ends the session as the customer wishes."""
+    """Ends the session because the customer pressed Cancel."""
 
     def act(self, session: ConnectSession) -> HttpResponseBase:
         decline_session(session=session, browser=self.browser, now=self.now, by=self.by)

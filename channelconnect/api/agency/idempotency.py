@@ -1,4 +1,4 @@
-"""Starting a connection once per `Idempotency-Key`, which is kept with the session that it started."""
+"""Starts a connection once for each `Idempotency-Key`, which is kept with the session that it started."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,12 +13,13 @@ from config.api.idempotency import Idempotency, KeyUsedOtherwise, Work, fingerpr
 
 
 class ConnectionIdempotency(Idempotency):
-    """Answers 200 with the connection as it is now, for as long as it is kept; its secret address is stored nowhere."""
+    """Answers a repeated request with 200 and the connection as it is now; its secret address is not stored for
+    this."""
 
     def answer_once(
         self, view: Any, request: Request, work: Work, prepare: Callable[[], None] | None = None
     ) -> HttpResponse:
-        """Do the work or show the connection that the key has started; nothing here has anything to prepare."""
+        """Do the work, or show the connection that the key has started. `prepare` is not used here."""
         key = presented_idempotency_key(request)
         if key is None:
             return work()
@@ -29,7 +30,7 @@ class ConnectionIdempotency(Idempotency):
             return self._again(view, key, digest)
 
     def _start(self, view: Any, key: str, digest: bytes, work: Work) -> HttpResponse:
-        """Do the work unless the key is used; of several at once one gets through."""
+        """Do the work unless the key is used. Of several requests at once only one succeeds."""
         if session_by_key(view.agency, key) is not None:
             raise KeyTaken
         with transaction.atomic(durable=True):

@@ -1,4 +1,4 @@
-"""Connections and connect settings of an agency."""
+"""An agency's connections and connect settings."""
 
 from channelconnect.codes import ERROR_CODES
 from channelconnect.models.sessions import Platform, Status

@@ -1,4 +1,4 @@
-"""Paths of the agency surface about connecting channels."""
+"""Paths of the agency API about connecting channels."""
 
 from channelconnect.api.agency import views
 from config.api.routers import routes_of

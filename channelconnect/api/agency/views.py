@@ -1,4 +1,4 @@
-"""Channel connect on the agency surface."""
+"""Endpoints of the agency API about connecting channels."""
 
 from uuid import UUID
 

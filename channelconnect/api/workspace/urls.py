@@ -1,4 +1,4 @@
-"""Paths of the workspace surface about message templates."""
+"""Paths of the workspace API about message templates."""
 
 from channelconnect.api.workspace import views
 from config.api.routers import routes_of

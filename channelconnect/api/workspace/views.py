@@ -1,4 +1,4 @@
-"""Message templates of the workspace's channels."""
+"""Endpoints for message templates of the workspace's channels."""
 
 from uuid import UUID
 
@@ -54,7 +54,7 @@ class TemplateSyncViewSet(WorkspaceViewSet):
 
 
 def _uuid(text: str | None) -> UUID | None:
-    """Read an id; one that is none is left to the filter, which matches nothing."""
+    """Parse an id. The filter handles a malformed id, which matches nothing."""
     try:
         return UUID(text or "")
     except ValueError:

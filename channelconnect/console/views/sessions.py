@@ -1,4 +1,4 @@
-"""Configuration → Channel connect: its state, the connections, starting one and cancelling one."""
+"""Configuration → Channel connect: the feature's state and the connections, and pages to start and cancel them."""
 
 from typing import Any
 from uuid import UUID
@@ -40,7 +40,7 @@ USED = gettext_lazy(
 
 
 class Overview(ListPage, ConsoleView):
-    """Whether the feature is on and who switches it, where browsers return, and the connections, newest first."""
+    """Shows whether the feature is on and who switches it, the return URLs, and the connections, newest first."""
 
     nav = NAV
     table = SESSIONS
@@ -54,7 +54,7 @@ class Overview(ListPage, ConsoleView):
 
 
 def _status_columns(session: ConnectSession, at: tuple[str, str | None]) -> tuple[str, Any, str]:
-    """Give status, its label, and what its error means."""
+    """Return a session's status, the status's label, and the meaning of its error."""
     status, code = at
     return status, Status(status).label, ERROR_CODES.get(code or "", "")
 
@@ -77,7 +77,7 @@ COLUMNS = ("uuid", "name", "owner_name", "owner_email")
 
 
 class ChooseSubAccount(ConsoleView):
-    """For which sub-account; found by its name."""
+    """Asks for which sub-account to connect; users search by its name."""
 
     nav = NAV
 
@@ -95,7 +95,7 @@ class ChooseSubAccount(ConsoleView):
 
 
 class Start(FormPage[StartForm]):
-    """Starts a connection and shows its secret link in the answer itself: no page can show it a second time."""
+    """Starts a connection. The answer itself shows the secret link, because no page can show it a second time."""
 
     nav = NAV
     creates = True

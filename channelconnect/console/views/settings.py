@@ -16,7 +16,7 @@ TITLE = gettext_lazy("Channel connect")
 
 
 class ReturnUrls(FormPage[ReturnUrlsForm]):
-    """Replaces the whole list."""
+    """Replaces the whole list of return URLs."""
 
     nav = NAV
 
