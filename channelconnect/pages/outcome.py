@@ -1,4 +1,4 @@
-"""What the page of an ended session shows: the outcome, and where and when the browser returns."""
+"""The page of an ended session: its outcome, and where and when the browser returns."""
 
 from datetime import datetime
 from typing import Any
@@ -12,9 +12,9 @@ from channelconnect.services import build_return_url, return_host, status_at
 
 Message = tuple[str | Promise, str | Promise]
 
-# How long people may read what went wrong before the browser returns by itself.
+# The time that people have to read an error before the browser returns by itself.
 READING_SECONDS = 10
-# Ends that say nothing new to the customer: it worked, the agency cancelled, or they did themselves.
+# Ends that tell the customer nothing new: it worked, or the agency or the customer cancelled.
 NOTHING_TO_READ = (None, "authorization_not_completed")
 
 STATUS_MESSAGES: dict[str, Message] = {
@@ -96,15 +96,16 @@ ERROR_MESSAGES: dict[str, Message] = {
 
 
 def address_to_leave_for(session: ConnectSession, now: datetime) -> str | None:
-    """Give the address that the browser returns to at once, None while the session is open or its end is to be read."""
+    """Return the address for an immediate return; None while the session is open or its end is worth reading."""
     status, code = status_at(session, now)
     return build_return_url(session) if status not in OPEN and code in NOTHING_TO_READ else None
 
 
 def outcome_context(session: ConnectSession, now: datetime, *, is_bound: bool) -> dict[str, Any]:
-    """What the page of an ended session says, where its button leads, and after how many seconds the browser does.
+    """Return the texts for an ended session, its button's address, and the seconds until the browser returns.
 
-    A browser that is not bound may be anybody's, a link preview's say: it is told no `state` and led nowhere by itself.
+    A browser that is not bound may be a stranger's, or a link preview. It gets no `state` and does not return by
+    itself.
     """
     status, code = status_at(session, now)
     title, text = ERROR_MESSAGES.get(code or "", STATUS_MESSAGES[status])

@@ -1,4 +1,4 @@
-"""What providers send us: proved to be theirs, stored, and answered at once."""
+"""The endpoint for providers' callbacks: it checks their signature, stores them, and answers at once."""
 
 from typing import Final
 
@@ -10,14 +10,14 @@ from django.views.decorators.csrf import csrf_exempt
 from channelconnect.inbox import store_notice
 from channelconnect.providers import answer_challenge, json_of, provider_settings, verify_signature
 
-# A batch of a thousand updates stays below this by far.
+# A batch of a thousand updates stays far below this.
 LONGEST_BODY: Final = 4 * 1024 * 1024
 SIGNATURE: Final = "HTTP_X_HUB_SIGNATURE_256"
 
 
 @method_decorator(csrf_exempt, name="dispatch")
 class ProviderEvents(View):
-    """GET proves that this address is ours; POST takes a signed callback."""
+    """GET proves to the provider that this address is ours; POST accepts a signed callback."""
 
     http_method_names = ["get", "head", "post"]
 
@@ -44,7 +44,7 @@ def _plain(status: int, text: str) -> HttpResponse:
 
 
 def _body(request: HttpRequest) -> bytes | None:
-    """Read the raw bytes; None where there are too many."""
+    """Read the raw body; None if it is too long."""
     length = request.META.get("CONTENT_LENGTH") or ""
     if len(length) > len(str(LONGEST_BODY)) or int(length if length.isdecimal() else 0) > LONGEST_BODY:
         return None

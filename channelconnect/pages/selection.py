@@ -1,4 +1,4 @@
-"""The session's clean address: the accounts to choose from, and in the end what became of it."""
+"""The session's page without its secret link: the accounts to choose from, and later the outcome."""
 
 from urllib.parse import urlencode
 from uuid import UUID
@@ -42,7 +42,7 @@ class SessionPage(StatusPage):
         return self.show_landing() if session.state_digest else self.show_progress()
 
     def show_progress(self) -> HttpResponse:
-        """The provider is being asked in another request of this browser."""
+        """Another request of this browser is waiting for the provider."""
         page = self.page("channelconnect/in_progress.html", may_start_again=True)
         page.headers["Refresh"] = str(LOOK_AGAIN_SECONDS)
         return page
@@ -70,7 +70,7 @@ class SessionPage(StatusPage):
 
 
 def is_hit(account: Account, search: str) -> bool:
-    """Whether a name or a handle holds the search, or it is the id; of phone numbers the digits count."""
+    """Say whether a name, a handle or the id matches the search. In phone numbers only the digits count."""
     wanted, digits = name_key(search), "".join(filter(str.isdigit, search))
     texts = [name_key(account.name), name_key(account.handle)]
     if digits and not any(map(str.isalpha, search)):
@@ -80,14 +80,14 @@ def is_hit(account: Account, search: str) -> bool:
 
 
 def links_of(pages: Pages, search: str, here: str) -> dict[str, str]:
-    """The addresses of the pages before and after; empty where there is none."""
+    """Return the addresses of the previous and the next page; empty if there is none."""
     numbers = {"previous": pages.previous, "next": pages.next}
     kept = {"search": search} if search else {}
     return {name: f"{here}?{urlencode(kept | {'page': number})}" if number else "" for name, number in numbers.items()}
 
 
 class SelectAccount(SessionPage):
-    """Connects the chosen account; pressed twice, the second finds what the first has done."""
+    """Connects the chosen account. A second press finds what the first has done."""
 
     http_method_names = ["post"]
 
@@ -112,7 +112,7 @@ class SelectAccount(SessionPage):
         return self.leave(reverse("connect:session", args=[self.session.uuid]))
 
     def _again(self, refusal: str, *, status: int) -> HttpResponse:
-        """Show the accounts once more, if the choice is still to be made."""
+        """Show the accounts again while the choice is still open."""
         if status_at(self.session, self.now)[0] != Status.SELECTING:
             return self.go_on()
         return self.show_accounts(refusal=refusal, status=status)

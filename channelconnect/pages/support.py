@@ -1,4 +1,4 @@
-"""What support sees of an agency's connections, and of the callbacks that nobody could read."""
+"""Support's panels: an agency's connections, and callbacks that could not be read."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -13,7 +13,7 @@ from channelconnect.models.sessions import Status
 
 
 def connections(agency: Agency, most: int) -> Iterator[SupportRow]:
-    """Whether the agency may connect channels, and what became of its newest tries."""
+    """Yield whether the agency may connect channels, and its newest sessions."""
     settings = ConnectSettings.objects.filter(agency=agency).first()
     is_on = settings is not None and settings.enabled
     url = reverse("admin:channelconnect_connectsettings_change", args=[agency.pk]) if settings else ""
@@ -34,7 +34,8 @@ def connections(agency: Agency, most: int) -> Iterator[SupportRow]:
 
 
 def parked_callbacks(agency: Agency, most: int) -> Iterator[SupportRow]:
-    """Callbacks of the whole installation that were tried and not read: whose they are, nobody knows before that."""
+    """Yield callbacks of the whole installation that failed to be read. An unread callback belongs to no known
+    agency."""
     parked = ProviderNotice.objects.filter(read_at=None, tries__gt=0).defer("body").order_by("-tries", "due_at")
     for notice in parked[:most]:
         is_left = notice.tries >= MOST_TRIES

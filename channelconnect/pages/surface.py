@@ -1,4 +1,4 @@
-"""The base of every page that a customer sees: headers, the browser's cookie, refusals as pages."""
+"""The base of every page for connecting customers: security headers, the browser's cookie, refusals as pages."""
 
 import re
 from datetime import datetime
@@ -23,8 +23,8 @@ from config.db import database_now
 
 COOKIE_SECONDS = 3600
 BROWSER = re.compile(r"[\w-]{43}", re.ASCII)
-# A form's answer may lead on to the provider or to the agency's page, and browsers hold every redirect on the way to
-# the list: where the agency's page leads in its turn cannot be known.
+# A form's answer may redirect to the provider or to the agency's page. Browsers check every redirect on the way against
+# this list, and nobody knows where the agency's page redirects next, so it allows https everywhere.
 POLICY = (
     "default-src 'none'; style-src 'self'; img-src 'self' data:; "
     "form-action 'self' https: {provider}; base-uri 'none'; frame-ancestors 'none'"
@@ -32,19 +32,19 @@ POLICY = (
 
 
 def callback_address() -> str:
-    """Where the provider sends browsers back to; registered there to the letter."""
+    """Return the address to which the provider sends browsers back. It is registered there in exactly this form."""
     return f"{settings.PUBLIC_URL}/connect/callback"
 
 
 def provider_sources() -> str:
-    """The provider's dialog as a policy source, with the siblings that it redirects phones to."""
+    """Return policy sources for the provider's dialog and for the sibling hosts to which it redirects phones."""
     parts = urlsplit(settings.META_DIALOG_URL)
     own = f"{parts.scheme}://{parts.netloc}"
     return f"{own} {parts.scheme}://*.{parts.netloc.removeprefix('www.')}" if parts.netloc.startswith("www.") else own
 
 
 class ConnectPage(View):
-    """A page of the flow. Nothing of it is kept, framed, indexed or known to another site."""
+    """A page of the connect flow. It is not cached, framed, indexed or sent as a referrer."""
 
     http_method_names = ["get", "head", "post"]
     session: ConnectSession
@@ -62,14 +62,14 @@ class ConnectPage(View):
 
     @classmethod
     def address_of_form(cls, request: HttpRequest) -> str:
-        """Give the address of the page with the form: one that only takes forms is a part of it."""
+        """Return the address of the page with the form. A view that only accepts POST lies below it."""
         return request.path if "get" in cls.http_method_names else request.path.rpartition("/")[0]
 
     def run(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         return super().dispatch(request, *args, **kwargs)
 
     def require_session(self, session: ConnectSession | None) -> ConnectSession:
-        """Keep the session that this page is about; none is 404, and another agency's on this agency's host."""
+        """Set the session that this page is about. Without one, or on another agency's host, the answer is 404."""
         if session is None or host_agency_id(self.request) not in (None, session.agency_id):
             raise Http404
         self.session = session
@@ -78,7 +78,7 @@ class ConnectPage(View):
 
     @cached_property
     def now(self) -> datetime:
-        """The time by the clock that the session's end was written by."""
+        """The time of the clock that also wrote the session's end."""
         return database_now()
 
     @property
@@ -92,7 +92,7 @@ class ConnectPage(View):
         return request_actor(self.request, kind="customer", id="", label="customer")
 
     def page(self, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
-        """Render a page about the session in its agency's name and looks."""
+        """Render a page about the session with its agency's name and look."""
         session = self.session
         frame = {
             "session": session,
@@ -105,7 +105,7 @@ class ConnectPage(View):
 
 
 def remember_browser(response: HttpResponseBase, secret: str) -> None:
-    """Give the browser its cookie: for this host alone, away from scripts, kept when the provider sends it back."""
+    """Set the browser's cookie: for this host only, hidden from scripts, and sent when the provider redirects back."""
     response.set_cookie(
         settings.CONNECT_COOKIE_NAME,
         secret,

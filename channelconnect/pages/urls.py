@@ -1,4 +1,4 @@
-"""Pages of customers who connect a channel, below `/connect/`, and what providers send there."""
+"""Pages for customers who connect a channel, and the endpoint of providers' callbacks, below `/connect/`."""
 
 from django.urls import path, register_converter
 

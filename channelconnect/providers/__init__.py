@@ -1,4 +1,5 @@
-"""The outside networks: consent, tokens, accounts and subscriptions going out; signed notices coming in."""
+"""The clients of the outside networks: consent, tokens, accounts and subscriptions; and the signed notices they
+send."""
 
 from channelconnect.providers.faults import ProviderFault
 from channelconnect.providers.grants import Account, Grant

@@ -1,4 +1,4 @@
-"""What can go wrong at a provider, and which of the specification's error codes it means: one table."""
+"""Faults at a provider, and the table of the specification's error codes for them."""
 
 import re
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ TOKENLIKE: Final = re.compile(r"[\w|.%+/=-]{24,}")
 
 
 class ProviderFault(Exception):
-    """`code` is the session's error code; `log` says more, for the log alone, without secrets."""
+    """A fault at a provider. `code` is the session's error code; `log` has more for the log only, without secrets."""
 
     def __init__(self, code: str, **log: object) -> None:
         super().__init__(code)
@@ -19,7 +19,7 @@ class ProviderFault(Exception):
 
 
 class Step(StrEnum):
-    """What a call is for."""
+    """The purpose of a call."""
 
     EXCHANGE = "exchange"
     INSPECT = "inspect"  # with the app's own token
@@ -28,7 +28,7 @@ class Step(StrEnum):
 
 
 class Outcome(StrEnum):
-    """How a call ended, other than well."""
+    """The way in which a call failed."""
 
     AWAY = "away"  # not reached, no answer in time, 5xx, no JSON
     THROTTLED = "throttled"
@@ -63,7 +63,7 @@ ERROR_CODES: Final[dict[Step, dict[Outcome, str]]] = {
     },
 }
 
-# The Graph API's own codes; everything else is a refusal.
+# The Graph API's codes. Every other code is a refusal.
 OUTCOMES: Final[dict[int, Outcome]] = {
     **dict.fromkeys((1, 2, 131000, 131016, 131057, 133004, 2494100), Outcome.AWAY),
     **dict.fromkeys((4, 17, 32, 341, 613, 80001, 80002, 80007, 130429), Outcome.THROTTLED),
@@ -72,9 +72,9 @@ OUTCOMES: Final[dict[int, Outcome]] = {
 
 
 def outcome_of(*, step: Step, status: int, code: int | None, is_graph: bool) -> Outcome:
-    """Judge an answer that is no success; `is_graph` says that it is a JSON object, not something in between.
+    """Classify a failed answer. `is_graph` says that it is a JSON object, so that the Graph API itself has answered.
 
-    Every 4xx of the exchange is a refusal, whatever else its code means elsewhere.
+    Every 4xx of the token exchange is a refusal, whatever its code means elsewhere.
     """
     if step is Step.EXCHANGE and 400 <= status < 500:
         return Outcome.REFUSED
@@ -86,7 +86,8 @@ def outcome_of(*, step: Step, status: int, code: int | None, is_graph: bool) -> 
 
 
 def scrubbed(text: object, secrets: Iterable[str]) -> str:
-    """Give a provider's text without the call's secrets or anything that looks like one, cut short."""
+    """Return a shortened text of the provider without the call's secrets and without anything that looks like a
+    secret."""
     shown = str(text)[: 4 * LONGEST_TEXT]
     for secret in secrets:
         if secret:

@@ -1,4 +1,4 @@
-"""Files of messages: those that came are fetched into a file of ours, those that leave are given to the provider."""
+"""Files of messages: received files are downloaded, and files to send are uploaded to the provider."""
 
 import base64
 import binascii
@@ -25,16 +25,16 @@ SECONDS: Final = 45.0
 LIMITS: Final = Limits(operation=15.0)
 UPLOAD_LIMITS: Final = Limits(read=20.0, whole=40.0, attempts=1)
 REFUSALS: Final = 300
-# Where Meta keeps files. The token goes to the first of them, and to the Graph API's own host, alone.
+# Meta's hosts for files. Only the first one, and the Graph API's own host, get the token.
 TOKEN_HOST: Final = "lookaside.fbsbx.com"  # noqa: S105  # no secret
 SUFFIXES: Final = (".fbsbx.com", ".fbcdn.net", ".cdninstagram.com")
-# The installation itself names the Graph API, so whatever address that has is meant.
+# The installation configures the Graph API's address, so that host may have any IP address.
 ANYWHERE: Final = (ip_network("0.0.0.0/0"), ip_network("::/0"))
 GONE: Final = frozenset({404, 410})
 
 
 class FileFault(Exception):
-    """A file could not be fetched; `code` says why, and whether it is gone or trying again is in vain."""
+    """A file could not be fetched. `code` says why; the flags say whether it is gone or another try is useless."""
 
     def __init__(self, code: str, *, is_gone: bool = False, is_final: bool = False) -> None:
         super().__init__(code)
@@ -42,7 +42,7 @@ class FileFault(Exception):
 
 
 def fetch_file(*, platform: str, reference: str, sha256: str, token: str, into: IO[bytes]) -> None:
-    """Fetch a file: WhatsApp's by its id, the others by their address. Raises `FileFault`."""
+    """Fetch a file: from WhatsApp by its id, from the other networks by its address. Raises `FileFault`."""
     url, told = _look_up(reference, token) if platform == "whatsapp" else (reference, "")
     vetted = _vetted(url)
     headers = (f"Authorization: Bearer {token}",) if vetted.target.host in (TOKEN_HOST, _own_host()) else ()
@@ -57,7 +57,7 @@ def fetch_file(*, platform: str, reference: str, sha256: str, token: str, into: 
 
 
 def upload_file(*, number_id: str, token: str, file: UploadedFile) -> str:
-    """Give a file to WhatsApp, of a number; gives the id that stands for it in messages. Raises `FileFault`."""
+    """Upload a file to WhatsApp for a number. Returns the id that stands for it in messages. Raises `FileFault`."""
     settings = provider_settings()
     request = Request(
         method="POST",
@@ -78,7 +78,7 @@ def upload_file(*, number_id: str, token: str, file: UploadedFile) -> str:
 
 
 def _look_up(media_id: str, token: str) -> tuple[str, str]:
-    """Ask where a file is: its address, which lives for minutes, and its checksum."""
+    """Look up a file's address, which lives for minutes, and its checksum."""
     if not ident(media_id):
         raise FileFault("no_media_id", is_final=True)
     try:
@@ -90,7 +90,7 @@ def _look_up(media_id: str, token: str) -> tuple[str, str]:
 
 
 def _vetted(url: str) -> VettedTarget:
-    """Check that an address is one of Meta's, or on the very host that the installation names as its Graph API."""
+    """Check that an address is one of Meta's, or on exactly the host that is configured as the Graph API."""
     try:
         parts = urlsplit(url)
         host = (parts.hostname or "").lower()
@@ -109,7 +109,7 @@ def _own_host() -> str:
 
 
 def _is_digest(told: str, found: bytes) -> bool:
-    """Compare a checksum that is written in hexadecimal digits or in base64."""
+    """Compare a digest with a checksum in hexadecimal digits or in base64."""
     if told.lower() == found.hex():
         return True
     try:

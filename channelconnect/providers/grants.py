@@ -1,4 +1,4 @@
-"""What a customer gave us: the token with its reach, and the accounts it opens."""
+"""A customer's grant: the token with its scopes, and the accounts that it opens."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -8,7 +8,9 @@ from typing import Any, Self
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grant:
-    """`expires_at` None: never. `targets` holds the ids a scope was limited to; a scope without an entry covers all."""
+    """A customer's grant. `expires_at` None means never.
+
+    `targets` has the ids to which a scope is limited. A scope without an entry covers all."""
 
     platform: str
     token: str = field(repr=False)
@@ -21,7 +23,7 @@ class Grant:
         return self.expires_at is not None and self.expires_at <= now
 
     def covers(self, scope: str, *ids: str) -> bool:
-        """Say whether a scope reaches one of these assets."""
+        """Say whether a scope covers at least one of these assets."""
         limited_to = self.targets.get(scope)
         return limited_to is None or not set(ids).isdisjoint(limited_to)
 
@@ -52,9 +54,9 @@ class Grant:
 class Account:
     """A number, a Page or an Instagram account that can be connected.
 
-    `container_id` is the WhatsApp business account or the Page it belongs to; `handle` what people know. An empty
-    `token` stands for the grant's. `quality` and `messaging_limit` (people a day; None: no limit) are WhatsApp's, the
-    latter shared by all numbers of `portfolio_id`; `throughput` is the level at which its messages are taken.
+    `container_id` is its WhatsApp business account or Page; `handle` is the name that people know. An empty `token`
+    means the grant's token. `quality` and `messaging_limit` (people a day; None: no limit) are WhatsApp's. All numbers
+    of `portfolio_id` share the limit. `throughput` is the level of the number's message rate.
     """
 
     external_id: str

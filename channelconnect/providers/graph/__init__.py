@@ -1,1 +1,1 @@
-"""The Graph API: calls within their deadlines, what its answers say, and when it asks to be left alone."""
+"""The Graph API: calls within deadlines, the parsing of answers, and the provider's rate limits."""

@@ -1,4 +1,5 @@
-"""The Graph API's manners: versioned paths, error bodies, pages with cursors, throttles; one operation at a time."""
+"""A client for the Graph API: versioned paths, error bodies, pages with cursors, rate limits; one operation at a
+time."""
 
 import hashlib
 import hmac
@@ -26,7 +27,7 @@ PAGE_SIZE: Final = "100"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One call; `repeats` says that a second one does no harm. Nothing of it but method, path and step is logged."""
+    """One call. `repeats` says that repeating it does no harm. The log names only its method, path and step."""
 
     step: Step
     path: str
@@ -43,7 +44,7 @@ class Call:
 
 
 class _Failure(Exception):
-    """An attempt that failed: its outcome, what the log may hold, and whether waiting a moment can help."""
+    """A failed attempt: its outcome, the fields for the log, and whether another attempt may succeed."""
 
     def __init__(self, outcome: Outcome, log: dict[str, object], *, may_pass: bool) -> None:
         super().__init__(outcome)
@@ -53,7 +54,7 @@ class _Failure(Exception):
 
 
 class Graph:
-    """The calls of one operation, which share one budget of time. Every failure is a `ProviderFault`."""
+    """The calls of one operation, within one shared time budget. Every failure is a `ProviderFault`."""
 
     def __init__(self, settings: ProviderSettings, transport: Transport) -> None:
         self.settings = settings
@@ -66,10 +67,10 @@ class Graph:
         return self.call(Call(step=Step.READ, path=path, params=self._proven(params, token), token=token))
 
     def pages(self, path: str, *, token: str, **params: str) -> Iterator[Row]:
-        """Read a list to its end, page by page, over our own base address.
+        """Read a list to its end, page by page, from our configured base address.
 
-        The end is where `next` is missing: a page may be empty in the middle, and the last one has a cursor too. `next`
-        itself is never followed, since it carries the token and could name another host.
+        The list ends where `next` is missing: a page in the middle may be empty, and the last page has a cursor too.
+        The address in `next` is never followed, because it carries the token and may name another host.
         """
         seen: set[str] = set()
         after = {"limit": PAGE_SIZE}
@@ -96,7 +97,7 @@ class Graph:
         json: Mapping[str, Any] | None = None,
         repeats: bool = True,
     ) -> None:
-        """Change something that answers `success`; anything else than true is a refusal."""
+        """Make a change that answers `success`. Anything but true is a refusal."""
         params = self._proven({}, token)
         call = Call(
             step=Step.SUBSCRIBE,
@@ -112,7 +113,7 @@ class Graph:
             raise ProviderFault("subscription_failed", call=f"{method} {path}", reason="no_success")
 
     def call(self, call: Call) -> Row:
-        """Give the answer's object, after as many attempts as the call allows within a read's time."""
+        """Return the answer's object, after as many attempts as the call allows within the time of a read."""
         attempt = 1
         while True:
             try:
@@ -165,7 +166,7 @@ class Graph:
         raise _Failure(outcome, log, may_pass=passing and not wait)
 
     def _log_fields(self, call: Call, error: Row, code: int | None) -> dict[str, object]:
-        """Give what the provider says of an error, for the log."""
+        """Return the provider's details of an error, for the log."""
         if not error:
             return {"reason": "no_graph_answer"}
         secrets = (*call.secrets, self.settings.app_secret)
@@ -177,7 +178,7 @@ class Graph:
         }
 
     def _proven(self, params: Mapping[str, str], token: str) -> dict[str, str]:
-        """Add the proof that the token's bearer knows the app's secret: a stolen token alone is worth little then."""
+        """Add the proof that the caller also knows the app's secret, so that a stolen token alone is of little use."""
         proof = hmac.new(self.settings.app_secret.encode(), token.encode(), hashlib.sha256)
         return {**params, "appsecret_proof": proof.hexdigest()}
 
@@ -191,7 +192,7 @@ def _parsed(body: bytes) -> Row | None:
 
 
 def _cursor(paging: Row) -> str:
-    """Give the next page's cursor, from the cursors or from the address of the next page."""
+    """Return the cursor of the next page, from the cursors or from the next page's address."""
     cursor = text(row(paging.get("cursors")).get("after"), 1_000)
     following = paging.get("next")
     if cursor or not isinstance(following, str):

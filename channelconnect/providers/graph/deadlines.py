@@ -1,4 +1,4 @@
-"""Ends a call at its moment, whatever it waits for: a handshake, a head or a body that comes drop by drop."""
+"""Ends a call at its deadline, in whatever it waits for: a handshake, the headers, or a slowly dripping body."""
 
 import contextlib
 import socket
@@ -18,7 +18,8 @@ _current: Final[ContextVar["Deadline | None"]] = ContextVar("deadline", default=
 class Deadline:
     """Shuts down the sockets that this thread uses inside the block once the seconds are over.
 
-    A socket's own timeout starts anew with each byte, which bounds nothing. Name look-ups are the resolver's.
+    A socket's own timeout restarts with each byte, so it does not bound the call. Name look-ups are left to the
+    resolver.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -45,7 +46,7 @@ class Deadline:
                 line.close()
 
     def watch(self, line: socket.socket) -> None:
-        """Take a connection's socket: an own handle on it, since the connection may give its handle away."""
+        """Add a connection's socket. It keeps a second handle, because the connection may hand over its own."""
         own = socket.fromfd(line.fileno(), line.family, line.type)
         with self._lock:
             self._lines.append(own)
@@ -61,7 +62,7 @@ class Deadline:
 
 
 def _shut_down(line: socket.socket) -> None:
-    with contextlib.suppress(OSError):  # the other side was quicker
+    with contextlib.suppress(OSError):  # the other side has closed it first
         line.shutdown(socket.SHUT_RDWR)
 
 
@@ -72,7 +73,7 @@ def _watch(line: socket.socket | None) -> None:
 
 
 class WatchedConnection(HTTPConnection):
-    """Shows its socket to the deadline: a new one before the first byte, a kept one at each request."""
+    """Reports its socket to the deadline: a new socket before the first byte, a reused one at each request."""
 
     def _new_conn(self) -> socket.socket:
         line = super()._new_conn()
@@ -105,7 +106,7 @@ class WatchedAdapter(HTTPAdapter):
 
 
 class Budget:
-    """The seconds that an operation of several calls may take in all."""
+    """The seconds that an operation with several calls may take in all."""
 
     def __init__(self, seconds: float) -> None:
         self.started = time.monotonic()

@@ -1,4 +1,4 @@
-"""Reads the provider's JSON defensively: a value of the wrong kind counts as absent."""
+"""Reads the provider's JSON defensively: a value of the wrong type counts as absent."""
 
 import re
 from typing import Any, Final
@@ -20,7 +20,7 @@ def rows(value: object) -> list[Row]:
 
 
 def text(value: object, longest: int = LONGEST) -> str:
-    """Give a string that a database column can hold, trimmed and cut."""
+    """Return a string that a database column can hold, stripped and cut to `longest`."""
     return value.replace("\x00", "").strip()[:longest] if isinstance(value, str) else ""
 
 
@@ -29,7 +29,7 @@ def texts(value: object) -> tuple[str, ...]:
 
 
 def number(value: object) -> int | None:
-    """Give a whole number, also one written as a string of digits."""
+    """Return an integer, also from a string of digits."""
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     if isinstance(value, str) and ID.fullmatch(value):
@@ -38,11 +38,11 @@ def number(value: object) -> int | None:
 
 
 def ident(value: object) -> str:
-    """Give an id, which is digits alone (it becomes part of addresses), or an empty string."""
+    """Return an id, or an empty string. An id has digits only, because it becomes a part of addresses."""
     found = str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
     return found if ID.fullmatch(found) else ""
 
 
 def recipients_per_day(tier: object) -> int | None:
-    """Read a messaging limit; None is no limit, and an unknown value counts as the smallest."""
+    """Parse a messaging limit. None means no limit; an unknown value counts as the smallest tier."""
     return None if tier == UNLIMITED else TIERS.get(str(tier), SMALLEST_TIER)

@@ -1,4 +1,4 @@
-"""How much of what the provider allows is used, and how long it asks to be left alone, from its usage headers."""
+"""Reads the provider's usage headers: how much of a limit is used, and how long to wait."""
 
 from collections.abc import Mapping
 from typing import Final, NamedTuple
@@ -14,14 +14,14 @@ MEASURES: Final = ("call_count", "total_cputime", "total_time")
 
 
 class Used(NamedTuple):
-    """The largest share that is used, in percent, and for how many minutes nothing is taken any more."""
+    """The largest usage in percent, and the minutes for which the provider accepts no more calls."""
 
     percent: int = 0
     minutes: int = 0
 
 
 def used_of(headers: Mapping[str, str]) -> tuple[Used, Used]:
-    """Give what the app has used, and what the account has that was called."""
+    """Return the usage of the app, and that of the account that was called."""
     of_business = [entry for entries in _read(headers, PER_BUSINESS).values() for entry in rows(entries)]
     return _most([_read(headers, PER_APP)]), _most(of_business)
 
@@ -32,7 +32,7 @@ def _most(entries: list[Row]) -> Used:
 
 
 def minutes_to_wait(headers: Mapping[str, str]) -> int:
-    """Give the longest wait that the headers name; 0 where they name none."""
+    """Return the longest wait in the headers; 0 if they name none."""
     of_business = [entry for entries in _read(headers, PER_BUSINESS).values() for entry in rows(entries)]
     entries = [*of_business, _read(headers, PER_APP)]
     return _minutes(entries)

@@ -1,4 +1,4 @@
-"""The one module that speaks HTTP to a provider: bounded in time and size, on kept connections."""
+"""The only module that speaks HTTP to a provider while pages wait: bounded in time and size, on kept connections."""
 
 import time
 from collections.abc import Mapping
@@ -10,18 +10,18 @@ import requests
 
 from channelconnect.providers.graph.deadlines import Deadline, WatchedAdapter
 
-# Its name, its content and its type.
+# Name, content and content type.
 UploadedFile = tuple[str, bytes, str]
 CHUNK: Final = 16 * 1024
-# Whatever lies between may forget an idle connection without a word; a code must not be lost on such a one.
+# A middlebox may drop an idle connection silently, and an authorization code must not be lost on such a connection.
 LONGEST_IDLE: Final = 30.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Seconds; `whole` bounds one call, `operation` all calls of one verb.
+    """Limits in seconds: `whole` for one call, `operation` for all calls of one operation.
 
-    `body` is bytes, `attempts` includes the first.
+    `body` is in bytes; `attempts` includes the first.
     """
 
     connect: float = 3.0
@@ -52,7 +52,7 @@ class Reply:
 
 
 class NoReply(Exception):
-    """Nothing usable came back; `reason` is one of our codes, for the provider's address may hold secrets."""
+    """No usable reply came. `reason` is one of our codes, because the provider's address may contain secrets."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -60,7 +60,7 @@ class NoReply(Exception):
 
 
 class Transport:
-    """Follows no redirect, keeps no cookie, heeds no proxy or password file of the environment.
+    """Sends requests without redirects, cookies, or proxies and password files from the environment.
 
     Threads may share it.
     """
@@ -70,20 +70,20 @@ class Transport:
         self._session = requests.Session()
         self._session.trust_env = False
         self._session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
-        # Unasked for, no answer comes compressed: the cap on bytes is then a cap on memory.
+        # An answer is compressed only if the request allows it. So the cap on bytes is also a cap on memory.
         self._session.headers.update({"Accept": "application/json", "Accept-Encoding": "identity"})
         for scheme in ("http://", "https://"):
             self._session.mount(scheme, WatchedAdapter())
         self._last_use = time.monotonic()
 
     def send(self, request: Request, *, seconds: float) -> Reply:
-        """Send once and give the answer within the seconds. Raises `NoReply`."""
+        """Send a request once and return the reply within the seconds. Raises `NoReply`."""
         self._leave_idle_connections()
         with Deadline(seconds) as deadline:
             try:
                 reply = self._exchange(request)
             except requests.RequestException as error:
-                # Their texts and chains quote whole addresses, with what is in them.
+                # The errors' texts and chains quote whole addresses, with the secrets in them.
                 raise NoReply(_reason(error, deadline)) from None
         if deadline.passed:
             raise NoReply("deadline")

@@ -1,4 +1,4 @@
-"""Messages that leave: their bodies for each network, what its answers mean, and what people read of its errors."""
+"""Outgoing messages: their bodies for each network, the meaning of its answers, and the texts of its errors."""
 
 from channelconnect.providers.messages.answers import Outcome, read_answer
 from channelconnect.providers.messages.bodies import body_of, read_mark, typing_mark

@@ -1,4 +1,4 @@
-"""What became of a message, from how the call ended and what was answered."""
+"""Decides the outcome of a send from the end of the call and the answer."""
 
 from collections.abc import Mapping
 from typing import Final, NamedTuple
@@ -22,14 +22,14 @@ from channelconnect.providers.messages.errors import (
 LONGEST_ID: Final = 512
 TOO_MANY: Final = 429
 SERVER_FAULT: Final = 500
-# The answers of proxies and of addresses where there is no Graph API: nobody read the message.
+# Answers of proxies and of addresses without a Graph API. Nobody has read the message.
 NOT_TAKEN: Final = (408, 425, TOO_MANY)
 
 
 class Outcome(NamedTuple):
-    """`result` is what follows; `error` says why, where it was not accepted; `wait_seconds` is the answer's own time.
+    """The outcome of a send. `error` says why it was not accepted; `wait_seconds` is the wait that the answer names.
 
-    `details` is what the provider says besides, without secrets.
+    `details` is the provider's further text, without secrets.
     """
 
     result: CallResult
@@ -41,7 +41,7 @@ class Outcome(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """What people read: ours, with the provider's where we know none for its code."""
+        """The text for people: ours, plus the provider's if we have no text for its code."""
         if self.error is None:
             return ""
         is_known = self.error.sentence != REFUSED.sentence or not self.details
@@ -54,7 +54,7 @@ LOST: Final = Outcome(CallResult.UNKNOWN, error=OUTCOME_UNKNOWN)
 
 
 def read_answer(*, status: int | None, body: bytes, headers: Mapping[str, str], written: bool, token: str) -> Outcome:
-    """Judge how a call ended; `written` says whether the provider may have got any of it."""
+    """Decide the outcome of a call. `written` says whether the provider may have received any of it."""
     if status is None:
         return LOST if written else UNREACHED
     answer = _parsed(body)
@@ -73,7 +73,7 @@ def read_answer(*, status: int | None, body: bytes, headers: Mapping[str, str], 
 
 
 def _accepted(answer: Row) -> Outcome:
-    """Find the message's id: WhatsApp's or the Send API's. Without one nobody knows what was taken."""
+    """Find the message's id, as WhatsApp or the Send API gives it. Without an id the outcome is unknown."""
     [first, *_] = rows(answer.get("messages")) or [{}]
     message_id = text(first.get("id"), LONGEST_ID) or text(answer.get("message_id"), LONGEST_ID)
     if not message_id:

@@ -1,4 +1,4 @@
-"""The JSON bodies of messages: WhatsApp's Cloud API, and the Send API of Messenger and Instagram."""
+"""Builds the JSON bodies of messages for WhatsApp's Cloud API and for the Send API of Messenger and Instagram."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -6,20 +6,20 @@ from typing import Any, Final
 from channelconnect.providers.messages.outgoing import READ, OutgoingFile, OutgoingMessage, Recipient
 
 Body = dict[str, Any]
-# WhatsApp shows these with a text below; a file by link has its name in the conversation only where it is a document.
+# WhatsApp shows a text below these. Of files sent as a link, only a document shows its name.
 CAPTIONED: Final = frozenset({"image", "video", "document"})
-# What the Send API calls them.
+# The Send API's names for types of files.
 ATTACHMENTS: Final = {"image": "image", "video": "video", "audio": "audio", "document": "file", "sticker": "image"}
 MESSENGER: Final = ("facebook", "instagram")
 LONGEST_METADATA: Final = 999
 
 
 class UnwritableMessage(ValueError):
-    """A message that this network has no form for."""
+    """This network has no form for the message."""
 
 
 def body_of(platform: str, message: OutgoingMessage) -> Body:
-    """Write a message. Raises `UnwritableMessage`."""
+    """Build a message's body. Raises `UnwritableMessage`."""
     if not message.to.is_reachable:
         raise UnwritableMessage("no address")
     if message.type == READ:
@@ -50,7 +50,8 @@ def _whatsapp(message: OutgoingMessage) -> Body:
 
 
 def _address(to: Recipient) -> Body:
-    """Name a number with its `+`, else the business's own country code is put in front; a hidden one by its id."""
+    """Address a number with its `+`, or WhatsApp adds the business's country code; address a hidden number by its
+    id."""
     number = to.external_id or to.phone
     if number:
         return {"to": f"+{number.removeprefix('+')}"}
@@ -139,14 +140,14 @@ def _required(value: Mapping[str, Any] | None) -> Mapping[str, Any]:
 
 
 def read_mark(platform: str, *, message_id: str, person: str) -> Body:
-    """Tell a person that their message, and those before it, were read."""
+    """Show a person that this message and all earlier ones were read."""
     if platform == "whatsapp":
         return {"messaging_product": "whatsapp", "status": "read", "message_id": message_id}
     return {"recipient": {"id": person}, "sender_action": "mark_seen"}
 
 
 def typing_mark(platform: str, *, message_id: str, person: str) -> Body:
-    """Show a person that an answer is being written; on WhatsApp it marks their message as read, too."""
+    """Show a person that an answer is being written. On WhatsApp this also marks their message as read."""
     if platform == "whatsapp":
         typing = {"typing_indicator": {"type": "text"}}
         return read_mark(platform, message_id=message_id, person=person) | typing

@@ -1,15 +1,15 @@
-"""What each error of a send means for the message: one table, in the provider's codes."""
+"""The table of the provider's error codes and their meaning for a message."""
 
 from enum import StrEnum
 from typing import Final, NamedTuple
 
 
 class CallResult(StrEnum):
-    """What follows from how a call ended.
+    """The result of a call.
 
-    `retry`: provably not accepted, due again later. `refused`: this message fails for good. `stopped`: so would every
-    other one like it now, as repeating makes it worse. `reconnect`: the channel's access has ended. `unknown`: it may
-    have been accepted, so it is never sent again.
+    `retry`: certainly not accepted, to be sent again later. `refused`: this message fails for good. `stopped`: every
+    similar message would fail now, and repeating makes it worse. `reconnect`: the channel's access has ended.
+    `unknown`: it may have been accepted, so it is never sent again.
     """
 
     ACCEPTED = "accepted"
@@ -21,7 +21,7 @@ class CallResult(StrEnum):
 
 
 class ErrorLevel(StrEnum):
-    """Whom or what an error is about: nothing that is narrower than a template may end more than its own message."""
+    """The level that an error concerns. An error below the level of a template ends no more than its own message."""
 
     MESSAGE = "message"
     PERSON = "person"
@@ -32,9 +32,9 @@ class ErrorLevel(StrEnum):
 
 
 class Backoff(StrEnum):
-    """How long to wait before a retry: for one person in powers of four, else as the answer says.
+    """The rule for the wait before a retry: powers of four for one person (`pair`), otherwise as the answer says.
 
-    `access`: until somebody has looked whether the channel's token is good for anything.
+    `access`: until it was checked whether the channel's token still works.
     """
 
     PAIR = "pair"
@@ -45,10 +45,10 @@ class Backoff(StrEnum):
 
 
 class SendError(NamedTuple):
-    """`code` is what the API shows: the provider's, with its subcode where that decides; `sentence` what people read.
+    """An error's meaning. `code` is what the API shows: the provider's code, with its subcode if that decides.
 
-    `opts_out` says that the person wants no marketing, `doubts_access` that the channel's access may have ended: it is
-    looked at before anything follows.
+    `sentence` is the text for people. `opts_out` says that the person wants no marketing. `doubts_access` says that the
+    channel's access may have ended; that is checked before anything follows.
     """
 
     code: str
@@ -84,10 +84,10 @@ REFUSED_ONE: Final = "The provider refused the message."
 MESSAGE, PERSON, NUMBER, TEMPLATED, ACCOUNT, APP = ErrorLevel
 RETRY, STOPPED, RECONNECT = CallResult.RETRY, CallResult.STOPPED, CallResult.RECONNECT
 REFUSE: Final = CallResult.REFUSED
-# The Graph API's codes of missing permissions: with a subcode they may say something else.
+# The Graph API's codes for missing permissions. With a subcode they may mean something else.
 PERMISSIONS: Final = ("10", *map(str, range(200, 300)))
 
-# A code with its subcode goes before the code alone.
+# A code with its subcode has precedence over the code alone.
 ERRORS: Final[dict[str, SendError]] = {
     **_all("0 102 190", ACCOUNT, RECONNECT, TOKEN_DEAD),
     **_all(" ".join(("3", *PERMISSIONS, "131005")), ACCOUNT, RECONNECT, PERMISSION),
@@ -99,7 +99,7 @@ ERRORS: Final[dict[str, SendError]] = {
     **_all("131056", PERSON, RETRY, "This person gets too many messages at once.", Backoff.PAIR),
     **_all("131057 2494100", ACCOUNT, RETRY, AWAY),
     **_all("133004 131016", APP, RETRY, AWAY),
-    # They may come after the message was taken.
+    # These may come after the message was accepted.
     **_all("1 2 131000", APP, CallResult.UNKNOWN, "The provider had a fault, and did not say what became of it."),
     **_all("131048", NUMBER, STOPPED, SPAM),
     **_all("131064", ACCOUNT, STOPPED, SPAM),
@@ -124,7 +124,7 @@ ERRORS: Final[dict[str, SendError]] = {
     **_all("132005", TEMPLATED, STOPPED, "The template's text is too long with these parameters."),
     **_all("131061 131063", TEMPLATED, STOPPED, "The provider takes this template by another way only."),
     **_all("100 131008 131009", MESSAGE, REFUSE, OUR_FAULT),
-    # Ours, where the provider gave no code.
+    # Our own codes, if the provider has given none.
     "send_outcome_unknown": SendError(
         "send_outcome_unknown", CallResult.UNKNOWN, "It is not known whether the provider has sent this message."
     ),
@@ -155,14 +155,14 @@ UNAVAILABLE: Final = ERRORS["provider_unavailable"]
 THROTTLED: Final = ERRORS["provider_throttled"]
 REFUSED: Final = ERRORS["message_refused"]
 INVALID: Final = ERRORS["message_invalid"]
-# A permission error with a subcode that we do not know: it may be about this message alone, or the access has ended.
+# A permission error with an unknown subcode. It may concern this message alone, or the access has ended.
 DOUBTFUL: Final = SendError(
     "message_refused", RETRY, REFUSED_ONE, Backoff.ACCESS, level=ErrorLevel.ACCOUNT, doubts_access=True
 )
 
 
 def error_of(code: int | None, subcode: int | None = None) -> SendError:
-    """Find what a code means; one that is not known is this message's refusal."""
+    """Return the meaning of a code. An unknown code refuses this message."""
     if code is None:
         return REFUSED
     exact = ERRORS.get(f"{code}/{subcode}")
@@ -172,17 +172,17 @@ def error_of(code: int | None, subcode: int | None = None) -> SendError:
 
 
 def refused_after_all(error: SendError) -> SendError:
-    """Give what an error means that cast doubt on an access which has turned out to be good: it is the message's."""
+    """Return the meaning of an error that doubted an access which still works: it refuses this message."""
     return REFUSED._replace(code=error.code)
 
 
 def sentence_of(code: str) -> str:
-    """What people read of an error code, such as `131047` or `10/2018278`."""
+    """Return the text for an error code such as `131047` or `10/2018278`."""
     return known_sentence(code) or REFUSED.sentence
 
 
 def known_sentence(code: str) -> str:
-    """What people read of an error code; nothing for one that we do not know."""
+    """Return the text for an error code; empty for an unknown code."""
     number, _, subcode = code.partition("/")
     exact = ERRORS.get(code)
     if exact is None and subcode and number in PERMISSIONS:

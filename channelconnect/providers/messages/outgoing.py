@@ -1,11 +1,12 @@
-"""A message as a provider's client takes it: free of tables, the same for conversations and broadcasts."""
+"""An outgoing message in the form for a provider's client. It needs no tables and serves conversations and
+broadcasts."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 
 class Recipient(NamedTuple):
-    """Who gets it: the network's id (wa_id, PSID, IGSID), else WhatsApp's business-scoped id, else a phone number."""
+    """The receiver: the network's id (wa_id, PSID, IGSID), or WhatsApp's business-scoped id, or a phone number."""
 
     external_id: str | None = None
     user_id: str | None = None
@@ -17,9 +18,9 @@ class Recipient(NamedTuple):
 
 
 class OutgoingFile(NamedTuple):
-    """`link` is where the provider fetches it; `provider_id` stands for it where it was uploaded before.
+    """A file to send. The provider fetches it from `link`, or has it as `provider_id` from an earlier upload.
 
-    `media` is the number of our own row, where it can be uploaded, and `size` that file's bytes.
+    `media` is the id of our row if the file can be uploaded, and `size` is its size in bytes.
     """
 
     kind: str  # image, video, audio, document or sticker
@@ -30,12 +31,12 @@ class OutgoingFile(NamedTuple):
     size: int = 0
 
 
-# The type of what is no message: it tells a person that theirs, `reply_to`, and those before it were read.
+# This type is no message: it tells a person that their message `reply_to` and all earlier ones were read.
 READ = "read"
 
 
 class OutgoingMessage(NamedTuple):
-    """`opaque` is our id, which the provider gives back in each status; `template` is {name, language, components}."""
+    """A message to send. `opaque` is our id, which each status repeats; `template` is {name, language, components}."""
 
     opaque: str
     to: Recipient

@@ -1,4 +1,4 @@
-"""The call that sends a message: where it goes and under which name."""
+"""The address and headers of the call that sends a message."""
 
 import hashlib
 import hmac
@@ -8,7 +8,7 @@ from channelconnect.providers.settings import ProviderSettings
 
 
 class MessagesEndpoint(NamedTuple):
-    """Where a channel's messages are posted; the token stands in a header, its proof in the address."""
+    """The address for a channel's messages. The token is in a header, and its proof in the address."""
 
     url: str
     headers: tuple[tuple[str, str], ...]
@@ -18,7 +18,7 @@ class MessagesEndpoint(NamedTuple):
 
 
 def messages_endpoint(settings: ProviderSettings, *, sender_id: str, token: str) -> MessagesEndpoint:
-    """Give the messages edge of a number or a Page, whose id `sender_id` is."""
+    """Return the messages endpoint of a number or a Page, whose id is `sender_id`."""
     proof = proof_of(settings.app_secret, token)
     url = f"{settings.graph_url}/{settings.version}/{sender_id}/messages?appsecret_proof={proof}"
     headers = (
@@ -30,5 +30,5 @@ def messages_endpoint(settings: ProviderSettings, *, sender_id: str, token: str)
 
 
 def proof_of(app_secret: str, token: str) -> str:
-    """Prove that who has the token is the app."""
+    """Return the proof that the token's bearer is the app."""
     return hmac.new(app_secret.encode(), token.encode(), hashlib.sha256).hexdigest()

@@ -1,4 +1,4 @@
-"""What providers send us in signed callbacks, as typed facts."""
+"""Parses providers' signed callbacks into typed facts."""
 
 from channelconnect.providers.notices.accounts import Account, Channels, Source, accounts_in
 from channelconnect.providers.notices.bodies import json_of

@@ -1,4 +1,4 @@
-"""Whose conversations a notice is about: the channels are looked up for many notices at once, before they are read."""
+"""The accounts that a notice is about. Channels are looked up for many notices at once, before these are read."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -17,14 +17,14 @@ PLATFORMS: Final = {"whatsapp_business_account": "whatsapp", "page": "facebook",
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What an entry of a notice is read with: when it `came_at`, for what tells no time of its own."""
+    """The context for reading an entry. `came_at` is the time for facts without a time of their own."""
 
     channels: Channels
     came_at: datetime
 
 
 def accounts_in(notice: Row) -> Iterator[Account]:
-    """Give the accounts that a notice may be about; the same one may come more than once."""
+    """Yield the accounts that a notice may be about, possibly with repeats."""
     platform = PLATFORMS.get(text(notice.get("object")))
     if platform is None:
         return

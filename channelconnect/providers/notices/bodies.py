@@ -1,4 +1,4 @@
-"""A callback's raw bytes as JSON."""
+"""Parses a callback's raw bytes as JSON."""
 
 import json
 
@@ -6,9 +6,9 @@ import orjson
 
 
 def json_of(body: bytes) -> object:
-    """Read a body; where half a character stands in it, somebody's broken text, a question mark replaces it.
+    """Parse a body. Half a character, from a broken text, becomes a question mark.
 
-    One such message must not cost the batch that it comes in. Raises `ValueError` for what is no JSON.
+    Otherwise one such message would cost the whole batch. Raises `ValueError` if it is not JSON.
     """
     try:
         return orjson.loads(body)

@@ -1,7 +1,7 @@
-"""What notices tell about accounts. What they tell about conversations are `workspaces.conversations.facts`.
+"""Facts about accounts. Facts about conversations are in `workspaces.conversations.facts`.
 
-`account_id` is a channel's external id, `container_id` its business account or Page. Where a notice does not name one
-of them, it is empty.
+`account_id` is a channel's external id, and `container_id` its business account or Page. Each is empty if the notice
+does not name it.
 """
 
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderEvent:
-    """`platform` is whatsapp, facebook or instagram; empty where the notice is about permissions in general."""
+    """A fact about an account. `platform` is whatsapp, facebook or instagram; empty for permissions in general."""
 
     platform: str
     account_id: str = ""
@@ -20,17 +20,17 @@ class ProviderEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccountLost(ProviderEvent):
-    """We may no longer act for the account, or for all of its container; `reason` is the provider's term."""
+    """We may no longer act for the account, or for all accounts of its container. `reason` is the provider's term."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QualityChanged(ProviderEvent):
-    """A number's quality moved; the notice names it by its `shown` number alone.
+    """A number's quality has changed. The notice names the number only as `shown`.
 
-    `quality` is empty where the notice says nothing about it; `messaging_limit` counts with `has_limit` alone, and None
-    is no limit. `throughput` is empty where the notice says nothing about it.
+    `quality` and `throughput` are empty if the notice does not mention them. `messaging_limit` counts only with
+    `has_limit`, and None means no limit.
     """
 
     shown: str
@@ -43,17 +43,17 @@ class QualityChanged(ProviderEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimitChanged(ProviderEvent):
-    """The portfolio may reach so many people a day; None is no limit."""
+    """A portfolio's daily limit of people has changed; None means no limit."""
 
     messaging_limit: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TemplateChanged(ProviderEvent):
-    """Something about a message template of a business account changed.
+    """A business account's message template has changed.
 
-    `what` is status, quality, category or components; `value` is the provider's term for what it is now (APPROVED,
-    GREEN, MARKETING), empty for components; `reason` its reason or title.
+    `what` is status, quality, category or components. `value` is the provider's term for the new state (APPROVED,
+    GREEN, MARKETING), empty for components. `reason` is its reason or title.
     """
 
     template_id: str
@@ -66,6 +66,6 @@ class TemplateChanged(ProviderEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unknown(ProviderEvent):
-    """Something else, or about nobody; to be counted and left alone."""
+    """A fact of another kind, or about no known account. It is only counted."""
 
     kind: str

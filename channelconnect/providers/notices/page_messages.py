@@ -1,4 +1,4 @@
-"""Reads what a message of Messenger's or Instagram's holds: its text, its attachments, and what it answers to."""
+"""Reads a message's contents on Messenger or Instagram: its text, its attachments, and the message that it answers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -9,14 +9,14 @@ from channelconnect.providers.notices.values import LONGEST_ID, LONGEST_MESSAGE,
 from workspaces.conversations.facts import MOST_FILES, ReceivedFile
 
 FILES: Final = {"image": "image", "video": "video", "audio": "audio", "file": "document", "sticker": "sticker"}
-# What is shown as a link to it: posts and reels stay at the network.
+# These are shown as a link, because posts and reels stay at the network.
 SHARED: Final = {"share", "post", "reel", "ig_reel", "ig_post", "fallback", "template", "product"}
 HEART: Final = "❤️"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageContent:
-    """What goes into a message, as `MessageReceived` has it; `others` are its further files, each a message."""
+    """A message's content in the form of `MessageReceived`. `others` are further files, each a message."""
 
     type: str
     text: str = ""
@@ -26,7 +26,7 @@ class PageContent:
 
 
 def read_page_content(message: Row, event: Row) -> PageContent:
-    """Give what a message holds; what the network does not show us is unsupported."""
+    """Return a message's content. A content that the network hides from us is unsupported."""
     written = text(message.get("text"), LONGEST_MESSAGE)
     attachments = rows(message.get("attachments"))[:MOST_FILES]
     if message.get("is_unsupported") is True or not (written or attachments):
@@ -42,7 +42,7 @@ def read_page_content(message: Row, event: Row) -> PageContent:
 
 
 def _surroundings(message: Row, event: Row) -> dict[str, Any]:
-    """Give what a message answers to, a story too, and what led the person here."""
+    """Return the message or story that this one answers, and the referral that brought the person here."""
     reply = row(message.get("reply_to"))
     story = row(reply.get("story"))
     told = present(id=text(story.get("id"), LONGEST_ID), url=address(story.get("url")))
@@ -54,7 +54,7 @@ def _surroundings(message: Row, event: Row) -> dict[str, Any]:
 
 
 def _attached(attachments: list[Row], written: str) -> PageContent:
-    """Give the first attachment with the text; further files come after it, what else there is stands beside it."""
+    """Return the first attachment with the text. Further files become `others`; other attachments go into `details`."""
     first, *others = attachments
     content = _attachment(first, written)
     files = tuple(_attachment(other, "") for other in others if _kind(other) in FILES)
@@ -78,7 +78,7 @@ def _attachment(attachment: Row, written: str) -> PageContent:
 
 
 def _kind(attachment: Row) -> str:
-    """An image that is a sticker says so beside its address."""
+    """A sticker is an image with a sticker id beside its address."""
     kind = text(attachment.get("type"))
     is_sticker = kind == "image" and row(attachment.get("payload")).get("sticker_id") is not None
     return "sticker" if is_sticker else kind
@@ -94,7 +94,7 @@ def _file(attachment: Row) -> ReceivedFile | None:
 
 
 def _mention(attachment: Row, written: str) -> PageContent:
-    """A story in which a person mentions the account may be shown while it is there, and not be kept."""
+    """A story that mentions the account may be shown while it exists, but not stored."""
     url = _address(attachment)
     file = ReceivedFile(reference=url, may_be_kept=False) if url else None
     return PageContent(type="image", text=written, file=file, details={"story": present(kind="mention", url=url)})
@@ -109,7 +109,7 @@ def _location(attachment: Row, written: str) -> PageContent:
 
 
 def _shared(attachment: Row, kind: str, written: str) -> PageContent:
-    """A post, a reel or a link: its title and address are the text where the person wrote none."""
+    """A post, a reel or a link. Its title and address become the text if the person wrote none."""
     title = text(attachment.get("title")) or text(row(attachment.get("payload")).get("title"))
     url = _address(attachment)
     shown = written or "\n".join(filter(None, (title, url)))
