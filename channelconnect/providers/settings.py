@@ -1,4 +1,4 @@
-"""Which Graph API the clients speak to, and as which app."""
+"""The clients' settings: the Graph API's addresses and our app."""
 
 from dataclasses import dataclass, field
 
@@ -7,7 +7,7 @@ from django.conf import settings
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderSettings:
-    """`*_config_id` name Login for Business configurations; without one, the consent asks for scopes by name."""
+    """`*_config_id` name Login for Business configurations. Without one the consent asks for scopes by name."""
 
     graph_url: str
     dialog_url: str
@@ -33,7 +33,7 @@ class ProviderSettings:
 
 
 def provider_settings() -> ProviderSettings:
-    """Read them from the product's settings."""
+    """Read them from Django's settings."""
     return ProviderSettings(
         graph_url=settings.META_GRAPH_URL.rstrip("/"),
         dialog_url=settings.META_DIALOG_URL.rstrip("/"),

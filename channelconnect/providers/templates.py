@@ -1,4 +1,4 @@
-"""Message templates as the provider lists them: read defensively, with what has to be filled in."""
+"""Reads message templates as the provider lists them, and finds the parameters to fill in."""
 
 import re
 from collections.abc import Iterator
@@ -21,14 +21,14 @@ STATUSES: Final[dict[str, str]] = {
     "LOCKED": "paused",
     "LIMIT_EXCEEDED": "paused",
 }
-# Whatever else there is cannot be sent: disabled, archived, about to be deleted, or of a kind unheard of.
+# Any other status cannot be sent: disabled, archived, about to be deleted, or unknown.
 OTHER: Final = "disabled"
 PLACEHOLDER: Final = re.compile(r"\{\{\s*(\w{1,100})\s*\}\}")
 MEDIA: Final = ("IMAGE", "VIDEO", "DOCUMENT", "LOCATION")
 LONGEST_NAME: Final = 512
 LONGEST_TEXT: Final = 2_000
 MOST_TEMPLATES: Final = 6_000
-# One listing of thousands takes many pages.
+# A list of thousands takes many pages.
 LIMITS: Final = Limits(operation=40.0)
 
 
@@ -56,7 +56,7 @@ def list_templates(*, container_id: str, token: str) -> list[ListedTemplate]:
 
 
 def read_template(listed: Row) -> ListedTemplate | None:
-    """Read one; None for what has no name or no language."""
+    """Read a listed template; None without a name or a language."""
     name, language = text(listed.get("name"), LONGEST_NAME), text(listed.get("language"), 20).replace("-", "_")
     if not name or not language:
         return None
@@ -77,7 +77,7 @@ def read_template(listed: Row) -> ListedTemplate | None:
 
 
 def parameters_of(components: list[Row], *, within: str = "") -> Iterator[dict[str, Any]]:
-    """Name what has to be filled in: placeholders of texts, a header's file, the end of a button's address."""
+    """Yield the parameters to fill in: placeholders in texts, a header's file, and the end of a button's address."""
     for component in components:
         kind = text(component.get("type")).upper()
         if kind in ("HEADER", "BODY"):
@@ -102,7 +102,7 @@ def _of_text(component: Row, place: str) -> Iterator[dict[str, Any]]:
 
 
 def placeholders(component: Row) -> list[str]:
-    """Give the names or numbers that stand in a component's text, each once, in their order."""
+    """Return the names or numbers of the placeholders in a component's text, each once, in their order."""
     return list(dict.fromkeys(PLACEHOLDER.findall(text(component.get("text"), LONGEST_TEXT))))
 
 
@@ -122,7 +122,7 @@ def _parameter(
 
 
 def _examples(example: Row) -> dict[str, str]:
-    """Give the examples by name, or by number."""
+    """Return the examples by name, or by number."""
     found: dict[str, str] = {}
     for key in ("header_text_named_params", "body_text_named_params"):
         for one in rows(example.get(key)):

@@ -1,4 +1,4 @@
-"""From the code to a token, and what a token is good for."""
+"""Exchanges a code for a token, and inspects tokens."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ LAST_MOMENT: Final = 253_402_300_799  # the end of the year 9999
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inspection:
-    """What the provider says about a token; `targets` as in `Grant`."""
+    """The provider's answer about a token; `targets` as in `Grant`."""
 
     is_valid: bool
     app_id: str
@@ -36,7 +36,7 @@ class Inspection:
 
 
 def exchange_code(graph: Graph, *, code: str, redirect_uri: str) -> str:
-    """Give the token for a code. Never repeated: the code may be spent though no answer came."""
+    """Exchange a code for a token. It is never repeated: the code may be used up although no answer came."""
     if not code:
         raise ProviderFault("token_exchange_failed", reason="no_code")
     return _token(graph, {"redirect_uri": redirect_uri, "code": code})
@@ -58,7 +58,7 @@ def _token(graph: Graph, what: Mapping[str, str]) -> str:
 
 
 def inspect_token(graph: Graph, token: str) -> Inspection:
-    """Ask with the app's own token what a customer's token is good for."""
+    """Ask what a customer's token may do, with the app's own token."""
     params = {"input_token": token}
     call = Call(step=Step.INSPECT, path="debug_token", params=params, token=graph.settings.app_token)
     data = row(graph.call(call).get("data"))
@@ -75,7 +75,7 @@ def inspect_token(graph: Graph, token: str) -> Inspection:
 
 
 def _moment(value: object) -> datetime | None:
-    """Read seconds since 1970; 0 and a missing value are never. An unreadable one counts as passed."""
+    """Parse seconds since 1970. 0 or a missing value means never; an unreadable value counts as expired."""
     seconds = 0 if value is None else number(value)
     if seconds is None or not 0 <= seconds <= LAST_MOMENT:
         return datetime.fromtimestamp(0, UTC)
@@ -88,6 +88,6 @@ def _targets(data: Row) -> dict[str, tuple[str, ...]]:
 
 
 def withheld(graph: Graph, token: str) -> set[str]:
-    """Give the permissions that the person declined or that ran out."""
+    """Return the permissions that the person declined or that have expired."""
     permissions = list(graph.pages("me/permissions", token=token))
     return {text(entry.get("permission")) for entry in permissions if entry.get("status") != "granted"}

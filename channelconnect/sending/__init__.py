@@ -1,1 +1,1 @@
-"""The sender: gives every message that is due to its provider, at most once, and records what came of it."""
+"""The sender: it sends each due message to its provider at most once, and records the result."""

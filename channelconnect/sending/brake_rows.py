@@ -1,4 +1,4 @@
-"""The brakes as the senders tell each other: a row for each scope, which says how often it was pulled."""
+"""The rows through which senders share their brakes. Each scope has a row with the number of its pulls."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -6,7 +6,7 @@ from typing import NamedTuple
 from config.leases.arrays import decimals, texts
 from config.leases.connection import Connection
 
-# A sender that has begun since then takes a brake on that the others have let go by so much.
+# A newly started sender applies a brake that was pulled this long ago or less; the others have released it by then.
 TOLD_SECONDS = 300
 KEPT_SECONDS = 24 * 3_600
 
@@ -30,7 +30,7 @@ WHERE greatest(pulled_at, stopped_until) > clock_timestamp() - make_interval(sec
 
 
 class Pull(NamedTuple):
-    """A brake was pulled: to what share of what went before, and stopped for how many seconds; `number` counts them."""
+    """A pull of a brake: to `share` of the earlier rate, after a stop of `seconds`. `number` counts a scope's pulls."""
 
     scope: str
     share: float
@@ -39,7 +39,8 @@ class Pull(NamedTuple):
 
 
 def write_pulls(connection: Connection, pulls: Iterable[Pull]) -> None:
-    """Tell of pulls; of several of one scope, the longest stop and the least share."""
+    """Write pulls for other senders. Several pulls of a scope become one with the longest stop and the smallest
+    share."""
     by_scope: dict[str, Pull] = {}
     for pull in pulls:
         known = by_scope.get(pull.scope, pull)
@@ -54,5 +55,5 @@ def write_pulls(connection: Connection, pulls: Iterable[Pull]) -> None:
 
 
 def read_pulls(connection: Connection) -> list[Pull]:
-    """Give the brakes that any sender has pulled lately."""
+    """Return the brakes that any sender has pulled recently."""
     return [Pull._make(row) for row in connection.execute(READ, {"told": TOLD_SECONDS}, prepare=True)]

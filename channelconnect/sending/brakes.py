@@ -1,8 +1,9 @@
-"""Brakes: what the provider allows the app, or an account, is used up, so all that shares it sends less, or nothing.
+"""Brakes slow down or stop all sending that shares a used-up limit of the app or of an account at the provider.
 
-An account is a WhatsApp business account or a Page; one's brake slows no other. A brake stops everything for the time
-that the provider tells. Then, and where much is used and not yet all, so many messages a second go as the brake allows,
-urgent ones first, and more of them step by step, until the brake is off. Other senders learn of it from the database.
+An account is a WhatsApp business account or a Page; its brake slows no other account. A brake stops all sending for the
+time that the provider names. After that, or if much of a limit is used but not all, the brake limits messages a second,
+and urgent ones go first. The rate grows step by step until the brake is off. Other senders read brakes from the
+database.
 """
 
 import logging
@@ -19,15 +20,15 @@ from config.metrics import count
 logger = logging.getLogger(__name__)
 
 APP: Final = "app"
-# Where no time is told: by the stops so far, the last one again and again.
+# Stops without a time from the provider, by the number of stops so far; the last one repeats.
 STOPS: Final = (5.0, 20.0, 60.0)
 LONGEST_STOP: Final = 24 * 3_600.0
-# What goes after a stop, and at least, of what went before.
+# The share of the earlier rate after a stop, and the smallest share.
 LEAST_SHARE: Final = 1 / 8
 LEAST_RATE: Final = 2.0
 FASTER: Final = 1.1
 CLEAN_SECONDS: Final = 10.0
-# Of what may go at once the half is kept for urgent messages.
+# Half of a burst is kept for urgent messages.
 BURST_SECONDS: Final = 0.5
 FORGET_SECONDS: Final = 60.0
 TELL_EVERY_SECONDS: Final = 1.0
@@ -35,7 +36,7 @@ NO_BRAKE: Final = 1_000_000_000
 
 
 class Flow:
-    """How many messages a second go through a scope, as counted over whole seconds."""
+    """The rate of messages through a scope, counted over whole seconds."""
 
     def __init__(self, now: float) -> None:
         self.used_at = now
@@ -53,7 +54,8 @@ class Flow:
 
 
 class Brake:
-    """One that is on. Another thread may ask for its `room`: what changes together is exchanged as one value."""
+    """An applied brake. Another thread may read its `room`, so values that change together are replaced as one
+    tuple."""
 
     def __init__(self, most: float, now: float) -> None:
         self.most = max(most, LEAST_RATE / LEAST_SHARE)
@@ -81,13 +83,13 @@ class Brake:
         self._state = (0.0, max(now, self.stopped_until), self._state[2])
 
     def slow_to(self, share: float, now: float) -> None:
-        """Let no more go than this share of what went before."""
+        """Limit the rate to this share of the earlier rate."""
         rate = max(LEAST_RATE, self.most * max(share, LEAST_SHARE))
         self._state = (self._tokens_at(now), now, min(rate, self._state[2]))
         self._changed_at = now
 
     def recover(self, now: float) -> bool:
-        """Let a bit more go after a while without complaints; say whether the brake is off by that."""
+        """Raise the rate if there were no complaints for a while. Returns whether this takes the brake off."""
         if now - max(self._changed_at, self.stopped_until) < CLEAN_SECONDS:
             return False
         self._changed_at = now
@@ -95,7 +97,7 @@ class Brake:
         return self._state[2] >= self.most
 
     def may_tell(self, now: float) -> bool:
-        """Whether others are to hear of it, which is once a second at most."""
+        """Whether to report it to other senders, which happens at most once a second."""
         if now - self._told_at < TELL_EVERY_SECONDS:
             return False
         self._told_at = now
@@ -111,7 +113,8 @@ class Brake:
 
 
 class Brakes:
-    """All brakes of one run. The thread of the loop pulls them; the claimer's asks for room, and speaks to others."""
+    """All brakes of one run. The loop's thread pulls them; the claimer's thread asks for room and tells other
+    senders."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -122,7 +125,7 @@ class Brakes:
         self._known: dict[str, int] = {}
 
     def start(self, account: str, number: int) -> None:
-        """Count messages that are about to go."""
+        """Count messages that are about to be sent."""
         now = self._clock()
         for scope in (APP, account):
             flow = self._flows.get(scope) or self._flows.setdefault(scope, Flow(now))
@@ -131,7 +134,7 @@ class Brakes:
                 brake.take(number, now)
 
     def scopes_of(self, account: str) -> list[str]:
-        """Which brakes hold for an account now."""
+        """Return the scopes of the brakes that apply to an account now."""
         return [scope for scope in (APP, account) if scope in self._on] if self._on else []
 
     def room(self, scope: str, *, is_urgent: bool) -> int:
@@ -139,12 +142,12 @@ class Brakes:
         return NO_BRAKE if brake is None else brake.room(self._clock(), is_urgent=is_urgent)
 
     def is_stopped(self, account: str) -> bool:
-        """Whether nothing at all may go, however urgent."""
+        """Whether nothing of this account may be sent, not even urgent messages."""
         return bool(self._on) and (self.is_all_stopped or self._is_stopped(account))
 
     @property
     def is_all_stopped(self) -> bool:
-        """Whether nothing may go of any account; the claimer's thread may ask."""
+        """Whether nothing of any account may be sent. The claimer's thread may call it."""
         return self._is_stopped(APP)
 
     def _is_stopped(self, scope: str) -> bool:
@@ -152,13 +155,13 @@ class Brakes:
         return brake is not None and brake.is_stopped(self._clock())
 
     def stop(self, scope: str, seconds: float) -> None:
-        """Let nothing go for so long; 0 where nobody has said for how long."""
+        """Stop a scope for this many seconds; 0 if the provider named no time."""
         now = self._clock()
         brake = self._pull(scope, now)
         if not seconds and not brake.is_stopped(now):
             seconds = STOPS[min(brake.stops, len(STOPS) - 1)]
         if now + seconds <= brake.stopped_until:
-            return  # calls that were out together tell the same
+            return  # calls that were in flight together report the same stop
         brake.stops += 1
         brake.stop(now + min(seconds, LONGEST_STOP), now)
         self._to_tell.append(Pull(scope, LEAST_SHARE, brake.stopped_until - now))
@@ -167,7 +170,7 @@ class Brakes:
         logger.warning("the provider asks to be left alone", extra={"scope": scope, "seconds": round(seconds)})
 
     def slow_to(self, scope: str, share: float) -> None:
-        """Let no more go than this share of what goes now."""
+        """Limit the rate to this share of the present rate."""
         now = self._clock()
         brake = self._pull(scope, now)
         brake.slow_to(share, now)
@@ -182,7 +185,7 @@ class Brakes:
         return brake
 
     def tick(self) -> None:
-        """Follow what others have told, let brakes go step by step, and forget what rests."""
+        """Apply other senders' pulls, release brakes step by step, and drop unused counters."""
         now = self._clock()
         while self._heard:
             pull = self._heard.popleft()
@@ -196,9 +199,9 @@ class Brakes:
             del self._flows[scope]
 
     def exchange(self, connection: Connection) -> bool:
-        """Tell others what was pulled here, and hear what they have; say whether there was something to tell.
+        """Write this sender's pulls and read those of others. Returns whether there was something to write.
 
-        The claimer's thread does it.
+        The claimer's thread calls it.
         """
         told = [self._to_tell.popleft() for _ in range(len(self._to_tell))]
         if told:

@@ -1,4 +1,4 @@
-"""Reads Messenger's and Instagram's entries."""
+"""Reads the entries of Messenger and Instagram."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -28,13 +28,13 @@ from workspaces.conversations.facts import (
 Fact = ConversationFact | ProviderEvent
 LONGEST_PAYLOAD: Final = 1_000
 MOST_DELIVERED: Final = 100
-# The provider's terms for reactions that come without their sign.
+# Emojis for the provider's terms, used if a reaction comes without an emoji.
 REACTIONS: Final = {"love": "❤️", "smile": "😆", "wow": "😮", "sad": "😢", "angry": "😠", "like": "👍", "dislike": "👎"}
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """One event of a thread between the account and a person; `person` is the contact, no matter who acted."""
+    """An event in the thread between the account and a person. `person` is always the contact, whoever acted."""
 
     event: Row
     channel: ChannelReference
@@ -47,7 +47,7 @@ class Told:
 
 
 def read_page_entry(entry: Row, platform: str, source: Source) -> Iterator[Fact]:
-    """Give the facts of a Page's or an Instagram account's entry; what another app is handling (`standby`) too."""
+    """Yield the facts of a Page's or an Instagram account's entry, also those that another app handles (`standby`)."""
     account_id = ident(entry.get("id"))
     channel = source.channels.get((platform, account_id))
     told_at = moment(entry.get("time")) or source.came_at
@@ -77,7 +77,7 @@ def _facts(event: Row, channel: ChannelReference, told_at: datetime) -> Iterator
 
 
 def _message(told: Told) -> Iterator[Fact]:
-    """A message without an id is none of a person's: the network's own notes come so."""
+    """Read a message. A message without an id is a note of the network, not a person's."""
     message = row(told.event.get("message"))
     mid = text(message.get("mid"), LONGEST_ID)
     if not mid:
@@ -127,7 +127,7 @@ def _echo(told: Told, mid: str, message: Row, content: PageContent) -> EchoRecei
 
 
 def _postback(told: Told) -> Iterator[Fact]:
-    """A button was pressed; in `standby` its payload is missing."""
+    """Read a pressed button. In `standby` its payload is missing."""
     postback = row(told.event.get("postback"))
     mid = text(postback.get("mid"), LONGEST_ID)
     if not mid:
@@ -152,7 +152,7 @@ def _edit(told: Told) -> Iterator[Fact]:
 
 
 def _reaction(told: Told) -> Iterator[Fact]:
-    """Give the sign; a reaction that comes without one has its term."""
+    """Read a reaction. Without an emoji, the emoji of its term is used."""
     reaction = row(told.event.get("reaction"))
     mid, action = text(reaction.get("mid"), LONGEST_ID), text(reaction.get("action"))
     if not mid or action not in ("react", "unreact"):
@@ -166,7 +166,7 @@ def _referral(told: Told) -> Iterator[Fact]:
 
 
 def _delivery(told: Told) -> Iterator[Fact]:
-    """Messenger names a moment up to which all was delivered; where it is missing, the messages."""
+    """Read a delivery. Messenger names the moment up to which all was delivered, or else the messages."""
     delivery = row(told.event.get("delivery"))
     up_to = moment(delivery.get("watermark"))
     if up_to:
@@ -178,7 +178,7 @@ def _delivery(told: Told) -> Iterator[Fact]:
 
 
 def _read(told: Told) -> Iterator[Fact]:
-    """Messenger names a moment, Instagram a message."""
+    """Read a read mark. Messenger names a moment, Instagram a message."""
     seen = row(told.event.get("read"))
     up_to, mid = moment(seen.get("watermark")), text(seen.get("mid"), LONGEST_ID)
     if mid:

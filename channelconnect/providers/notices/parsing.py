@@ -1,4 +1,4 @@
-"""Reads a callback's body: any number of entries of several kinds, in any order, nothing of it taken for granted."""
+"""Reads a callback's body: any number of entries of several kinds, in any order. It takes no field for granted."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -24,11 +24,11 @@ READERS: Final[dict[str, Callable[[Row, Source], Iterator[Fact]]]] = {
 
 
 class UnreadableNotices(ValueError):
-    """The body is no JSON object."""
+    """The body is not a JSON object."""
 
 
 def notice_of(body: bytes) -> Row:
-    """Read a body. Raises `UnreadableNotices`."""
+    """Parse a body. Raises `UnreadableNotices`."""
     try:
         notice = json_of(body)
     except ValueError:
@@ -39,7 +39,8 @@ def notice_of(body: bytes) -> Row:
 
 
 def read_notice(notice: Row, source: Source) -> list[Fact]:
-    """Give the facts of a body in its order; whatever is odd in it, or about nobody's channel, is `Unknown`."""
+    """Return the facts of a body in its order. Strange entries, and those about no channel of ours, become
+    `Unknown`."""
     kind = text(notice.get("object"))
     read = READERS.get(kind)
     if read is None:
@@ -48,6 +49,6 @@ def read_notice(notice: Row, source: Source) -> list[Fact]:
 
 
 def _not_ahead(fact: Fact, source: Source) -> Fact:
-    """Let what is dated later than it came have happened when it came: else nothing later would count after it."""
+    """Move a fact's time back to its arrival if it lies after it. Otherwise no later fact could count after it."""
     is_ahead = fact.at is not None and fact.at > source.came_at
     return replace(fact, at=source.came_at) if is_ahead else fact

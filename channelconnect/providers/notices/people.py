@@ -1,4 +1,4 @@
-"""Who a WhatsApp notice is about: by number, by the id that stands for them at this business alone, or by both."""
+"""The person that a WhatsApp notice names: by number, by the id valid only at this business, or by both."""
 
 import re
 from typing import Final
@@ -14,9 +14,9 @@ NOBODY: Final[Row] = {}
 
 
 def whatsapp_person(number: object, user_id: object = None, contact: Row = NOBODY) -> Person | None:
-    """Put together what a notice names a person by; None is nobody.
+    """Combine everything by which a notice names a person; None if it names nobody.
 
-    The business-scoped id may stand where a number is expected.
+    The business-scoped id may be in the place of the number.
     """
     external_id = _number(number) or _number(contact.get("wa_id"))
     own = _user_id(user_id) or ("" if _number(number) else _user_id(number)) or _user_id(contact.get("user_id"))
@@ -41,7 +41,7 @@ def _user_id(value: object) -> str:
 
 
 class Contacts:
-    """The people whom a notice describes beside its messages, by both of their ids."""
+    """The people that a notice describes beside its messages, found by either of their ids."""
 
     def __init__(self, contacts: list[Row]) -> None:
         self._by_id: dict[str, Row] = {}

@@ -1,4 +1,4 @@
-"""Reads what a person's change of the app's permissions means for accounts."""
+"""Reads changes of the app's permissions as losses of accounts."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -12,7 +12,7 @@ GONE: Final = {"revoke", "revoked", "remove", "removed", "disconnected"}
 
 
 def read_permissions_entry(entry: Row, source: Source) -> Iterator[ProviderEvent]:
-    """Give the accounts whose permission was taken back; only changes that name them can be distinguished."""
+    """Yield the accounts whose permission was revoked. A change that names no account tells nothing about any."""
     at = moment(entry.get("time")) or source.came_at
     for change in rows(entry.get("changes")):
         value, field = row(change.get("value")), text(change.get("field"))

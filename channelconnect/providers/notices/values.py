@@ -1,4 +1,4 @@
-"""What the readers of several kinds of notices share."""
+"""Helpers that the readers of several kinds of notices share."""
 
 import math
 from datetime import UTC, datetime
@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from channelconnect.providers.graph.parsing import Row, number, row, rows, text
 
-# Later moments in seconds than this are milliseconds in truth.
+# Above this a time is in milliseconds, otherwise in seconds.
 LAST_SECOND: Final = 100_000_000_000
 LONGEST_MESSAGE: Final = 65_536
 LONGEST_ID: Final = 512
@@ -18,13 +18,13 @@ DEEPEST: Final = 5
 
 
 def moment(value: object) -> datetime | None:
-    """Read seconds or milliseconds since 1970, as a number or as digits."""
+    """Parse seconds or milliseconds since 1970, from an integer or from digits."""
     return _moment(value) if isinstance(value, str | int) and not isinstance(value, bool) else None
 
 
 @lru_cache(maxsize=10_000)
 def _moment(value: str | int) -> datetime | None:
-    """What comes together happened in few seconds."""
+    """Cached, because facts that arrive together share few distinct seconds."""
     found = number(value)
     if found is None or not 0 < found < LAST_SECOND * 1000:
         return None
@@ -32,13 +32,13 @@ def _moment(value: str | int) -> datetime | None:
 
 
 def address(value: object) -> str:
-    """Give an address of the web; anything else, and what is too long to be one, is none."""
+    """Return an http or https address; empty for any other or a too long value."""
     found = text(value, LONGEST_ADDRESS + 1)
     return found if found.startswith(("https://", "http://")) and len(found) <= LONGEST_ADDRESS else ""
 
 
 def bounded(value: object, depth: int = DEEPEST) -> Any:
-    """Copy JSON of any form so that a column can hold it: texts, lists and nesting have a longest form."""
+    """Copy any JSON so that a column can hold it: texts, lists and nesting are cut to limits."""
     if isinstance(value, str):
         return text(value, LONGEST_VALUE)
     if isinstance(value, bool | int | None):
@@ -53,12 +53,12 @@ def bounded(value: object, depth: int = DEEPEST) -> Any:
 
 
 def present(**values: Any) -> dict[str, Any]:
-    """Give the values that are there: no empty text, list or object, and no None."""
+    """Return only values with content: no empty text, list or object, and no None."""
     return {name: value for name, value in values.items() if value not in ("", None, [], {})}
 
 
 def error_of(value: object) -> tuple[str, str]:
-    """Give the code of the first error of a list and what it says: its details, else its title."""
+    """Return the code and the text of a list's first error: its details, or its title."""
     error: Row = next(iter(rows(value)), {})
     details = text(row(error.get("error_data")).get("details"), LONGEST_VALUE)
     code = number(error.get("code"))

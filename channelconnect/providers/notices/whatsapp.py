@@ -1,4 +1,4 @@
-"""Reads WhatsApp's entries: what belongs to a number's conversations, and what to a business account."""
+"""Reads WhatsApp's entries: changes of a number's conversations, and changes of a business account."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ Fact = ConversationFact | ProviderEvent
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number of ours that a change is about; `at` is when, for what tells no time of its own."""
+    """Our number that a change is about. `at` is the time for facts without a time of their own."""
 
     channel: ChannelReference
     contacts: Contacts
@@ -36,7 +36,7 @@ class Number:
 
 
 def read_whatsapp_entry(entry: Row, source: Source) -> Iterator[Fact]:
-    """Give the facts of one business account's entry."""
+    """Yield the facts of a business account's entry."""
     at = moment(entry.get("time")) or source.came_at
     for change in rows(entry.get("changes")):
         field, value = text(change.get("field")), row(change.get("value"))
@@ -65,7 +65,7 @@ def _messages(value: Row, number: Number) -> Iterator[Fact | None]:
 
 
 def _echoes(value: Row, number: Number) -> Iterator[Fact | None]:
-    """What the business wrote in WhatsApp's own app: the person is whom it went to."""
+    """Read messages that the business wrote in WhatsApp's own app. The person is the receiver."""
     for message in rows(value.get("message_echoes")):
         turned = {**message, "from": message.get("to"), "from_user_id": message.get("to_user_id")}
         found = read_message(turned, number.channel, number.contacts, number.at)
@@ -86,7 +86,7 @@ def _as_echo(message: MessageReceived) -> EchoReceived:
 
 
 def _calls(value: Row, number: Number) -> Iterator[Fact | None]:
-    """A call of the person's opens the window, one of ours does not."""
+    """Read calls. A call by the person opens the window; a call by the business does not."""
     for call in rows(value.get("calls")):
         if text(call.get("direction")) == "BUSINESS_INITIATED":
             continue
@@ -107,7 +107,7 @@ def _preferences(value: Row, number: Number) -> Iterator[Fact | None]:
 
 
 def _user_ids(value: Row, number: Number) -> Iterator[Fact | None]:
-    """The id stands beside `user_id_update`, or in it; the number, where it is told, belongs to both."""
+    """Read changed ids. The id is in `user_id_update` or beside it. A number belongs to the old and to the new id."""
     updates = value.get("user_id_update")
     for update in rows(updates if isinstance(updates, list) else [updates]):
         ids = row(update.get("user_id")) or update

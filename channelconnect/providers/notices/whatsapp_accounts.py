@@ -1,4 +1,4 @@
-"""Reads what happens to WhatsApp's business accounts, their numbers and their templates."""
+"""Reads changes of WhatsApp's business accounts, their numbers and their templates."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -20,9 +20,9 @@ PLATFORM: Final = "whatsapp"
 LOSSES: Final = {"PARTNER_REMOVED", "PARTNER_APP_UNINSTALLED", "ACCOUNT_DELETED", "DISABLED_UPDATE"}
 STILL_THERE: Final = {"REINSTATE", "SCHEDULE_FOR_DISABLE"}
 LIMITS: Final = ("max_daily_conversations_per_business", "max_daily_conversation_per_phone")
-# A flagged number's quality is low. One that is no longer flagged has a medium or a high one: which, is not told.
+# A flagged number has low quality. An unflagged number has medium or high quality; the notice does not say which.
 QUALITIES: Final = {"FLAGGED": "RED", "UNFLAGGED": "YELLOW"}
-# What each field of a template's notice is called that tells what the template is now.
+# The field of a template's notice with the new state, by kind of notice.
 TEMPLATE_VALUES: Final = {
     "status": "event",
     "quality": "new_quality_score",
@@ -32,7 +32,7 @@ TEMPLATE_VALUES: Final = {
 
 
 def read_account_change(field: str, value: Row, entry_id: object, at: datetime) -> Iterator[ProviderEvent]:
-    """Give the events of one change of a business account."""
+    """Yield the events of one change of a business account."""
     container_id = ident(entry_id)
     read = READERS.get(field)
     if read is None:
@@ -43,7 +43,7 @@ def read_account_change(field: str, value: Row, entry_id: object, at: datetime) 
 
 
 def _account_update(value: Row, id: str) -> Iterator[ProviderEvent]:
-    """Some of these come under the portfolio's id and name the business account inside."""
+    """Read an account's update. Some come under the portfolio's id and name the business account inside."""
     event = text(value.get("event"))
     container_id = ident(row(value.get("waba_info")).get("waba_id")) or id
     ban = text(row(value.get("ban_info")).get("waba_ban_state"))
@@ -69,7 +69,7 @@ def _quality(value: Row, id: str) -> Iterator[ProviderEvent]:
 
 
 def _capability(value: Row, id: str) -> Iterator[ProviderEvent]:
-    """The limit comes as a tier's name or as a number, -1 for none."""
+    """Read a portfolio's limit. It comes as the name of a tier or as a number; -1 means no limit."""
     limit = next((value[name] for name in LIMITS if name in value), None)
     if isinstance(limit, str) and limit.startswith("TIER_"):
         yield LimitChanged(platform=PLATFORM, container_id=id, messaging_limit=recipients_per_day(limit))

@@ -1,4 +1,4 @@
-"""Reads what a WhatsApp message holds, by its type."""
+"""Reads a WhatsApp message's content, by its type."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ MOST_CARDS: Final = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Content:
-    """What goes into a message, as `MessageReceived` has it."""
+    """A message's content in the form of `MessageReceived`."""
 
     type: str
     text: str = ""
@@ -31,7 +31,7 @@ def _text(message: Row) -> Content:
 
 
 def _media(message: Row) -> Content:
-    """A file that cannot be fetched, as its id is missing, leaves a message without one."""
+    """Read a media message. Without a media id the file cannot be fetched, and the message has none."""
     kind = text(message.get("type"))
     media = row(message.get(kind))
     reference = ident(media.get("id"))
@@ -62,7 +62,7 @@ def _contacts(message: Row) -> Content:
 
 
 def _button(message: Row) -> Content:
-    """A template's button was pressed."""
+    """Read a press of a template's button."""
     button = row(message.get("button"))
     return Content(
         type="interactive",
@@ -72,7 +72,7 @@ def _button(message: Row) -> Content:
 
 
 def _interactive(message: Row) -> Content:
-    """A button or a row of a list was pressed, or a form was filled in."""
+    """Read a press of a button or a row of a list, or a completed form."""
     pressed = row(message.get("interactive"))
     if "nfm_reply" in pressed:
         return _form(row(pressed.get("nfm_reply")))
@@ -87,7 +87,7 @@ def _interactive(message: Row) -> Content:
 
 
 def _form(reply: Row) -> Content:
-    """The answers come as JSON in a text; without a sentence of its own, the answers are the text."""
+    """Read a completed form, whose answers come as JSON in a text. Without a written text the answers are the text."""
     fields = bounded(_answers(reply.get("response_json")))
     written = text(reply.get("body"), LONGEST_MESSAGE)
     answers = "\n".join(f"{name}: {value}" for name, value in fields.items() if isinstance(value, str | int | float))
@@ -115,7 +115,7 @@ def _order(message: Row) -> Content:
 
 
 def unsupported(message: Row) -> Content:
-    """Give what WhatsApp cannot show us, or what we do not know, under the name that WhatsApp has for it."""
+    """Return an unsupported content, under WhatsApp's name for it: WhatsApp hides it, or its type is unknown to us."""
     kind = text(message.get("type"))
     name = text(row(message.get("unsupported")).get("type"))
     code, said = error_of(message.get("errors"))

@@ -1,4 +1,4 @@
-"""Reads what people send over WhatsApp, and what they do to messages that are there."""
+"""Reads the messages that people send over WhatsApp, and their changes of earlier messages."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ GROUP: Final = Unknown(platform="whatsapp", kind="group")
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """A message as it came: by whom, over which channel, when."""
+    """A received message with its sender, channel and time."""
 
     message: Row
     channel: ChannelReference
@@ -40,7 +40,7 @@ class Sent:
 
     @property
     def content(self) -> Row:
-        """What stands under the message's own type."""
+        """The object under the name of the message's type."""
         return row(self.message.get(text(self.message.get("type"))))
 
     @property
@@ -49,7 +49,7 @@ class Sent:
 
 
 def read_message(message: Row, channel: ChannelReference, contacts: Contacts, at: datetime) -> Fact | None:
-    """Give what a message means: a new one, or a change of another; None where it names nobody."""
+    """Return a message as a fact: a new message, or a change of an earlier one; None if it names nobody."""
     if message.get("group_id"):
         return GROUP
     person = contacts.person(message.get("from"), message.get("from_user_id"))
@@ -78,12 +78,12 @@ def _new(sent: Sent) -> Fact | None:
 
 
 def read_content(message: Row) -> Content:
-    """Give what a message holds; a type that nobody knows is unsupported, under its own name."""
+    """Return a message's content. An unknown type is unsupported, under its own name."""
     return CONTENTS.get(text(message.get("type")), unsupported)(message)
 
 
 def _surroundings(message: Row) -> dict[str, Any]:
-    """Give what a message answers to, and the advertisement that it came from."""
+    """Return the message that this one answers, and the advertisement that it came from."""
     if "context" not in message and "referral" not in message:
         return {}
     context = row(message.get("context"))
@@ -96,13 +96,13 @@ def _surroundings(message: Row) -> dict[str, Any]:
 
 
 def _reaction(sent: Sent) -> Fact | None:
-    """An emoji that is missing takes the reaction back."""
+    """Read a reaction. Without an emoji it removes an earlier reaction."""
     target = text(sent.content.get("message_id"), LONGEST_ID)
     return ReactionChanged(**sent.who, message_id=target, emoji=text(sent.content.get("emoji"), 40)) if target else None
 
 
 def _edit(sent: Sent) -> Fact | None:
-    """An edit without a target or a text is kept as what it is: a message that cannot be shown."""
+    """Read an edit. Without a target or a text it is kept as a message that cannot be shown."""
     target = text(sent.content.get("original_message_id"), LONGEST_ID)
     edited = row(sent.content.get("message"))
     if not target or not edited:
@@ -116,7 +116,7 @@ def _revoke(sent: Sent) -> Fact | None:
 
 
 def _system(sent: Sent) -> Fact | None:
-    """A person has another number, or another id with this business; the new number may come under two names."""
+    """Read a change of a person's number or business-scoped id. The new number comes under one of two names."""
     what, kind = sent.content, text(sent.content.get("type"))
     if kind not in MOVES:
         return Unknown(platform="whatsapp", kind=f"system.{kind}")

@@ -1,4 +1,4 @@
-"""Reads what became of a message that went out over WhatsApp."""
+"""Reads the statuses of messages that were sent over WhatsApp."""
 
 from datetime import datetime
 from typing import Final
@@ -9,14 +9,14 @@ from channelconnect.providers.notices.people import Contacts
 from channelconnect.providers.notices.values import LONGEST_ID, error_of, moment
 from workspaces.conversations.facts import ChannelReference, StatusChanged
 
-# A voice message that was played has been read; what else there is (deleted, warning) changes no message of ours.
+# A voice message that was played counts as read. Any other status (deleted, warning) changes no message of ours.
 STATUSES: Final = {"sent": "sent", "delivered": "delivered", "read": "read", "played": "read", "failed": "failed"}
 
 
 def read_status(
     status: Row, channel: ChannelReference, contacts: Contacts, at: datetime
 ) -> StatusChanged | Unknown | None:
-    """Give what a status says; None where it names no message or nobody."""
+    """Return a status as a fact; None if it names no message or nobody."""
     name = status.get("status")
     known = STATUSES.get(name) if isinstance(name, str) else None
     if known is None:

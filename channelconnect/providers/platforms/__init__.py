@@ -1,1 +1,1 @@
-"""The client of each platform, and which one a channel has."""
+"""The client of each platform, and the registry that finds them."""

@@ -1,4 +1,5 @@
-"""Messenger and Instagram, which both hang on Pages: their tasks, linked professional accounts, and subscriptions."""
+"""Messenger and Instagram, which both work through Pages: their tasks, linked professional accounts, and
+subscriptions."""
 
 from collections.abc import Iterator
 from typing import ClassVar, Final
@@ -12,8 +13,8 @@ from channelconnect.providers.platforms.provider import Provider, covered
 PAGES_SHOW_LIST: Final = "pages_show_list"
 PAGE_FIELDS: Final = "id,name,access_token,tasks,instagram_business_account{id,username,name}"
 TASKS: Final = {"MESSAGING", "MODERATE", "MANAGE"}
-# An Instagram account is subscribed through its Page, whose edge refuses all fields together where it does not know
-# one: what only Instagram has, such as `messaging_seen`, is chosen with the app.
+# An Instagram account is subscribed through its Page. The Page's endpoint refuses all fields if it does not know one of
+# them, so fields that only Instagram has, such as `messaging_seen`, are chosen in the app's settings.
 MESSAGE_FIELDS: Final = ",".join(
     (
         "messages",
@@ -31,7 +32,7 @@ MESSAGE_FIELDS: Final = ",".join(
 
 
 class PageProvider(Provider):
-    """`page_scopes` are those whose targets are Pages."""
+    """A client of a platform based on Pages. `page_scopes` are the scopes whose targets are Pages."""
 
     page_scopes: ClassVar[tuple[str, ...]]
 
@@ -44,7 +45,7 @@ class PageProvider(Provider):
                     yield account
 
     def _account(self, id: str, token: str, page: Row, grant: Grant) -> Account | None:
-        """Read what a page leads to, None where that is no account. Each platform has its own."""
+        """Return the account behind a Page, or None if there is none. Each platform implements this."""
         raise NotImplementedError
 
     def subscribe(self, account: Account, grant: Grant) -> None:
@@ -68,7 +69,7 @@ class Facebook(PageProvider):
         return Account(external_id=id, container_id=id, name=name, handle=name, token=token)
 
     def _fields(self, grant: Grant) -> str:
-        """Comments come with the feed, which only its own permission opens."""
+        """Comments come with the feed, which needs its own permission."""
         return f"{MESSAGE_FIELDS},feed" if "pages_read_user_content" in grant.scopes else MESSAGE_FIELDS
 
 
@@ -95,10 +96,10 @@ class Instagram(PageProvider):
 
 
 def _pages(graph: Graph, grant: Grant) -> Iterator[Row]:
-    """Give the Pages on which the person may do what messages need.
+    """Yield the Pages on which the person has a task that messages need.
 
-    A portfolio's Pages are missing in the list of a person who may not manage the portfolio: then the ids that the
-    consent named help.
+    The list leaves out a portfolio's Pages if the person may not manage the portfolio. Then the Pages that the consent
+    named are read by their ids.
     """
     is_empty = True
     for page in graph.pages("me/accounts", token=grant.token, fields=PAGE_FIELDS):
@@ -116,6 +117,6 @@ def _named_pages(graph: Graph, grant: Grant) -> Iterator[Row]:
         except ProviderFault as fault:
             if fault.code != "provider_request_failed":
                 raise
-            continue  # picked, but no longer there or not to be read
+            continue  # chosen, but gone or not readable
         if "tasks" not in page or TASKS & set(texts(page.get("tasks"))):
             yield page

@@ -1,4 +1,4 @@
-"""What every platform's client does: ask for consent, and turn the code that comes back into a checked grant."""
+"""The base of every platform's client: it asks for consent, and turns the returned code into a checked grant."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator
@@ -17,10 +17,10 @@ MOST_ACCOUNTS: Final = 500
 
 
 class Provider(ABC):
-    """One platform. `needed` permissions are required, `wanted` ones only asked for beside them; messages leave with
-    `sends_with`.
+    """The client of one platform. Every failure is a `ProviderFault` with one of the specification's error codes.
 
-    Every failure is a `ProviderFault` with one of the specification's error codes.
+    `needed` permissions are required; `wanted` ones are only asked for as well. `sends_with` is the permission that
+    sends messages.
     """
 
     platform: ClassVar[str]
@@ -37,7 +37,7 @@ class Provider(ABC):
         return settings.has_app
 
     def consent_url(self, *, state: str, redirect_uri: str) -> str:
-        """Give the address of the provider's consent screens."""
+        """Return the address of the provider's consent screens."""
         asked = {
             "client_id": self.settings.app_id,
             "redirect_uri": redirect_uri,
@@ -48,12 +48,12 @@ class Provider(ABC):
         if config_id:
             asked |= {"config_id": config_id, "override_default_response_type": "true"}
         else:
-            # Without the second value, what was once declined would never be asked for again.
+            # Without `auth_type`, the provider would never ask again for a permission that was once declined.
             asked |= {"scope": ",".join([*self.needed, *self.wanted]), "auth_type": "rerequest"}
         return f"{self.settings.dialog_url}/{self.settings.version}/dialog/oauth?{urlencode(asked)}"
 
     def authorize(self, *, code: str, redirect_uri: str) -> Grant:
-        """Exchange the code, once, and check what was granted: that it is ours, alive, and enough for messages."""
+        """Exchange the code once, and check the grant: it is for our app, valid, and enough for messages."""
         graph = self._graph()
         token = exchange_code(graph, code=code, redirect_uri=redirect_uri)
         inspection = self._checked(graph, token)
@@ -75,7 +75,7 @@ class Provider(ABC):
         )
 
     def accounts(self, grant: Grant) -> list[Account]:
-        """List what can be connected: all pages of it, at least one account, at most 500."""
+        """List the accounts that can be connected: all pages of the list, at least one account, at most 500."""
         if grant.has_expired(datetime.now(UTC)):
             raise ProviderFault("credentials_expired", reason="grant_expired")
         found: dict[str, Account] = {}
@@ -88,7 +88,7 @@ class Provider(ABC):
         return list(found.values())
 
     def may_send(self, *, token: str, ids: Collection[str]) -> bool:
-        """Ask whether a token is alive and still good for messages of an account that has any of these ids."""
+        """Ask whether a token is valid and may still send messages for an account with one of these ids."""
         inspection = inspect_token(self._graph(), token)
         is_alive = inspection.is_valid and not inspection.has_expired(datetime.now(UTC))
         limited_to = inspection.targets.get(self.sends_with)
@@ -100,10 +100,10 @@ class Provider(ABC):
 
     @abstractmethod
     def subscribe(self, account: Account, grant: Grant) -> None:
-        """Have the account's messages sent to us; safe to repeat."""
+        """Have the account's messages sent to us. It is safe to repeat."""
 
     def unsubscribe(self, *, container_id: str, token: str) -> None:
-        """Have nothing of a business account or a Page sent to us any more; safe to repeat."""
+        """End all subscriptions of a business account or a Page to our app. It is safe to repeat."""
         self._graph().write(f"{container_id}/subscribed_apps", token=token, method="DELETE")
 
     def _graph(self) -> Graph:
@@ -119,5 +119,5 @@ class Provider(ABC):
 
 
 def covered(grant: Grant, scopes: Iterable[str], *ids: str) -> bool:
-    """Say whether each of the scopes reaches one of these ids."""
+    """Say whether each of the scopes covers one of these ids."""
     return all(grant.covers(scope, *ids) for scope in scopes)

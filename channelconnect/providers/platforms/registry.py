@@ -13,7 +13,7 @@ CLIENTS: dict[str, type[Provider]] = {client.platform: client for client in (Wha
 
 
 def provider_for(platform: str, *, settings: ProviderSettings | None = None, limits: Limits | None = None) -> Provider:
-    """Give a platform's client; raise `ProviderFault("provider_not_configured")` where it is not set up.
+    """Return a platform's client. Raises `ProviderFault("provider_not_configured")` if it is not set up.
 
     Calls of one process share their connections.
     """

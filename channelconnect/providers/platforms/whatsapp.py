@@ -45,9 +45,9 @@ class WhatsApp(Provider):
                     yield _account(number, container_id, business)
 
     def subscribe(self, account: Account, grant: Grant) -> None:
-        """Subscribe the business account and, where the number cannot send yet, register it.
+        """Subscribe the business account, and register the number if it cannot send yet.
 
-        A registration is tried once: a number has ten in 72 hours.
+        A registration is tried only once, because a number has ten in 72 hours.
         """
         graph = self._graph()
         token = account.token or grant.token
@@ -68,13 +68,13 @@ class WhatsApp(Provider):
         return Account.from_json(found)
 
     def pin(self, number_id: str) -> str:
-        """Give a number's six digits for two-step verification: always the same ones, and stored nowhere."""
+        """Return a number's six-digit PIN for two-step verification. It is always the same and stored nowhere."""
         mixed = hmac.new(self.settings.app_secret.encode(), f"pin:{number_id}".encode(), hashlib.sha256).digest()
         return f"{int.from_bytes(mixed[:8], 'big') % 1_000_000:06d}"
 
 
 def business_accounts(graph: Graph, grant: Grant) -> Iterable[str]:
-    """Give the ids that the consent named or, where it covers all, those of every portfolio."""
+    """Return the business accounts that the consent named; if it covers all, those of every portfolio."""
     named = grant.targets.get(MANAGEMENT)
     found = _of_portfolios(graph, grant) if named is None else named
     return dict.fromkeys(key for key in found if key and covered(grant, (MANAGEMENT, MESSAGING), key))
@@ -89,12 +89,12 @@ def _of_portfolios(graph: Graph, grant: Grant) -> Iterator[str]:
 
 
 def throughput_of(number: Row) -> str:
-    """STANDARD or HIGH: how fast the provider takes a number's messages; empty where it does not tell."""
+    """Return STANDARD or HIGH, the level of a number's message rate; empty if the provider does not tell."""
     return text(row(number.get("throughput")).get("level"), LONGEST_LEVEL)
 
 
 def is_eligible(number: Row) -> bool:
-    """Say whether a number can be connected: on the Cloud API or verified for it, and not in the Business app."""
+    """Say whether a number can be connected: it is on the Cloud API or verified for it, and not in the Business app."""
     if not ident(number.get("id")) or number.get("is_on_biz_app") is True or text(number.get("status")) in GONE:
         return False
     return not needs_registration(number) or number.get("code_verification_status") == "VERIFIED"

@@ -1,1 +1,1 @@
-"""What calls the provider with the messages that were claimed: its address, the way, the calls in flight."""
+"""Calls the provider with claimed messages: its address, the route, and the calls in flight."""

@@ -1,4 +1,4 @@
-"""Where the provider is: its name looked up beside the loop, and remembered for seconds."""
+"""The provider's address: its name is looked up beside the loop, and remembered for seconds."""
 
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -14,7 +14,7 @@ REMEMBER_SECONDS: Final = 5.0
 
 
 class ProviderAddress:
-    """The addresses of one host. Only the thread of the loop uses it; `on_answer` is called by another."""
+    """The addresses of one host. Only the loop's thread uses it; another thread calls `on_answer`."""
 
     def __init__(self, url: str, on_answer: Callable[[], None]) -> None:
         self._target = parse_target(f"{url}/")
@@ -23,7 +23,7 @@ class ProviderAddress:
         self._answer: Future[Addresses] | None = None
 
     def find(self) -> Addresses | None:
-        """Give the addresses; None while they are looked up. Raises `LookupFailed`."""
+        """Return the addresses, or None while the look-up runs. Raises `LookupFailed`."""
         if self._target.address is not None:
             return (self._target.address,)
         known = self._resolver.remembered(self._target.host)
@@ -45,5 +45,6 @@ class ProviderAddress:
 
 
 def way_to(url: str, addresses: Addresses) -> VettedTarget:
-    """A URL of the provider, and where that is: the installation names it, so whatever address it has is meant."""
+    """Return a URL of the provider with its addresses. The installation configures the URL, so any address is
+    allowed."""
     return VettedTarget(parse_target(url), tuple(map(canonical, addresses)))

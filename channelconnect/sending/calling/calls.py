@@ -1,4 +1,4 @@
-"""The calls in flight: each claimed message becomes one, and what came of it goes to the recorder."""
+"""The calls in flight: each claimed message becomes a call, and its result goes to the recorder."""
 
 import time
 from collections import Counter, deque
@@ -36,18 +36,18 @@ from config.http.exchange import Limits, Request, Result
 from config.http.lookups import LookupFailed
 from config.http.resolver import Addresses
 
-# The whole call ends before the run's claims could be taken for lost.
+# The whole call ends before the run's claims could be declared lost.
 CALL_LIMITS: Final = Limits(
     total_ms=15_000, connect_ms=5_000, kept_body_bytes=16 * 1024, writes_once=True, idle_seconds=30
 )
 
 
-# So many calls are out at once as long as answers to them are there whenever the loop looks: more would make nothing
-# quicker then, and each costs more the more connections there are.
+# The number of calls in flight as long as each look finds answers. More calls would gain no speed then, and each call
+# costs more with more connections.
 FEW_CALLS: Final = 64
-# When nothing was there, so many more are started: where answers take long, as many are out as wait.
+# If a look finds no answer, this many more calls are started. So slow answers lead to more calls in flight.
 MORE_CALLS: Final = 16
-# So long the loop waits for an answer before that. It leaves the provider the processor where they share one.
+# The loop waits this long for an answer first. This leaves the processor to a provider on the same machine.
 MOMENT_SECONDS: Final = 0.001
 NO_HEADERS: Final[CaseInsensitiveDict[str]] = CaseInsensitiveDict()
 
@@ -60,7 +60,7 @@ class Call(NamedTuple):
 
 
 class CallsInFlight:
-    """Only the thread of the loop uses it."""
+    """The calls in flight of one run. Only the loop's thread uses it."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class CallsInFlight:
         self._calls: dict[int, Call] = {}
         self._slow: set[int] = set()
         self._next_key = 0
-        self._may_add = False  # to the few, as no answer was there
+        self._may_add = False  # a look found no answer, so more than FEW_CALLS may be in flight
 
     @property
     def in_flight(self) -> int:
@@ -97,12 +97,12 @@ class CallsInFlight:
 
     @property
     def room(self) -> int:
-        """How many calls may be started before answers are looked for."""
+        """How many calls may start before the next look for answers."""
         few = FEW_CALLS - (len(self._calls) - len(self._slow))
         return max(few, MORE_CALLS if self._may_add else 0)
 
     def add(self, rows: Sequence[ClaimedMessage]) -> None:
-        """Take messages over: from now on they count as calls. Those that people wait for go before all others."""
+        """Take messages over; they count as calls from now on. Messages that people wait for go before all others."""
         for (channel_id, agency_id, is_urgent), number in self._numbers_of(rows):
             channel = self._channels.get(channel_id)
             self._limits.start(
@@ -118,7 +118,7 @@ class CallsInFlight:
             self._waiting_of(row).append(row)
 
     def drop_waiting(self) -> list[ClaimedMessage]:
-        """Give back those of which nothing was given to the provider."""
+        """Return the messages of which the provider has received nothing."""
         dropped, waiting = self._uploads.drop(), [*self._waiting_urgent, *self._waiting]
         self._waiting_urgent.clear()
         self._waiting.clear()
@@ -130,7 +130,8 @@ class CallsInFlight:
         return given_back
 
     def start_waiting(self) -> bool:
-        """Make calls of messages that wait, once it is known where the provider is; say whether more could be made."""
+        """Start calls of waiting messages once the provider's address is known. Returns whether more could be
+        started."""
         self._take_uploaded()
         if not self.waiting:
             return False
@@ -156,7 +157,7 @@ class CallsInFlight:
         return bool(self.waiting)
 
     def _is_braked(self, row: ClaimedMessage) -> bool:
-        """Whether the provider has said, since this was claimed, that it takes nothing now."""
+        """Whether the provider has stopped all sending since this message was claimed."""
         channel = self._channels.get(row.channel_id)
         return channel is not None and self._limits.brakes.is_stopped(channel.account)
 
@@ -164,14 +165,14 @@ class CallsInFlight:
         return self._waiting_urgent if row.source in self._urgent else self._waiting
 
     def _take_uploaded(self) -> None:
-        """Go on with messages whose files are ready; the call of one whose upload was slow may be quick."""
+        """Go on with messages whose files are uploaded. A slow upload says nothing about the speed of the call."""
         for row, was_slow in self._uploads.take_done():
             if was_slow:
                 self._limits.unmark_slow(row.channel_id)
             self._waiting_of(row).appendleft(row)
 
     def _start(self, row: ClaimedMessage, addresses: Addresses) -> Outcome | None:
-        """Start a call; give why it cannot be made, if it cannot."""
+        """Start a call. Returns the outcome if it cannot be made."""
         channel = self._channels.get(row.channel_id)
         refusal = self._refusal(row, channel)
         if refusal is not None or channel is None:
@@ -194,7 +195,7 @@ class CallsInFlight:
         return None
 
     def _refusal(self, row: ClaimedMessage, channel: ChannelSnapshot | None) -> Outcome | None:
-        """Why nothing is sent, if nothing is."""
+        """Return the outcome of a message that must not be sent, or None."""
         if row.unsendable:
             return Outcome(CallResult.REFUSED, error=ERRORS.get(row.unsendable) or error_of(None))
         if channel is None or not channel.is_usable:
@@ -202,7 +203,7 @@ class CallsInFlight:
         return None
 
     def go_on(self, timeout: float) -> None:
-        """Let everything in flight go on for a moment; what the provider got nothing of any more is given back."""
+        """Let everything in flight go on for a moment. Messages that the client has withheld are given back."""
         results = self._http.poll(timeout)
         self._may_add = self._http.was_idle
         if results:
@@ -239,7 +240,7 @@ class CallsInFlight:
             self._limits.finish(channel=channel_id, agency=agency_id, is_urgent=is_urgent, number=number)
 
     def _numbers_of(self, rows: Iterable[ClaimedMessage]) -> Iterable[tuple[tuple[int, int, bool], int]]:
-        """How many messages of each channel there are, with its agency, and whether they are urgent."""
+        """Count messages by channel, agency and urgency."""
         return Counter((row.channel_id, row.agency_id, row.source in self._urgent) for row in rows).items()
 
     def _sent(self, row: ClaimedMessage, outcome: Outcome) -> Sent:
@@ -255,7 +256,7 @@ class CallsInFlight:
         return Sent(row, outcome, now, wait_of(outcome, tries=row.tries))
 
     def mark_slow(self) -> None:
-        """Count the calls and uploads that are out for long under their own limit."""
+        """Count calls and uploads that take long under their own limit."""
         before = time.monotonic() - SLOW_SECONDS
         for key, call in self._calls.items():
             if call.started_at > before:

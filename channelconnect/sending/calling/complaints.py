@@ -1,4 +1,4 @@
-"""What the provider says of its limits beside an answer: which brakes are pulled for it."""
+"""Pulls brakes for the provider's errors and usage headers about its limits."""
 
 from typing import Final
 
@@ -10,16 +10,16 @@ from channelconnect.providers.messages.errors import Backoff
 from channelconnect.sending.brakes import APP, Brakes
 from config.http.exchange import Result
 
-# They speak of all calls of the app; the other throttles speak of the account's.
+# These errors concern all calls of the app; other throttling errors concern the account's calls.
 OF_APP: Final = frozenset({"4", "341"})
-# In percent: from here on less is sent the more is used, and at all of it nothing.
+# In percent. From MUCH on, more use means less sending; at ALL, sending stops.
 MUCH: Final = 80
 ALL: Final = 100
 MINUTE: Final = 60.0
 
 
 def pull_brakes(brakes: Brakes, account: str, outcome: Outcome, result: Result) -> None:
-    """Slow down, or stop, the app or the account by what an error or the usage headers say."""
+    """Slow down or stop the app or the account, as an error or the usage headers say."""
     app, of_account = _used(result)
     error = outcome.error
     if error is not None and error.backoff is Backoff.THROTTLE:
@@ -35,7 +35,7 @@ def pull_brakes(brakes: Brakes, account: str, outcome: Outcome, result: Result) 
 
 
 def _used(result: Result) -> tuple[Used, Used]:
-    """Read the headers only where they are: nearly all answers have none."""
+    """Read the headers only if they are present; nearly all answers have none."""
     head = result.response_head.lower()
     if not any(name in head for name in HEADERS):
         return Used(), Used()
