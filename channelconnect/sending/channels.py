@@ -1,4 +1,4 @@
-"""What the sender must know of a channel: how it is reached, and whether it may be used at all."""
+"""The sender's knowledge of channels: their address at the provider, their token, and whether they may send."""
 
 import logging
 from collections.abc import Iterable
@@ -23,9 +23,9 @@ WHERE channel.id = ANY (%(ids)s::bigint[])
 
 
 class ChannelSnapshot(NamedTuple):
-    """A channel as it was when its messages were claimed; the token is still encrypted.
+    """A channel as it was when its messages were claimed. The token is still encrypted.
 
-    With each connection come another token and another `connected_at`.
+    Each new connection brings another token and another `connected_at`.
     """
 
     id: int
@@ -44,12 +44,12 @@ class ChannelSnapshot(NamedTuple):
 
     @property
     def account(self) -> str:
-        """Whose limits its messages count against, as its container's, beside the app's."""
+        """The account at the provider whose limits its messages use, beside the app's: its container."""
         return self.container_id or self.external_id
 
     @property
     def sender_id(self) -> str:
-        """Whose messages edge it sends through: the number's, or the Page's, also for Instagram."""
+        """The id whose messages endpoint it sends through: the number, or the Page, for Instagram too."""
         return self.external_id if self.platform == "whatsapp" else self.container_id or self.external_id
 
 
@@ -60,7 +60,7 @@ def read_channels(connection: Connection, ids: Iterable[int]) -> list[ChannelSna
 
 
 class KnownChannels:
-    """The channels as they were read last, with their tokens. Only the thread of the loop uses it."""
+    """The channels as they were last read, with their tokens. Only the loop's thread uses it."""
 
     def __init__(self) -> None:
         self._snapshots: dict[int, ChannelSnapshot] = {}
@@ -73,7 +73,7 @@ class KnownChannels:
         return self._snapshots.get(channel)
 
     def token_of(self, snapshot: ChannelSnapshot) -> str | None:
-        """Give the token; None where it cannot be read."""
+        """Return the token; None if it cannot be decrypted."""
         sealed = snapshot.sealed_token
         if sealed is None:
             return None

@@ -1,4 +1,4 @@
-"""What follows from an error for more than its message: a channel whose access has ended, a person who opted out."""
+"""Effects of an error beyond its message: a channel loses its access, or a person opts out of marketing."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
@@ -19,10 +19,10 @@ SOON_SECONDS: Final = 1.0
 
 
 def draw_consequences(results: Sequence[Sent]) -> Sequence[Sent]:
-    """Mark channels lost and people opted out of marketing; doing it again changes nothing.
+    """Mark channels lost and people opted out of marketing. Doing it again changes nothing.
 
-    Gives the results as they are after that: what an access refused that has been replaced since is tried with the new
-    one, and what cast doubt on an access that is good is the message's own fault.
+    Returns the results as they are after that. A refusal of an access that was replaced since is tried with the new
+    access. A result that doubted a good access is the fault of its message.
     """
     lost = {one.row.channel_id for one in results if one.outcome.result is CallResult.RECONNECT}
     doubted = {one.row.channel_id for one in results if _casts_doubt(one)}
@@ -43,13 +43,13 @@ def draw_consequences(results: Sequence[Sent]) -> Sequence[Sent]:
 
 
 def _locked(channels: Collection[int]) -> dict[int, Channel]:
-    """Nobody connects them anew until what was told of them is recorded."""
+    """Lock channels, so that nobody connects them again until these results are recorded."""
     rows = Channel.objects.filter(pk__in=channels).select_related("workspace").order_by("pk")
     return {channel.pk: channel for channel in rows.select_for_update(of=("self",), no_key=True)}
 
 
 def _is_outdated(one: Sent, channels: Mapping[int, Channel]) -> bool:
-    """Whether an answer is about an access that has been replaced since."""
+    """Whether an answer concerns an access that has been replaced since."""
     channel = channels.get(one.row.channel_id)
     if channel is None or one.connected_at in (None, channel.connected_at):
         return False
@@ -62,7 +62,7 @@ def _tried_anew(one: Sent) -> Sent:
 
 
 def _judge_doubts(results: Sequence[Sent], now: datetime) -> list[Sent]:
-    """Have the provider asked about accesses that are in doubt, unless it said lately that they are good."""
+    """Request checks of doubted accesses, unless the provider confirmed them recently."""
     doubted = {one.row.channel_id for one in results if _casts_doubt(one)}
     if not doubted:
         return list(results)

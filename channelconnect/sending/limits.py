@@ -1,8 +1,8 @@
-"""How much may be sent now: for each channel a rate and a number of calls at once, for each agency, and in all.
+"""Limits on what may be sent now: for each channel a rate and a number of calls at once, for each agency, and in all.
 
-Calls that take long count under a limit of their own, and their channels get few at once: so a channel whose provider
-does not answer takes nothing from the others. Of every limit a tenth is kept for urgent messages, those that a person
-waits for: a mass of others never uses it up.
+Slow calls have their own limit, and their channels get few calls at once. So a channel whose provider does not answer
+takes nothing from the others. A tenth of each limit is kept for urgent messages, those that a person waits for, so that
+no mass of other messages uses it up.
 """
 
 import math
@@ -13,21 +13,21 @@ from typing import Final
 
 from channelconnect.sending.brakes import Brakes
 
-# Messages a second, seven eighths of what the provider takes. WhatsApp counts those that come in as well.
+# Messages a second, seven eighths of the provider's limit. WhatsApp's limit includes incoming messages.
 RATES: Final[dict[str, float]] = {"whatsapp": 70.0, "facebook": 200.0, "instagram": 80.0}
-# Those of numbers that the provider has raised to 1,000 a second.
+# For numbers that the provider has raised to 1,000 a second.
 HIGH_RATES: Final[dict[str, float]] = {"whatsapp": 875.0}
 NO_RATE: Final = 1e9
 LEAST_RATE: Final = 2.0
-# What may go at once after a rest: with it no second has more than 80, or 1,000.
+# The size of a burst after a rest. Even with it no second has more than 80, or 1,000.
 BURST_SECONDS: Final = 1 / 7
 SLOWER: Final = 0.5
 FASTER: Final = 1.1
 CLEAN_SECONDS: Final = 10.0
 
-# How many a channel is given of which nothing is known yet.
+# The number for a channel's first claim, when its rate is not known yet.
 FIRST_CLAIM: Final = 10
-# A channel has as many calls out as its rate makes in so long, within these bounds.
+# A channel may have as many calls in flight as its rate starts in this time, within these bounds.
 CALL_SECONDS: Final = 0.4
 PER_CHANNEL: Final = 32
 PER_FAST_CHANNEL: Final = 512
@@ -42,14 +42,14 @@ KEPT: Final = 0.1
 
 
 def kept_of(limit: float) -> int:
-    """How much of a limit is kept for urgent messages; never all of it."""
+    """Return how much of a limit is kept for urgent messages; never all of it."""
     return min(math.ceil(limit * KEPT), int(limit) - 1)
 
 
 class TokenBucket:
-    """So many messages a second; one that the provider calls too fast sends half as many, and recovers step by step.
+    """A rate of messages a second. After a complaint by the provider it is halved, and recovers step by step.
 
-    Another thread may ask for its `room`: what that is computed from is exchanged as one value.
+    Another thread may ask for `room`, so the values behind it are replaced as one tuple.
     """
 
     def __init__(self, rate: float, now: float) -> None:
@@ -61,7 +61,7 @@ class TokenBucket:
         self._slowed_at = now
 
     def room(self, now: float, *, is_urgent: bool) -> int:
-        """How many may go now."""
+        """Return how many may be sent now."""
         return int(self._tokens_at(now)) - (0 if is_urgent else kept_of(self.burst))
 
     def take(self, number: int, now: float) -> None:
@@ -69,7 +69,7 @@ class TokenBucket:
         self.used_at = now
 
     def slow_down(self, now: float) -> None:
-        """Halve the rate, once a second at most: calls that were out together tell the same."""
+        """Halve the rate, at most once a second: calls that were in flight together report the same complaint."""
         if now - self._slowed_at >= 1.0 or self.rate == self.most:
             tokens = min(self._tokens_at(now), 0.0)
             self._change_rate(max(LEAST_RATE, self.rate * SLOWER), now)
@@ -90,10 +90,10 @@ class TokenBucket:
 
 
 class SendingLimits:
-    """The thread of the loop changes it. The claimer's thread asks for rooms; what may start meanwhile is what that has
-    claimed just before, which it counts by itself: so it finds too little room at most.
+    """The limits of one run. `rates` are messages a second by platform; None means no limit.
 
-    `rates` are messages a second by platform; none for no limit.
+    The loop's thread changes them, and the claimer's thread asks for room. Calls that start meanwhile come from the
+    claimer's own last claim, which the claimer counts itself. So it may find too little room, but never too much.
     """
 
     def __init__(
@@ -136,7 +136,7 @@ class SendingLimits:
         self.in_flight += number
 
     def finish(self, *, channel: int, agency: int, is_urgent: bool = True, number: int = 1) -> None:
-        """Count calls that are not out any more; what was slow is unmarked besides."""
+        """Count calls that have ended. Slow calls are unmarked separately."""
         self.in_flight -= number
         _count_down(self.calls, channel, number)
         _count_down(self.agency_calls, agency, number)
@@ -156,7 +156,7 @@ class SendingLimits:
             bucket.slow_down(self._clock())
 
     def room(self, channel: int, *, is_urgent: bool = True) -> int:
-        """How many more a channel may be given now; urgent ones find room whatever calls of others are out."""
+        """Return how many more messages a channel may get now. Other calls never take the room of urgent messages."""
         bucket = self._buckets.get(channel)
         if bucket is None:
             return FIRST_CLAIM - (0 if is_urgent else kept_of(FIRST_CLAIM))
@@ -166,7 +166,7 @@ class SendingLimits:
         return max(0, min(calls, bucket.room(self._clock(), is_urgent=is_urgent)))
 
     def brakes_of(self, channel: int) -> list[str]:
-        """Which brakes hold for a channel now, as far as its account is known."""
+        """Return the scopes of the brakes that apply to a channel now, as far as its account is known."""
         return self.brakes.scopes_of(self._accounts.get(channel, ""))
 
     def agency_room(self, agency: int, *, is_urgent: bool = True) -> int:
@@ -174,14 +174,14 @@ class SendingLimits:
         return most - self.agency_calls[agency]
 
     def batch(self, most: int, *, is_urgent: bool = True) -> int:
-        """How many more calls may be made in all."""
+        """Return how many more calls may be made in all."""
         quick, every = QUICK_CALLS, QUICK_CALLS + SLOW_CALLS
         if not is_urgent:
             quick, every = quick - kept_of(quick), every - kept_of(every)
         return min(most, quick - (self.in_flight - self._all_slow), every - self.in_flight)
 
     def tick(self) -> None:
-        """Let rates recover, and forget channels that rest."""
+        """Let rates recover, and drop channels that rest."""
         now = self._clock()
         self.brakes.tick()
         for bucket in self._buckets.values():

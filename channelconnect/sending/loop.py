@@ -1,4 +1,4 @@
-"""A run of the sender: one event loop that calls the provider with what the claimer claims, until asked to stop."""
+"""A run of the sender: one event loop that calls the provider for claimed messages, until it is asked to stop."""
 
 import random
 import time
@@ -24,18 +24,19 @@ RUN_SECONDS = 3_600.0
 TICK_SECONDS = 0.25
 SHORT_SECONDS = 0.005
 CLAIM_BATCH = 1_000
-# Claims are few and large: the next one comes after a while, or when much has ended since the last one.
+# Claims are few and large. The next comes after this time, or once this many calls have ended.
 CLAIM_EVERY_SECONDS = 0.05
 MUCH = 256
-# So many may be claimed and not called yet while more are claimed.
+# Nothing more is claimed once this many claimed messages wait for their calls.
 MOST_WAITING = 512
 LAST_CALLS_SECONDS = 16.0
-# Calls that ended and are not recorded yet would be unknown after a crash.
+# Calls that have ended and are not recorded yet would become unknown in a crash.
 MOST_UNRECORDED = 2_000
 
 
 def run_sender(*, should_stop: Callable[[], bool], seconds: float = RUN_SECONDS) -> None:
-    """Work run after run for so long: a new one begins where the database failed or others took over."""
+    """Run senders one after the other for this long. A fault of the database or a takeover by others starts a new
+    run."""
     until = time.monotonic() + seconds
     while not should_stop() and time.monotonic() < until:
         run = SenderRun()
@@ -46,7 +47,7 @@ def run_sender(*, should_stop: Callable[[], bool], seconds: float = RUN_SECONDS)
 
 
 class SenderRun:
-    """One run. Calls from one thread; the claimer, the recorder and the listener have threads of their own."""
+    """One run. One thread makes the calls; the claimer, the recorder and the listener each have a thread."""
 
     def __init__(
         self, *, sources: Sequence[MessageSource] | None = None, rates: Mapping[str, float] | None = RATES
@@ -70,10 +71,10 @@ class SenderRun:
         self._can_start_more = False
 
     def run(self, *, should_stop: Callable[[], bool], seconds: float = RUN_SECONDS) -> int:
-        """Work until asked to stop, or for so long; says how many calls were made.
+        """Work until asked to stop, or for this many seconds. Returns how many calls were made.
 
-        A fault of the database ends the run: whether its last claim was committed cannot be known, so it takes nothing
-        more; what it had claimed and not called stays claimed, and is unknown to the next run.
+        A fault of the database ends the run, because its last claim may or may not be committed. The run claims nothing
+        more. Messages that it has claimed and not called stay claimed, and the next run makes them unknown.
         """
         until = time.monotonic() + seconds
         with rare_collections():
@@ -88,7 +89,7 @@ class SenderRun:
 
     @property
     def has_crashed(self) -> bool:
-        """Whether a fault of ours ended the run."""
+        """Whether a fault of our own ended the run."""
         return self.claimer.has_crashed or self.recorder.has_crashed
 
     @property
@@ -97,7 +98,7 @@ class SenderRun:
         return not (self.has_crashed or has_fault or self.claimer.is_lost)
 
     def _receive(self, claimed: Sequence[ClaimedMessage], channels: list[ChannelSnapshot] | None) -> None:
-        """Called by the claimer."""
+        """Receive claimed messages; the claimer's thread calls it."""
         self.inbox.append((claimed, channels))
         self.http.wake()
 
@@ -123,7 +124,7 @@ class SenderRun:
         self.claimer.wake()
 
     def _wait_seconds(self) -> float:
-        """How long to wait for the provider; not at all while the claimer waits, whose wake-up may be used up."""
+        """Return how long to wait for the provider; 0 while the claimer waits, because its wake-up may be used up."""
         if self.demand.is_asked:
             return 0.0
         if self._can_start_more:
@@ -145,7 +146,7 @@ class SenderRun:
         self.limits.tick()
 
     def _answer_claimer(self, now: float) -> None:
-        """Say how much may be claimed. What was claimed before counts as calls already."""
+        """Tell the claimer how much it may claim. Messages claimed earlier already count as calls."""
         self._asked_at, self._asked_after = now, self.calls.finished
         is_ready = self.claimer.is_sure and self.recorder.backlog < MOST_UNRECORDED
         waiting = self.calls.waiting
@@ -156,7 +157,7 @@ class SenderRun:
         self.demand.answer(SendingRoom(urgent, bulk, self.limits, tuple(self.limits.calls)))
 
     def _wind_down(self) -> None:
-        """Claim and call nothing more, give back what was not called, and let go on what is out."""
+        """Claim and call nothing more, give back messages that were not called, and let the calls in flight go on."""
         self._open_inbox()
         self.recorder.add(unused=self.calls.drop_waiting())
         self.claimer.keep_only(self.limits.calls)
@@ -164,9 +165,9 @@ class SenderRun:
         self.calls.go_on(TICK_SECONDS if self.calls.in_flight else SHORT_SECONDS)
 
     def _end(self) -> None:
-        """Wait for what is out, record everything, and leave work.
+        """Wait for calls in flight, record everything, and stop.
 
-        A claim that the claimer was just making is given back too: it has let go only after that.
+        A claim that the claimer was making is given back too, because the claimer stops only after it.
         """
         self.listener.stop()
         until = time.monotonic() + LAST_CALLS_SECONDS
@@ -183,6 +184,6 @@ class SenderRun:
 
     @property
     def _has_left(self) -> bool:
-        """Whether calls are out, or the claimer may still be making a claim."""
+        """Whether calls are in flight, or the claimer may still be making a claim."""
         may_claim = not (self.claimer.has_let_go or self.claimer.is_lost or self.claimer.had_fault)
         return bool(self.calls.in_flight) or (may_claim and self.claimer.thread.is_alive())

@@ -1,4 +1,4 @@
-"""The thread that records what came of messages, in batches."""
+"""The thread that records messages' results in batches."""
 
 import logging
 from collections import Counter, defaultdict
@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 
 class MessageRecorder(Recorder[Sent, ClaimedMessage, ClaimedMessage]):
-    """Hands results to their sources, and does what follows from them for channels and people."""
+    """Passes results to their sources, and applies their effects on channels and people."""
 
     name = "sender recorder"
 
@@ -40,7 +40,8 @@ class MessageRecorder(Recorder[Sent, ClaimedMessage, ClaimedMessage]):
 
     def record(self, connection: Connection, results: Sequence[Sent]) -> int:
         began = monotonic()
-        # Before the results: what is kept of a message is not looked at again, and doing this twice changes nothing.
+        # This comes before the results, because a recorded message is not looked at again. Doing it twice changes
+        # nothing.
         forget_lost_files(results)
         results = draw_consequences(results)
         by_source: dict[str, list[Sent]] = defaultdict(list)
@@ -53,11 +54,11 @@ class MessageRecorder(Recorder[Sent, ClaimedMessage, ClaimedMessage]):
         for result, messages in Counter(_results_of_messages(results)).items():
             count("messages_sent_total", messages, result.value)
         if any(is_urgent(self._sources[name]) for name in by_source):
-            self._on_urgent()  # what follows in the same conversation may go now
+            self._on_urgent()  # the conversation's next message may be sent now
         return recorded
 
     def reject(self, connection: Connection, result: Sent, fault: psycopg.Error) -> None:
-        """Keep that a message is sent where its id cannot be kept; else nothing is known of it."""
+        """Record an accepted message without an id that cannot be stored; any other result becomes unknown."""
         logger.error("a result cannot be recorded", extra={"row": result.row.id, "fault": type(fault).__name__})
         outcome = result.outcome
         bare = Outcome(outcome.result) if outcome.result is CallResult.ACCEPTED else Outcome(CallResult.UNKNOWN)
@@ -73,7 +74,7 @@ class MessageRecorder(Recorder[Sent, ClaimedMessage, ClaimedMessage]):
             self._sources[name].give_back(connection, run=self.run, ids=ids)
 
     def abandon(self, connection: Connection, unwanted: Sequence[ClaimedMessage]) -> None:
-        """Nothing is abandoned: whatever ends has a result."""
+        """Do nothing: every message that ends has a result."""
 
 
 def _results_of_messages(results: Iterable[Sent]) -> Iterator[CallResult]:

@@ -1,13 +1,13 @@
-"""Where messages to be sent come from: what a source brings so that the sender sends its rows.
+"""The interface of a source of messages, whose rows the sender sends.
 
 Conversations are one source, broadcasts another. A source owns its rows; the sender knows channels, rates, calls and
-errors. To add one: write these methods over the source's own table, and add it to `message_sources` in the app's
-`hooks.py`. The lower `priority` is claimed first, whatever waits behind it; 0 is for messages that people wait for,
-and all others leave those a tenth of every limit.
+errors. To add a source, write these methods over its table, and add it to `message_sources` in the app's `hooks.py`.
+The lower `priority` is claimed first, whatever waits behind it. 0 is for messages that people wait for; all other
+sources leave a tenth of every limit to these.
 
-The rules that a source keeps: a claim is committed before `claim` returns; a row that a run has claimed is given to no
-other run, ever, unless `give_back` or a `retry` says that the provider cannot have it; what a dead run had claimed
-becomes unknown, waits for the provider's status, and fails with `send_outcome_unknown` after `UNKNOWN_SECONDS`.
+A source keeps these rules. A claim is committed before `claim` returns. A row that a run has claimed is never given to
+another run, unless `give_back` or a `retry` says that the provider cannot have it. What a dead run had claimed becomes
+unknown, waits for the provider's status, and fails with `send_outcome_unknown` after `UNKNOWN_SECONDS`.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -18,9 +18,9 @@ from channelconnect.providers.messages import Outcome, OutgoingMessage
 from config.hooks import Registry
 from config.leases.connection import Connection
 
-# How long a message of which nobody knows whether it was sent waits for a status.
+# The time for which a message with an unknown outcome waits for a status.
 UNKNOWN_SECONDS = 15 * 60
-# What could not be sent for so long is given up.
+# A message that could not be sent for this long is given up.
 LONGEST_RETRY_SECONDS = 24 * 3600
 
 
@@ -39,7 +39,7 @@ class Coming(NamedTuple):
 
 
 class ClaimedMessage(NamedTuple):
-    """A row that this run has claimed; `id` is the source's. `unsendable` names the error where it must not be sent."""
+    """A row that this run has claimed; `id` is the source's. `unsendable` is an error code if it must not be sent."""
 
     source: str
     id: int
@@ -53,9 +53,9 @@ class ClaimedMessage(NamedTuple):
 
 
 class Sent(NamedTuple):
-    """What came of a claimed message: an outcome, at which time, and how long to wait where it is due again.
+    """The result of a claimed message: an outcome, its time, and the wait if it is due again.
 
-    `connected_at` says which connection of the channel the call was made with, where one was made.
+    `connected_at` identifies the channel's connection with which the call was made, if there was a call.
     """
 
     row: ClaimedMessage
@@ -66,7 +66,7 @@ class Sent(NamedTuple):
 
 
 class MessageSource(Protocol):
-    """All methods run in a thread of the sender; each is a transaction, or several, of its own."""
+    """A source of messages. The sender's threads call its methods; each method runs one or more transactions."""
 
     @property
     def name(self) -> str: ...
@@ -75,44 +75,44 @@ class MessageSource(Protocol):
     def priority(self) -> int: ...
 
     def advance(self, connection: Connection) -> Coming:
-        """Make ready what is due again, and end what has been unknown for too long; say what is to come.
+        """Make due messages ready, and end those that were unknown for too long. Returns what is coming.
 
-        Called in each sweep of the claimer: twice a second, and at rest less often.
+        Each sweep of the claimer calls it: twice a second, and less often at rest.
         """
         ...
 
     def ready_channels(self, connection: Connection, shards: Collection[int]) -> Sequence[ReadyChannel]:
-        """Name channels of these shards of which something could be claimed now; a few thousand at most."""
+        """Return channels of these shards with something to claim now; a few thousand at most."""
         ...
 
     def claim(
         self, connection: Connection, *, run: int, rooms: Mapping[int, int], batch: int
     ) -> Sequence[ClaimedMessage]:
-        """Claim so many messages of each channel at most, `batch` in all, for a run that nobody has taken for lost."""
+        """Claim up to `rooms` messages of each channel, `batch` in all, unless the run was declared lost."""
         ...
 
     def has_more(self, channel: int) -> bool:
-        """Whether the last claim gave less of a channel than there was room for, and left some to be claimed."""
+        """Whether the last claim left messages of a channel although there was room for them."""
         ...
 
     def record(self, connection: Connection, *, run: int, results: Sequence[Sent]) -> int:
-        """Record what came of messages; say of how many the claim was still this run's."""
+        """Record results of messages. Returns for how many of them the claim was still this run's."""
         ...
 
     def give_back(self, connection: Connection, *, run: int, ids: Sequence[int]) -> None:
-        """Make messages ready again of which nothing was given to the provider."""
+        """Make messages ready again of which the provider has received nothing."""
         ...
 
     def free(self, connection: Connection, *, runs: Sequence[int]) -> bool:
-        """Make unknown some of what runs that have ended still have claimed; says whether any is left.
+        """Make claims of ended runs unknown, some at a time. Returns whether any are left.
 
-        It is called until none is. Then the runs are forgotten, and nobody would find what they had any more.
+        It is called until none is left. Then the runs are forgotten, and no one could find their claims any more.
         """
         ...
 
 
 def is_urgent(source: MessageSource) -> bool:
-    """Whether people wait for its messages: a tenth of every limit is kept for them."""
+    """Whether people wait for its messages. A tenth of every limit is kept for such sources."""
     return source.priority <= 0
 
 

@@ -1,4 +1,4 @@
-"""What the sender's threads do their work in: sessions of their own, and transactions of the project's connection."""
+"""Database sessions of the sender's threads, and transactions over the project's connection."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,19 +10,20 @@ from django.db import connection as project
 
 from config.leases.connection import Connection
 
-# A claim that a crash of PostgreSQL forgot would be sent twice. And few rows are asked for of tables with millions: by
-# their keys, whatever the statistics say, as all contacts would be read into a hash or a list first.
+# With an asynchronous commit, a crash of PostgreSQL could lose a claim, and the message would be sent twice. The other
+# settings make the planner find a few rows of tables with millions by their keys, whatever the statistics say.
+# Otherwise it would read all contacts into a hash or a list first.
 SESSION = "SET synchronous_commit = on; SET enable_hashjoin = off; SET enable_material = off"
 
 
 def prepare_session(connection: Connection) -> None:
-    """Have a worker's own connection commit for good, and find rows by their keys."""
+    """Make a worker's own connection commit durably, and find rows by their keys."""
     connection.execute(SESSION)
 
 
 @contextmanager
 def project_transaction() -> Iterator[Any]:
-    """A transaction over this thread's connection of the project, whose faults are the driver's own."""
+    """A transaction over this thread's connection of the project. It raises the driver's own errors."""
     try:
         with transaction.atomic(), project.cursor() as cursor:
             yield cursor

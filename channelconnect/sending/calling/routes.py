@@ -1,4 +1,4 @@
-"""The way that a channel's messages take, worked out once for all of them."""
+"""Computes the route of a channel's messages once for all of them."""
 
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ class Route(NamedTuple):
 
 
 class Routes:
-    """Only the thread of the loop uses it."""
+    """The known routes. Only the loop's thread uses it."""
 
     def __init__(self, settings: ProviderSettings) -> None:
         self._settings = settings

@@ -1,11 +1,11 @@
-"""How long a message that was not accepted waits for its next try, and when it is given up."""
+"""How long a message that was not accepted waits for the next try, and when it is given up."""
 
 from typing import Final
 
 from channelconnect.providers.messages import CallResult, Outcome
 from channelconnect.providers.messages.errors import UNAVAILABLE, Backoff
 
-# Seconds by the tries so far; the last one again and again.
+# Seconds by the number of tries so far; the last value repeats.
 POWERS_OF_FOUR: Final = (1.0, 4.0, 16.0, 64.0)
 WAITS: Final[dict[Backoff, tuple[float, ...]]] = {
     Backoff.PAIR: POWERS_OF_FOUR,
@@ -19,11 +19,11 @@ LONGEST_RETRY_SECONDS: Final = 24 * 3_600.0
 
 
 def wait_of(outcome: Outcome, *, tries: int) -> float:
-    """How long after so many tries; the time that the answer asks for goes before ours."""
+    """Return the wait after this many tries. The answer's own wait counts if it is longer."""
     waits = WAITS[outcome.error.backoff if outcome.error else Backoff.SERVICE]
     return min(max(outcome.wait_seconds, waits[min(tries, len(waits) - 1)]), LONGEST_WAIT_SECONDS)
 
 
 def given_up(outcome: Outcome) -> Outcome:
-    """What a message ends with that could not be sent for a day."""
+    """Return the final outcome of a message that could not be sent for a day."""
     return outcome._replace(result=CallResult.REFUSED, error=outcome.error or UNAVAILABLE)

@@ -1,1 +1,1 @@
-"""What claims messages: whose turn it is, what there is room for, and the thread that takes them."""
+"""Claims messages: the turns of channels, the room for their messages, and the thread that claims."""

@@ -1,8 +1,8 @@
-"""Room in a number's or a portfolio's allowance: taken by a claim of messages, in its transaction.
+"""Room in the allowance of a number or a portfolio, taken by a claim of messages in its transaction.
 
-Exact for any 24 hours that may be looked at: a person counts for as long as a message claimed for them could have left
-within that time. A claim locks the rows of all keys that it may need at once, in the keys' order, and takes from
-them then. So two claims never wait for each other.
+The count is exact for any 24 hours. A person counts for as long as a message claimed for them may have been sent within
+that time. A claim first locks the rows of all keys that it may need, in the order of the keys, and takes room after
+that. So two claims cannot deadlock.
 """
 
 from collections import Counter
@@ -26,13 +26,13 @@ from channelconnect.services.allowance_keys import (
 from config.leases.arrays import integers, texts
 from workspaces.subaccounts.models import Channel
 
-# For so long broadcasts leave room to answers that found none; those ask again before it ends.
+# Broadcasts leave room this long to answers that found none. The answers ask again before it ends.
 RESERVE_SECONDS: Final = 15
-# More uses that have ended than this are forgotten by the next one who takes; until then they count.
+# A taker deletes at most this many ended uses; the rest count until the next one.
 FORGET_AT_ONCE: Final = 5_000
 NO_LIMIT: Final = 2**31 - 1
 
-# What the statement before it waited for is seen by this one.
+# This statement sees the changes that the previous one waited for.
 KNOWN = """
 WITH ended AS (
     SELECT id FROM channelconnect_allowanceuse
@@ -98,15 +98,15 @@ coalesce((
 ), 0)
 """  # noqa: S608  # texts of our own
 FULL_UNTIL = "SELECT full_until FROM channelconnect_allowance WHERE key = %(key)s"
-# When the uses end, the next one first.
+# The times at which uses end, the next first.
 ENDS = """
 SELECT last_at + make_interval(secs => %(window)s) FROM channelconnect_allowanceuse
 WHERE allowance_id = (SELECT id FROM channelconnect_allowance WHERE key = %(key)s)
 ORDER BY last_at OFFSET %(first)s LIMIT %(number)s
 """
-# Numbers whose allowances are filled by one statement.
+# The number of channels whose allowances one statement fills.
 FILLED_AT_ONCE: Final = 1_000
-# Keys that are not there yet are made; locked in their order, as those who take from them do.
+# Missing keys are created. Rows are locked in the order of their keys, as takers of room lock them.
 FILL: Final = f"""
 WITH page AS MATERIALIZED (
     SELECT id FROM subaccounts_channel WHERE id > %(after)s AND platform = 'whatsapp' ORDER BY id LIMIT %(batch)s
@@ -124,7 +124,7 @@ SELECT (SELECT max(id) FROM page), (SELECT count(*) FROM filled)
 
 
 class Room(NamedTuple):
-    """What a key has left; None: without limit."""
+    """The number of people that a key has room for; None without a limit."""
 
     people: int | None
     reserved: int = 0
@@ -139,16 +139,16 @@ class Room(NamedTuple):
 
 
 def person_key(address: str) -> str:
-    """Give the form in which a number with its plus and the network's id of it are one person."""
+    """Return the same key for a number with its plus and for the network's id of that number."""
     return address.removeprefix("+")
 
 
 def take(cursor: Any, asked: Mapping[Key, Sequence[str]], *, is_urgent: bool = False) -> dict[str, set[str]]:
-    """Take room for people outside a window, in the caller's transaction: give by key's name those for whom there was.
+    """Take room for people outside a window, in the caller's transaction. Returns the people with room, by key name.
 
-    People who are counted already need no room. A key without limit gives everybody, and counts them for the day on
-    which it has one. People are `person_key`s, the first ones first. What urgent messages found no room for is kept
-    free for them for some seconds.
+    People who are counted already need no room. A key without a limit has room for all; it counts them for the day on
+    which it gets a limit. People are `person_key`s, and the first come first. Room that urgent messages did not find is
+    reserved for them for some seconds.
     """
     given: dict[str, set[str]] = {}
     wanted = {key.name: (key, people) for key, people in asked.items() if people}
@@ -176,7 +176,7 @@ def _take_of(cursor: Any, locked: LockedKey, limit: int | None, people: Sequence
             taken.add(person)
             new += 1
     if taken or forgotten:
-        # Who is asked for several times gets as many messages, and each of them may be given back.
+        # A person who is asked for several times gets as many messages, and each of them may be given back.
         numbers = {person: number for person, number in Counter(people).items() if person in taken}
         values = {"allowance": allowance, "addresses": texts(numbers), "numbers": integers(numbers.values())}
         execute(cursor, TAKE, {**values, "change": new - forgotten})
@@ -187,7 +187,7 @@ def _take_of(cursor: Any, locked: LockedKey, limit: int | None, people: Sequence
 
 
 def give_back(cursor: Any, returned: Collection[tuple[str, str]]) -> None:
-    """Return what was taken for messages that the provider does not have, as keys' names and `person_key`s."""
+    """Return room taken for messages that the provider does not have, as pairs of a key's name and a `person_key`."""
     if not returned:
         return
     names, people = zip(*sorted(returned), strict=True)
@@ -196,7 +196,7 @@ def give_back(cursor: Any, returned: Collection[tuple[str, str]]) -> None:
 
 
 def rooms_of(cursor: Any, keys: Iterable[Key]) -> dict[Key, Room]:
-    """Give how many more people each key may reach now, and how many of them are kept for answers."""
+    """Return how many more people each key may reach now, and how many of them are reserved for answers."""
     wanted = {key.name: key for key in keys if key.limit is not None}
     rooms = {key: Room(None) for key in keys if key.limit is None}
     if wanted:
@@ -208,9 +208,9 @@ def rooms_of(cursor: Any, keys: Iterable[Key]) -> dict[Key, Room]:
 
 
 def openings(cursor: Any, key: Key, *, ahead: int, number: int, now: datetime) -> list[datetime]:
-    """Foretell when there is room for the next `number` people who wait, if `ahead` others wait before them.
+    """Predict when there is room for the next `number` waiting people, if `ahead` others wait before them.
 
-    The k-th place is free when the k-th oldest use ends, and, taken then, again a day later.
+    The k-th place opens when the k-th oldest use ends. Taken at that time, it opens again a day later.
     """
     limit = key.limit
     if not limit:
@@ -222,7 +222,7 @@ def openings(cursor: Any, key: Key, *, ahead: int, number: int, now: datetime) -
         days, place = divmod(ahead + len(found), limit)
         wanted = min(number - len(found), (free if place < free else limit) - place)
         ends = [now] * wanted if place < free else _ends(cursor, key, place - free, wanted)
-        # Where fewer are in use than the limit allows (it was raised, or uses were given back) the rest is free now.
+        # Fewer uses than the limit allows (it was raised, or uses were returned) mean that the rest has room now.
         ends += [now] * (wanted - len(ends))
         found.extend(max(end, first) + days * WINDOW for end in ends)
     return found
@@ -240,17 +240,17 @@ def _ends(cursor: Any, key: Key, first: int, number: int) -> list[datetime]:
 
 
 def used_people() -> RawSQL:
-    """Give how many people count against a channel's limit, as an expression over channels' rows."""
+    """Return the number of people who count against a channel's limit, as an expression over rows of channels."""
     return RawSQL(USED, [WINDOW_SECONDS], models.IntegerField())  # noqa: S611  # a text of our own
 
 
 def room_of(channel: Channel) -> int | None:
-    """How many more people a channel may write to first now; None where nothing limits it."""
+    """Return how many more people a channel may write to first now; None without a limit."""
     return remaining_allowance([channel])[channel.pk]
 
 
 def remaining_allowance(channels: Collection[Channel]) -> dict[int, int | None]:
-    """Give `room_of` of several channels by their keys, in two statements."""
+    """Return `room_of` for several channels by their keys, with two statements."""
     found: dict[int, int | None] = {channel.pk: None for channel in channels}
     if not found:
         return found
@@ -261,7 +261,7 @@ def remaining_allowance(channels: Collection[Channel]) -> dict[int, int | None]:
 
 
 def fill_allowances(*, hours: int) -> int:
-    """Count allowances as full for so many hours, as a restored database has forgotten uses; says how many."""
+    """Count allowances as full for this many hours, because a restored database lacks uses. Returns how many."""
     number, after = 0, 0
     with connection.cursor() as cursor:
         while True:

@@ -1,4 +1,5 @@
-"""The thread that claims messages: of every channel what it has room for, sources in the order of their priority."""
+"""The thread that claims messages: of each channel as many as it has room for, sources in the order of their
+priority."""
 
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Sequence
@@ -23,7 +24,7 @@ from workspaces.conversations.services.outbound.queueing import SENDER
 
 
 def runs_over(sources: Sequence[MessageSource]) -> WorkerRuns:
-    """The senders' runs; one that ended is forgotten when its sources have freed all that it had claimed."""
+    """Return the senders' runs. An ended run is forgotten once all sources have freed its claims."""
 
     def free(connection: Connection, runs: Iterable[int], after: int, died: bool) -> int | None:
         numbers = list(runs)
@@ -34,7 +35,8 @@ def runs_over(sources: Sequence[MessageSource]) -> WorkerRuns:
 
 
 class MessageClaimer(Claimer[SendingRoom]):
-    """`deliver` gets every batch of claimed messages, with their channels as they were then; None: not to be read."""
+    """Claims messages and hands each batch to `deliver`, with their channels; None if the channels could not be
+    read."""
 
     name = "sender claimer"
     longest_attempt_seconds = 15.5  # fifteen seconds, and a margin
@@ -82,13 +84,13 @@ class MessageClaimer(Claimer[SendingRoom]):
         return is_soon
 
     def look_again(self) -> None:
-        """Look for what is to be sent: something new is there, or may follow what was before it."""
+        """Look again for messages to send, because there are new ones or an earlier one has ended."""
         for ready in self._ready:
             ready.has_news = True
         self.wake()
 
     def keep_only(self, busy: Iterable[int]) -> None:
-        """Claim nothing more, and keep no channels but these, of which something is out."""
+        """Claim nothing more, and release the shards of all channels except these, whose calls are in flight."""
         self._busy = frozenset(map(shard_of, busy))
         self.wind_down()
 
@@ -110,7 +112,7 @@ class MessageClaimer(Claimer[SendingRoom]):
         for ready in self._ready:
             found = self._claim_of(ready, connection, capacity, claimed)
             if found:
-                # At once: an urgent message waits for nobody's claim, and is lost by nobody's fault.
+                # Pass them on at once: an urgent message waits for no other claim, and no other fault loses it.
                 self._pass_on(connection, found)
                 claimed.extend(found)
         self.has_more = any(ready.may_have_more for ready in self._ready)
@@ -119,7 +121,7 @@ class MessageClaimer(Claimer[SendingRoom]):
         return len(claimed)
 
     def _pass_on(self, connection: Connection, claimed: Sequence[ClaimedMessage]) -> None:
-        """Give the loop what is committed, whatever fails; without their channels messages can only be given back."""
+        """Hand committed claims to the loop in any case. Without their channels, messages can only be given back."""
         channels: list[ChannelSnapshot] | None = None
         try:
             channels = read_channels(connection, {row.channel_id for row in claimed})
@@ -129,7 +131,7 @@ class MessageClaimer(Claimer[SendingRoom]):
     def _claim_of(
         self, ready: ReadyChannels, connection: Connection, capacity: SendingRoom, before: Sequence[ClaimedMessage]
     ) -> Sequence[ClaimedMessage]:
-        """Claim a source's messages, one channel of each agency in turn, as far as those before have left room."""
+        """Claim a source's messages, with turns for agencies, within the room that earlier sources have left."""
         urgent = is_urgent(ready.source)
         batch = (capacity.batch if urgent else capacity.bulk) - len(before)
         if batch <= 0:

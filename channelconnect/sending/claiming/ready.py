@@ -1,4 +1,4 @@
-"""Which channels have something to send, by one source, and whose turn it is: looked up now and then."""
+"""The channels with messages of one source, and their turns. They are looked up from time to time."""
 
 from collections.abc import Collection, Container
 from itertools import islice
@@ -13,12 +13,12 @@ from config.leases.turns import Path, Turns
 
 CHANNELS_PER_CLAIM: Final = 256
 CHANNELS_PER_AGENCY: Final = 64
-# Looking takes a tenth of the time at most, however many channels there are and however often there is news.
+# Looks take at most a tenth of the time, however many channels there are and however often there is news.
 REST_FOR_EACH_LOOK: Final = 9.0
 
 
 class ReadyChannels:
-    """Only the claimer's thread uses it, but for `has_news`, which anybody may set."""
+    """The ready channels of one source. Only the claimer's thread uses it, but any thread may set `has_news`."""
 
     def __init__(self, source: MessageSource) -> None:
         self.source = source
@@ -32,7 +32,7 @@ class ReadyChannels:
         return self.has_news or bool(self._paths)
 
     def look(self, connection: Connection, *, held: Collection[int]) -> None:
-        """Look for channels where there may be others than before; those of other senders are left aside."""
+        """Look up ready channels if there may be news. Channels in other senders' shards are left out."""
         began = monotonic()
         if not self.has_news or began < self._rests_until:
             return
@@ -48,7 +48,8 @@ class ReadyChannels:
         self._rests_until = ended + REST_FOR_EACH_LOOK * (ended - began)
 
     def choose(self, rooms: Rooms, *, held: Container[int]) -> dict[Path, int]:
-        """Give one channel of each agency in turn, those of other senders aside, and how many there is room for."""
+        """Choose channels, with turns for agencies, and return their room. Channels of other senders are passed
+        over."""
 
         def is_skipped(path: Path) -> bool:
             if len(path) == 1:
@@ -65,6 +66,6 @@ class ReadyChannels:
         return chosen
 
     def remove(self, path: Path) -> None:
-        """Take a channel out that has nothing left."""
+        """Remove a channel that has nothing left."""
         self._paths.discard(path)
         self._turns.remove(path)

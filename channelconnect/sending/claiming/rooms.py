@@ -1,4 +1,4 @@
-"""What the loop can take of one claim, as far as the claim has come."""
+"""The room that the loop has for a claim, minus what the claim has taken so far."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -9,7 +9,8 @@ from channelconnect.sending.sources import ClaimedMessage
 
 
 class SendingRoom(NamedTuple):
-    """`batch` in all, `bulk` where urgent messages are left their share; `busy` are the channels with calls out."""
+    """The room for a claim: `batch` in all, `bulk` if urgent messages keep their share. `busy` has channels with
+    calls."""
 
     batch: int
     bulk: int
@@ -21,7 +22,7 @@ NO_ROOM = SendingRoom(0, 0, SendingLimits())
 
 
 class Rooms:
-    """What is left for one source. The limits do not know yet what this claim has taken for the others before it."""
+    """The room left for one source. The limits do not include yet what this claim has taken for earlier sources."""
 
     def __init__(self, limits: SendingLimits, claimed: Sequence[ClaimedMessage], *, is_urgent: bool) -> None:
         self._limits = limits
@@ -39,7 +40,7 @@ class Rooms:
         return room
 
     def reserve(self, channel: int, number: int) -> None:
-        """Keep so much of what brakes leave for a channel: what others share with it is less by that."""
+        """Reserve some of the brakes' room for a channel; other channels with the same brakes have less then."""
         for scope in self._limits.brakes_of(channel):
             self._braked[scope] += number
 

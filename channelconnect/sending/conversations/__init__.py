@@ -1,1 +1,1 @@
-"""Conversations' messages as a source of the sender."""
+"""Makes conversations' messages a source of the sender."""

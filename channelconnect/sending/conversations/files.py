@@ -1,4 +1,4 @@
-"""The files of messages that leave: where the provider fetches them."""
+"""The files of outgoing messages, with the links from which the provider fetches them."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -10,7 +10,7 @@ KINDS: Final = ("image", "video", "audio")
 
 
 def files_of(ids: Iterable[int]) -> dict[int, OutgoingFile]:
-    """Give the files of these media by their ids."""
+    """Return the files of these media by their ids."""
     wanted = list(ids)
     return {media.pk: _file(media) for media in Media.objects.filter(pk__in=wanted).with_agency()} if wanted else {}
 

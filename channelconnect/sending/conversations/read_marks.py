@@ -1,4 +1,4 @@
-"""Read marks as a source of the sender: after all messages, and once, whatever comes of them."""
+"""Read marks as a source of the sender. They come after all messages, and are sent once, whatever the result."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
@@ -21,7 +21,7 @@ SELECT agency_id, channel_id FROM (
 ) AS found
 WHERE {IS_ACTIVE.format(channel="found.channel_id")} LIMIT 2000
 """  # noqa: S608  # texts of our own
-# They are gone with the claim: a sender that dies before it has told a contact leaves it untold.
+# The claim deletes them. If the sender dies before it has sent a mark, the mark is lost.
 CLAIM = f"""
 WITH picked AS MATERIALIZED (
     SELECT due.conversation_id FROM (
@@ -56,13 +56,13 @@ ORDER BY taken.conversation_id
 
 
 class ReadMarks:
-    """See `MessageSource`. Its rows are `ReadMark`s."""
+    """A `MessageSource` of `ReadMark` rows."""
 
     name = NAME
     priority = 20
 
     def advance(self, connection: Connection) -> Coming:
-        """None is ever put off."""
+        """A read mark is never put off."""
         row = connection.execute(ANY, prepare=True).fetchone()
         return Coming(is_ready=bool(row and row[0]), is_soon=False)
 
@@ -86,10 +86,10 @@ class ReadMarks:
         return len(results)
 
     def give_back(self, connection: Connection, *, run: int, ids: Sequence[int]) -> None:
-        """A sender that ends leaves its last ones untold."""
+        """The last marks of a sender that ends are lost."""
 
     def free(self, connection: Connection, *, runs: Sequence[int]) -> bool:
-        """None is claimed for longer than a call."""
+        """A read mark is never claimed for longer than a call."""
         return False
 
 

@@ -1,4 +1,4 @@
-"""Conversations' messages as a source of the sender: they go before all others."""
+"""Conversations' messages as a source of the sender. They go before all others."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -29,15 +29,15 @@ READY_BATCH: Final = 2_000
 OVERDUE_BATCH: Final = 500
 # Of each half second.
 ENDING_SECONDS: Final = 0.1
-# Longer than anything is put off.
+# Longer than any message is put off.
 LONGEST_WAIT_SECONDS: Final = 3_600 * 2
 LONGEST_ERROR: Final = 1_000
-# Sooner than what is reserved for them is given away.
+# Shorter than the time for which room is reserved for them.
 ASK_AGAIN_SECONDS: Final = 5.0
 
 
 class ConversationMessages:
-    """See `MessageSource`. Its rows are `QueuedMessage`s."""
+    """A `MessageSource` of `QueuedMessage` rows."""
 
     name = NAME
     priority = 0
@@ -70,7 +70,8 @@ class ConversationMessages:
         with connection.transaction(), connection.cursor(binary=True) as cursor:
             cursor.execute(statements.CLAIM, values, prepare=True)
             rows = _with_room(cursor, run, _still_pending(cursor, run, cursor.fetchall()))
-            # Nothing may fail between the commit and the calls: what was claimed then is unknown, and never sent.
+            # Nothing may fail between the commit and the calls: messages claimed by then would become unknown and never
+            # be sent.
             files = _files_of({row[15] for row in rows if row[15] is not None})
         return [_claimed(row, files) for row in rows]
 
@@ -96,7 +97,7 @@ class ConversationMessages:
     def free(self, connection: Connection, *, runs: Sequence[int]) -> bool:
         values = {"runs": integers(runs), "seconds": UNKNOWN_SECONDS}
         connection.execute(statements.FREE, values, prepare=True)
-        return False  # one statement has looked at all of them, and again at those that it had to wait for
+        return False  # one statement has freed all of them, including those that it had to wait for
 
     def _put_off(self, cursor: Any, run: int, waiting: Sequence[Sent]) -> None:
         ids, seconds = integers(one.row.id for one in waiting), decimals(one.wait_seconds for one in waiting)
@@ -105,7 +106,7 @@ class ConversationMessages:
         cursor.execute(statements.PUT_OFF, {"ids": ids, "seconds": seconds})
 
     def _end_overdue(self) -> int:
-        """Fail what has been unknown for too long, and forget what a status has settled; says how many."""
+        """Fail messages that were unknown for too long, and drop those that a status has settled. Returns how many."""
         with project_transaction() as cursor:
             cursor.execute(statements.OVERDUE, {"batch": OVERDUE_BATCH, "longest": LONGEST_WAIT_SECONDS})
             rows = cursor.fetchall()
@@ -116,7 +117,7 @@ class ConversationMessages:
 
 
 def _still_pending(cursor: Any, run: int, rows: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
-    """Give the claimed messages that no status has moved on since they were put off; the others leave the queue."""
+    """Return the claimed messages that are still pending. Messages that a status has settled since leave the queue."""
     settled = [row[0] for row in rows if row[11] != "pending"]
     if not settled:
         return rows
@@ -125,9 +126,10 @@ def _still_pending(cursor: Any, run: int, rows: Sequence[Sequence[Any]]) -> Sequ
 
 
 def _with_room(cursor: Any, run: int, rows: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
-    """Give the claimed messages but those templates, to people outside a window, that the allowance has no room for.
+    """Return the claimed messages without the templates for which the allowance has no room.
 
-    They are put off, and asked for again before broadcasts may have what is kept for them.
+    Templates to people outside a window need room. Those without it are put off, and ask again before broadcasts may
+    use the room that is reserved for them.
     """
     counted = [row for row in rows if row[7] == "template" and not row[16] and not row[17]]
     if not counted:

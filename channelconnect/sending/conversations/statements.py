@@ -1,18 +1,19 @@
-"""The statements over conversations' queued messages."""
+"""SQL statements over conversations' queued messages."""
 
-# Whether nothing keeps a channel's messages waiting: looked up channel by channel, however many others there are.
+# Whether a channel's messages may be sent. It is looked up for each channel, however many others there are.
 IS_ACTIVE = """(
     SELECT workspace.status = 'active' AND agency.status = 'active' FROM subaccounts_channel channel
     JOIN subaccounts_workspace workspace ON workspace.id = channel.workspace_id
     JOIN agency_agency agency ON agency.id = workspace.agency_id WHERE channel.id = {channel}
 )"""
-# When a workspace, or its agency, was restored last; what had waited for an hour by then is not sent any more.
+# The latest restoration of a workspace or its agency. A message that had waited for an hour by then is not sent any
+# more.
 RESTORED_AT = """(
     SELECT greatest(workspace.restored_at, agency.restored_at) FROM subaccounts_workspace workspace
     JOIN agency_agency agency ON agency.id = workspace.agency_id WHERE workspace.id = message.workspace_id
 )"""
 
-# Whether a message is a template that the provider takes for marketing now.
+# Whether a message is a template that the provider now counts as marketing.
 IS_MARKETING = """(message.type = 'template' AND EXISTS (
     SELECT FROM channelconnect_channelcredential credential
     JOIN channelconnect_messagetemplate template ON template.container_id = credential.container_id
@@ -20,8 +21,8 @@ IS_MARKETING = """(message.type = 'template' AND EXISTS (
         AND template.language = message.template ->> 'language' AND lower(template.category) = 'marketing'
 ))"""
 
-# What was put off and is due; nothing waits for longer than `longest`, whatever a clock that was put back says. It also
-# says whether anything is ready, whether something is due soon, and whether something has been unknown for too long.
+# Makes messages ready that were put off and are due. None waits longer than `longest`, even if the clock was set back.
+# It also says whether anything is ready, whether something is due soon, and whether something was unknown for too long.
 GET_READY = """
 WITH made AS (
     UPDATE conversations_queuedmessage SET is_ready = true, position = pg_current_xact_id()::text::bigint
@@ -44,8 +45,8 @@ SELECT EXISTS (SELECT FROM made) OR EXISTS (SELECT FROM conversations_queuedmess
 )
 """
 
-# All channels with ready messages but those of suspended workspaces and agencies, walked from channel to channel over
-# the index.
+# The channels with ready messages, without those of suspended workspaces and agencies. The walk goes over the index
+# from channel to channel.
 READY_CHANNELS = f"""
 WITH RECURSIVE found AS (
     (SELECT agency_id, channel_id FROM conversations_queuedmessage
@@ -61,12 +62,12 @@ WHERE channel_id %% %(of)s = ANY (%(shards)s::bigint[]) AND {IS_ACTIVE.format(ch
 LIMIT %(limit)s
 """  # noqa: S608  # texts of our own
 
-# Each is looked at anew: what a status has moved on meanwhile is not called; a contact who has opted out since it was
-# written, or was merged with one who had, gets nothing but the confirmation, which the system writes; and a free text
-# whose window has closed meanwhile is not tried. Whether the window is open, and stays so for as long as a message may
-# take to leave, says what takes of the allowance.
-# Takes of each channel what it has room for, one message of a conversation at a time and the oldest first: as long as
-# an earlier one is there, out or put off, a later one stays. One whose outcome nobody knows holds up no other.
+# Each message is checked again: a message that a status has settled meanwhile is not sent. A contact who has opted out
+# since, or was merged with one who had, gets nothing but the system's confirmation. A free text whose window has closed
+# is not tried. A message needs no room in the allowance if the window stays open for as long as sending may take.
+#
+# Takes of each channel as many as it has room for, one message of a conversation at a time, the oldest first. While an
+# earlier message is in flight or put off, later ones wait. A message with an unknown outcome holds up no other.
 CLAIM = f"""
 WITH self AS MATERIALIZED (
     SELECT number FROM channelconnect_senderrun WHERE number = %(run)s AND lost_at IS NULL FOR UPDATE
@@ -110,14 +111,14 @@ LEFT JOIN LATERAL (
 ORDER BY taken.message_id
 """  # noqa: S608  # texts of our own
 
-# What a status has settled meanwhile: the provider has it, whatever it answered, or it has failed for good.
+# Messages that a status has settled meanwhile: the provider has them, whatever its answer was, or they have failed.
 SETTLED = """
 DELETE FROM conversations_queuedmessage queued USING conversations_message message
 WHERE queued.message_id = ANY (%(ids)s::bigint[]) AND queued.run = %(run)s
     AND message.id = queued.message_id AND message.status <> 'pending'
 """
 
-# Those of them that this run still holds, also where it was taken for lost meanwhile: nobody else has sent them.
+# Messages that this run still holds. That includes a run that was declared lost meanwhile: no one else has sent them.
 LOCK = """
 SELECT message_id FROM conversations_queuedmessage
 WHERE message_id = ANY (%(ids)s::bigint[]) AND run = %(run)s ORDER BY message_id FOR UPDATE
@@ -129,7 +130,7 @@ UPDATE conversations_queuedmessage queued SET run = NULL, is_ready = false, is_u
 FROM unnest(%(ids)s::bigint[], %(seconds)s::float8[]) AS waiting (id, seconds) WHERE queued.message_id = waiting.id
 """
 
-# Templates that found no room in the allowance; they ask again soon, as that is where it opens first.
+# Templates without room in the allowance. They ask again soon, because room opens for them first.
 WAIT_FOR_ROOM = """
 UPDATE conversations_queuedmessage SET run = NULL, is_ready = false,
     due_at = clock_timestamp() + make_interval(secs => %(seconds)s)
@@ -153,7 +154,7 @@ SET is_unknown = true, due_at = clock_timestamp() + make_interval(secs => %(seco
 WHERE NOT is_ready AND NOT is_unknown AND run = ANY (%(runs)s::bigint[])
 """
 
-# Of those that have been unknown for too long: what a status has settled meanwhile needs no end.
+# Messages that were unknown for too long. Those that a status has settled meanwhile need no result.
 OVERDUE = """
 SELECT queued.message_id, message.status = 'pending' FROM conversations_queuedmessage queued
 JOIN conversations_message message ON message.id = queued.message_id

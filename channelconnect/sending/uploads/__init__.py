@@ -1,4 +1,4 @@
-"""Files of messages that are given to WhatsApp before their message."""
+"""Uploads files of messages to WhatsApp before their messages are sent."""
 
 from channelconnect.sending.uploads.media_uploads import (
     MediaUploads,

@@ -1,4 +1,4 @@
-"""Files of messages, given to WhatsApp before their message beside the loop, once for each number and some weeks."""
+"""Uploads files to WhatsApp beside the loop, before their messages are sent: once for each number and some weeks."""
 
 import logging
 from collections.abc import Callable, Iterable
@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 # The provider keeps them for 30 days.
 KEPT: Final = timedelta(days=29)
-# What it says of a file that it no longer has, or cannot read.
+# The provider's errors for a file that it no longer has or cannot read.
 LOST_FILES: Final = frozenset({"100", "100/33", "131009", "131052", "131053"})
 
 
@@ -37,14 +37,14 @@ class Upload(NamedTuple):
 
 
 class UploadedMessage(NamedTuple):
-    """A message whose file is ready, one way or the other."""
+    """A message whose upload has ended, well or not."""
 
     row: ClaimedMessage
     was_slow: bool
 
 
 class MediaUploads:
-    """Only the thread of the loop uses it. Where an upload fails, the provider gets the file's link instead."""
+    """The uploads of one run. Only the loop's thread uses it. If an upload fails, the provider gets the file's link."""
 
     def __init__(self, on_done: Callable[[], None]) -> None:
         self._on_done = on_done
@@ -66,14 +66,14 @@ class MediaUploads:
         self._start_next()
 
     def take_done(self) -> list[UploadedMessage]:
-        """Give the messages whose files are ready, and start the next ones."""
-        # Each is asked once: one that ends meanwhile is done the next time.
+        """Return the messages whose files are ready, and start the next uploads."""
+        # Each future is checked once; one that ends meanwhile is handled the next time.
         done = [key for key, future in self._futures.items() if future.done()]
         found = []
         for key in done:
             future, was_slow = self._futures.pop(key), self._turns.finish(key)
             upload = self._uploads.pop(key, None)
-            # Whose message was given back meanwhile has only kept its places.
+            # An upload whose message was given back meanwhile has only kept its place.
             if upload is not None:
                 found.append(UploadedMessage(_with_file(upload.row, _result_of(upload.row, future)), was_slow))
         if done:
@@ -81,14 +81,14 @@ class MediaUploads:
         return found
 
     def mark_slow(self) -> list[ClaimedMessage]:
-        """Give the messages whose uploads have begun to take long."""
+        """Return the messages whose uploads have become slow."""
         late = self._turns.mark_slow()
         if late:
             self._start_next()
         return [self._uploads[key].row for key in late if key in self._uploads]
 
     def drop(self) -> list[UploadedMessage]:
-        """Give back the messages whose files are not there yet; uploads that run go on, and keep their places."""
+        """Give back the messages whose files are not ready. Running uploads go on and keep their places."""
         slow = self._turns.slow
         dropped = [UploadedMessage(upload.row, key in slow) for key, upload in self._uploads.items()]
         self._turns.drop_waiting()
@@ -111,32 +111,32 @@ def must_upload(channel: ChannelSnapshot, file: OutgoingFile | None) -> bool:
 
 
 def is_of_lost_file(row: ClaimedMessage, outcome: Outcome) -> bool:
-    """Whether a message was refused for the sake of a file that was uploaded before: it is tried once more."""
+    """Whether a message was refused because of a file that was uploaded earlier. Such a message is tried once more."""
     is_refused = outcome.result in (CallResult.REFUSED, CallResult.STOPPED)
     return is_refused and _lost_upload(row, outcome) is not None and not row.tries
 
 
 def forget_lost_files(results: Iterable[Sent]) -> None:
-    """Have files uploaded anew for whose sake a message was refused, whether it is tried once more or not."""
+    """Delete uploads for which a message was refused, so that the files are uploaded again for any later message."""
     found = ((one.row.channel_id, _lost_upload(one.row, one.outcome)) for one in results)
     lost = [(channel, file.media, file.provider_id) for channel, file in found if file and file.media is not None]
     if not lost:
         return
     with project_transaction():
         for channel_id, media, provider_id in lost:
-            # What was uploaded anew meanwhile stays.
+            # A newer upload of the same file stays.
             MediaUpload.objects.filter(channel_id=channel_id, media_id=media, provider_id=provider_id).delete()
 
 
 def _lost_upload(row: ClaimedMessage, outcome: Outcome) -> OutgoingFile | None:
-    """Give the uploaded file of a message, where the provider's error may mean that it does not have it any more."""
+    """Return a message's uploaded file if the provider's error may mean that it no longer has the file."""
     file, error = row.message.file, outcome.error
     is_lost = error is not None and error.code in LOST_FILES
     return file if is_lost and file is not None and file.media is not None and file.provider_id else None
 
 
 def _result_of(row: ClaimedMessage, future: Future[str]) -> str:
-    """Give the id that an upload ended with, or nothing: no fault of one file ends the loop."""
+    """Return the id of an upload, or an empty text. A fault of one file must not end the loop."""
     fault = future.exception()
     if fault is None:
         return future.result()
@@ -148,13 +148,13 @@ def _with_file(row: ClaimedMessage, provider_id: str) -> ClaimedMessage:
     file = row.message.file
     if file is None:
         return row
-    # Without an id it goes by its link; in both cases nothing is uploaded any more.
+    # Without an id the message uses the file's link. In both cases nothing more is uploaded.
     ready = file._replace(provider_id=provider_id, media=file.media if provider_id else None)
     return row._replace(message=row.message._replace(file=ready))
 
 
 def _provider_id(media_id: int, channel: ChannelSnapshot, token: str) -> str:
-    """Find a file's id, or upload it; empty where that fails."""
+    """Return the id of an earlier upload, or upload the file; empty if that fails."""
     try:
         known = MediaUpload.objects.filter(
             channel_id=channel.id, media_id=media_id, uploaded_at__gt=database_now() - KEPT
