@@ -1,4 +1,4 @@
-"""Wake-ups of channel connect."""
+"""Celery tasks of channel connect."""
 
 from celery import shared_task
 from django.db.models.functions import Now
@@ -34,11 +34,11 @@ due_work.add(
 )
 
 
-# A worker of its queue keeps one running (config/celery/worker.py). The call is settled when it begins: nobody is to
-# bring it again when its process dies.
+# A worker of its queue keeps one running (config/celery/worker.py). The message is acknowledged as the run begins, so
+# that it is not delivered again if the process dies.
 @shared_task(name="channelconnect.send", acks_late=False)
 def send() -> None:
-    """Send whatever messages are due, until the worker ends or the sender has worked for an hour."""
+    """Send due messages until the worker ends or the sender has worked for an hour."""
     should_stop = until_worker_ends(longest_seconds=SENDER_SECONDS + 10 * LAST_CALLS_SECONDS)
     if not should_stop():
         run_sender(should_stop=should_stop)
@@ -51,44 +51,44 @@ def expire_sessions() -> None:
     in_batches(lambda: expire_due_sessions(now=database_now(), by=SYSTEM), seconds=RUN_SECONDS)
 
 
-# Each worker of its queue keeps one running (config/celery/worker.py). The call is settled when it begins: nobody is to
-# bring it again when its process dies.
+# Each worker of its queue keeps one running (config/celery/worker.py). The message is acknowledged as the run begins,
+# so that it is not delivered again if the process dies.
 @shared_task(name="channelconnect.read_notices", acks_late=False)
 def read_notices() -> None:
-    """Read what providers have sent and what they send meanwhile, until the worker ends or this run's time is over."""
+    """Read providers' callbacks, including new ones, until the worker ends or this run's time is over."""
     run_reader(should_stop=until_worker_ends(longest_seconds=RUN_SECONDS))
 
 
 @shared_task(name="channelconnect.unsubscribe")
 @one_at_a_time
 def unsubscribe() -> None:
-    """Take back at providers what no channel stands for."""
+    """End subscriptions at providers that no channel uses."""
     in_batches(lambda: unsubscribe_next(now=database_now()), seconds=RUN_SECONDS)
 
 
 @shared_task(name="channelconnect.check_access")
 @one_at_a_time
 def check_access() -> None:
-    """Ask providers whether tokens are still good that an answer has cast doubt on."""
+    """Ask providers whether doubted tokens are still good."""
     in_batches(lambda: check_next_access(now=database_now()), seconds=RUN_SECONDS)
 
 
 @shared_task(name="channelconnect.fetch_media")
 @one_at_a_time
 def fetch_media() -> None:
-    """Fetch the files that came with messages."""
+    """Fetch files of received messages."""
     in_batches(lambda: fetch_next(now=database_now()), seconds=RUN_SECONDS / 2)
 
 
 @shared_task(name="channelconnect.sync_templates")
 @one_at_a_time
 def sync_templates() -> None:
-    """List the message templates that are due at their providers."""
+    """List the message templates that are due, at their providers."""
     in_batches(lambda: sync_next(now=database_now()), seconds=RUN_SECONDS / 2)
 
 
 @shared_task(name="channelconnect.forget_notices")
 @one_at_a_time
 def forget_notices() -> None:
-    """Forget providers' callbacks and ended sessions that are old enough, batch by batch."""
+    """Delete old callbacks and ended sessions in batches."""
     in_batches(lambda: forget(RULES), seconds=HOUSEKEEPING_SECONDS)

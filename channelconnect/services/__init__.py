@@ -1,4 +1,4 @@
-"""Every change of a connect session: one verb, one function, one transaction."""
+"""Services of connect sessions. Each change is one function and one transaction."""
 
 from channelconnect.services.sessions.creation import KeyTaken, create_session, keep_idempotency_key
 from channelconnect.services.sessions.ending import cancel_session, end_session, expire_sessions

@@ -1,6 +1,6 @@
-"""Asking a provider whether a channel's token is still good, where the answer to a send has cast doubt on it.
+"""Asks a provider whether a channel's token is still good, after the answer to a send cast doubt on it.
 
-The credential is the queue's row. An answer holds for an hour: what casts doubt within it is the message's own fault.
+The credential's row is the queue. An answer holds for an hour; a doubt within it is the message's own fault.
 """
 
 import logging
@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 
 # The rows are the retries.
 LIMITS: Final = Limits(read=8.0, whole=10.0, operation=10.0, attempts=1)
-# A look that died, or had no answer, is repeated after so long.
+# A check that died or got no answer is repeated after this time.
 AGAIN: Final = timedelta(seconds=30)
 HOLDS: Final = timedelta(hours=1)
 KIND: Final = "access check"
@@ -34,20 +34,20 @@ REASON: Final = "access_not_confirmed"
 
 
 def request_access_checks(channels: Collection[int], *, now: datetime) -> None:
-    """Have the provider asked about these channels' tokens within seconds; what is due already stays so."""
+    """Have these channels' tokens checked within seconds. A check that is due already stays due."""
     rows = ChannelCredential.objects.filter(channel__in=channels).order_by("pk").select_for_update(no_key=True)
     found = list(rows.values_list("pk", flat=True))
     ChannelCredential.objects.filter(pk__in=found).update(access_check_due_at=Coalesce(F("access_check_due_at"), now))
 
 
 def checked_lately(channels: Collection[int], *, now: datetime) -> frozenset[int]:
-    """Give those of these channels of whose tokens the provider said within the hour that they are good."""
+    """Return the channels whose tokens the provider confirmed within the hour."""
     rows = ChannelCredential.objects.filter(channel__in=channels, access_checked_at__gt=now - HOLDS)
     return frozenset(rows.values_list("channel_id", flat=True))
 
 
 def check_next_access(*, now: datetime) -> bool:
-    """Ask about the token that has been due for longest; says whether any was."""
+    """Check the token that has been due for longest. Returns whether any was due."""
     begun = _take(now)
     if begun is None:
         return False
@@ -73,18 +73,18 @@ def _check(credential: ChannelCredential, now: datetime) -> None:
 
 
 def _give_up(credential: ChannelCredential) -> None:
-    """Ask no more until something casts doubt on it again."""
+    """Stop checking until something casts doubt on the token again."""
     ChannelCredential.objects.filter(pk=credential.pk).update(access_check_due_at=None)
 
 
 def due_access_checks(now: Moment) -> "QuerySet[ChannelCredential]":
-    """Give the credentials of which providers are to be asked, in their order."""
+    """Return the credentials to check, in their order."""
     return ChannelCredential.objects.filter(access_check_due_at__lte=now).order_by("access_check_due_at")
 
 
 @transaction.atomic
 def _take(now: datetime) -> tuple[ChannelCredential, Try] | None:
-    """Take a look on: until it is due again nobody else does."""
+    """Take a check. Nobody else takes it until it is due again."""
     rows = due_access_checks(now).select_related("channel__workspace")
     locked = rows.select_for_update(of=("self",), skip_locked=True)
     begun = begin_next(locked, kind=KIND)
@@ -95,7 +95,7 @@ def _take(now: datetime) -> tuple[ChannelCredential, Try] | None:
 
 @transaction.atomic
 def _record(channel: Channel, *, is_good: bool, now: datetime) -> None:
-    """Keep what the provider said of a connection; of one that was made meanwhile it has said nothing."""
+    """Record the provider's answer, unless the channel was connected again meanwhile."""
     locked = Channel.objects.select_for_update(no_key=True).filter(pk=channel.pk, connected_at=channel.connected_at)
     if not locked.exists():
         return

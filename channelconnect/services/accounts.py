@@ -1,4 +1,4 @@
-"""What providers tell about accounts, applied to their channels: they are lost, or their limit or quality changes."""
+"""Applies providers' facts about accounts to their channels: an account is lost, or its limit or quality changes."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,27 +15,27 @@ from workspaces.subaccounts.models import Channel
 from workspaces.subaccounts.services import change_channel_limit, mark_channel_lost
 from workspaces.subaccounts.services.channels import UNCHANGED
 
-A_SECOND = timedelta(seconds=1)  # providers give whole ones
+A_SECOND = timedelta(seconds=1)  # providers give whole seconds
 Event = TypeVar("Event", bound=ProviderEvent)
 NO_DIGIT = re.compile(r"\D")
 
 
 def lose_accounts(facts: Sequence[AccountLost], *, now: datetime) -> None:
-    """Mark the channels `error` that were connected before the account, or all of its container, was taken away."""
+    """Mark channels `error` if they were connected before their account, or all of its container, was lost."""
     for channel, [fact, *_] in _concerned(facts):
         if channel.status == Channel.Status.ACTIVE:
             mark_channel_lost(channel=channel, reason=fact.reason, now=now, by=SYSTEM)
 
 
 def change_limits(facts: Sequence[LimitChanged], *, now: datetime) -> None:
-    """Keep the limit of a portfolio with each of its numbers; of several, the newest."""
+    """Save a portfolio's limit with each of its numbers; the newest of several counts."""
     for channel, found in _concerned(facts):
         newest = found[-1]
         change_channel_limit(channel=channel, messaging_limit=newest.messaging_limit, told_at=newest.at, now=now)
 
 
 def change_qualities(facts: Sequence[QualityChanged], *, now: datetime) -> None:
-    """Keep the quality of a number, which a notice names as people read it, and the limit or throughput with it."""
+    """Save a number's quality, with the limit or throughput. The notice names the number as people write it."""
     for channel, found in _concerned(facts, _is_shown):
         for fact in found:
             if fact.throughput:
@@ -54,9 +54,9 @@ def _is_shown(channel: Channel, fact: QualityChanged) -> bool:
 def _concerned(
     facts: Sequence[Event], is_meant: Callable[[Channel, Event], bool] = lambda channel, fact: True
 ) -> Iterator[tuple[Channel, list[Event]]]:
-    """Give the channels that facts are about, in the order of their ids, each with its facts, the oldest first.
+    """Yield the channels that facts are about, by id, each with its facts, oldest first.
 
-    What happened before a channel was connected says nothing about it.
+    A fact from before a channel was connected says nothing about it.
     """
     dated = sorted(((fact.at, fact) for fact in facts if fact.at), key=itemgetter(0))
     for channel in _channels(facts):
@@ -75,7 +75,7 @@ def _channels(facts: Iterable[ProviderEvent]) -> Iterable[Channel]:
 
 
 def _names(fact: ProviderEvent, channel: Channel) -> bool:
-    """Whether a fact is about a channel: by its account, or by all of the container that the account is in."""
+    """Whether a fact is about a channel: it names the channel's account, or its whole container."""
     if fact.platform not in ("", channel.platform):
         return False
     if fact.account_id and fact.account_id == channel.external_id:

@@ -1,6 +1,6 @@
-"""What a number's messages count against: its portfolio's allowance or its own, whose row is locked to take from it.
+"""The allowance that a number's messages use: its portfolio's or its own. Its row is locked to take room from it.
 
-A number may come to count against another one. Who was written to from it lately counts there then, too.
+A number may change to another allowance. Its recent uses count there too then.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -15,11 +15,11 @@ from config.leases.arrays import integers, texts
 from workspaces.subaccounts.models import Channel
 
 DAY_SECONDS: Final = 24 * 3_600
-# What is claimed leaves within so long: the longest call, and a rest for what waits before it.
+# A claimed message is sent within this time: the longest call, plus time for the messages before it.
 MARGIN_SECONDS: Final = 60
 WINDOW_SECONDS: Final = DAY_SECONDS + MARGIN_SECONDS
 WINDOW: Final = timedelta(seconds=WINDOW_SECONDS)
-# A customer-service window counts as open where it is that for as long as what is claimed now may take to leave.
+# A customer-service window counts as open only if it stays open until a message claimed now has been sent.
 OPEN_SECONDS: Final = DAY_SECONDS - MARGIN_SECONDS
 OPEN: Final = timedelta(seconds=OPEN_SECONDS)
 
@@ -42,8 +42,7 @@ SELECT key, id, used, CASE WHEN reserved_until > clock_timestamp() THEN reserved
     coalesce(full_until > clock_timestamp(), false)
 FROM channelconnect_allowance WHERE key = ANY (%(keys)s::text[]) ORDER BY key FOR NO KEY UPDATE
 """
-# Which of a portfolio's numbers wrote to whom nobody knows, so all of its people are taken along: too many rather than
-# too few.
+# Nobody knows which of a portfolio's numbers wrote to whom, so all its people are copied: too many rather than too few.
 COPY: Final = """
 INSERT INTO channelconnect_allowanceuse AS kept (allowance_id, address, last_at, sends)
 SELECT %(after)s, used.address, used.last_at, used.sends FROM channelconnect_allowanceuse used
@@ -61,16 +60,16 @@ WHERE id = %(after)s
 
 
 class Key(NamedTuple):
-    """What a channel's messages count against; `limit` None: without limit."""
+    """The allowance of a channel's messages, by name; `limit` None means no limit."""
 
     name: str
     limit: int | None
 
 
 def keys_of(cursor: Any, channels: Iterable[int]) -> dict[int, Key]:
-    """Give the keys of these channels; those of other networks than WhatsApp have none.
+    """Return the keys of these channels. Channels of other networks than WhatsApp have none.
 
-    Where numbers of one portfolio were told different limits, the least holds for those that are asked for together.
+    If numbers of a portfolio have different limits, the smallest among these channels counts.
     """
     execute(cursor, KEYS, {"channels": integers(channels)})
     rows: list[tuple[int, str, int | None]] = cursor.fetchall()
@@ -81,16 +80,16 @@ def keys_of(cursor: Any, channels: Iterable[int]) -> dict[int, Key]:
 
 
 def key_of(channel: Channel) -> str | None:
-    """Give the name of what a channel counts against now; None for one of another network than WhatsApp."""
+    """Return the name of a channel's allowance now; None for another network than WhatsApp."""
     with connection.cursor() as cursor:
         key = keys_of(cursor, [channel.pk]).get(channel.pk)
     return key.name if key else None
 
 
 def locked_keys_of(cursor: Any, channels: Collection[int]) -> dict[int, Key]:
-    """Give the keys of these channels, their rows locked: all that the transaction may take from, and before it does.
+    """Lock and return these channels' keys. Pass all channels that the transaction may need, before it takes any room.
 
-    A number that moves to another portfolio meanwhile takes its uses along, and is counted there from then on.
+    A number that moves to another portfolio meanwhile brings its uses along, and counts there from then on.
     """
     keys = keys_of(cursor, channels)
     while keys:
@@ -102,7 +101,7 @@ def locked_keys_of(cursor: Any, channels: Collection[int]) -> dict[int, Key]:
 
 
 class LockedKey(NamedTuple):
-    """A key's row; `is_full` says that nobody new may be written to, whatever is used."""
+    """A key's locked row. `is_full` says that nobody new may be written to, whatever is used."""
 
     name: str
     allowance: int
@@ -112,7 +111,7 @@ class LockedKey(NamedTuple):
 
 
 def lock_keys(cursor: Any, wanted: Iterable[str]) -> list[LockedKey]:
-    """Lock keys' rows by their names until the transaction ends, and give them."""
+    """Lock keys' rows by their names until the transaction ends, and return them."""
     names = sorted(wanted)
     execute(cursor, LOCK, {"keys": texts(names)})
     rows = cursor.fetchall()
@@ -125,9 +124,9 @@ def lock_keys(cursor: Any, wanted: Iterable[str]) -> list[LockedKey]:
 
 @contextmanager
 def uses_taken_along(channel: Channel) -> Iterator[None]:
-    """Have a number's uses count in both where the block, in the caller's transaction, changes what it counts against.
+    """Count a number's uses in both allowances if the block changes its allowance, in the caller's transaction.
 
-    A sender that takes from either waits for the transaction, and then finds by which of them the number is known.
+    A sender that takes room from either waits for the transaction, and then finds the number under the right one.
     """
     before = key_of(channel)
     yield

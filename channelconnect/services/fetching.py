@@ -1,4 +1,4 @@
-"""Fetches the files that came with messages and keeps them among the workspace's media."""
+"""Fetches files of received messages, and stores them among the workspace's media."""
 
 import logging
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from workspaces.media.services import FileRefused, StorageAway, add_media, store
 logger = logging.getLogger(__name__)
 
 BATCH: Final = 16
-# A try that died is made again after so long: no try takes longer.
+# A fetch that died is repeated after this time; none takes longer.
 LEASE: Final = timedelta(minutes=2)
 KIND: Final = "media fetch"
 # The provider keeps files for seven days.
@@ -33,9 +33,9 @@ IN_MEMORY: Final = 1024 * 1024
 
 
 def fetch_next(*, now: datetime) -> int:
-    """Fetch the files that are due, side by side; says how many were taken on.
+    """Fetch the due files side by side. Returns how many were taken.
 
-    A slow host holds up what is fetched beside it for as long as one file may take, and no later call.
+    A slow host delays the files beside it for as long as one file may take, but no later call.
     """
     taken = _take(now)
     if taken:
@@ -46,15 +46,16 @@ def fetch_next(*, now: datetime) -> int:
 
 
 def due_fetches(now: Moment) -> "QuerySet[MediaFetch]":
-    """Give the files that are to be fetched, in their order."""
+    """Return the files to fetch, in their order."""
     return MediaFetch.objects.filter(status=MediaFetch.Status.PENDING, due_at__lte=now).order_by("due_at")
 
 
 @transaction.atomic
 def _take(now: datetime) -> Sequence[tuple[MediaFetch, Try]]:
-    """Take files on: until their lease is over nobody else does. One whose process died is taken alone, after others.
+    """Take files; nobody else takes them until their lease ends.
 
-    So what kills its process takes others with it once, and no more.
+    A file whose process died is taken alone, after all others. So a file that kills its process takes others with it
+    only once.
     """
     rows = next_rows(due_fetches(now).select_for_update(skip_locked=True), kind=KIND, most=BATCH)
     MediaFetch.objects.filter(pk__in=[row.pk for row in rows]).update(due_at=now + LEASE, tries=F("tries") + 1)
@@ -111,7 +112,7 @@ def _keep(fetch: MediaFetch, message: Message, file: Any) -> None:
     with transaction.atomic():
         shown = Message.objects.select_for_update(no_key=True).filter(pk=message.pk, removed_at=None)
         if not shown.exists():
-            return  # taken back meanwhile, or gone: without a row the file is removed
+            return  # deleted meanwhile: a stored file without a row is removed
         media = add_media(workspace=workspace, stored=stored, source=source, now=database_now())
         MediaFetch.objects.filter(pk=fetch.pk).update(status=MediaFetch.Status.READY, fault="")
         Message.objects.filter(pk=message.pk).update(media=media)
@@ -119,7 +120,7 @@ def _keep(fetch: MediaFetch, message: Message, file: Any) -> None:
 
 
 def _fail(fetch: MediaFetch, message: Message, fault: FileFault) -> None:
-    """Put a file off, or give it up where it is gone, cannot be had, or was tried for seven days."""
+    """Put a file off. Give it up if it is gone, cannot be fetched, or was tried for seven days."""
     now = database_now()
     logger.info("a file could not be fetched", extra={"row": fetch.pk, "code": fault.code, "tries": fetch.tries + 1})
     wait = WAITS[min(fetch.tries, len(WAITS) - 1)]

@@ -1,4 +1,4 @@
-"""Which fields of channel connect keep their values in the activity log, and how they are shown."""
+"""The fields of channel connect whose values the activity log keeps, and how it shows them."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""How long ended connect sessions, what was taken back for them, and providers' callbacks are kept."""
+"""How long ended connect sessions, ended subscriptions, providers' callbacks and uploads are kept."""
 
 from datetime import timedelta
 
@@ -14,6 +14,6 @@ RULES = (
         "provider_notices"
     ),
     OldRows("channelconnect_mediaupload", "uploaded_at", timedelta(days=30)).rule("media_uploads"),
-    # What callbacks told of messages that never came.
+    # Changes of messages that never arrived.
     OldRows("conversations_parkedchange", "parked_at", timedelta(days=1)).rule("parked_changes"),
 )

@@ -1,4 +1,4 @@
-"""An agency's connect settings: the switch is our support's, the return URLs are the agency's."""
+"""An agency's connect settings: our support sets the switch, the agency sets the return URLs."""
 
 import re
 from collections.abc import Sequence
@@ -37,12 +37,12 @@ class ReturnUrlRefused(Invalid):
 
 
 def settings_of(agency: Agency) -> ConnectSettings:
-    """The agency's settings; off and without return URLs where none were saved."""
+    """Return the agency's settings. If none are saved, the feature is off without return URLs."""
     return ConnectSettings.objects.filter(agency=agency).first() or ConnectSettings(agency=agency)
 
 
 def require_connect(agency: Agency) -> ConnectSettings:
-    """Give the settings of an agency that may connect channels. Raises `ConnectIsOff`."""
+    """Return the settings of an agency that may connect channels. Raises `ConnectIsOff`."""
     settings = settings_of(agency)
     if not settings.enabled:
         raise ConnectIsOff
@@ -51,7 +51,7 @@ def require_connect(agency: Agency) -> ConnectSettings:
 
 @transaction.atomic
 def set_return_urls(*, agency: Agency, return_urls: Sequence[str], by: Actor) -> ConnectSettings:
-    """Replace the whole list. Raises `ReturnUrlRefused` for the first one that browsers must not return to."""
+    """Replace the whole list. Raises `ReturnUrlRefused` for the first URL that is not allowed."""
     for position, url in enumerate(return_urls):
         if not is_return_url(url):
             raise ReturnUrlRefused(position, _why_refused(url))
@@ -69,7 +69,7 @@ def set_return_urls(*, agency: Agency, return_urls: Sequence[str], by: Actor) ->
 
 @transaction.atomic
 def switch_connect(*, agency: Agency, enabled: bool, reason: str, by: Actor) -> ConnectSettings:
-    """Turn channel connect on or off for an agency; sessions that are under way may finish."""
+    """Turn channel connect on or off for an agency. Sessions under way may finish."""
     saved = _lock(agency)
     if saved.enabled == enabled:
         return saved
@@ -82,13 +82,13 @@ def switch_connect(*, agency: Agency, enabled: bool, reason: str, by: Actor) -> 
 
 
 def _lock(agency: Agency) -> ConnectSettings:
-    """Lock the agency's row, creating it the first time."""
+    """Lock the agency's row; create it the first time."""
     ConnectSettings.objects.bulk_create([ConnectSettings(agency=agency)], ignore_conflicts=True)
     return ConnectSettings.objects.select_for_update(no_key=True).get(agency=agency)
 
 
 def is_return_url(url: str) -> bool:
-    """https, a host, a path if any: nothing else, and nothing that two parsers could read differently."""
+    """Allow only https, a host and perhaps a path, and nothing that two parsers may read differently."""
     if len(url) > LONGEST_URL or not HTTPS_URL.fullmatch(url) or not url.isascii():
         return False
     try:
@@ -100,7 +100,7 @@ def is_return_url(url: str) -> bool:
 
 
 def _why_refused(url: str) -> str:
-    """Say what is to be mended, where that is one thing alone."""
+    """Return the single fault to correct, or the general rule."""
     scheme, separator, rest = url.partition("://")
     host, slash, path = rest.partition("/")
     if url != url.strip():
@@ -111,7 +111,7 @@ def _why_refused(url: str) -> str:
 
 
 def _is_host(host: str) -> bool:
-    """A name, or an IP address: what ends in a number is read as one, and must be one then."""
+    """Allow a name or an IP address. A name that ends in a number is read as an address, and must be a valid one."""
     labels = host.removesuffix(".").split(".")
     if ":" not in host and not labels[-1].isdigit():
         return all(map(LABEL.fullmatch, labels))
@@ -123,7 +123,7 @@ def _is_host(host: str) -> bool:
 
 
 def build_return_url(session: ConnectSession, *, has_state: bool = True) -> str | None:
-    """The return URL with `connection_id`, and `state` where it may be told; None where it is no longer registered."""
+    """Return the return URL with `connection_id`, and `state` if `has_state`; None if it is no longer registered."""
     if session.return_url not in settings_of(session.agency).return_urls:
         return None
     query = {"connection_id": str(session.uuid)}
@@ -133,5 +133,5 @@ def build_return_url(session: ConnectSession, *, has_state: bool = True) -> str 
 
 
 def return_host(session: ConnectSession) -> str:
-    """Where the browser will return, as people read it."""
+    """Return the host to which the browser will return, for people to read."""
     return urlsplit(session.return_url).netloc

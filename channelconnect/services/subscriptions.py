@@ -1,7 +1,7 @@
-"""What we subscribe to at providers: what is to be taken back is written down before a provider is asked.
+"""Our subscriptions at providers. A subscription that must be ended is recorded before any provider is called.
 
-Several channels may hang on one subscription: the numbers of a WhatsApp business account, a Page's Messenger and its
-Instagram account. `unsubscribing` takes back what no channel of any workspace uses.
+Several channels may share a subscription: the numbers of a WhatsApp business account, or a Page's Messenger and its
+Instagram account. `unsubscribing` ends subscriptions that no channel of any workspace uses.
 """
 
 from collections.abc import Iterator
@@ -20,26 +20,26 @@ from config.errors import Conflict
 from config.postgresql.advisory_locks import AdvisoryLock
 from workspaces.subaccounts.models import Channel
 
-# Longer than any step of the flow may take: a choice that was not saved by then never will be.
+# Longer than any step of the flow takes. A choice that was not saved by then never will be.
 SAVING = timedelta(minutes=10)
 LOCK = "SELECT pg_advisory_xact_lock(%s, hashtext(%s))"
 
 
 class AccountBusy(Conflict):
-    """This account's subscription is being taken back at this very moment."""
+    """This account's subscription is being ended at this moment."""
 
 
 def lock_container(container_id: str) -> None:
-    """Let one transaction at a time decide about a subscription; the caller is inside one, and reads after this."""
+    """Let only one transaction at a time decide about a subscription. Call it in a transaction, before its reads."""
     with connection.cursor() as cursor:
         cursor.execute(LOCK, [AdvisoryLock.CONTAINER.value, container_id])
 
 
 @contextmanager
 def expected_subscription(*, session: ConnectSession, account: Account, grant: Grant) -> Iterator[Unsubscription]:
-    """Write down what is to be taken back unless the block saves its channel, however the block ends.
+    """Record a subscription to end unless the block saves its channel, however the block ends.
 
-    A process that dies inside it leaves the row, which is due in ten minutes. Raises `AccountBusy`.
+    If the process dies inside the block, the row stays and is due in ten minutes. Raises `AccountBusy`.
     """
     row = _expect(session, account, grant)
     try:
@@ -69,14 +69,14 @@ def _expect(session: ConnectSession, account: Account, grant: Grant) -> Unsubscr
 
 
 def keep_subscription(row: Unsubscription) -> None:
-    """Nothing is to be taken back: the caller's transaction saves the channel. Raises `AccountBusy` when it is late."""
+    """Keep the subscription: the caller's transaction saves its channel. Raises `AccountBusy` if it is too late."""
     kept, _ = Unsubscription.objects.filter(pk=row.pk, status=Status.SUBSCRIBING).delete()
     if not kept:
         raise AccountBusy
 
 
 def release_access(*, channel: Channel, now: datetime, reason: Reason = Reason.DISCONNECTED) -> None:
-    """Forget a channel's token; a task tells the provider, with the copy that the task forgets in its turn."""
+    """Erase a channel's token. A task ends the subscription with a copy of the token, and erases that too."""
     credentials = ChannelCredential.objects.filter(channel=channel)
     credential = credentials.defer("token").first()
     if credential is None:
@@ -97,7 +97,7 @@ def release_access(*, channel: Channel, now: datetime, reason: Reason = Reason.D
 
 
 def _token_of(credential: ChannelCredential) -> str | None:
-    """Give the token, None where its encryption key is gone: the channel is given up all the same."""
+    """Return the token; None if its encryption key is gone. The channel is released all the same."""
     try:
         return credential.token
     except UnreadableSecret:

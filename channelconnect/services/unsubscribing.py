@@ -1,4 +1,4 @@
-"""Taking subscriptions back that no channel stands for: retried with growing pauses, given up in the end."""
+"""Ends subscriptions that no channel uses. It retries with growing pauses, and gives up in the end."""
 
 import logging
 from datetime import datetime, timedelta
@@ -23,19 +23,19 @@ logger = logging.getLogger(__name__)
 KIND: Final = "unsubscription"
 # The rows are the retries.
 LIMITS = Limits(read=8.0, whole=10.0, operation=10.0, attempts=1)
-# After this long no call is under way any more, whatever became of its process.
+# No call runs for longer than this, even if its process died.
 IN_FLIGHT = timedelta(minutes=1)
 FIRST_PAUSE = timedelta(minutes=1)
 LONGEST_PAUSE = timedelta(hours=6)
 # Some 30 hours in all.
 MOST_TRIES = 10
 A_MOMENT = timedelta(seconds=15)
-# The account is gone, the token is dead or may no longer do this: another try would be told the same.
+# The account is gone, or the token is dead or no longer allowed. Another try would get the same answer.
 FINAL = frozenset({"credentials_expired", "subscription_failed"})
 
 
 def unsubscribe_next(*, now: datetime) -> bool:
-    """Take back what has been due for longest, unless it is in use; says whether anything was due."""
+    """End the subscription that has been due for longest, unless it is in use. Returns whether any was due."""
     found = due_unsubscriptions(now).values_list("pk", "container_id").first()
     if found is None:
         return False
@@ -47,19 +47,19 @@ def unsubscribe_next(*, now: datetime) -> bool:
 
 
 def due_unsubscriptions(now: Moment) -> "QuerySet[Unsubscription]":
-    """Give what is to be taken back, in its order."""
+    """Return the subscriptions to end, in their order."""
     return Unsubscription.objects.filter(status__in=OPEN, due_at__lte=now).order_by("due_at", "id")
 
 
 @transaction.atomic
 def _claim(pk: int, container_id: str, now: datetime) -> Unsubscription | None:
-    """Count a try and give the row; None where a channel uses the subscription, or may in a moment."""
+    """Count a try and return the row; None if a channel uses the subscription, or may do so in a moment."""
     lock_container(container_id)
     locked = Unsubscription.objects.select_for_update(no_key=True).defer("token")
     row = locked.filter(pk=pk, status__in=OPEN, due_at__lte=now).first()
     if row is None:
         return None
-    if row.tries >= MOST_TRIES:  # the last of them died
+    if row.tries >= MOST_TRIES:  # the last try died
         _end(row, Status.GIVEN_UP, "broke_off")
         return None
     is_live, is_chosen = _uses(row, now)
@@ -80,7 +80,7 @@ def _claim(pk: int, container_id: str, now: datetime) -> Unsubscription | None:
 def _uses(row: Unsubscription, now: datetime) -> tuple[bool, bool]:
     """Say whether a channel uses the subscription, and whether another choice of it is being saved.
 
-    One statement, so that a choice which is saved meanwhile is seen as one or the other.
+    It is one statement, so that a choice saved meanwhile counts as one or the other.
     """
     credentials = ChannelCredential.objects.filter(container_id=OuterRef("container_id"))
     live = credentials.exclude(channel__status=Channel.Status.DISCONNECTED)
@@ -92,7 +92,7 @@ def _uses(row: Unsubscription, now: datetime) -> tuple[bool, bool]:
 
 
 def _take_back(row: Unsubscription) -> None:
-    """Ask the provider and write down what it said; no transaction is open meanwhile."""
+    """Call the provider and record the answer, outside any transaction."""
     try:
         provider = provider_for(row.platform, limits=LIMITS)
         provider.unsubscribe(container_id=row.container_id, token=_token_of(row))
@@ -127,5 +127,5 @@ def _end(row: Unsubscription, status: Status, fault: str = "") -> None:
 
 
 def _mine(row: Unsubscription) -> "QuerySet[Unsubscription]":
-    """The row, as long as nobody has tried again since."""
+    """Return the row unless it was tried again since."""
     return Unsubscription.objects.filter(pk=row.pk, tries=row.tries, status__in=OPEN)

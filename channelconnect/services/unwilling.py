@@ -1,4 +1,4 @@
-"""Who wants no marketing, as the network says of a message of a conversation that it has refused later."""
+"""Records marketing opt-outs that the network reports by failing a conversation's message later."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -9,7 +9,7 @@ from workspaces.conversations.services import inbound
 
 
 def keep_unwilling(facts: Sequence[StatusChanged], *, now: datetime) -> None:
-    """Keep that these people want no marketing, from when their messages failed on."""
+    """Record that these people want no marketing, from when their messages failed."""
     told = [
         MarketingPreferenceChanged(channel=fact.channel, person=fact.person, at=fact.at, wants_marketing=False)
         for fact in facts

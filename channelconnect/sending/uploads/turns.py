@@ -1,4 +1,4 @@
-"""Which file is uploaded next: channels in turn, few files of each, and slow ones beside the others."""
+"""Chooses the next file to upload: channels take turns with few files each, and slow uploads have separate places."""
 
 import time
 from collections import Counter, deque
@@ -6,15 +6,15 @@ from collections.abc import Callable, Hashable
 from typing import Final, Generic, NamedTuple, TypeVar
 
 PER_CHANNEL: Final = 2
-# Uploads that take long, and those of channels whose last one did, have places of their own.
+# Slow uploads, and those of channels whose last upload was slow, have separate places.
 QUICK_UPLOADS: Final = 4
 SLOW_UPLOADS: Final = 4
 AT_ONCE: Final = QUICK_UPLOADS + SLOW_UPLOADS
 SLOW_SECONDS: Final = 2.0
 REMEMBER_SECONDS: Final = 60.0
-# A file is held in memory while it goes out, and so is the body that is made of it. A larger one goes alone.
+# Memory holds a file while it is uploaded, and the request's body made from it. A larger file is uploaded alone.
 MOST_BYTES: Final = 128 * 1024 * 1024
-# A large file that smaller ones have passed for so long is left room: of others only what fits beside it starts.
+# Once smaller files have overtaken a large file for this long, others start only if it still fits beside them.
 PASSED_SECONDS: Final = 5.0
 
 Item = TypeVar("Item", bound=Hashable)
@@ -27,7 +27,7 @@ class Running(NamedTuple):
 
 
 class UploadTurns(Generic[Item]):
-    """What waits to be uploaded and what is being uploaded. Only the thread of the loop uses it."""
+    """Waiting and running uploads. Only the loop's thread uses it."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -43,11 +43,11 @@ class UploadTurns(Generic[Item]):
         return len(self._running) + sum(map(len, self._waiting.values()))
 
     def add(self, item: Item, *, channel: int, size: int) -> None:
-        """Let something of a channel wait for its turn."""
+        """Let an item of a channel wait for its turn."""
         self._waiting.setdefault(channel, deque()).append((item, size))
 
     def take_next(self) -> list[Item]:
-        """Give what is to be started now; the channels that got something stand behind the others."""
+        """Return the items to start now. Channels that got an item move behind the others."""
         taken: list[Item] = []
         for channel in list(self._waiting):
             waiting, before = self._waiting[channel], len(taken)
@@ -60,7 +60,7 @@ class UploadTurns(Generic[Item]):
         return taken
 
     def finish(self, item: Item) -> bool:
-        """Let an upload's place go; says whether it took long."""
+        """Free an upload's place. Returns whether it was slow."""
         running = self._running.pop(item)
         self._bytes -= running.size
         self._of_channel[running.channel] -= 1
@@ -71,7 +71,7 @@ class UploadTurns(Generic[Item]):
         return was_slow
 
     def mark_slow(self) -> list[Item]:
-        """Give the uploads that have begun to take long since this was asked last."""
+        """Return the uploads that have become slow since the last call."""
         now = self._clock()
         late = [
             item
@@ -86,16 +86,16 @@ class UploadTurns(Generic[Item]):
 
     @property
     def slow(self) -> frozenset[Item]:
-        """Those that take long, as far as they were marked."""
+        """The uploads that are marked as slow."""
         return frozenset(self._slow)
 
     def drop_waiting(self) -> None:
-        """Forget what has not begun; what runs keeps its places until it ends."""
+        """Drop waiting items. Running uploads keep their places until they end."""
         self._waiting.clear()
         self._passed.clear()
 
     def _has_room(self, item: Item, size: int) -> bool:
-        """Whether a file may be held in memory now; remembers since when one may not."""
+        """Say whether memory has room for a file now, and remember since when it has not."""
         most = self._most_bytes_beside(item)
         if self._bytes + size > most and (self._running or most < MOST_BYTES):
             self._passed.setdefault(item, (size, self._clock()))
@@ -103,7 +103,7 @@ class UploadTurns(Generic[Item]):
         return True
 
     def _most_bytes_beside(self, item: Item) -> int:
-        """How much may be held where the file that was passed for too long, if there is one, shall find room."""
+        """Return how many bytes may be held beside `item`, minus those for a file that was overtaken for too long."""
         before = self._clock() - PASSED_SECONDS
         passed = next(((one, size) for one, (size, since) in self._passed.items() if since <= before), None)
         return MOST_BYTES if passed is None or passed[0] == item else max(0, MOST_BYTES - passed[1])

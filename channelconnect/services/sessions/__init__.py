@@ -1,1 +1,1 @@
-"""A connect session from its start to its end: what the agency starts, and what its customer does."""
+"""A connect session from start to end: the agency starts it, and its customer goes through it."""

@@ -1,4 +1,4 @@
-"""Starting a connect session."""
+"""Starts connect sessions."""
 
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -49,11 +49,11 @@ def create_session(
     now: datetime,
     by: Actor,
 ) -> ConnectSession:
-    """Start a session; `reconnect` is the public id of the channel to connect again.
+    """Start a session. `reconnect` is the public id of a channel to connect again.
 
-    Raises `ConnectIsOff`, `WorkspaceNotFound` where it has moved to another agency, `SubAccountSuspended`,
-    `ReturnUrlNotRegistered`, `ChannelNotFound` for what is not the
-    sub-account's, `ChannelOfAnotherPlatform`. `now` is by the database's clock, as the session's end will be.
+    Raises `ConnectIsOff`, `WorkspaceNotFound` if the workspace has moved to another agency, `SubAccountSuspended`,
+    `ReturnUrlNotRegistered`, `ChannelNotFound` for a channel of another sub-account, and `ChannelOfAnotherPlatform`.
+    `now` is from the database's clock, like the session's end.
     """
     allowed = require_connect(agency)
     workspace = lock_workspace(workspace)  # nobody moves or suspends it meanwhile
@@ -99,7 +99,7 @@ def _target(workspace: Workspace, platform: str, reconnect: UUID | None) -> Chan
 
 
 def keep_idempotency_key(*, agency: Agency, connection_id: UUID, key: str, request_digest: bytes) -> None:
-    """Keep the key of the request that started a session with it. Raises `KeyTaken`."""
+    """Save the key of the request that started a session. Raises `KeyTaken`."""
     try:
         with transaction.atomic():
             started = ConnectSession.objects.of(agency).filter(uuid=connection_id)

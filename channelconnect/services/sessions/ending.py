@@ -1,4 +1,4 @@
-"""How a session ends: once, with its event in the same transaction, and with its secrets forgotten."""
+"""Ends a session: once, with its event in the same transaction, and with its secrets erased."""
 
 from dataclasses import asdict
 from datetime import datetime
@@ -34,9 +34,9 @@ def end_session(
     error_code: str | None = None,
     channel: Channel | None = None,
 ) -> bool:
-    """Move an open session to its end and record the event; False when it had ended before, which stays.
+    """End an open session and record the event. Returns False if it had already ended; that end stays.
 
-    Past its time a session has been read as expired, so that no other end is possible.
+    A session past its time already reads as expired, so it can end only in that way.
     """
     still_open = ConnectSession.objects.open().filter(pk=session.pk)
     changed = (still_open if status == Status.EXPIRED else still_open.in_time()).update(
@@ -70,7 +70,7 @@ def expire_if_due(*, session: ConnectSession, now: datetime, by: Actor) -> None:
 
 
 def cancel_session(*, session: ConnectSession, now: datetime, by: Actor) -> ConnectSession:
-    """Abandon an open session; one that has ended stays as it is."""
+    """Cancel an open session. An ended session stays as it is."""
     expire_if_due(session=session, now=now, by=by)
     if session.is_open:
         end_session(session=session, status=Status.CANCELLED, now=now, by=by)
@@ -78,7 +78,7 @@ def cancel_session(*, session: ConnectSession, now: datetime, by: Actor) -> Conn
 
 
 def expire_sessions(*, now: datetime, by: Actor, batch: int = 500) -> int:
-    """End open sessions whose time is over; says how many."""
+    """End open sessions whose time is over. Returns how many."""
     return sum(
         end_session(session=session, status=Status.EXPIRED, error_code="session_expired", now=now, by=by)
         for session in expired_sessions(now).select_related("workspace")[:batch]
@@ -86,5 +86,5 @@ def expire_sessions(*, now: datetime, by: Actor, batch: int = 500) -> int:
 
 
 def expired_sessions(now: Moment) -> "QuerySet[ConnectSession]":
-    """Give the open sessions whose time is over, in their order."""
+    """Return the open sessions whose time is over, in their order."""
     return ConnectSession.objects.open().filter(expires_at__lte=now).order_by("expires_at")

@@ -1,6 +1,6 @@
 """The customer's steps: continue, come back from the provider, choose an account.
 
-Providers are never called in a transaction.
+No provider is called inside a transaction.
 """
 
 import json
@@ -32,7 +32,7 @@ class OtherBrowser(Forbidden):
 
 
 class WrongStatus(Conflict):
-    """The session's status does not allow this step; the page shows where it is."""
+    """The session's status does not allow this step. Its page shows the status."""
 
 
 class TenantSuspended(Conflict):
@@ -41,7 +41,7 @@ class TenantSuspended(Conflict):
 
 @dataclass(frozen=True, slots=True)
 class ConsentRedirect:
-    """Where the browser goes, and the secret it keeps in its cookie."""
+    """The address for the browser, and the secret for its cookie."""
 
     consent_url: str
     browser: str
@@ -49,7 +49,7 @@ class ConsentRedirect:
 
 @dataclass(frozen=True, slots=True)
 class AuthorizationResponse:
-    """What the provider sent the browser back with."""
+    """The response that the browser brings back from the provider."""
 
     state: str
     code: str | None
@@ -57,13 +57,13 @@ class AuthorizationResponse:
 
 
 def is_bound_to(session: ConnectSession, browser: str | None) -> bool:
-    """Whether this is the very browser that pressed Continue."""
+    """Whether this is the browser that pressed Continue."""
     bound = session.browser_digest
     return bound is not None and browser is not None and compare_digest(bytes(bound), digest(browser))
 
 
 def require_same_browser(session: ConnectSession, browser: str | None) -> None:
-    """Raise `OtherBrowser` once a session is bound and this is not its browser."""
+    """Raise `OtherBrowser` if the session is bound to another browser."""
     if session.browser_digest is not None and not is_bound_to(session, browser):
         raise OtherBrowser
 
@@ -77,10 +77,10 @@ def require_active_tenant(session: ConnectSession) -> None:
 def start_authorization(
     *, session: ConnectSession, browser: str | None, redirect_uri: str, now: datetime, by: Actor, host: str = ""
 ) -> ConsentRedirect:
-    """Bind the session to this browser and give the provider's address; the first browser wins.
+    """Bind the session to this browser and return the provider's address. The first browser wins.
 
-    `host` is the agency's host on which the browser is, and has its cookie. Raises `OtherBrowser`, `TenantSuspended`,
-    `WrongStatus`; a provider that is not set up ends the session and raises `WrongStatus`.
+    `host` is the agency's host on which the browser is and has its cookie. Raises `OtherBrowser`, `TenantSuspended` and
+    `WrongStatus`. A provider that is not set up ends the session and raises `WrongStatus`.
     """
     require_same_browser(session, browser)
     expire_if_due(session=session, now=now, by=by)
@@ -92,7 +92,7 @@ def start_authorization(
     try:
         consent_url = provider_for(session.platform).consent_url(state=state, redirect_uri=redirect_uri)
     except ProviderFault as fault:
-        # The browser that pressed Continue is bound, so that it is led back as at any other end.
+        # The browser that pressed Continue is bound, so that it is led back as after any other end.
         _bind(session, cookie, state, host)
         fail_session(session=session, fault=fault, now=now, by=by)
         raise WrongStatus from fault
@@ -133,10 +133,10 @@ def complete_authorization(
     now: datetime,
     by: Actor,
 ) -> None:
-    """Take the provider's response: use up its state, exchange the code, list the accounts, move to selecting.
+    """Handle the provider's response: use up its state, exchange the code, list the accounts, move to selecting.
 
-    Whatever goes wrong at the provider ends the session. A state that is used up, replaced or foreign, and a session
-    that is elsewhere by now, change nothing. Raises `OtherBrowser`.
+    Any fault at the provider ends the session. A state that is used, replaced or foreign changes nothing, and so does a
+    session that has moved on. Raises `OtherBrowser`.
     """
     if not is_bound_to(session, browser):
         raise OtherBrowser
@@ -166,7 +166,7 @@ def _authorize(session: ConnectSession, code: str | None, redirect_uri: str) -> 
 
 
 def authorized_accounts(session: ConnectSession) -> tuple[Grant, list[Account]]:
-    """What the provider gave, while the customer is choosing. Raises `WrongStatus` otherwise."""
+    """Return the provider's grant and accounts while the customer is choosing. Raises `WrongStatus` otherwise."""
     if session.status != Status.SELECTING or session.grant is None:
         raise WrongStatus
     kept = json.loads(session.grant)
@@ -174,10 +174,10 @@ def authorized_accounts(session: ConnectSession) -> tuple[Grant, list[Account]]:
 
 
 def select_account(*, session: ConnectSession, browser: str | None, external_id: str, now: datetime, by: Actor) -> None:
-    """Connect the chosen account: check, subscribe, and only then save; whatever goes wrong ends the session.
+    """Connect the chosen account: check, subscribe, and save it last. Any fault ends the session.
 
-    Raises `OtherBrowser`, `TenantSuspended`, `WrongStatus` when the session is not selecting or the account was not
-    listed, and `AccountBusy` when the choice can be made again in a moment.
+    Raises `OtherBrowser`, `TenantSuspended`, `WrongStatus` if the session is not selecting or the account was not
+    listed, and `AccountBusy` if the choice can be made again in a moment.
     """
     if not is_bound_to(session, browser):
         raise OtherBrowser
@@ -201,6 +201,6 @@ def select_account(*, session: ConnectSession, browser: str | None, external_id:
 
 
 def fail_session(*, session: ConnectSession, fault: ProviderFault, now: datetime, by: Actor) -> None:
-    """End a session with a provider's fault; its details go to the log only, and without any token."""
+    """End a session because of a provider's fault. Details go only to the log, without any token."""
     logger.warning("connect session failed", extra={**fault.log, "session": str(session.uuid), "code": fault.code})
     end_session(session=session, status=Status.FAILED, error_code=fault.code, now=now, by=by)

@@ -1,6 +1,6 @@
-"""The provider's answer on its way from the installation's host, where it is registered, to the agency's own.
+"""Forwards the provider's response from the installation's host, where it is registered, to the agency's own host.
 
-The browser carries it, encrypted: if the agency's host is no longer served by us, its new server learns no code.
+The browser carries the response encrypted. If we no longer serve the agency's host, its new server learns no code.
 """
 
 import json
@@ -20,9 +20,9 @@ KIND: Final = "authorization_response"
 
 
 def forwarding_address(session: ConnectSession, response: AuthorizationResponse, *, path: str) -> str | None:
-    """Give where the browser of this session goes with the answer; None where it began on the installation's host.
+    """Return the address that takes the response to the session's host; None if it began on the installation's host.
 
-    A host that is not the agency's any more has no cookie for us: its session cannot go on.
+    A host that the agency no longer has would not send us the cookie, so its session cannot go on.
     """
     if not session.host or agency_of_host(session.host) != session.agency_id:
         return None
@@ -32,7 +32,7 @@ def forwarding_address(session: ConnectSession, response: AuthorizationResponse,
 
 
 def forwarded_response(sealed: str) -> AuthorizationResponse | None:
-    """Read what `forwarding_address` has sealed, for a few minutes; None for anything else."""
+    """Decrypt the response that `forwarding_address` sealed, for a few minutes; None for anything else."""
     try:
         kind, state, code, is_declined = json.loads(keyring().decrypt(sealed.encode(), ttl=LASTS_SECONDS))
     except (InvalidToken, ValueError, TypeError):

@@ -1,4 +1,4 @@
-"""Finding a session: by its secret link, its clean address, the provider's state, the agency's Idempotency-Key."""
+"""Finds a session by its secret link, its id, the provider's state, or the agency's Idempotency-Key."""
 
 import re
 from uuid import UUID
@@ -29,7 +29,7 @@ def session_by_id(uuid: UUID | None) -> ConnectSession | None:
 
 
 def session_by_state(state: str) -> ConnectSession | None:
-    """Find the session that a provider's state names, whether or not it is still good for anything."""
+    """Find the session that a provider's state names, even if the state or the session is used up."""
     found = STATE.fullmatch(state)
     return session_by_id(UUID(found[1])) if found else None
 

@@ -1,4 +1,4 @@
-"""What a move to another agency means for connections that are under way."""
+"""Ends open connections when their workspace moves to another agency."""
 
 from datetime import datetime
 
@@ -11,7 +11,7 @@ from workspaces.subaccounts.services.moving import MoveHandler
 
 
 def _cancel_open(workspace: Workspace, target: Agency, now: datetime, by: Actor) -> None:
-    """End what the old agency began: it leads back to a page of that agency's."""
+    """Cancel the old agency's open sessions, because they lead back to a page of that agency."""
     for session in ConnectSession.objects.open().filter(workspace=workspace).select_related("workspace"):
         cancel_session(session=session, now=now, by=by)
 

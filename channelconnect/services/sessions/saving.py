@@ -1,4 +1,5 @@
-"""The chosen account becomes a channel: its rules, checked before the provider is asked and again under the lock."""
+"""Saves the chosen account as a channel. Its rules are checked before the provider is called, and again under the
+lock."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -35,9 +36,9 @@ class Refused(Exception):
 
 
 def check_choice(*, session: ConnectSession, account: Account) -> Channel | None:
-    """Check target, freedom and room before the provider is asked. Raises `Refused`.
+    """Check target, other holders and room before the provider is called. Raises `Refused`.
 
-    Gives the sub-account's channel that comes back: the one asked for, or the one that holds the account already.
+    Returns the sub-account's channel that is connected again: the target, or the one that holds the account already.
     """
     target = session.target
     if target is not None and target.external_id != account.external_id:
@@ -76,10 +77,10 @@ def _as_refusal() -> Iterator[None]:
 def save_choice(
     *, session: ConnectSession, account: Account, grant: Grant, expected: Unsubscription, now: datetime, by: Actor
 ) -> None:
-    """Save the channel and end the session connected, in one transaction. Raises `Refused` for a race that was lost.
+    """Save the channel and end the session as connected, in one transaction. Raises `Refused` after a lost race.
 
-    A session that ended meanwhile, or whose time is over, leaves no channel behind. Raises `AccountBusy` where the
-    `expected` subscription was taken back already.
+    A session that ended meanwhile, or is past its time, leaves no channel. Raises `AccountBusy` if the `expected`
+    subscription was already ended.
     """
     workspace = lock_workspace(session.workspace)
     locked = ConnectSession.objects.select_for_update(no_key=True).open().in_time().filter(pk=session.pk).first()

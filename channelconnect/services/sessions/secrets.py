@@ -1,4 +1,4 @@
-"""Secrets of a session: its link, its browser's cookie, its state at the provider. Only their digests are stored."""
+"""A session's secrets: its link, its browser's cookie, its state at the provider. Stored digests recognise them."""
 
 import hashlib
 import secrets
@@ -7,15 +7,16 @@ from channelconnect.models import ConnectSession
 
 
 def digest(secret: str) -> bytes:
-    """Give what is stored instead of a secret: SHA-256, 32 bytes."""
+    """Return the stored form of a secret: SHA-256, 32 bytes."""
     return hashlib.sha256(secret.encode()).digest()
 
 
 def new_secret() -> str:
-    """Give 256 random bits in 43 characters."""
+    """Return 256 random bits in 43 characters."""
     return secrets.token_urlsafe(32)
 
 
 def new_state(session: ConnectSession) -> str:
-    """Make a state for one way to the provider and back; it names the session, so that a used one still leads there."""
+    """Make a state for one trip to the provider and back. It names the session, so that a used state still leads
+    there."""
     return session.uuid.hex + new_secret()

@@ -1,4 +1,4 @@
-"""A session at a moment, as the agency reads it: past its time it has expired, even before the sweep ends it."""
+"""A session as the agency sees it at a moment. Past its time it has expired, even before the sweep ends it."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -12,7 +12,7 @@ from channelconnect.models.sessions import Status
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionSnapshot:
-    """The connection as status reads and events carry it; all ids are public ones."""
+    """A connection in status reads and events; all ids are public."""
 
     id: UUID
     workspace_id: UUID
@@ -26,20 +26,20 @@ class ConnectionSnapshot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PendingSnapshot(ConnectionSnapshot):
-    """The same with the secret address for the customer's browser."""
+    """A pending connection, with the secret address for the customer's browser."""
 
     connect_url: str = field(repr=False)
 
 
 def status_at(session: ConnectSession, now: datetime) -> tuple[str, str | None]:
-    """Give status and error code as people read them."""
+    """Return the status and the error code at a moment."""
     if session.is_open and session.expires_at <= now:
         return Status.EXPIRED.value, "session_expired"
     return Status(session.status).value, session.error_code
 
 
 def connect_url(session: ConnectSession, *, now: datetime) -> str | None:
-    """Give the secret address for the customer's browser, while the session is pending."""
+    """Return the secret address for the customer's browser while the session is pending."""
     if session.status != Status.PENDING or session.link is None or session.expires_at <= now:
         return None
     return f"{base_url_of(session.agency_id)}/connect/{session.link}"
@@ -50,7 +50,7 @@ def snapshot_of(session: ConnectSession, *, now: datetime) -> ConnectionSnapshot
 
 
 def pending_snapshot_of(session: ConnectSession, *, now: datetime) -> PendingSnapshot | None:
-    """Give the session with its secret address, or None once it is no longer pending."""
+    """Return a pending session with its secret address; None once it is no longer pending."""
     url = connect_url(session, now=now)
     return None if url is None else PendingSnapshot(**_values(session, now), connect_url=url)
 

@@ -1,4 +1,4 @@
-"""Message templates: kept as the provider lists them, and checked before they are sent."""
+"""Message templates: stored as the provider lists them, and checked before they are sent."""
 
 from channelconnect.services.templates.checking import (
     check_template,

@@ -1,4 +1,4 @@
-"""Whether a template can be sent, and what people then read."""
+"""Checks whether a template can be sent, and renders its text."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -19,14 +19,14 @@ def has_approved_template(workspace: Workspace) -> bool:
 
 
 def find_template(channel: Channel, name: str, language: str) -> MessageTemplate | None:
-    """Give a channel's template in a language, whatever its status."""
+    """Return a channel's template in a language, whatever its status."""
     return MessageTemplate.objects.filter(
         container_id__in=_containers_of(channel), name=name, language=language
     ).first()
 
 
 def check_template(channel: Channel, name: str, language: str, components: Sequence[Any]) -> str:
-    """Give the text that people get. Raises `ContentRefused` for a template that the provider would not send."""
+    """Return the text that people get. Raises `ContentRefused` for a template that the provider would refuse."""
     own = MessageTemplate.objects.filter(container_id__in=_containers_of(channel), name=name)
     template = own.filter(language=language).first()
     if template is None:
@@ -42,7 +42,7 @@ def check_template(channel: Channel, name: str, language: str, components: Seque
 
 
 def is_marketing_template(channel: Channel, name: str, language: str) -> bool:
-    """Whether the provider takes a channel's template for marketing now."""
+    """Whether the provider counts a channel's template as marketing now."""
     template = find_template(channel, name, language)
     return template is not None and template.category.lower() == MARKETING
 

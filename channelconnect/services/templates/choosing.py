@@ -1,4 +1,4 @@
-"""The templates that a person at the inbox may choose from, with what they have to fill in."""
+"""The templates that a person at the inbox may choose, with the parameters to fill in."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -9,13 +9,13 @@ from workspaces.conversations.services.outbound.template_choices import Template
 from workspaces.subaccounts.models import Channel
 
 MOST_SHOWN: Final = 200
-# What is typed fills these; a template whose header is a file is sent over the API.
+# Kinds of parameters that a person can type. A template with a file in its header is sent over the API.
 TYPED: Final = ("text", "url", "copy_code")
 LONGEST_TEXT: Final = 2_000
 
 
 def choices_of_channel(channel: Channel) -> list[TemplateChoice]:
-    """Give a channel's approved templates that need nothing but texts, by their names."""
+    """Return a channel's approved templates whose parameters are all typed, by name."""
     containers = Channel.objects.filter(pk=channel.pk).values("credential__container_id")
     approved = MessageTemplate.objects.filter(container_id__in=containers, status=MessageTemplate.Status.APPROVED)
     return [_choice(template) for template in approved.order_by("name", "language")[:MOST_SHOWN] if _is_typed(template)]
@@ -48,7 +48,7 @@ def _label(parameter: Mapping[str, Any]) -> str:
 
 
 def _filled(template: MessageTemplate, values: Sequence[str]) -> dict[str, Any]:
-    """Give the components as the provider takes them, with the values in the parameters' order."""
+    """Return the template in the provider's form, with the values in the order of the parameters."""
     components: list[dict[str, Any]] = []
     texts: dict[str, dict[str, Any]] = {}
     for parameter, value in zip(template.parameters, values, strict=True):

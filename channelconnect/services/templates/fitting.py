@@ -1,4 +1,4 @@
-"""Whether the components of a message fit its template exactly: nothing is missing, and nothing is too much."""
+"""Checks that a message's components fit its template exactly: none missing and none too many."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,16 +14,16 @@ from workspaces.conversations.services.errors import ContentRefused
 TEXTS: Final = ("header", "body")
 KINDS: Final = (*TEXTS, "button", "carousel", "limited_time_offer")
 BUTTON_PARAMETERS: Final = {"url": "text", "copy_code": "coupon_code"}
-# Buttons that work without a parameter, and take one of these.
+# Buttons that need no parameter, and the parameters that they may take.
 OPTIONAL_PARAMETERS: Final[Mapping[str, tuple[str, ...]]] = {
     "quick_reply": ("payload",),
     "voice_call": ("payload", "ttl_minutes"),
     "otp": ("text",),
     **dict.fromkeys(("flow", "catalog", "mpm", "spm", "order_details"), ("action",)),
 }
-# The provider lists a few buttons by another name than messages call them.
+# Names of buttons in messages that differ from the provider's lists.
 SUB_TYPES: Final = {"otp": "url"}
-# What the provider does not take within a text that fills a template.
+# The provider refuses these in a text that fills a template.
 BREAKS: Final = re.compile(r"[\n\r\t\v\f\x85\u2028\u2029]| {5}")
 NO_BREAKS: Final = gettext_noop(
     "A text that fills a template may hold no line break, no tab and at most four spaces in a row."
@@ -32,16 +32,16 @@ NO_BREAKS: Final = gettext_noop(
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What fills one place of a template; `field` names the component of the message that does."""
+    """The parameters for one place of a template. `field` names their component in the message."""
 
     field: str
     parameters: list[Row]
 
 
 def fitting_parameters(template: MessageTemplate, components: Sequence[Any]) -> dict[str, list[Row]]:
-    """Give the parameters by their place: `body`, `header`, `button.0`, `carousel.0.body`.
+    """Return the parameters by their place: `body`, `header`, `button.0`, `carousel.0.body`.
 
-    Raises `ContentRefused` on `components.N` for a component that does not fit, on `components` where one is missing.
+    Raises `ContentRefused` on `components.N` for a component that does not fit, and on `components` if one is missing.
     """
     wanted: dict[str, list[Mapping[str, Any]]] = {}
     for parameter in template.parameters:
@@ -59,7 +59,7 @@ def fitting_parameters(template: MessageTemplate, components: Sequence[Any]) -> 
 
 
 def _places_of(listed: Sequence[Row], within: str = "") -> Iterator[tuple[str, str]]:
-    """Give every place of a template that a component may name; for a button with its type."""
+    """Yield every place of a template that a component may name; a button's with the button's type."""
     for component in listed:
         kind = text(component.get("type")).lower()
         if kind == "buttons":
@@ -94,7 +94,7 @@ def _given(components: Sequence[Any], places: Mapping[str, str]) -> dict[str, Gi
 
 
 def _parts_of(component: Any, field: str, places: Mapping[str, str], within: str = "") -> Iterator[tuple[str, Given]]:
-    """Give the places that a component fills; a carousel's are those of its cards, too."""
+    """Yield the places that a component fills; a carousel also fills those of its cards."""
     kind = text(row(component).get("type")).lower()
     if kind not in KINDS or (within and kind == "carousel"):
         raise ContentRefused(f"The type of a component must be one of: {', '.join(KINDS)}.", field=field)
@@ -173,7 +173,7 @@ def _kinds(kind: str) -> tuple[str, ...]:
 
 
 def _has_value(parameter: Row) -> bool:
-    """Whether the object that the type names is there and says something."""
+    """Whether the object that the type names is present and has a value."""
     kind = text(parameter.get("type")).lower()
     value = parameter.get(kind)
     return bool(text(value, 2_000)) if kind in ("text", "coupon_code") else bool(row(value))

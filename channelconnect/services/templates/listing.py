@@ -1,4 +1,4 @@
-"""Templates as a workspace sees them."""
+"""A workspace's templates, each with a channel that can send it."""
 
 from uuid import UUID
 
@@ -9,9 +9,9 @@ from workspaces.subaccounts.models import Channel, Workspace
 
 
 def shown_templates(workspace: Workspace, *, channel: UUID | None = None) -> "QuerySet[MessageTemplate]":
-    """Give the workspace's templates, each with a channel that can send it: the one asked for, or its oldest.
+    """Return the workspace's templates, each with the given channel or the oldest that can send it.
 
-    Numbers of one business account share their templates.
+    Numbers of a business account share their templates.
     """
     channels = Channel.objects.filter(
         workspace=workspace, platform="whatsapp", credential__container_id=OuterRef("container_id")

@@ -1,4 +1,4 @@
-"""Listing templates at the provider: hourly, at its callbacks, and when somebody asks."""
+"""Lists templates at the provider: every hour, after its callbacks, and on request."""
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
@@ -43,7 +43,7 @@ TOPICS: Final = {
     MessageTemplate.Status.REJECTED: REJECTED,
     MessageTemplate.Status.PAUSED: PAUSED,
 }
-# Business accounts that nobody has listed yet.
+# Business accounts that were never listed.
 LEARN = """
 INSERT INTO channelconnect_templatesync (container_id, due_at, fault)
 SELECT DISTINCT credential.container_id, %s::timestamptz, ''
@@ -71,7 +71,7 @@ def request_sync(*, channel: Channel, now: datetime) -> TemplateSync:
 
 
 def sync_soon(container_ids: Iterable[str], *, now: datetime) -> None:
-    """Have the templates of these business accounts listed within seconds; those that are not ours are ignored."""
+    """Have these business accounts' templates listed within seconds; accounts that are not ours are ignored."""
     known = ChannelCredential.objects.filter(container_id__in=set(container_ids), channel__platform="whatsapp")
     found = sorted(set(known.values_list("container_id", flat=True)))
     rows = [TemplateSync(container_id=one, due_at=now) for one in found]
@@ -81,30 +81,30 @@ def sync_soon(container_ids: Iterable[str], *, now: datetime) -> None:
 
 
 def sync_when_new(container_id: str, *, now: datetime) -> None:
-    """Have the templates of a business account listed within seconds that nobody has listed yet."""
+    """Have a business account's templates listed within seconds if they were never listed."""
     TemplateSync.objects.bulk_create([TemplateSync(container_id=container_id, due_at=now)], ignore_conflicts=True)
 
 
 def sync_changed(facts: Sequence[TemplateChanged], *, now: datetime) -> None:
-    """List the templates of the business accounts again that the provider tells changes of."""
+    """List the templates again of business accounts for which the provider reports changes."""
     sync_soon([fact.container_id for fact in facts], now=now)
 
 
 def sync_next(*, now: datetime) -> bool:
-    """List the templates of the business account that has been due for longest; False where none is."""
+    """List the templates of the business account that has been due for longest. False if none is due."""
     with connection.cursor() as cursor:
         cursor.execute(LEARN, [now, BATCH])
     due = due_syncs(now).first()
     if due is None:
         return False
-    # First, so that what asks for another listing meanwhile is heard.
+    # The due time is set first, so that a request for another listing meanwhile is not lost.
     TemplateSync.objects.filter(pk=due.pk).update(due_at=now + EVERY)
     run_counted(partial(_sync_due, due, now), kind=KIND, key=due.pk, give_up=partial(_give_up, due, now))
     return True
 
 
 def due_syncs(now: Moment) -> "QuerySet[TemplateSync]":
-    """Give the business accounts whose templates are to be listed, in their order."""
+    """Return the business accounts whose templates are due to be listed, in their order."""
     return TemplateSync.objects.filter(due_at__lte=now).order_by("due_at")
 
 
@@ -120,7 +120,7 @@ def _give_up(due: TemplateSync, now: datetime) -> None:
 
 
 def _sync(due: TemplateSync, now: datetime) -> str:
-    """List and keep; give the code of what went wrong."""
+    """List and store the templates. Returns the code of a fault, or an empty text."""
     credential = (
         ChannelCredential.objects.filter(
             container_id=due.container_id, channel__platform="whatsapp", channel__status=Channel.Status.ACTIVE
@@ -141,9 +141,9 @@ def _sync(due: TemplateSync, now: datetime) -> str:
 
 @transaction.atomic
 def keep_templates(*, container_id: str, listed: Sequence[ListedTemplate], is_first: bool, now: datetime) -> None:
-    """Keep what was listed, forget what no longer is, and record events of statuses that changed.
+    """Store listed templates, delete those no longer listed, and record events for changed statuses.
 
-    What the first listing of an account shows is no change.
+    An account's first listing records no changes.
     """
     rows = MessageTemplate.objects.select_for_update().filter(container_id=container_id)
     before = {(row.name, row.language): row for row in rows.order_by("pk")}
