@@ -1,5 +1,4 @@
-"""The support admin's pages about connecting channels: the switch of each agency, and the records without any
-secret."""
+"""The support admin's pages about connecting channels: the switch of each agency, and records without secrets."""
 
 from typing import Any
 

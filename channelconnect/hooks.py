@@ -1,5 +1,4 @@
-"""Registers channel connect with the other apps: events, menu, labels, handlers of facts, sources of messages,
-checks."""
+"""Registers channel connect with the other apps: events, menu, labels, fact handlers, message sources, checks."""
 
 from django.utils.translation import gettext_lazy as _
 

@@ -34,8 +34,7 @@ COLUMNS: Final = (
 
 
 def find_contacts(lines: str, workspace: Workspace) -> tuple[list[UUID], list[str]]:
-    """Find contacts by phone number, e-mail address or id, one on each line. Returns their ids and the unknown
-    lines."""
+    """Find contacts by phone number, e-mail address or id, one on each line. Returns ids and unknown lines."""
     written = list(dict.fromkeys(line.strip() for line in lines.replace(",", "\n").splitlines() if line.strip()))
     written = written[: MOST_CONTACTS + 1]
     keys = {line: _key(line) for line in written}

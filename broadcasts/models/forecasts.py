@@ -11,8 +11,9 @@ class AudienceForecast(models.Model):
     """The counts so far of a broadcast's audience, as if it began at `starts_at`. The broadcast need not be saved.
 
     `draft` holds the broadcast's columns that decide who gets what, and `digest` identifies them. `found` counts the
-    contacts up to `counted_up_to`; the count ends at `last_contact`. `walked` of `total` is the same progress in
-    people. `tries` is how often the next piece was begun. It returns to zero when a piece is counted.
+    contacts up to the id `counted_up_to`; the count ends at the id `last_contact`. `walked` of `total` gives the same
+    progress as numbers of people. `tries` is how often the next piece was begun. It returns to zero when a piece is
+    counted.
     """
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+", db_index=False)

@@ -138,7 +138,7 @@ class Recipient(models.Model):
             models.Index(fields=["run"], condition=Q(stage=1), name="recipient_claimed"),
             models.Index(fields=["due_at"], condition=Q(stage=2), name="recipient_unknown"),
             models.Index(fields=["broadcast_id", "due_at", "contact_id"], condition=Q(stage=3), name="recipient_held"),
-            # Lists ask for these few among millions. Both columns are written only together with `stage`.
+            # Lists ask for these few among millions. Both columns are written where `stage` changes anyway.
             models.Index(
                 fields=["broadcast_id", "contact_id"], condition=Q(failed_at__isnull=False), name="recipient_failed"
             ),

@@ -1,5 +1,4 @@
-"""Charts that the server draws as SVG: positions and sizes for numbers. A table beside each chart repeats the
-numbers."""
+"""Charts that the server draws as SVG from numbers. A table beside each chart repeats the numbers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-# Programs with bot, crawler or preview in their name match the first words. CUBOT is a brand of phones.
+# The first words find programs that call themselves bot, crawler or preview. CUBOT is a brand of phones.
 PREVIEWS: Final = re.compile(
     r"(?<!cu)bot(?![a-z])|crawl|spider|preview|externalhit|externalagent|externalfetcher|facebookcatalog|facebot|"
     r"^WhatsApp/|Slack-ImgProxy|Google-?Messages|GoogleImageProxy|Google-(?:PageRenderer|Read-Aloud|Safety)|"

@@ -22,7 +22,7 @@ from channelconnect.services.allowance_keys import OPEN_SECONDS, Key, keys_of, l
 from config.leases.arrays import integers, moments
 
 NAME: Final = "broadcasts"
-# Skipped and held recipients leave their room to others, which the next pass finds behind the position reached.
+# Skipped and held recipients leave their room to others, which the next pass finds after the position reached.
 PASSES: Final = 6
 # A claim skips at most this many. If most recipients are skipped, it looks at up to this many more than have room.
 SKIPPED_AT_ONCE: Final = 500
@@ -110,7 +110,7 @@ class Claim:
         return claimed
 
     def _is_skipping(self, channel: int) -> bool:
-        """Whether more of a channel is due, although most of it is skipped."""
+        """Whether the channel has a broadcast with more due recipients, most of which are skipped."""
         return not self._mostly_skipped.isdisjoint(self._queues.get(channel, ()))
 
     def _share(self, rooms: Mapping[int, int], batch: int) -> dict[int, int]:
@@ -188,7 +188,7 @@ class Claim:
         return due.reason or (Reason.OUTSIDE_WINDOW if needs_window and not due.is_open else None)
 
     def _is_short(self, broadcast: int, *, from_front: bool) -> None:
-        """Handle a broadcast with nothing left behind its position: return to the front, or leave it for now."""
+        """Handle a broadcast with nothing left after its position: return to the front, or leave it for now."""
         if from_front:
             self.finished.add(broadcast)
         if from_front or not self._places.begin_anew(broadcast):

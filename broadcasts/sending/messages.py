@@ -47,7 +47,7 @@ class KnownBroadcasts:
         self._known: dict[int, SendingBroadcast] = {}
 
     def find(self, cursor: Any, ids: Collection[int]) -> dict[int, SendingBroadcast]:
-        """Return these broadcasts by their ids; without any that is deleted or was never begun."""
+        """Return these broadcasts by their ids. Deleted broadcasts, and those that were never begun, are missing."""
         missing = [key for key in ids if key not in self._known]
         if missing:
             if len(self._known) + len(missing) > MOST_KNOWN:

@@ -47,8 +47,7 @@ class Places:
             self._rests[broadcast] = min(LONGEST_REST_SECONDS, seconds * REST_FOR_EACH_SECOND)
 
     def begin_anew(self, broadcast: int) -> bool:
-        """Return to the front once nothing is left behind the position. False if it is too early for another such
-        walk."""
+        """Return to the front once nothing is left after the position. False if it is too early for that."""
         if monotonic() - self._began_at.get(broadcast, 0.0) < self._rests.get(broadcast, 0.0):
             return False
         self._begin_anew(broadcast)

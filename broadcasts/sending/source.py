@@ -58,7 +58,7 @@ class BroadcastRecipients:
         for _, channel, broadcast in rows:
             ready.setdefault(channel, []).append(broadcast)
         for channel, broadcasts in ready.items():
-            # Broadcasts that had the last turn stay behind the others.
+            # Broadcasts that had the last turn stay after the others.
             known = dict.fromkeys(self._queues.get(channel, ()))
             still = set(broadcasts)
             ready[channel] = [one for one in broadcasts if one not in known] + [one for one in known if one in still]

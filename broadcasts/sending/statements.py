@@ -28,9 +28,9 @@ SELF = """
 SELECT number FROM channelconnect_senderrun WHERE number = %(run)s AND lost_at IS NULL FOR UPDATE
 """
 
-# Due recipients of each broadcast that is still being sent, as many as asked for. The search starts behind this run's
-# position, because dead index entries lie before it while any transaction holds an old snapshot. A recipient without a
-# contact's row has been removed. Opt-outs and the window are checked again here, right before the message is sent.
+# Due recipients of each broadcast that is still being sent, as many as asked for. The search starts after this run's
+# position, because dead index entries lie before it while any transaction holds an old snapshot. If no contact row is
+# found, the contact was removed. Opt-outs and the window are checked again here, right before the message is sent.
 #
 # A recipient that was tried before is given up a day after its first claim. Time in which it was due but no sender
 # could try it (a pause, a suspension, others before it) does not count, so the claim's time moves forward by it.
@@ -75,7 +75,7 @@ UPDATE broadcasts_recipient recipient SET stage = 3, due_at = told.due_at
 FROM unnest(%(places)s::tid[], %(due)s::timestamptz[]) AS told (place, due_at) WHERE recipient.ctid = told.place
 """
 
-# Without an address, the contact was removed while the broadcast was prepared: its data is erased.
+# 'no_address' means that the contact was removed while the broadcast was prepared; its data is erased.
 SKIP = """
 UPDATE broadcasts_recipient recipient SET stage = 4, status = 'skipped', skip_reason = told.reason,
     address = CASE WHEN told.reason <> 'no_address' THEN recipient.address END,
@@ -212,7 +212,7 @@ FROM late WHERE recipient.broadcast_id = late.broadcast_id AND recipient.contact
 RETURNING recipient.broadcast_id, recipient.contact_id
 """  # noqa: S608  # texts of our own
 
-# Broadcasts with recipients that wait for room, behind the last broadcast that was looked at. Waiting for room uses up
+# Broadcasts with recipients that wait for room, after the last broadcast that was looked at. Waiting for room uses up
 # no tries: RELEASE restarts the claim's time.
 WITH_HELD = """
 FROM broadcasts_broadcast broadcast

@@ -45,7 +45,7 @@ class Streak(NamedTuple):
 
 
 def streaks_of(results: Sequence[Sent]) -> dict[int, Streak]:
-    """Return each broadcast's streak at the end of these results, which are ordered by the end of their calls."""
+    """Return each broadcast's streak after these results, in the order in which their calls ended."""
     found: dict[int, Streak] = {}
     sent: defaultdict[int, bool] = defaultdict(bool)
     for one in sorted(results, key=lambda one: one.at):

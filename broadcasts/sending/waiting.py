@@ -24,7 +24,7 @@ from config.postgresql.advisory_locks import AdvisoryLock
 
 OVERDUE_BATCH: Final = 500
 LONGEST_UNKNOWN_SECONDS: Final = UNKNOWN_SECONDS * 2
-# Of each half second.
+# The time for this in each half second.
 ENDING_SECONDS: Final = 0.1
 MOST_BROADCASTS: Final = 1_000
 # At most this many recipients of an allowance are released and unsent at the same time.

@@ -14,7 +14,7 @@ from broadcasts.services.events.recipient_events import record_recipient_events
 from broadcasts.services.recipient_chunks import add_to_chunks
 from workspaces.contacts.services import ContactMergeHandler, ContactRemovalHandler
 
-# Broadcasts are locked before their recipients, as the sender does it. These are the broadcasts whose chosen contacts
+# Broadcasts are locked before their recipients, as the sender does. These are the broadcasts whose chosen contacts
 # change, and those in which the contact who stays may become a recipient.
 LOCK_BROADCASTS: Final = """
 SELECT broadcast.id FROM broadcasts_broadcast broadcast
@@ -136,7 +136,7 @@ def forget_contact(contact: int) -> None:
 
 
 def move_recipients(kept: int, gone: int) -> None:
-    """Give `kept` the messages that `gone` still waits for, unless `kept` is a recipient of the broadcast anyway.
+    """Give `kept` the messages that `gone` still waits for, unless `kept` gets the broadcast anyway.
 
     A sent message keeps the contact id of `gone`, because the network's statuses name it.
     """

@@ -1,4 +1,5 @@
-"""A broadcast's counts. The transaction that changes recipients changes them, so nothing counts the rows."""
+"""A broadcast's counts. The transaction that changes recipients also changes their counts, so rows are never
+counted."""
 
 from collections.abc import Collection, Mapping
 from typing import Any, Final
@@ -12,8 +13,8 @@ from config.leases.arrays import integers
 COUNTS: Final = ("pending", "sent", "delivered", "read", "failed", "skipped", "held", "clicked")
 BUCKETS: Final = 16
 
-# A database connection has its bucket, so two writers rarely wait for each other. Rows are locked in the order of their
-# broadcasts, so writers that do wait cannot deadlock.
+# Each database connection writes to one bucket, so two writers rarely wait for each other. Rows are locked in the order
+# of their broadcasts, so writers that do wait cannot deadlock.
 ADD = f"""
 INSERT INTO broadcasts_broadcastcount AS kept (broadcast_id, bucket, {", ".join(COUNTS)})
 SELECT change.broadcast_id, pg_backend_pid() %% {BUCKETS}, {", ".join(f"change.{name}" for name in COUNTS)}

@@ -118,7 +118,7 @@ def pause_broadcast(*, broadcast: Broadcast, now: datetime, by: Actor, reason: s
 
 @transaction.atomic
 def give_up_broadcast(*, broadcast: int, now: datetime) -> None:
-    """Pause a broadcast whose preparation killed its process several times, with a reason for people."""
+    """Pause a broadcast, with a reason for people, because its preparation killed its process several times."""
     pause_for_fault([broadcast], BROKE_OFF, now)
     paused = Broadcast.objects.filter(pk=broadcast, status=Status.PAUSED)
     if paused.exclude(paused_reason=BROKE_OFF).update(paused_reason=BROKE_OFF, updated_at=now):

@@ -71,7 +71,7 @@ def check_held_broadcasts(now: datetime) -> bool:
 
 
 def _under_way() -> "QuerySet[Broadcast]":
-    """Room comes and goes daily, so the state lasts as long as its broadcast. It is notified only once."""
+    """Return broadcasts under way. Room comes and goes daily, so a held broadcast is notified once, until it ends."""
     return Broadcast.objects.filter(status__in=(Broadcast.Status.SENDING, Broadcast.Status.PAUSED))
 
 

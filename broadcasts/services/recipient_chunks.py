@@ -1,8 +1,8 @@
 """Finds the start of a page of all recipients by the chunks in which they were prepared.
 
-The search adds up the chunks' numbers and walks at most one chunk, whatever the broadcast's size. A change of a
-broadcast's recipients changes its chunks in the same transaction. Otherwise their sum is too small, and they are not
-used.
+The search adds up the chunks' numbers and walks at most one chunk, whatever the broadcast's size. Every change of a
+broadcast's recipients either changes its chunks in the same transaction, or leaves their sum too small. Chunks whose
+sum is too small are not used.
 """
 
 from collections.abc import Collection
@@ -20,7 +20,7 @@ SELECT up_to, newer FROM (
 ) AS chunk
 WHERE total = %(total)s AND newer <= %(offset)s ORDER BY up_to LIMIT 1
 """
-# A contact belongs to the first chunk that reaches its id. A contact behind all of them becomes a chunk, unless
+# A contact belongs to the first chunk that reaches its id. A contact after all of them becomes a chunk, unless
 # preparation still reaches it.
 ADD: Final = """
 INSERT INTO broadcasts_recipientchunk AS chunk (broadcast_id, up_to, number)
@@ -43,8 +43,7 @@ def add_chunk(broadcast: int, *, up_to: int, number: int) -> None:
 
 
 def add_to_chunks(broadcasts: Collection[int], *, contact: int, number: int) -> None:
-    """Record that a contact became a recipient of broadcasts that had passed it (1), or is no recipient any more
-    (-1)."""
+    """Record that a contact became a recipient of broadcasts that had passed it (1), or no longer is one (-1)."""
     if broadcasts:
         _execute(ADD, {"broadcasts": list(broadcasts), "contact": contact, "number": number})
 

@@ -65,7 +65,7 @@ class GoneOut(NamedTuple):
 
 
 def bring_broadcasts(conversation: Conversation) -> None:
-    """Write broadcasts' messages to a conversation's contact into the conversation, and update their statuses."""
+    """Copy the broadcasts' messages for a conversation's contact into the conversation, and update their statuses."""
     gone_out = _gone_out(conversation)
     if not gone_out:
         return

@@ -125,8 +125,7 @@ def _begin(statement: str, **values: int) -> Reading | None:
 
 
 def take(reading: Reading, *, now: datetime) -> list[Body]:
-    """Mark a reading's notices as read in the caller's transaction, and return them; empty if another reader has
-    them."""
+    """Mark a reading's notices as read in the caller's transaction, and return them; empty if others have them."""
     with connection.cursor() as cursor:
         cursor.execute(TAKE, [reading.id])
         if not cursor.rowcount:

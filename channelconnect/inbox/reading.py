@@ -130,8 +130,7 @@ def _count(facts: dict[type, list[Fact]]) -> None:
 
 
 def _give_back(reading: Reading, error: Exception, is_passing: bool) -> None:
-    """End a failed reading. The log says what broke and where; it quotes no error, which may hold a customer's
-    message."""
+    """End a failed reading. The log says what broke and where, but quotes no error: it may hold a message."""
     cause = error.__cause__ if isinstance(error.__cause__, psycopg.Error) else error
     state = f" {cause.sqlstate}" if isinstance(cause, psycopg.Error) and cause.sqlstate else ""
     fault = f"{type(cause).__name__}{state}"

@@ -18,8 +18,7 @@ AGAIN_SECONDS = 2
 
 
 class Callback(StatusPage):
-    """The only GET that changes a session. A repeated parameter counts as missing, because parsers may disagree on
-    it."""
+    """The only GET that changes a session. A repeated parameter counts as missing: parsers may disagree on it."""
 
     http_method_names = ["get", "head"]
 

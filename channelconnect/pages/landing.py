@@ -1,4 +1,4 @@
-"""The page behind the secret link: who asks for what, and buttons to continue or cancel. Viewing it changes nothing."""
+"""The landing page of the secret link: who asks for what, with Continue and Cancel. Viewing it changes nothing."""
 
 from uuid import UUID
 
@@ -43,7 +43,7 @@ class StatusPage(ConnectPage):
         return page
 
     def show_outcome(self) -> HttpResponse:
-        """Show a session's outcome with the way back. If there is something to read, the page leads back after a
+        """Show a session's outcome with the way back. If there is something to read, the browser returns after a
         while."""
         is_bound = is_bound_to(self.session, self.browser)
         context = outcome_context(self.session, self.now, is_bound=is_bound)

@@ -34,8 +34,7 @@ def connections(agency: Agency, most: int) -> Iterator[SupportRow]:
 
 
 def parked_callbacks(agency: Agency, most: int) -> Iterator[SupportRow]:
-    """Yield callbacks of the whole installation that failed to be read. An unread callback belongs to no known
-    agency."""
+    """Yield callbacks of the whole installation that could not be read. Their agency is unknown until they are read."""
     parked = ProviderNotice.objects.filter(read_at=None, tries__gt=0).defer("body").order_by("-tries", "due_at")
     for notice in parked[:most]:
         is_left = notice.tries >= MOST_TRIES

@@ -1,5 +1,4 @@
-"""The clients of the outside networks: consent, tokens, accounts and subscriptions; and the signed notices they
-send."""
+"""The clients of the outside networks: consent, tokens, accounts, subscriptions, and signed notices from them."""
 
 from channelconnect.providers.faults import ProviderFault
 from channelconnect.providers.grants import Account, Grant

@@ -86,8 +86,7 @@ def outcome_of(*, step: Step, status: int, code: int | None, is_graph: bool) -> 
 
 
 def scrubbed(text: object, secrets: Iterable[str]) -> str:
-    """Return a shortened text of the provider without the call's secrets and without anything that looks like a
-    secret."""
+    """Return a provider's text, shortened and without the call's secrets or anything that looks like a secret."""
     shown = str(text)[: 4 * LONGEST_TEXT]
     for secret in secrets:
         if secret:

@@ -7,7 +7,9 @@ from django.conf import settings
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderSettings:
-    """`*_config_id` name Login for Business configurations. Without one the consent asks for scopes by name."""
+    """The settings of the clients. `*_config_id` name Login for Business configurations.
+
+    Without a configuration the consent asks for scopes by name."""
 
     graph_url: str
     dialog_url: str

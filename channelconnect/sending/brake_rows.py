@@ -6,7 +6,7 @@ from typing import NamedTuple
 from config.leases.arrays import decimals, texts
 from config.leases.connection import Connection
 
-# A newly started sender applies a brake that was pulled this long ago or less; the others have released it by then.
+# A newly started sender applies brakes up to this old, although the others have been releasing them since.
 TOLD_SECONDS = 300
 KEPT_SECONDS = 24 * 3_600
 
@@ -39,8 +39,7 @@ class Pull(NamedTuple):
 
 
 def write_pulls(connection: Connection, pulls: Iterable[Pull]) -> None:
-    """Write pulls for other senders. Several pulls of a scope become one with the longest stop and the smallest
-    share."""
+    """Write pulls for other senders. Pulls of one scope become one with the longest stop and the smallest share."""
     by_scope: dict[str, Pull] = {}
     for pull in pulls:
         known = by_scope.get(pull.scope, pull)

@@ -54,8 +54,7 @@ class Flow:
 
 
 class Brake:
-    """An applied brake. Another thread may read its `room`, so values that change together are replaced as one
-    tuple."""
+    """An applied brake. Another thread may read `room`, so values that change together are replaced as one tuple."""
 
     def __init__(self, most: float, now: float) -> None:
         self.most = max(most, LEAST_RATE / LEAST_SHARE)
@@ -113,8 +112,7 @@ class Brake:
 
 
 class Brakes:
-    """All brakes of one run. The loop's thread pulls them; the claimer's thread asks for room and tells other
-    senders."""
+    """All brakes of one run. The loop's thread pulls them; the claimer's thread reads them and tells other senders."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock

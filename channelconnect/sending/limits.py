@@ -25,7 +25,7 @@ SLOWER: Final = 0.5
 FASTER: Final = 1.1
 CLEAN_SECONDS: Final = 10.0
 
-# The number for a channel's first claim, when its rate is not known yet.
+# The number of messages for a channel of which nothing is known yet.
 FIRST_CLAIM: Final = 10
 # A channel may have as many calls in flight as its rate starts in this time, within these bounds.
 CALL_SECONDS: Final = 0.4
@@ -49,7 +49,7 @@ def kept_of(limit: float) -> int:
 class TokenBucket:
     """A rate of messages a second. After a complaint by the provider it is halved, and recovers step by step.
 
-    Another thread may ask for `room`, so the values behind it are replaced as one tuple.
+    Another thread may ask for `room`, so the values that it reads are replaced as one tuple.
     """
 
     def __init__(self, rate: float, now: float) -> None:

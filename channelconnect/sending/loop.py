@@ -35,8 +35,7 @@ MOST_UNRECORDED = 2_000
 
 
 def run_sender(*, should_stop: Callable[[], bool], seconds: float = RUN_SECONDS) -> None:
-    """Run senders one after the other for this long. A fault of the database or a takeover by others starts a new
-    run."""
+    """Run senders one after the other for this long. A new run begins after a database fault or a takeover."""
     until = time.monotonic() + seconds
     while not should_stop() and time.monotonic() < until:
         run = SenderRun()

@@ -2,12 +2,12 @@
 
 Conversations are one source, broadcasts another. A source owns its rows; the sender knows channels, rates, calls and
 errors. To add a source, write these methods over its table, and add it to `message_sources` in the app's `hooks.py`.
-The lower `priority` is claimed first, whatever waits behind it. 0 is for messages that people wait for; all other
+The lower `priority` is claimed first, whatever waits elsewhere. 0 is for messages that people wait for; all other
 sources leave a tenth of every limit to these.
 
 A source keeps these rules. A claim is committed before `claim` returns. A row that a run has claimed is never given to
-another run, unless `give_back` or a `retry` says that the provider cannot have it. What a dead run had claimed becomes
-unknown, waits for the provider's status, and fails with `send_outcome_unknown` after `UNKNOWN_SECONDS`.
+another run, unless `give_back` or a `retry` says that the provider cannot have it. The claims of a dead run become
+unknown, wait for the provider's status, and fail with `send_outcome_unknown` after `UNKNOWN_SECONDS`.
 """
 
 from collections.abc import Collection, Mapping, Sequence

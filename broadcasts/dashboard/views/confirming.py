@@ -1,5 +1,4 @@
-"""The pages that confirm scheduling and approving. They show how many people get the broadcast, when, and who does
-not."""
+"""The pages that confirm scheduling and approving: how many people get the broadcast, when, and who does not."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -47,7 +46,7 @@ class BroadcastQuestion(OneBroadcast, DashboardForm[Confirmed]):
     approving: ClassVar[bool]
     move: ClassVar[Callable[..., Broadcast]]
     said: ClassVar[StrOrPromise]
-    asks_of: ClassVar[Callable[..., bool]]  # whether the broadcast's state still needs an answer
+    asks_of: ClassVar[Callable[..., bool]]  # whether the broadcast's status still allows this move
 
     def make_form(self, data: Any = None) -> Confirmed:
         return Confirmed(data)

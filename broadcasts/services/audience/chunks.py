@@ -1,4 +1,4 @@
-"""Chooses the chunk of an audience that a connection prepares: the next, or the one behind it if the next is taken.
+"""Chooses the chunk of an audience that a connection prepares: the next, or the one after it if the next is taken.
 
 Two connections prepare chunks at the same time, but commit them in the order of their contacts. So one number still
 says how far a broadcast has come, and recipients appear in the order of their ids. Of two contacts with one address the
@@ -25,7 +25,8 @@ Status = Broadcast.Status
 
 
 class TakenChunk(NamedTuple):
-    """The contacts behind `after`, up to `up_to`. `previous` names the chunk before while another connection has it."""
+    """The contacts with ids above `after`, up to `up_to`. `previous` is the chunk before, if another connection has
+    it."""
 
     broadcast: Broadcast
     after: int
@@ -70,8 +71,7 @@ def find_chunk(broadcast: int, *, size: int | None, alone: bool) -> TakenChunk |
 
 
 def _free_place(broadcast: Broadcast, after: int, size: int, *, is_taken: bool) -> tuple[int, int | None] | None:
-    """Take the next chunk, or the one behind it. Returns its `after`, and that of the chunk before if another has
-    it."""
+    """Take the next chunk, or the one after it. Returns its `after`, and that of a chunk before that others have."""
     last = broadcast.last_contact or 0
     previous: int | None = None
     place: int | None = broadcast.prepared_up_to

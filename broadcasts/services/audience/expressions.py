@@ -1,4 +1,4 @@
-"""A broadcast's questions to each contact, as SQL: address, moment, values of variables, reason to skip.
+"""The SQL of a broadcast's audience: each contact's address, moment, values of variables, and reason to skip.
 
 The contact's row is named `person`. The statement has only the parts that the broadcast needs.
 """
@@ -108,8 +108,7 @@ def _address(statement: Statement, platform: str) -> tuple[str, str]:
 
 
 def _need_window(statement: Statement, started_at: datetime, due_at: str) -> None:
-    """Skip people who are due at once with a closed window. Others may still write first, and the sender checks
-    them."""
+    """Skip people who are due at once and have a closed window. The sender checks all others, who may still write."""
     table = Conversation._meta.db_table
     statement.joins.append(
         f"LEFT JOIN {table} conversation"

@@ -47,7 +47,7 @@ class InTheWay(Exception):
 
 
 class Joined(NamedTuple):
-    """The result of `join_preparation`: whether it shares the audience, and whether it has the chunk behind `after`."""
+    """The result of `join_preparation`: whether it shares the audience, and whether it has the chunk after `after`."""
 
     may_prepare: bool
     is_taken: bool
@@ -55,8 +55,7 @@ class Joined(NamedTuple):
 
 
 def join_preparation(broadcast: int, *, alone: bool) -> Joined | None:
-    """Share a broadcast's audience until the transaction ends, or wait for all of it. Also try to take the next
-    chunk."""
+    """Share a broadcast's audience until the transaction ends, or wait for all of it. Also try to take a chunk."""
     values = {
         "class": AdvisoryLock.AUDIENCE.value,
         "chunks": AdvisoryLock.AUDIENCE_CHUNK.value,

@@ -76,8 +76,7 @@ def with_people(statement: str, person: Person, people: "QuerySet[Contact]", cur
 
 
 def insert(person: Person, *, is_careful: bool) -> str:
-    """Return the statement that inserts recipients; with care if a contact's address may be in the broadcast
-    already."""
+    """Return the statement that inserts recipients; with care if the broadcast may have an address already."""
     # Of two contacts with one address the older gets the message, whatever the plan.
     on_conflict = "ORDER BY asked.id ON CONFLICT DO NOTHING" if is_careful else ""
     return INSERT.format(columns=COLUMNS, asked=asked(person), on_conflict=on_conflict, counted=COUNTED)

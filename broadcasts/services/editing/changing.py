@@ -58,8 +58,7 @@ def _lock_draft(broadcast: Broadcast, otherwise: str) -> Broadcast:
 
 
 def _fields_of(draft: Broadcast) -> BroadcastFields:
-    """Return a draft's fields as the author wrote them, without the audience. An anchor is computed, so it is left
-    out."""
+    """Return a draft's fields as the author wrote them, without the audience and without a computed anchor."""
     is_fixed = draft.timezone_mode == Broadcast.TimezoneMode.FIXED
     return {
         "name": draft.name,

@@ -103,8 +103,7 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """The allowance of a number or its portfolio: so many `people` within `window`; `key` is its name in the
-    database."""
+    """The allowance of a number or its portfolio: so many `people` within `window`; `key` is its name."""
 
     key: str
     people: int

@@ -29,7 +29,7 @@ SIZE: Final = 50_000
 FIRST_SECONDS: Final = 0.6
 # A piece that takes longer, on a busy or blocked database, is cancelled.
 LONGEST_MS: Final = 3_000
-# A completed count is reused for `KEPT`. An unfinished count goes on, and is not started anew, for `LONGEST`.
+# A completed count is reused for `KEPT`. An unfinished count is continued for `LONGEST` before a new one may start.
 KEPT: Final = timedelta(minutes=1)
 LONGEST: Final = timedelta(minutes=10)
 # The number of a workspace's forecasts that are counted at once. Beyond it the oldest is given up.

@@ -1,4 +1,4 @@
-"""Plans when recipients are sent to, within an allowance of people to write to first in 24 hours."""
+"""Plans when messages leave, if only so many people may be written to first in 24 hours."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from heapq import heapify, heappop, heappush
 from typing import Final, NamedTuple
 
-# This many openings are simulated one by one. After them the same number opens each day.
+# This many openings are simulated one by one. After them the whole limit opens once a day.
 MOST_OPENINGS: Final = 5_000
 MOST_DAYS: Final = 366
 # More waves than this are grouped by hour, and then by day.
@@ -33,8 +33,7 @@ class Due(NamedTuple):
 
 @dataclass(slots=True)
 class Plan:
-    """The number of messages by the moment at which they leave. `held` counts those that leave later than they are
-    due."""
+    """The number of messages by the moment at which they leave. `held` counts those that leave later than due."""
 
     leaving: Counter[datetime] = field(default_factory=Counter)
     held: int = 0
@@ -64,8 +63,7 @@ def without_limit(due: Iterable[Due]) -> Plan:
 def within_limit(
     due: Sequence[Due], *, limit: int, ends: Iterable[tuple[datetime, int]], ahead: int, window: timedelta
 ) -> Plan:
-    """Plan messages within a limit. `ends` says when uses end, and how many; `ahead` is how many others wait
-    already."""
+    """Plan messages within a limit. `ends` has the times and numbers of ending uses, `ahead` how many others wait."""
     simulation = _Simulation(limit, window, list(ends), ahead)
     for one in sorted(due):
         simulation.reach(one.at)

@@ -17,7 +17,7 @@ from broadcasts.services.events.recording import record_broadcast_change
 from broadcasts.services.listing import joined
 from config.leases.arrays import integers
 
-# The most broadcasts of a sweep; the next sweep goes on behind them.
+# The most broadcasts of a sweep; the next sweep goes on with later ones.
 MOST_BROADCASTS: Final = 10_000
 BATCH: Final = 500
 Status = Broadcast.Status
@@ -39,7 +39,7 @@ WHERE status = 'sending' AND is_prepared AND id IN (
 
 
 def complete_broadcasts(*, now: datetime, after: int) -> int:
-    """Complete finished broadcasts among the next behind `after`. Returns the last one looked at; 0 at the end.
+    """Complete finished broadcasts among the next after `after`. Returns the last one looked at; 0 at the end.
 
     So broadcasts that wait for long, however many, keep no newer broadcast from its end.
     """

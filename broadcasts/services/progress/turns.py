@@ -1,5 +1,4 @@
-"""Prepares in small pieces; agencies, workspaces and broadcasts take turns, so a large broadcast delays no small
-one."""
+"""Prepares in small pieces with turns for agencies, workspaces and broadcasts, so a large one delays no small one."""
 
 import logging
 import time
@@ -27,8 +26,7 @@ PAUSE_SECONDS: Final = 30.0
 
 
 class PreparationTurns:
-    """The turns of one connection. Several connections work side by side, and locks tell them which chunks are
-    taken."""
+    """The turns of one connection. Several connections work side by side; locks say which chunks are taken."""
 
     def __init__(self, *, chunk: int | None = None) -> None:
         self._chunk = chunk
@@ -100,8 +98,7 @@ class PreparationTurns:
             return False
 
     def _prepare_counted(self, broadcast: int) -> bool:
-        """Prepare a chunk as the broadcast's first or second connection. After a crash only one connection prepares
-        it."""
+        """Prepare a chunk as the broadcast's first or second connection; after a crash, only as the first."""
         now = database_now()
         work = partial(prepare_chunk, broadcast, now=now, size=self._chunk)
         give_up = partial(_give_up, broadcast, now=now)

@@ -247,8 +247,7 @@ class Effects:
 
 
 def _draw_from_errors(failed: Mapping[Key, Told], channels: Mapping[int, int], *, now: datetime) -> None:
-    """Apply errors' effects: pause broadcasts that would fail for all, mark lost channels, record marketing
-    opt-outs."""
+    """Apply errors' effects: pause broadcasts that would fail for all, mark lost channels, record opt-outs."""
     stopped: dict[str, set[int]] = defaultdict(set)
     lost: dict[int, str] = {}
     unwilling: list[MarketingWish] = []

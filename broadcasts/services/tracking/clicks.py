@@ -162,8 +162,7 @@ class WaitingClicks:
         self._lost = 0
 
     def add(self, link: Target) -> bool:
-        """Keep a click. Returns whether the caller must have the clicks written, because no thread is about to do
-        so."""
+        """Keep a click. Returns whether the caller must have the clicks written, because no thread is going to."""
         with self._lock:
             if len(self._waiting) < MOST_WAITING:
                 self._waiting.append(link)

@@ -69,7 +69,7 @@ def with_tracked_links(
 ) -> tuple[str, Mapping[str, Any] | None, list[str]]:
     """Return the frozen text and template, with `{{link.N}}` for the address N, and the addresses.
 
-    A URL button takes only the part behind its approved address. If that address ends in our own `/l/`, and the
+    A URL button takes only the part after its approved address. If that address ends in our own `/l/`, and the
     parameter is an address, then the button gets only the token. `approved` are the synchronised template's components.
     """
     links: list[str] = []

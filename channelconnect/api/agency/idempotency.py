@@ -13,8 +13,7 @@ from config.api.idempotency import Idempotency, KeyUsedOtherwise, Work, fingerpr
 
 
 class ConnectionIdempotency(Idempotency):
-    """Answers a repeated request with 200 and the connection as it is now; its secret address is not stored for
-    this."""
+    """Answers a repeated request with 200 and the connection as it is now. It stores no secret address for that."""
 
     def answer_once(
         self, view: Any, request: Request, work: Work, prepare: Callable[[], None] | None = None

@@ -1,5 +1,4 @@
-"""A client for the Graph API: versioned paths, error bodies, pages with cursors, rate limits; one operation at a
-time."""
+"""A client for the Graph API: versioned paths, error bodies, pages with cursors, rate limits. It does one operation."""
 
 import hashlib
 import hmac

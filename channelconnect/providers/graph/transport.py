@@ -1,4 +1,4 @@
-"""The only module that speaks HTTP to a provider while pages wait: bounded in time and size, on kept connections."""
+"""The HTTP client of calls to the Graph API: bounded in time and size, on kept connections."""
 
 import time
 from collections.abc import Mapping

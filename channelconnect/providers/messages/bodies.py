@@ -50,8 +50,7 @@ def _whatsapp(message: OutgoingMessage) -> Body:
 
 
 def _address(to: Recipient) -> Body:
-    """Address a number with its `+`, or WhatsApp adds the business's country code; address a hidden number by its
-    id."""
+    """Address a number with `+`, or WhatsApp adds the business's country code; address a hidden number by its id."""
     number = to.external_id or to.phone
     if number:
         return {"to": f"+{number.removeprefix('+')}"}

@@ -1,5 +1,4 @@
-"""An outgoing message in the form for a provider's client. It needs no tables and serves conversations and
-broadcasts."""
+"""An outgoing message for a provider's client. It needs no tables, and serves conversations and broadcasts."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple

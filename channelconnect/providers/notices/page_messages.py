@@ -26,7 +26,7 @@ class PageContent:
 
 
 def read_page_content(message: Row, event: Row) -> PageContent:
-    """Return a message's content. A content that the network hides from us is unsupported."""
+    """Return a message's content. Content that the network hides from us is unsupported."""
     written = text(message.get("text"), LONGEST_MESSAGE)
     attachments = rows(message.get("attachments"))[:MOST_FILES]
     if message.get("is_unsupported") is True or not (written or attachments):

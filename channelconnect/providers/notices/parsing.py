@@ -39,8 +39,7 @@ def notice_of(body: bytes) -> Row:
 
 
 def read_notice(notice: Row, source: Source) -> list[Fact]:
-    """Return the facts of a body in its order. Strange entries, and those about no channel of ours, become
-    `Unknown`."""
+    """Return the facts of a body in its order. Strange entries, and those of unknown channels, become `Unknown`."""
     kind = text(notice.get("object"))
     read = READERS.get(kind)
     if read is None:

@@ -115,7 +115,7 @@ def _order(message: Row) -> Content:
 
 
 def unsupported(message: Row) -> Content:
-    """Return an unsupported content, under WhatsApp's name for it: WhatsApp hides it, or its type is unknown to us."""
+    """Return unsupported content, under WhatsApp's name for it: WhatsApp hides it, or its type is unknown to us."""
     kind = text(message.get("type"))
     name = text(row(message.get("unsupported")).get("type"))
     code, said = error_of(message.get("errors"))

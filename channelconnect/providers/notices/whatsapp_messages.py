@@ -116,7 +116,7 @@ def _revoke(sent: Sent) -> Fact | None:
 
 
 def _system(sent: Sent) -> Fact | None:
-    """Read a change of a person's number or business-scoped id. The new number comes under one of two names."""
+    """Read a change of a person's number or business-scoped id. The new number is in one of two fields."""
     what, kind = sent.content, text(sent.content.get("type"))
     if kind not in MOVES:
         return Unknown(platform="whatsapp", kind=f"system.{kind}")

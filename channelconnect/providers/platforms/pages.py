@@ -1,5 +1,4 @@
-"""Messenger and Instagram, which both work through Pages: their tasks, linked professional accounts, and
-subscriptions."""
+"""Messenger and Instagram, which work through Pages: their tasks, linked professional accounts, and subscriptions."""
 
 from collections.abc import Iterator
 from typing import ClassVar, Final

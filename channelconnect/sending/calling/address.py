@@ -45,6 +45,5 @@ class ProviderAddress:
 
 
 def way_to(url: str, addresses: Addresses) -> VettedTarget:
-    """Return a URL of the provider with its addresses. The installation configures the URL, so any address is
-    allowed."""
+    """Return a URL of the provider with its addresses. The installation configures it, so any address is allowed."""
     return VettedTarget(parse_target(url), tuple(map(canonical, addresses)))

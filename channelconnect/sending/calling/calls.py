@@ -47,7 +47,8 @@ CALL_LIMITS: Final = Limits(
 FEW_CALLS: Final = 64
 # If a look finds no answer, this many more calls are started. So slow answers lead to more calls in flight.
 MORE_CALLS: Final = 16
-# The loop waits this long for an answer first. This leaves the processor to a provider on the same machine.
+# Before it starts more calls, the loop waits this long for an answer. That leaves the processor to a provider on the
+# same machine.
 MOMENT_SECONDS: Final = 0.001
 NO_HEADERS: Final[CaseInsensitiveDict[str]] = CaseInsensitiveDict()
 
@@ -130,8 +131,7 @@ class CallsInFlight:
         return given_back
 
     def start_waiting(self) -> bool:
-        """Start calls of waiting messages once the provider's address is known. Returns whether more could be
-        started."""
+        """Start calls of waiting messages once the provider's address is known. Returns whether more are waiting."""
         self._take_uploaded()
         if not self.waiting:
             return False
@@ -157,7 +157,7 @@ class CallsInFlight:
         return bool(self.waiting)
 
     def _is_braked(self, row: ClaimedMessage) -> bool:
-        """Whether the provider has stopped all sending since this message was claimed."""
+        """Whether the provider has stopped the account's sending since this message was claimed."""
         channel = self._channels.get(row.channel_id)
         return channel is not None and self._limits.brakes.is_stopped(channel.account)
 

@@ -1,5 +1,4 @@
-"""The thread that claims messages: of each channel as many as it has room for, sources in the order of their
-priority."""
+"""The thread that claims messages: as many as each channel has room for, sources in the order of their priority."""
 
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Sequence
@@ -35,8 +34,7 @@ def runs_over(sources: Sequence[MessageSource]) -> WorkerRuns:
 
 
 class MessageClaimer(Claimer[SendingRoom]):
-    """Claims messages and hands each batch to `deliver`, with their channels; None if the channels could not be
-    read."""
+    """Claims messages and hands batches to `deliver` with their channels, or None if these could not be read."""
 
     name = "sender claimer"
     longest_attempt_seconds = 15.5  # fifteen seconds, and a margin

@@ -48,8 +48,7 @@ class ReadyChannels:
         self._rests_until = ended + REST_FOR_EACH_LOOK * (ended - began)
 
     def choose(self, rooms: Rooms, *, held: Container[int]) -> dict[Path, int]:
-        """Choose channels, with turns for agencies, and return their room. Channels of other senders are passed
-        over."""
+        """Choose channels, with turns for agencies, and return their room. It passes over other senders' channels."""
 
         def is_skipped(path: Path) -> bool:
             if len(path) == 1:

@@ -9,8 +9,7 @@ from channelconnect.sending.sources import ClaimedMessage
 
 
 class SendingRoom(NamedTuple):
-    """The room for a claim: `batch` in all, `bulk` if urgent messages keep their share. `busy` has channels with
-    calls."""
+    """The room for a claim: `batch` in all, `bulk` if urgent messages keep their share; `busy` channels have calls."""
 
     batch: int
     bulk: int

@@ -27,7 +27,7 @@ NAME: Final = "conversations"
 MOST_CHANNELS: Final = 2_000
 READY_BATCH: Final = 2_000
 OVERDUE_BATCH: Final = 500
-# Of each half second.
+# The time for this in each half second.
 ENDING_SECONDS: Final = 0.1
 # Longer than any message is put off.
 LONGEST_WAIT_SECONDS: Final = 3_600 * 2

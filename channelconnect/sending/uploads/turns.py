@@ -47,7 +47,7 @@ class UploadTurns(Generic[Item]):
         self._waiting.setdefault(channel, deque()).append((item, size))
 
     def take_next(self) -> list[Item]:
-        """Return the items to start now. Channels that got an item move behind the others."""
+        """Return the items to start now. Channels that got an item move to the end of the line."""
         taken: list[Item] = []
         for channel in list(self._waiting):
             waiting, before = self._waiting[channel], len(taken)

@@ -1,5 +1,4 @@
-"""Saves the chosen account as a channel. Its rules are checked before the provider is called, and again under the
-lock."""
+"""Saves the chosen account as a channel. Rules are checked before the provider is called, and again under the lock."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -17,6 +17,5 @@ def new_secret() -> str:
 
 
 def new_state(session: ConnectSession) -> str:
-    """Make a state for one trip to the provider and back. It names the session, so that a used state still leads
-    there."""
+    """Make a state for one trip to the provider and back. It names the session, so even a used state leads there."""
     return session.uuid.hex + new_secret()

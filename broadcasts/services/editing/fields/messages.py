@@ -48,8 +48,7 @@ def checked_message(message: Mapping[str, Any], channel: Channel, workspace: Wor
 
 
 def write_message(message: Mapping[str, Any], channel: Channel) -> WrittenMessage:
-    """Write a stored message in the provider's form as of now. Raises `BroadcastRefused` if it can no longer be
-    sent."""
+    """Write a stored message in the provider's form. Raises `BroadcastRefused` if it can no longer be sent."""
     if not message["template"]:
         written = _written(Content(text=message["text"]), channel)
         return WrittenMessage(written.text, None, written.text)

@@ -35,7 +35,7 @@ def _wall_clock(wall: Any) -> datetime:
             "The scheduled local at field is required with the contacts' own time.", field="scheduled_local_at"
         )
     try:
-        # It has no zone, because it is a different moment in each zone.
+        # The wall clock has no zone, because it is a different moment in each zone.
         found = datetime.strptime(wall, FORM) if WALL_CLOCK.fullmatch(wall) else None  # noqa: DTZ007
     except (TypeError, ValueError):
         found = None
