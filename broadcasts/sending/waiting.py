@@ -102,7 +102,7 @@ def pause_broken(connection: Connection) -> None:
 
 
 def release_held(connection: Connection, *, after: int, limit: int = MOST_BROADCASTS) -> int:
-    """Release held recipients of the next broadcasts behind `after`. Returns the last of these; 0 at the end."""
+    """Release held recipients of the next broadcasts after `after`. Returns the last of these; 0 at the end."""
     with connection.cursor() as cursor:
         cursor.execute(statements.WAITING, {"after": after, "limit": limit}, prepare=True)
         channels: dict[int, int] = dict(cursor.fetchall())
