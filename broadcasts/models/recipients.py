@@ -159,7 +159,8 @@ class Recipient(models.Model):
     def sends_at(self) -> datetime:
         """When the message is or was due.
 
-        After a claim `due_at` may be the end of the wait for a status, so `claimed_at` counts then."""
+        After a claim `due_at` may be the end of the wait for a status, so `claimed_at` counts then.
+        """
         is_waiting = self.stage in (Stage.READY, Stage.HELD)
         return self.due_at if is_waiting or self.claimed_at is None else self.claimed_at
 

@@ -23,8 +23,7 @@ MOST_UNKNOWN: Final = 60
 
 
 class LeadsOn(HttpResponse):
-    """A 302 to a link's address. The server calls `close` once the response is on its way, and that records the
-    click."""
+    """A 302 to a link's address. The server calls `close` once the response is on its way; that records the click."""
 
     status_code = 302
 

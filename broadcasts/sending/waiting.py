@@ -34,8 +34,7 @@ ONE_AT_A_TIME: Final = f"SELECT pg_try_advisory_xact_lock({AdvisoryLock.ALLOWANC
 
 
 class Waiting(NamedTuple):
-    """Whether recipients are due, are due within `SOON_SECONDS`, wait for room, or have waited too long for a
-    status."""
+    """Whether recipients are due, are due within `SOON_SECONDS`, wait for room, or lack a status for too long."""
 
     is_due: bool
     is_soon: bool

@@ -1,5 +1,4 @@
-"""A broadcast's counts. The transaction that changes recipients also changes their counts, so rows are never
-counted."""
+"""A broadcast's counts. They change in the transaction that changes recipients, so rows are never counted."""
 
 from collections.abc import Collection, Mapping
 from typing import Any, Final

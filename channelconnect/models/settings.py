@@ -10,7 +10,8 @@ from agency.models import Agency
 class ConnectSettings(models.Model):
     """The connect settings of an agency. Only our support sets `enabled`; the agency sets the rest.
 
-    A missing row means that it is off, without return URLs."""
+    A missing row means that it is off, without return URLs.
+    """
 
     agency = models.OneToOneField(Agency, on_delete=models.PROTECT, related_name="connect_settings", primary_key=True)
     enabled = models.BooleanField(default=False)

@@ -43,8 +43,7 @@ class StatusPage(ConnectPage):
         return page
 
     def show_outcome(self) -> HttpResponse:
-        """Show a session's outcome with the way back. If there is something to read, the browser returns after a
-        while."""
+        """Show an outcome with the way back. If there is something to read, the browser returns after a while."""
         is_bound = is_bound_to(self.session, self.browser)
         context = outcome_context(self.session, self.now, is_bound=is_bound)
         page = self.page("channelconnect/outcome.html", **context)

@@ -10,7 +10,8 @@ from typing import Any, Self
 class Grant:
     """A customer's grant. `expires_at` None means never.
 
-    `targets` has the ids to which a scope is limited. A scope without an entry covers all."""
+    `targets` has the ids to which a scope is limited. A scope without an entry covers all.
+    """
 
     platform: str
     token: str = field(repr=False)

@@ -9,7 +9,8 @@ from django.conf import settings
 class ProviderSettings:
     """The settings of the clients. `*_config_id` name Login for Business configurations.
 
-    Without a configuration the consent asks for scopes by name."""
+    Without a configuration the consent asks for scopes by name.
+    """
 
     graph_url: str
     dialog_url: str

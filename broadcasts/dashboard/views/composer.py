@@ -99,7 +99,8 @@ class BroadcastNew(ComposerPage):
 def _begun_like(source: Broadcast) -> dict[str, Any]:
     """Return initial values for the source's channel, with its template or else the channel's first.
 
-    A template is preset because most recipients' 24-hour windows have closed since."""
+    A template is preset because most recipients' 24-hour windows have closed since.
+    """
     template = template_of(source) or next(iter(templates_of(source.channel)), None)
     chosen = {"template": str(template.uuid)} if template else {}
     return {"channel": str(source.channel.uuid), **chosen}

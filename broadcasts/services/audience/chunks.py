@@ -25,8 +25,7 @@ Status = Broadcast.Status
 
 
 class TakenChunk(NamedTuple):
-    """The contacts with ids above `after`, up to `up_to`. `previous` is the chunk before, if another connection has
-    it."""
+    """The contacts with ids above `after`, up to `up_to`. `previous` is the chunk before, if others have it."""
 
     broadcast: Broadcast
     after: int

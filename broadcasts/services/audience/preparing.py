@@ -40,8 +40,10 @@ Status = Broadcast.Status
 
 
 class Prepared(NamedTuple):
-    """The number of recipients with the same moment and zone, or the same reason to skip; then with their
-    `contacts`."""
+    """The number of recipients with the same moment and zone, or with the same reason to skip.
+
+    Skipped recipients come with their `contacts`.
+    """
 
     due_at: datetime
     timezone: str | None

@@ -58,7 +58,8 @@ def _of_prefix(prefix: str) -> str:
     """Return the country of a prefix.
 
     Networks price by the calling code. Of countries that share a code, only North America's and Kazakhstan are told
-    apart."""
+    apart.
+    """
     digits = prefix[1:]
     if digits.startswith("1"):
         number = phonenumbers.PhoneNumber(country_code=1, national_number=int(f"{digits[1:4]:2<3}5550123"))

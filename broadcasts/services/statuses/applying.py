@@ -114,7 +114,8 @@ def record_echoes(facts: Sequence[EchoReceived], *, now: datetime) -> None:
 def _told_of(facts: Sequence[Fact], take: Callable[[Told, Fact], None]) -> tuple[dict[Key, Told], dict[int, int]]:
     """Group facts by recipient, and return their broadcasts' channels.
 
-    A fact from another channel is left out: others may write ids that look like ours."""
+    A fact from another channel is left out: others may write ids that look like ours.
+    """
     keys = [recipient_of(fact.opaque) for fact in facts]
     channels = _channels({key[0] for key in keys if key})
     told: dict[Key, Told] = {}
