@@ -1,4 +1,4 @@
-"""Filters for the lists of broadcasts and of recipients."""
+"""Filters of the lists of broadcasts and of their recipients."""
 
 from broadcasts.models import Broadcast, Recipient
 from config.api.filters import ChoiceFilter, FilterSet, UUIDFilter

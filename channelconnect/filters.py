@@ -1,4 +1,4 @@
-"""Filters for the list of message templates."""
+"""Filters of the list of message templates."""
 
 from channelconnect.models import MessageTemplate
 from config.api.filters import ChoiceFilter, FilterSet, TextFilter, UUIDFilter

@@ -1,4 +1,4 @@
-"""Broadcasts and their recipients, as the workspace API and its events show them."""
+"""Broadcasts and their recipients, as the workspace surface and its events show them."""
 
 from typing import Any
 
@@ -44,14 +44,14 @@ def broadcasts_of_caller(context: Any) -> Any:
 
 
 class UnjudgedTimeField(DateTimeField):
-    """A time that only the service checks: another field decides whether it is read at all."""
+    """A time that the service judges, as whether it is read at all depends on another field."""
 
     def to_internal_value(self, data: Any) -> Any:
         return data
 
 
 class UnjudgedTextField(Field, serializers.CharField):
-    """A text that only the service checks, for the same reason."""
+    """A text that the service judges, for the same reason."""
 
     def run_validation(self, data: Any = serializers.empty) -> Any:
         return super(serializers.CharField, self).run_validation(data)

@@ -1,4 +1,4 @@
-"""Endpoints for broadcasts, their recipients and tests."""
+"""Broadcasts, whom they go to, and what would happen."""
 
 from uuid import UUID
 

@@ -13,7 +13,10 @@ from config.api.idempotency import Idempotency, KeyUsedOtherwise, Work, fingerpr
 
 
 class ConnectionIdempotency(Idempotency):
-    """Answers a repeated request with 200 and the connection as it is now. It stores no secret address for that."""
+    """Answers a repeated request with 200 and the connection as it is now, for as long as the connection is kept.
+
+    It stores no answer, and so no secret address.
+    """
 
     def answer_once(
         self, view: Any, request: Request, work: Work, prepare: Callable[[], None] | None = None

@@ -1,4 +1,4 @@
-"""An agency's connections and connect settings."""
+"""Connections and connect settings of an agency."""
 
 from channelconnect.codes import ERROR_CODES
 from channelconnect.models.sessions import Platform, Status

@@ -1,4 +1,4 @@
-"""Endpoints of the agency API about connecting channels."""
+"""Channel connect on the agency surface."""
 
 from uuid import UUID
 

@@ -1,4 +1,4 @@
-"""Message templates, as the workspace API and its events show them."""
+"""Message templates, as the workspace surface and its events show them."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Endpoints for message templates of the workspace's channels."""
+"""Message templates of the workspace's channels."""
 
 from uuid import UUID
 
@@ -54,7 +54,7 @@ class TemplateSyncViewSet(WorkspaceViewSet):
 
 
 def _uuid(text: str | None) -> UUID | None:
-    """Parse an id. The filter handles a malformed id, which matches nothing."""
+    """Read an id; one that is none is left to the filter, which matches nothing."""
     try:
         return UUID(text or "")
     except ValueError:
