@@ -1,4 +1,4 @@
-"""All settings, read from environment variables. docs/operations.md describes each variable."""
+"""All settings, read from environment variables. docs/operations/settings.md describes each variable."""
 
 import sys
 from pathlib import Path
@@ -189,7 +189,7 @@ DATABASES = {
 # Partitions of deliveries are made this many days ahead. Few in tests, because tests empty each partition every time.
 PARTITION_DAYS_AHEAD = 1 if ENVIRONMENT == "test" else 14
 
-# How long rows are kept, where no other promise decides it (docs/operations.md has all periods).
+# How long rows are kept, where no other promise decides it (docs/operations/retention.md has all periods).
 ACTIVITY_KEPT_DAYS = env.number("ACTIVITY_KEPT_DAYS", 396, least=30)  # the database keeps the last 30 days in any case
 MESSAGES_KEPT_DAYS = env.number("MESSAGES_KEPT_DAYS", 730, least=30)  # messages and notes of conversations
 MAIL_KEPT_DAYS = env.number("MAIL_KEPT_DAYS", 90, least=1)

@@ -1,4 +1,4 @@
-"""Metrics of the running product, for the exporter of docs/operations.md.
+"""Metrics of the running product, for the exporter of docs/operations/metrics.md.
 
 An app declares a metric once, in its `hooks`, by `METRICS.add(…)`. The code that does the work calls `observe` or
 `count`, which takes less than two millionths of a second. A thread of each process sends the sums to Redis.
