@@ -3,7 +3,6 @@
 from django.urls import path
 from django.views.generic import TemplateView
 
-import config.api.requests.ids  # noqa: F401 - makes `<id:…>` known
 from agency.account import invitations, passwords, profile, security, two_factor
 from agency.account.sign_in import code as sign_in_code
 from agency.account.sign_in import views as sign_in

@@ -1,6 +1,20 @@
 """The agency app's own paths on the agency surface."""
 
-from agency.api import views
-from config.api.routers import routes_of
+from django.urls import path
 
-urlpatterns = routes_of(views)
+from agency.api.views import AddonViewSet, PlanViewSet
+
+urlpatterns = [
+    path("plans", PlanViewSet.as_view({"get": "list", "post": "create"}), name="plans-list"),
+    path("addons", AddonViewSet.as_view({"get": "list", "post": "create"}), name="addons-list"),
+    path(
+        "plans/<id:plan>",
+        PlanViewSet.as_view({"get": "retrieve", "patch": "partial_update", "delete": "destroy"}),
+        name="plans-detail",
+    ),
+    path(
+        "addons/<id:addon>",
+        AddonViewSet.as_view({"get": "retrieve", "patch": "partial_update", "delete": "destroy"}),
+        name="addons-detail",
+    ),
+]

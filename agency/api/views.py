@@ -29,7 +29,6 @@ from config.api.operations import many, one, operation
 class PlanViewSet(AgencyViewSet):
     """Base plans that can be assigned to sub-accounts; an archived one reads like one that is not there."""
 
-    path = "plans"
     lookup_url_kwarg = "plan"
     not_found = PlanNotFound
 
@@ -83,7 +82,6 @@ class PlanViewSet(AgencyViewSet):
 class AddonViewSet(AgencyViewSet):
     """Add-ons that can be granted to sub-accounts; an archived one reads like one that is not there."""
 
-    path = "addons"
     lookup_url_kwarg = "addon"
     not_found = AddonNotFound
 

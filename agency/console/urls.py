@@ -4,7 +4,6 @@ from typing import Any
 
 from django.urls import path
 
-import config.api.requests.ids  # noqa: F401 - makes `<id:…>` known
 from agency.console.views import activity, catalogue, design, find, home, notifications, saved_views, team
 from agency.console.views.base import ConsoleView
 from agency.console.views.configuration import api_keys, brand, domains, mail, sign_up

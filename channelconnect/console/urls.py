@@ -2,7 +2,6 @@
 
 from django.urls import path
 
-import config.api.requests.ids  # noqa: F401 - makes `<id:…>` known
 from channelconnect.console.views import sessions, settings
 
 AT = "configuration/channel-connect"

@@ -2,7 +2,6 @@
 
 from django.urls import path, register_converter
 
-import config.api.requests.ids  # noqa: F401 - makes `<id:…>` known
 from channelconnect.pages import callback, landing, provider_events, selection
 
 

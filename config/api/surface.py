@@ -18,6 +18,7 @@ from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 from rest_framework.views import APIView
 
+import config.api.requests.ids  # noqa: F401  # paths of views name ids by it: `<id:workspace>`
 from config.api.errors.handler import answer_exception
 from config.api.errors.refusals import TooManyRequests, Unauthorized
 from config.api.filters import FilterSet
@@ -88,12 +89,8 @@ class SurfaceView(APIView, Generic[Caller]):
     switched_off: ClassVar[type[DomainError]]
     limit_alias: ClassVar[bool] = False
     usual_page_size: ClassVar[int] = USUAL_SIZE
-    # A viewset's path below the surface's path, and whether it serves a single object, such as settings.
-    path: ClassVar[str]
-    is_single: ClassVar[bool] = False
     # The path parameter with the id of a viewset's object, and the error to raise if the object is not found.
     lookup_url_kwarg: ClassVar[str] = ""
-    lookup_value_converter: ClassVar[str] = "id"
     not_found: ClassVar[type[NotFound]] = NotFound
 
     caller: Caller

@@ -2,7 +2,6 @@
 
 from django.urls import path
 
-import config.api.requests.ids  # noqa: F401 - makes `<id:…>` known
 from packs.console.views import adding, copying, editor, installing, packs, status
 
 urlpatterns = [

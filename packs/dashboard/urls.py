@@ -2,7 +2,6 @@
 
 from django.urls import path
 
-import config.api.requests.ids  # noqa: F401 - makes `<id:…>` known
 from packs.dashboard import views
 
 urlpatterns = [

@@ -73,6 +73,6 @@ def _copy(handler: FunctionType) -> FunctionType:
     )
     copied.__kwdefaults__ = handler.__kwdefaults__
     copied.__qualname__, copied.__module__, copied.__doc__ = handler.__qualname__, handler.__module__, handler.__doc__
-    # A declaration puts its schema into the `kwargs` that `@action` has set, so they are copied too.
+    # A declaration puts its schema into `kwargs`, so they are copied too.
     copied.__dict__.update({name: dict(kept) if name == "kwargs" else kept for name, kept in handler.__dict__.items()})
     return copied

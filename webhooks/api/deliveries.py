@@ -6,7 +6,6 @@ from uuid import UUID
 from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.utils import timezone
-from rest_framework.decorators import action
 from rest_framework.request import Request
 
 from agency.actors import Actor
@@ -91,7 +90,6 @@ class DeliveryViews(WebhookViews):
             idempotent=True,
         )
     )
-    @action(detail=True, methods=["post"])
     def redeliver(self, request: Request, delivery: UUID | None) -> HttpResponse:
         again = redeliver(delivery=self.get_object(), now=timezone.now(), by=self.actor)
         return self.answer(self.shapes.delivery(again), status=202)

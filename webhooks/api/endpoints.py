@@ -8,7 +8,6 @@ import orjson
 from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.utils import timezone
-from rest_framework.decorators import action
 from rest_framework.request import Request
 
 from config.api.idempotency import Idempotency
@@ -162,7 +161,6 @@ class EndpointViews(WebhookViews):
             idempotent=SecretIdempotency(),
         )
     )
-    @action(detail=True, methods=["post"], url_path="rotate-secret")
     def rotate_secret(self, request: Request, webhook: UUID | None) -> HttpResponse:
         found = self.get_object()
         hours = self.validated(RotationSerializer).validated_data["overlap_hours"]
@@ -183,7 +181,6 @@ class EndpointViews(WebhookViews):
             prepare=vet_tested_url,
         )
     )
-    @action(detail=True, methods=["post"])
     def test(self, request: Request, webhook: UUID | None) -> HttpResponse:
         endpoint = self.get_object()
         event = self.validated(self.shapes.test).validated_data["event"]
@@ -202,7 +199,6 @@ class EndpointViews(WebhookViews):
             idempotent=True,
         )
     )
-    @action(detail=True, methods=["post"])
     def replay(self, request: Request, webhook: UUID | None) -> HttpResponse:
         endpoint = self.get_object()
         wanted = self.validated(self.shapes.replay).validated_data
@@ -225,6 +221,5 @@ class EndpointViews(WebhookViews):
             errors={422: UNREADABLE_TIME},
         )
     )
-    @action(detail=True, methods=["get"])
     def deliveries(self, request: Request, webhook: UUID | None) -> HttpResponse:
         return self.answer_log(self.get_object())

@@ -2,7 +2,6 @@
 
 from django.urls import path
 
-import config.api.requests.ids  # noqa: F401 - makes `<id:…>` known
 from webhooks.dashboard import views
 
 urlpatterns = [

@@ -31,8 +31,6 @@ class MoveViewSet(BroadcastPartViewSet):
 class ScheduleViewSet(MoveViewSet):
     """Has a draft sent at its time, or a scheduled one at another."""
 
-    path = "broadcasts/<id:broadcast>/schedule"
-
     @operation(
         operation_id="scheduleBroadcast",
         summary="Have a draft sent at its time, or at once where it has none; or set another time for a scheduled one",
@@ -52,8 +50,6 @@ class ScheduleViewSet(MoveViewSet):
 class ApproveViewSet(MoveViewSet):
     """Approves a broadcast that requires it."""
 
-    path = "broadcasts/<id:broadcast>/approve"
-
     @operation(
         operation_id="approveBroadcast",
         summary="Approve a broadcast that requires it",
@@ -67,8 +63,6 @@ class ApproveViewSet(MoveViewSet):
 
 class PauseViewSet(MoveViewSet):
     """Holds back what has not been sent."""
-
-    path = "broadcasts/<id:broadcast>/pause"
 
     @operation(
         operation_id="pauseBroadcast",
@@ -84,8 +78,6 @@ class PauseViewSet(MoveViewSet):
 class ResumeViewSet(MoveViewSet):
     """Goes on with a paused broadcast."""
 
-    path = "broadcasts/<id:broadcast>/resume"
-
     @operation(
         operation_id="resumeBroadcast",
         summary="Go on with a paused broadcast",
@@ -99,8 +91,6 @@ class ResumeViewSet(MoveViewSet):
 
 class CancelViewSet(MoveViewSet):
     """Ends a broadcast."""
-
-    path = "broadcasts/<id:broadcast>/cancel"
 
     @operation(
         operation_id="cancelBroadcast",

@@ -73,8 +73,6 @@ class PreviewSerializer(Serializer):
 class PreviewViewSet(WorkspaceViewSet):
     """Looks ahead with a body as for creation."""
 
-    path = "broadcasts/preview"
-
     @operation(
         operation_id="previewNewBroadcast",
         summary="See whom a broadcast would go to, when, and at what cost; nothing is made",
@@ -92,8 +90,6 @@ class PreviewViewSet(WorkspaceViewSet):
 
 class BroadcastPreviewViewSet(BroadcastPartViewSet):
     """Looks ahead with a broadcast that is there."""
-
-    path = "broadcasts/<id:broadcast>/preview"
 
     @operation(
         operation_id="previewBroadcast",

@@ -33,7 +33,6 @@ NAMED = "No such channel, segment, contact or source broadcast."
 class BroadcastViewSet(WorkspaceViewSet):
     """Messages to many contacts."""
 
-    path = "broadcasts"
     lookup_url_kwarg = "broadcast"
     not_found = BroadcastNotFound
 
@@ -107,8 +106,6 @@ class BroadcastPartViewSet(WorkspaceViewSet):
 class RecipientViewSet(BroadcastPartViewSet):
     """Those whom a broadcast goes to, and what became of it."""
 
-    path = "broadcasts/<id:broadcast>/recipients"
-
     @operation(
         operation_id="listBroadcastRecipients",
         summary="List the recipients of a broadcast, newest first",
@@ -124,8 +121,6 @@ class RecipientViewSet(BroadcastPartViewSet):
 
 class BroadcastTestViewSet(BroadcastPartViewSet):
     """Tries a broadcast out on a few contacts."""
-
-    path = "broadcasts/<id:broadcast>/test"
 
     @operation(
         operation_id="testBroadcast",

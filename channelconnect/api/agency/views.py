@@ -4,7 +4,6 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 from django.http import HttpResponse
-from rest_framework.decorators import action
 from rest_framework.request import Request
 
 from agency.api.surface import AgencyViewSet
@@ -38,9 +37,6 @@ LIST_LENGTH = 100
 class ConnectSettingsViewSet(AgencyViewSet):
     """The agency's connect settings."""
 
-    path = "channel-connect/settings"
-    is_single = True
-
     @operation(
         operation_id="readConnectSettings", summary="Read the connect settings", answer=one(ConnectSettingsSerializer)
     )
@@ -62,7 +58,6 @@ class ConnectSettingsViewSet(AgencyViewSet):
 class ConnectionViewSet(SubAccountPartViewSet):
     """Channel connections of a sub-account."""
 
-    path = "workspaces/<id:workspace>/channel-connections"
     lookup_url_kwarg = "connection"
     not_found = ConnectionNotFound
 
@@ -119,7 +114,6 @@ class ConnectionViewSet(SubAccountPartViewSet):
         summary="Abandon a connection; one that has ended stays as it is",
         answer=one(ConnectionSerializer),
     )
-    @action(detail=True, methods=["post"])
     def cancel(self, request: Request, workspace: UUID | None, connection: UUID | None) -> HttpResponse:
         now = database_now()
         cancelled = cancel_session(session=self.get_object(), now=now, by=self.actor)

@@ -1,6 +1,10 @@
 """Paths of the workspace API about message templates."""
 
-from channelconnect.api.workspace import views
-from config.api.routers import routes_of
+from django.urls import path
 
-urlpatterns = routes_of(views)
+from channelconnect.api.workspace.views import MessageTemplateViewSet, TemplateSyncViewSet
+
+urlpatterns = [
+    path("templates", MessageTemplateViewSet.as_view({"get": "list"}), name="templates-list"),
+    path("templates/sync", TemplateSyncViewSet.as_view({"post": "create"}), name="templates-sync-list"),
+]

@@ -20,8 +20,6 @@ from workspaces.subaccounts.api.workspace.surface import WorkspaceViewSet
 class MessageTemplateViewSet(WorkspaceViewSet):
     """What may be sent at any time on WhatsApp: messages that the provider has approved before."""
 
-    path = "templates"
-
     @operation(
         operation_id="listTemplates",
         summary="List the message templates, by name and language",
@@ -35,8 +33,6 @@ class MessageTemplateViewSet(WorkspaceViewSet):
 
 class TemplateSyncViewSet(WorkspaceViewSet):
     """Lists templates at the provider again."""
-
-    path = "templates/sync"
 
     @operation(
         operation_id="syncTemplates",

@@ -2,7 +2,6 @@
 
 from django.urls import include, path, re_path
 
-import config.api.requests.ids  # noqa: F401  # registers the path converter
 from config.api.errors.handler import path_not_found
 from config.api.surface import unknown_path
 from tests.api.surfaces import views

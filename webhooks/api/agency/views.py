@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 
 from django.http import HttpResponse
-from rest_framework.decorators import action
 from rest_framework.request import Request
 
 from agency.api.surface import AgencyViewSet
@@ -47,7 +46,6 @@ class OfAgency(AgencyViewSet):
 class WebhookViewSet(OfAgency, EndpointViews):
     """The agency's webhook endpoints."""
 
-    path = "webhooks"
     shapes = SHAPES
 
     def event_catalogue(self) -> Mapping[str, str]:
@@ -56,7 +54,6 @@ class WebhookViewSet(OfAgency, EndpointViews):
     @operation(
         operation_id="listWebhookEvents", summary="List the events and their labels", answer=many(EventTypeSerializer)
     )
-    @action(detail=False, methods=["get"])
     def events(self, request: Request) -> HttpResponse:
         catalogue = self.event_catalogue().items()
         return self.answer(
@@ -67,5 +64,4 @@ class WebhookViewSet(OfAgency, EndpointViews):
 class DeliveryViewSet(OfAgency, DeliveryViews):
     """What was sent, or is to be sent, to the agency's endpoints."""
 
-    path = "webhooks/deliveries"
     shapes = SHAPES

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 
 from django.http import HttpResponse
-from rest_framework.decorators import action
 from rest_framework.request import Request
 
 from agency.event_types import declared_events, event_labels
@@ -49,7 +48,6 @@ class OfWorkspace(WorkspaceViewSet):
 class WebhookViewSet(OfWorkspace, EndpointViews):
     """The workspace's webhook endpoints."""
 
-    path = "webhooks"
     shapes = SHAPES
 
     def event_catalogue(self) -> Mapping[str, str]:
@@ -60,7 +58,6 @@ class WebhookViewSet(OfWorkspace, EndpointViews):
         summary="List the topics, their labels and groups",
         answer=pages(TopicSerializer),
     )
-    @action(detail=False, methods=["get"])
     def topics(self, request: Request) -> HttpResponse:
         topics, page = list(declared_events(Audience.WORKSPACE)), self.whole_page()
         self.page, shown = page, topics[page.offset : page.offset + page.size]
@@ -70,5 +67,4 @@ class WebhookViewSet(OfWorkspace, EndpointViews):
 class DeliveryViewSet(OfWorkspace, DeliveryViews):
     """What was sent, or is to be sent, to the workspace's endpoints."""
 
-    path = "webhooks/deliveries"
     shapes = SHAPES

@@ -2,7 +2,6 @@
 
 from django.urls import path
 
-import config.api.requests.ids  # noqa: F401 - makes `<id:…>` known
 from workspaces.conversations.dashboard.views import bulk, changes, inbox, saved_replies, sending, starting
 
 urlpatterns = [

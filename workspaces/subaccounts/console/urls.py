@@ -2,7 +2,6 @@
 
 from django.urls import path
 
-import config.api.requests.ids  # noqa: F401 - makes `<id:…>` known
 from workspaces.subaccounts.console.views import agency_access, channels, owner, sub_account, sub_accounts, subscription
 
 urlpatterns = [

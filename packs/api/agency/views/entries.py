@@ -6,7 +6,6 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 from django.http import HttpResponse
-from rest_framework.decorators import action
 from rest_framework.request import Request
 
 from config.api.operations import one, operation
@@ -36,7 +35,6 @@ from packs.services.errors import EntryNotFound, PackNotFound
 class PackEntryViewSet(CopyingViewSet):
     """What a pack is made of."""
 
-    path = "packs/<id:pack>/entries"
     lookup_url_kwarg = "entry"
     not_found = EntryNotFound
 
@@ -98,7 +96,6 @@ class PackEntryViewSet(CopyingViewSet):
         request=OrderSerializer,
         answer=one(PackSerializer),
     )
-    @action(detail=False, methods=["put"])
     def order(self, request: Request, pack: UUID | None) -> HttpResponse:
         found = self.pack
         order = self.validated(OrderSerializer).validated_data["order"]

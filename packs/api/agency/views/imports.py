@@ -5,7 +5,6 @@ from uuid import UUID
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
-from rest_framework.decorators import action
 from rest_framework.request import Request
 
 from config.api.operations import many, one, operation
@@ -28,15 +27,12 @@ class ParametersMissing(Invalid):
 class ImportViewSet(CopyingViewSet):
     """What can be copied, and what a copy would be."""
 
-    path = "packs/import"
-
     @operation(
         operation_id="listImportSources",
         summary="List the sub-accounts with published automations",
         answer=many(ImportSourceSerializer),
         errors={403: CannotCopy.message},
     )
-    @action(detail=False)
     def sources(self, request: Request) -> HttpResponse:
         self.require_copying()
         return self.answer(ImportSourceSerializer(import_sources(agency=self.agency), many=True))
@@ -55,7 +51,6 @@ class ImportViewSet(CopyingViewSet):
             422: "A required parameter was not sent.",
         },
     )
-    @action(detail=False)
     def preview(self, request: Request) -> HttpResponse:
         self.require_copying()
         names = ("workspace", "automation")

@@ -4,7 +4,6 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 from django.http import HttpResponse
-from rest_framework.decorators import action
 from rest_framework.request import Request
 
 from agency.api.surface import AgencyViewSet
@@ -39,7 +38,6 @@ from packs.services.errors import NothingToPublish, PackNotFound, TooManyPacks
 class PackViewSet(AgencyViewSet):
     """The agency's packs, in the order of its customers' gallery."""
 
-    path = "packs"
     lookup_url_kwarg = "pack"
     not_found = PackNotFound
 
@@ -99,7 +97,6 @@ class PackViewSet(AgencyViewSet):
         request=OrderSerializer,
         answer=Answer(schema=PackOrderSerializer, example=PackOrderSerializer.example()),
     )
-    @action(detail=False, methods=["put"])
     def order(self, request: Request) -> HttpResponse:
         order = self.validated(OrderSerializer).validated_data["order"]
         ordered = order_packs(agency=self.agency, order=order, by=self.actor)
@@ -108,8 +105,6 @@ class PackViewSet(AgencyViewSet):
 
 class LibraryViewSet(AgencyViewSet):
     """The service's own automations."""
-
-    path = "packs/library"
 
     @operation(
         operation_id="listLibrary", summary="List the automations of the library", answer=many(LibraryItemSerializer)
@@ -120,9 +115,6 @@ class LibraryViewSet(AgencyViewSet):
 
 class VisibilityViewSet(AgencyViewSet):
     """Whether customers see the service's own packs after the agency's."""
-
-    path = "packs/visibility"
-    is_single = True
 
     @operation(
         operation_id="readPackVisibility",

@@ -1,6 +1,10 @@
 """The workspace API's routes for automations."""
 
-from config.api.routers import routes_of
-from workspaces.automations.api.workspace import views
+from django.urls import path
 
-urlpatterns = routes_of(views)
+from workspaces.automations.api.workspace.views import AutomationViewSet
+
+urlpatterns = [
+    path("automations", AutomationViewSet.as_view({"get": "list"}), name="automations-list"),
+    path("automations/<id:automation>", AutomationViewSet.as_view({"get": "retrieve"}), name="automations-detail"),
+]

@@ -17,7 +17,6 @@ from workspaces.subaccounts.api.workspace.surface import WorkspaceViewSet
 class AutomationViewSet(WorkspaceViewSet):
     """Flows that answer and act on their own."""
 
-    path = "automations"
     lookup_url_kwarg = "automation"
     not_found = AutomationNotFound
 

@@ -6,7 +6,6 @@ from uuid import UUID
 from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.utils import timezone
-from rest_framework.decorators import action
 from rest_framework.request import Request
 
 from config.api.operations import one, operation, pages
@@ -47,7 +46,6 @@ NOT_THERE = {404: "No such product, or no such service category."}
 class ProductViewSet(WorkspaceViewSet):
     """What the workspace sells; a deleted product reads like one that is not there."""
 
-    path = "products"
     lookup_url_kwarg = "product"
     not_found = ProductNotFound
 
@@ -123,7 +121,6 @@ class ProductViewSet(WorkspaceViewSet):
         summary="List a product's stock movements, newest first",
         answer=pages(StockMovementSerializer),
     )
-    @action(detail=True, methods=["get"], url_path="stock-movements")
     def stock_movements(self, request: Request, product: UUID | None) -> HttpResponse:
         rows = self.get_object().stock_movements.order_by("-id")
         return self.page_of(rows, StockMovementSerializer)
@@ -132,7 +129,6 @@ class ProductViewSet(WorkspaceViewSet):
 class ServiceCategoryViewSet(WorkspaceViewSet):
     """Headings under which services and products stand."""
 
-    path = "service-categories"
     lookup_url_kwarg = "category"
     not_found = ServiceCategoryNotFound
 
@@ -197,7 +193,6 @@ class ServiceCategoryViewSet(WorkspaceViewSet):
 class ServiceViewSet(WorkspaceViewSet):
     """What customers book; a deleted service reads like one that is not there."""
 
-    path = "services"
     lookup_url_kwarg = "service"
     not_found = ServiceNotFound
 

@@ -6,7 +6,6 @@ from uuid import UUID
 from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.utils import timezone
-from rest_framework.decorators import action
 from rest_framework.request import Request
 
 from config.api.operations import one, operation, pages
@@ -43,7 +42,6 @@ NOT_SCHEDULED = "The class is cancelled or completed."
 class StaffViewSet(WorkspaceViewSet):
     """The people who host classes; a deleted one reads like one that is not there."""
 
-    path = "staff"
     lookup_url_kwarg = "staff"
     not_found = StaffNotFound
 
@@ -104,7 +102,6 @@ class StaffViewSet(WorkspaceViewSet):
 class ClassSessionViewSet(WorkspaceViewSet):
     """Group classes with their seats."""
 
-    path = "classes"
     lookup_url_kwarg = "session"
     not_found = ClassNotFound
 
@@ -146,7 +143,6 @@ class ClassSessionViewSet(WorkspaceViewSet):
         answer=one(ClassSessionSerializer),
         errors={409: "The class is completed."},
     )
-    @action(detail=True, methods=["post"])
     def cancel(self, request: Request, session: UUID | None) -> HttpResponse:
         found = self.get_object()
         found.workspace = self.workspace
@@ -157,7 +153,6 @@ class ClassSessionViewSet(WorkspaceViewSet):
 class ParticipantViewSet(WorkspaceViewSet):
     """Who has a seat in a class."""
 
-    path = "classes/<id:session>/participants"
     lookup_url_kwarg = "contact"
     not_found = ParticipantNotFound
 

@@ -43,7 +43,6 @@ from workspaces.subaccounts.api.workspace.surface import WorkspaceViewSet
 class ContactViewSet(WorkspaceViewSet):
     """People whom the workspace writes to."""
 
-    path = "contacts"
     lookup_url_kwarg = "contact"
     not_found = ContactNotFound
 
@@ -104,7 +103,6 @@ class ContactViewSet(WorkspaceViewSet):
 class ContactMergeViewSet(WorkspaceViewSet):
     """Two contacts that are one person."""
 
-    path = "contacts/<id:contact>/merge"
     lookup_url_kwarg = "contact"
     not_found = ContactNotFound
 
@@ -128,8 +126,6 @@ class ContactMergeViewSet(WorkspaceViewSet):
 class ContactImportViewSet(WorkspaceViewSet):
     """Contacts by the thousand."""
 
-    path = "contacts/import"
-
     @operation(
         operation_id="importContacts",
         summary="Make or change up to 1,000 contacts",
@@ -146,7 +142,6 @@ class ContactImportViewSet(WorkspaceViewSet):
 class SegmentViewSet(WorkspaceViewSet):
     """Saved filters over the contacts."""
 
-    path = "segments"
     lookup_url_kwarg = "segment"
     not_found = SegmentNotFound
 

@@ -48,7 +48,6 @@ SENDING_ERRORS = {
 class ConversationViewSet(WorkspaceViewSet):
     """What contacts and the workspace write to each other: one conversation for each contact and channel."""
 
-    path = "conversations"
     lookup_url_kwarg = "conversation"
     not_found = ConversationNotFound
 
@@ -102,8 +101,6 @@ class ConversationPartViewSet(WorkspaceViewSet):
 class ReadingViewSet(ConversationPartViewSet):
     """Marks everything as read."""
 
-    path = "conversations/<id:conversation>/read"
-
     @operation(
         operation_id="readAllMessages",
         summary="Mark all of a conversation as read",
@@ -117,8 +114,6 @@ class ReadingViewSet(ConversationPartViewSet):
 class UnreadingViewSet(ConversationPartViewSet):
     """Marks the last message that came in as unread."""
 
-    path = "conversations/<id:conversation>/unread"
-
     @operation(
         operation_id="markUnread",
         summary="Mark the last message that came in as unread",
@@ -131,8 +126,6 @@ class UnreadingViewSet(ConversationPartViewSet):
 
 class NoteViewSet(ConversationPartViewSet):
     """What colleagues tell each other in a conversation; contacts never see it."""
-
-    path = "conversations/<id:conversation>/notes"
 
     @operation(operation_id="listNotes", summary="List the notes, newest first", answer=pages(NoteSerializer))
     def list(self, request: Request, conversation: UUID | None) -> HttpResponse:
@@ -156,8 +149,6 @@ class NoteViewSet(ConversationPartViewSet):
 
 class ConversationMessageViewSet(ConversationPartViewSet):
     """The messages of a conversation."""
-
-    path = "conversations/<id:conversation>/messages"
 
     @operation(
         operation_id="listMessages",
@@ -190,8 +181,6 @@ class ConversationMessageViewSet(ConversationPartViewSet):
 class MessageViewSet(WorkspaceViewSet):
     """Messages to contacts, whether they have a conversation yet or not."""
 
-    path = "messages"
-
     @operation(
         operation_id="sendMessageToContact",
         summary="Send a message to a contact; opens the conversation where there is none",
@@ -223,9 +212,6 @@ class MessageViewSet(WorkspaceViewSet):
 
 class ConversationSettingsViewSet(WorkspaceViewSet):
     """What the workspace chooses for its conversations."""
-
-    path = "conversations/settings"
-    is_single = True
 
     @operation(
         operation_id="readConversationSettings",

@@ -1,6 +1,10 @@
 """The workspace API's routes for media."""
 
-from config.api.routers import routes_of
-from workspaces.media.api.workspace import views
+from django.urls import path
 
-urlpatterns = routes_of(views)
+from workspaces.media.api.workspace.views import MediaViewSet
+
+urlpatterns = [
+    path("media", MediaViewSet.as_view({"get": "list", "post": "create"}), name="media-list"),
+    path("media/<id:media>", MediaViewSet.as_view({"get": "retrieve", "delete": "destroy"}), name="media-detail"),
+]

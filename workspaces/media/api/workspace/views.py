@@ -40,7 +40,6 @@ def store_upload(view: "MediaViewSet") -> None:
 class MediaViewSet(WorkspaceViewSet):
     """Files that the workspace keeps: uploaded here, or received in messages."""
 
-    path = "media"
     lookup_url_kwarg = "media"
     not_found = MediaNotFound
     stored: StoredFile

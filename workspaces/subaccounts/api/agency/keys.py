@@ -7,7 +7,6 @@ import orjson
 from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.utils import timezone
-from rest_framework.decorators import action
 from rest_framework.request import Request
 
 from agency.services.keys import KeyRolledAlready
@@ -72,7 +71,6 @@ def _context(data: dict[str, Any]) -> str:
 class SubAccountKeyViewSet(SubAccountPartViewSet):
     """The live keys of a sub-account. Making one takes a key with that ability, whatever else is asked for."""
 
-    path = "workspaces/<id:workspace>/api-keys"
     lookup_url_kwarg = "key"
     not_found = KeyNotFound
 
@@ -129,7 +127,6 @@ class SubAccountKeyViewSet(SubAccountPartViewSet):
         },
         idempotent=PlaintextIdempotency(),
     )
-    @action(detail=True, methods=["post"])
     def roll(self, request: Request, workspace: UUID | None, key: UUID | None) -> HttpResponse:
         found, old = self.workspace, self.get_object()
         until = self.validated(KeyRollSerializer).validated_data["old_valid_until"]

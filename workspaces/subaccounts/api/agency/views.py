@@ -6,7 +6,6 @@ from uuid import UUID
 from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.utils import timezone
-from rest_framework.decorators import action
 from rest_framework.request import Request
 
 from agency.api.serializers import AddonSerializer
@@ -51,7 +50,6 @@ from workspaces.subaccounts.services.listing import count_of, rows_of
 class SubAccountViewSet(AgencyViewSet):
     """The agency's sub-accounts."""
 
-    path = "workspaces"
     lookup_url_kwarg = "workspace"
     not_found = WorkspaceNotFound
 
@@ -120,7 +118,6 @@ class SubAccountViewSet(AgencyViewSet):
         body_optional=True,
         answer=one(SubAccountSerializer),
     )
-    @action(detail=True, methods=["post"])
     def suspend(self, request: Request, workspace: UUID | None) -> HttpResponse:
         found = self.get_object()
         reason = self.validated(SuspensionSerializer).validated_data["reason"]
@@ -132,7 +129,6 @@ class SubAccountViewSet(AgencyViewSet):
         summary="Lift a suspension; an active sub-account stays as it is",
         answer=one(SubAccountSerializer),
     )
-    @action(detail=True, methods=["post"])
     def restore(self, request: Request, workspace: UUID | None) -> HttpResponse:
         restored = restore_workspace(workspace=self.get_object(), now=timezone.now(), by=self.actor)
         return self.answer(SubAccountSerializer(restored))
@@ -144,7 +140,6 @@ class SubAccountViewSet(AgencyViewSet):
         answer=one(SubAccountSerializer),
         errors={404: "No such sub-account, or no such plan."},
     )
-    @action(detail=True, methods=["put"])
     def plan(self, request: Request, workspace: UUID | None) -> HttpResponse:
         found = self.get_object()
         plan = self.validated(PlanChoiceSerializer).validated_data["plan"]
@@ -157,7 +152,6 @@ class SubAccountViewSet(AgencyViewSet):
         request=NewOwnerSerializer,
         answer=one(SubAccountSerializer),
     )
-    @action(detail=True, methods=["put"])
     def owner(self, request: Request, workspace: UUID | None) -> HttpResponse:
         found = self.get_object()
         owner = self.validated(NewOwnerSerializer).validated_data
@@ -173,13 +167,11 @@ class SubAccountViewSet(AgencyViewSet):
         errors={409: OwnerHasPassword.message},
         idempotent=True,
     )
-    @action(detail=True, methods=["post"], url_path="owner/invite")
     def invite_owner(self, request: Request, workspace: UUID | None) -> HttpResponse:
         invited = invite_owner_again(workspace=self.get_object(), now=timezone.now(), by=self.actor)
         return self.answer(SubAccountSerializer(invited), status=202)
 
     @operation(operation_id="readUsage", summary="Read how much of each limit is used", answer=one(UsageSerializer))
-    @action(detail=True)
     def usage(self, request: Request, workspace: UUID | None) -> HttpResponse:
         return self.answer(UsageSerializer(usage_against_limits(self.get_object())))
 
@@ -197,7 +189,6 @@ class SubAccountPartViewSet(AgencyViewSet):
 class HeldAddonViewSet(SubAccountPartViewSet):
     """The add-ons that a sub-account holds, with the limits that it got with them."""
 
-    path = "workspaces/<id:workspace>/addons"
     lookup_url_kwarg = "addon"
     not_found = AddonNotFound
 
@@ -236,7 +227,6 @@ class HeldAddonViewSet(SubAccountPartViewSet):
 class SubAccountChannelViewSet(SubAccountPartViewSet):
     """The channels of a sub-account."""
 
-    path = "workspaces/<id:workspace>/channels"
     lookup_url_kwarg = "channel"
     not_found = ChannelNotFound
 

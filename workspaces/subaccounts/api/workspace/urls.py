@@ -1,6 +1,13 @@
 """The workspace API's routes for the workspace and its channels."""
 
-from config.api.routers import routes_of
-from workspaces.subaccounts.api.workspace import views
+from django.urls import path
 
-urlpatterns = routes_of(views)
+from workspaces.subaccounts.api.workspace.views import ChannelViewSet, CurrentWorkspaceViewSet
+
+urlpatterns = [
+    path(
+        "workspace", CurrentWorkspaceViewSet.as_view({"get": "retrieve", "patch": "partial_update"}), name="workspace"
+    ),
+    path("channels", ChannelViewSet.as_view({"get": "list"}), name="channels-list"),
+    path("channels/<id:channel>", ChannelViewSet.as_view({"get": "retrieve"}), name="channels-detail"),
+]

@@ -21,9 +21,6 @@ from workspaces.subaccounts.services import ChannelNotFound, change_workspace
 class CurrentWorkspaceViewSet(WorkspaceViewSet):
     """The workspace that the key belongs to."""
 
-    path = "workspace"
-    is_single = True
-
     @operation(operation_id="readWorkspace", summary="Read the workspace", answer=one(WorkspaceSerializer))
     def retrieve(self, request: Request) -> HttpResponse:
         return self.answer(WorkspaceSerializer(Workspace.objects.get(pk=self.workspace.pk)))
@@ -43,7 +40,6 @@ class CurrentWorkspaceViewSet(WorkspaceViewSet):
 class ChannelViewSet(WorkspaceViewSet):
     """Numbers, Pages and accounts through which the workspace sends and receives."""
 
-    path = "channels"
     lookup_url_kwarg = "channel"
     not_found = ChannelNotFound
 
