@@ -16,23 +16,20 @@ from agency.services.hourly_counts import hourly_counters
 from agency.services.notifications.states import StateCheck, state_checks
 from broadcasts import events
 from broadcasts.api.serializers import BroadcastReferenceSerializer, BroadcastSerializer, RecipientSerializer
-from broadcasts.console.exports import BROADCASTS
-from broadcasts.dashboard.first_steps import message_steps
+from broadcasts.console import BROADCASTS
+from broadcasts.dashboard.broadcasts import message_steps
+from broadcasts.links import TRACKED_LINKS
 from broadcasts.models.recipients import OPAQUE_PREFIX
-from broadcasts.pages.hub import CONCERNS as HUB_CONCERNS
-from broadcasts.pages.hub import PANELS as HUB_PANELS
-from broadcasts.pages.support import PANELS as SUPPORT_PANELS
-from broadcasts.public.on_loop import TRACKED_LINKS
+from broadcasts.pages.panels import CONCERNS as HUB_CONCERNS
+from broadcasts.pages.panels import HUB_PANELS, SUPPORT_PANELS
 from broadcasts.sending.source import BroadcastRecipients
 from broadcasts.services import statuses
-from broadcasts.services.contact_changes import MERGE_HANDLER, REMOVAL_HANDLER
-from broadcasts.services.contact_locks import LOCK_HANDLER
-from broadcasts.services.editing.recorded_fields import FIELDS as RECORDED_FIELDS
-from broadcasts.services.editing.uses import MEDIA_USE, SEGMENT_USE
-from broadcasts.services.hourly_counts import BEGUN, BEGUN_BROADCASTS
+from broadcasts.services.contact_changes import LOCK_HANDLER, MERGE_HANDLER, REMOVAL_HANDLER
+from broadcasts.services.counts import BEGUN, BEGUN_BROADCASTS, used_broadcasts
+from broadcasts.services.fields import FIELDS as RECORDED_FIELDS
+from broadcasts.services.fields import MEDIA_USE, SEGMENT_USE
 from broadcasts.services.notifications import KINDS as NOTIFICATION_KINDS
 from broadcasts.services.notifications import check_held_broadcasts
-from broadcasts.services.quota import used_broadcasts
 from broadcasts.services.threads import THREAD_SOURCE
 from channelconnect.inbox import FactHandler, fact_handlers
 from channelconnect.sending.sources import message_sources

@@ -4,8 +4,8 @@ from celery import shared_task
 from django.db.models.functions import Now
 
 from broadcasts.models import Click
-from broadcasts.services.forecast.runs import count_further, forget_forecasts, old_forecasts, unfinished_forecasts
-from broadcasts.services.progress.round import run_round
+from broadcasts.services.forecast import count_further, forget_forecasts, old_forecasts, unfinished_forecasts
+from broadcasts.services.progress import run_round
 from broadcasts.services.tracking.clicks import count_clicks as count_recorded_clicks
 from config.celery.due_work import DueWork, due_work
 from config.celery.stopping import until_worker_ends

@@ -8,8 +8,8 @@ from agency.api.surface import AgencySurface
 from agency.api.urls import urlpatterns as agency_paths
 from agency.console.urls import urlpatterns as agency_pages
 from agency.public.tls import tls_allowed
-from broadcasts.api.workspace.urls import urlpatterns as broadcast_paths
-from broadcasts.console.urls import urlpatterns as agency_broadcast_pages
+from broadcasts.api.broadcasts import urlpatterns as broadcast_paths
+from broadcasts.console import urlpatterns as agency_broadcast_pages
 from broadcasts.dashboard.urls import urlpatterns as broadcast_pages
 from channelconnect.api.agency.urls import urlpatterns as connection_paths
 from channelconnect.api.workspace.urls import urlpatterns as template_paths
@@ -99,7 +99,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("brand/", include("agency.public.urls")),
     path("media/", include("workspaces.media.public.urls")),
     path("connect/", include("channelconnect.pages.urls")),
-    path("l/", include("broadcasts.public.urls")),
+    path("l/", include("broadcasts.links")),
     path("console", RedirectView.as_view(pattern_name="console:home")),
     path("console/", include((console, "console"))),
     path("app", RedirectView.as_view(pattern_name="app:home")),

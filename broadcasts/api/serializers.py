@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from broadcasts.models import Broadcast, Recipient
 from broadcasts.models.broadcasts import LONGEST_NAME, MOST_CONTACTS
-from broadcasts.services.editing.testing import MOST_TESTED
+from broadcasts.services.editing import MOST_TESTED
 from broadcasts.services.errors import BroadcastNotFound
 from config.api.fields import (
     BooleanField,

@@ -10,7 +10,7 @@ from django.utils.translation import ngettext
 from agency.pages.locale import in_page_language
 from agency.templatetags.formats import number
 from broadcasts.models import Broadcast
-from broadcasts.pages.words import REASONS
+from broadcasts.pages.labels import REASONS
 from broadcasts.services.forecast import ForecastUnavailable, Preview, preview
 from broadcasts.services.moving import is_waiting_for_approval
 from config.errors import DomainError

@@ -12,9 +12,17 @@ from django.utils.translation import gettext_lazy as _
 from agency.pages.forms.fields import LineField, MultilineField, NameField, WallClockField
 from broadcasts.dashboard.recipients import find_contacts
 from broadcasts.models import Broadcast
-from broadcasts.pages.pictures import Pictured, picture_with
-from broadcasts.pages.templates import Gap, gaps_of, message_of, template_of, templates_of, values_of
-from broadcasts.pages.words import ENGAGEMENTS
+from broadcasts.pages.labels import ENGAGEMENTS
+from broadcasts.pages.phone import (
+    Gap,
+    Pictured,
+    gaps_of,
+    message_of,
+    picture_with,
+    template_of,
+    templates_of,
+    values_of,
+)
 from channelconnect.models import MessageTemplate
 from channelconnect.services.templates.fitting import BREAKS, NO_BREAKS
 from config.api.requests.ids import parse_uuid

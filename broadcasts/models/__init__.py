@@ -1,13 +1,17 @@
 """The models of broadcasts."""
 
-from broadcasts.models.broadcasts import Broadcast, BroadcastQuerySet, Wave
-from broadcasts.models.chunks import RecipientChunk
-from broadcasts.models.clicks import Click
-from broadcasts.models.costs import BilledCount, Rate
-from broadcasts.models.counts import BroadcastCount
+from broadcasts.models.broadcasts import (
+    BilledCount,
+    Broadcast,
+    BroadcastCount,
+    BroadcastQuerySet,
+    Rate,
+    RecipientChunk,
+    Wave,
+)
 from broadcasts.models.failures import FailureStreak
 from broadcasts.models.forecasts import AudienceForecast
-from broadcasts.models.recipients import Recipient, RecipientQuerySet, Stage
+from broadcasts.models.recipients import Click, Recipient, RecipientQuerySet, Stage
 
 __all__ = [
     "AudienceForecast",

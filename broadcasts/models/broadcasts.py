@@ -1,4 +1,4 @@
-"""A message to many contacts of a workspace, and the moments at which it is sent."""
+"""A message to many contacts of a workspace: its waves, its counts, its costs."""
 
 import uuid
 from typing import Any, ClassVar, Self
@@ -186,3 +186,96 @@ class Wave(models.Model):
 
     def __str__(self) -> str:
         return f"wave of broadcast {self.broadcast_id} at {self.due_at}"
+
+
+# They make pages far from both ends of a list cheap.
+
+
+class RecipientChunk(models.Model):
+    """The number of recipients with a contact id up to `up_to` and above the previous chunk's `up_to`.
+
+    Chunks are written together with the recipients. If a broadcast's chunks do not add up to its number of recipients,
+    they say nothing about positions.
+    """
+
+    pk = models.CompositePrimaryKey("broadcast_id", "up_to")
+    broadcast_id = models.BigIntegerField()
+    up_to = models.BigIntegerField()
+    number = models.IntegerField()
+
+    def __str__(self) -> str:
+        return f"recipients of broadcast {self.broadcast_id} up to contact {self.up_to}"
+
+
+class Rate(models.Model):
+    """The price of one delivered message from a day on, by its category and the recipient's market.
+
+    `market` is a country code, or a rate card's name for several countries. The newest valid rate counts.
+    """
+
+    currency = models.CharField(max_length=3)
+    category = models.CharField(max_length=40)
+    market = models.CharField(max_length=60)
+    valid_from = models.DateField()
+    price = models.DecimalField(max_digits=12, decimal_places=6)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["currency", "category", "market", "valid_from"], name="rate_once_per_market_and_day"
+            ),
+            models.CheckConstraint(condition=Q(price__gte=0), name="rate_is_not_negative"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.category} to {self.market} from {self.valid_from}: {self.price} {self.currency}"
+
+
+class BilledCount(models.Model):
+    """The number of a broadcast's messages that the provider billed in a month, by category and market."""
+
+    broadcast_id = models.BigIntegerField()
+    month = models.DateField()
+    category = models.CharField(max_length=40)
+    market = models.CharField(max_length=60, blank=True)
+    is_billable = models.BooleanField()
+    number = models.IntegerField(default=0)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["broadcast_id", "month", "category", "market", "is_billable"], name="billed_count_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.number} {self.category} of broadcast {self.broadcast_id} in {self.month:%Y-%m}"
+
+
+# It is updated with each change, so nothing counts the rows.
+
+
+class BroadcastCount(models.Model):
+    """A part of a broadcast's counts, in one of several buckets, so that two writers do not wait for each other.
+
+    The shown count is the sum of the buckets. Each number is a sum of differences, so a single bucket may be negative.
+    """
+
+    broadcast_id = models.BigIntegerField()
+    bucket = models.SmallIntegerField()
+    pending = models.IntegerField(default=0)
+    sent = models.IntegerField(default=0)
+    delivered = models.IntegerField(default=0)
+    read = models.IntegerField(default=0)
+    failed = models.IntegerField(default=0)
+    skipped = models.IntegerField(default=0)
+    held = models.IntegerField(default=0)
+    clicked = models.IntegerField(default=0)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["broadcast_id", "bucket"], name="broadcast_count_once_per_bucket")
+        ]
+
+    def __str__(self) -> str:
+        return f"counts of broadcast {self.broadcast_id}"

@@ -1,4 +1,4 @@
-"""A broadcast's recipients, one row each: the largest table of the product."""
+"""A broadcast's recipients, one row each, and clicks that are not counted yet. It is the product's largest table."""
 
 import re
 import uuid
@@ -11,6 +11,19 @@ from django.utils.translation import gettext_lazy as _
 
 from broadcasts.models.broadcasts import Broadcast
 from workspaces.contacts.models import Contact
+
+
+class Click(models.Model):
+    """A click on a tracked link. The row is removed once it is counted; each recipient counts once."""
+
+    broadcast_id = models.BigIntegerField()
+    contact_id = models.BigIntegerField()
+    link = models.SmallIntegerField()
+    clicked_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"click of contact {self.contact_id} on link {self.link} of broadcast {self.broadcast_id}"
+
 
 # The namespace of every recipient's public id.
 NAMESPACE = uuid.UUID("6f1f3a52-5b0c-4f0e-9c37-2f7d4a7f6f0b")

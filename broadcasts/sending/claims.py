@@ -10,8 +10,7 @@ import orjson
 
 from broadcasts.models import Recipient
 from broadcasts.sending import statements
-from broadcasts.sending.messages import KnownBroadcasts, message_of
-from broadcasts.sending.places import FRONT, Place, Places
+from broadcasts.sending.messages import FRONT, KnownBroadcasts, Place, Places, message_of
 from broadcasts.services.counts import add_counts
 from channelconnect.providers import messages as provider
 from channelconnect.providers.messages.errors import INVALID

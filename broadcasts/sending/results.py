@@ -13,10 +13,9 @@ from broadcasts import events
 from broadcasts.sending import statements
 from broadcasts.sending.claims import key_of
 from broadcasts.sending.streaks import END, TOO_MANY_ALIKE, Streak, add_to_streaks, streaks_of
-from broadcasts.services.counts import add_counts
-from broadcasts.services.events.recipient_events import record_recipient_events
+from broadcasts.services.counts import add_counts, return_allowance
 from broadcasts.services.moving import pause_for_fault
-from broadcasts.services.refunds import return_allowance
+from broadcasts.services.recipient_events import record_recipient_events
 from channelconnect.providers.messages import NOT_CONNECTED, CallResult
 from channelconnect.sending.sources import UNKNOWN_SECONDS, Sent
 from channelconnect.sending.transactions import project_transaction

@@ -1,4 +1,4 @@
-"""Updates broadcasts when a contact is removed or two contacts are merged."""
+"""Locks and updates broadcasts when a contact is removed or two contacts are merged."""
 
 from collections.abc import Collection, Mapping
 from typing import Any, Final, NamedTuple
@@ -8,15 +8,15 @@ from django.utils import timezone
 
 from broadcasts import events
 from broadcasts.models import Recipient, Stage
-from broadcasts.services.audience.locking import hold_preparation
+from broadcasts.services.audience.chunks import hold_preparation
 from broadcasts.services.counts import add_counts
-from broadcasts.services.events.recipient_events import record_recipient_events
-from broadcasts.services.recipient_chunks import add_to_chunks
-from workspaces.contacts.services import ContactMergeHandler, ContactRemovalHandler
+from broadcasts.services.listing import add_to_chunks
+from broadcasts.services.recipient_events import record_recipient_events
+from workspaces.contacts.services import ContactLockHandler, ContactMergeHandler, ContactRemovalHandler
 
 # Broadcasts are locked before their recipients, as the sender does. These are the broadcasts whose chosen contacts
 # change, and those in which the contact who stays may become a recipient.
-LOCK_BROADCASTS: Final = """
+LOCK_BROADCASTS_OF_CONTACT: Final = """
 SELECT broadcast.id FROM broadcasts_broadcast broadcast
 WHERE broadcast.workspace_id = (SELECT workspace_id FROM contacts_contact WHERE id = %(contact)s) AND (
     (NOT broadcast.is_prepared AND broadcast.chosen_contacts @> ARRAY[%(contact)s::bigint])
@@ -141,7 +141,7 @@ def move_recipients(kept: int, gone: int) -> None:
     A sent message keeps the contact id of `gone`, because the network's statuses name it.
     """
     hold_preparation(gone)
-    for statement in (LOCK_BROADCASTS, FORGET_CHUNKS, CHOOSE_OTHER):
+    for statement in (LOCK_BROADCASTS_OF_CONTACT, FORGET_CHUNKS, CHOOSE_OTHER):
         _execute(statement, {"contact": gone, "kept": kept})
     found = _locked(gone, kept)
     theirs = {row.broadcast: row for row in found if row.contact == kept}
@@ -211,3 +211,39 @@ def _execute(statement: str, values: Any) -> None:
 
 REMOVAL_HANDLER = ContactRemovalHandler(name="broadcasts", remove=forget_contact)
 MERGE_HANDLER = ContactMergeHandler(name="broadcasts", move=move_recipients)
+
+
+# Readers of statuses lock in this order too: broadcasts, their recipients, then contacts who want no more marketing.
+
+# Broadcasts whose chosen contacts change, and broadcasts in which one of the contacts may take another's place.
+LOCK_BROADCASTS_OF_CONTACTS: Final = """
+SELECT FROM broadcasts_broadcast broadcast
+WHERE workspace_id = ANY (ARRAY (SELECT workspace_id FROM contacts_contact WHERE id = ANY (%(ids)s)))
+    AND ((chosen_contacts && %(ids)s::bigint[] AND NOT is_prepared)
+    OR (status IN ('sending', 'paused') AND (
+        SELECT count(*) FROM broadcasts_recipient
+        WHERE broadcast_id = broadcast.id AND contact_id = ANY (%(ids)s)
+    ) BETWEEN 1 AND cardinality(%(ids)s::bigint[]) - 1))
+ORDER BY id FOR NO KEY UPDATE
+"""
+# Recipients are found by their key: a contact is in few broadcasts, all in its workspace.
+LOCK_RECIPIENTS: Final = """
+SELECT FROM broadcasts_broadcast broadcast
+JOIN broadcasts_recipient recipient ON recipient.broadcast_id = broadcast.id AND recipient.contact_id = ANY (%(ids)s)
+WHERE broadcast.workspace_id = ANY (ARRAY (SELECT workspace_id FROM contacts_contact WHERE id = ANY (%(ids)s)))
+    AND broadcast.started_at IS NOT NULL
+ORDER BY recipient.broadcast_id, recipient.contact_id FOR NO KEY UPDATE OF recipient
+"""
+
+
+def lock_recipients_of(contacts: Collection[int]) -> None:
+    """Stop preparation, then lock the broadcasts that may change with these contacts, then the contacts' recipients."""
+    values: dict[str, Any] = {"ids": list(contacts)}
+    for contact in sorted(contacts):
+        hold_preparation(contact)
+    with connection.cursor() as cursor:
+        cursor.execute(LOCK_BROADCASTS_OF_CONTACTS, values)
+        cursor.execute(LOCK_RECIPIENTS, values)
+
+
+LOCK_HANDLER = ContactLockHandler("broadcasts", lock_recipients_of)

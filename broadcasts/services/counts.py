@@ -1,13 +1,21 @@
-"""A broadcast's counts. They change in the transaction that changes recipients, so rows are never counted."""
+"""Counts of a broadcast and of an agency, the plan's monthly limit, and allowance that is returned."""
 
 from collections.abc import Collection, Mapping
+from datetime import datetime
 from typing import Any, Final
+from zoneinfo import ZoneInfo
 
 from django.db import connection
 from django.db.models import Sum
+from django.utils import timezone
 
+from agency.services.hourly_counts import CountedHours, HourlyCounter
 from broadcasts.models import Broadcast, BroadcastCount
+from channelconnect.sending.claiming.allowance import give_back, person_key
+from channelconnect.services.allowance_keys import keys_of
 from config.leases.arrays import integers
+from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.services import require_room
 
 COUNTS: Final = ("pending", "sent", "delivered", "read", "failed", "skipped", "held", "clicked")
 BUCKETS: Final = 16
@@ -52,3 +60,56 @@ def counts_of(broadcasts: Collection[Broadcast]) -> dict[int, dict[str, int]]:
     for row in sums.annotate(**{f"sum_{name}": Sum(name) for name in COUNTS}):
         counts[row["broadcast_id"]] = {name: row[f"sum_{name}"] for name in COUNTS}  # type: ignore[literal-required]
     return counts
+
+
+BEGUN: Final = "broadcasts_begun"
+COUNT = """
+SELECT workspace.agency_id, 'broadcasts_begun', date_trunc('hour', broadcast.started_at, 'UTC') AS hour, count(*)
+FROM broadcasts_broadcast AS broadcast JOIN subaccounts_workspace AS workspace ON workspace.id = broadcast.workspace_id
+WHERE broadcast.started_at >= %(first)s AND broadcast.started_at < %(end)s
+GROUP BY 1, 2, 3
+"""
+
+
+def count_broadcasts(first: datetime, end: datetime, after: int) -> CountedHours:
+    """Count by `started_at`, which has an index."""
+    with connection.cursor() as cursor:
+        cursor.execute(COUNT, {"first": first, "end": end})
+        return CountedHours(cursor.fetchall())
+
+
+BEGUN_BROADCASTS: Final = HourlyCounter("broadcasts", count_broadcasts)
+
+
+LIMIT = "broadcasts_per_month"
+
+
+def take_room(workspace: Workspace, *, now: datetime) -> None:
+    """Refuse a broadcast beyond the limit. Raises `LimitReached`.
+
+    The caller holds the workspace's lock, and counts the broadcast in the same transaction.
+    """
+    require_room(workspace=workspace, name=LIMIT, used=count_of_month(workspace, now=now))
+
+
+def count_of_month(workspace: Workspace, *, now: datetime) -> int:
+    """Count the broadcasts that were scheduled this month and not cancelled before they began."""
+    first = now.astimezone(ZoneInfo(workspace.timezone)).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+    return Broadcast.objects.of(workspace).filter(counted_at__gte=first).count()
+
+
+def used_broadcasts(workspace: Workspace) -> Mapping[str, int]:
+    """Count the usage of the plan's limit of broadcasts."""
+    return {LIMIT: count_of_month(workspace, now=timezone.now())}
+
+
+def return_allowance(cursor: Any, taken: Collection[tuple[int, str | None]]) -> None:
+    """Return the room taken for messages, by their channels and addresses, in the caller's transaction.
+
+    A contact who was removed meanwhile has no address any more; that room opens with time.
+    """
+    known = [(channel, address) for channel, address in taken if address is not None]
+    if not known:
+        return
+    keys = keys_of(cursor, {channel for channel, _ in known})
+    give_back(cursor, [(keys[channel].name, person_key(address)) for channel, address in known if channel in keys])

@@ -1,24 +1,28 @@
-"""Moves a broadcast from state to state, each with one conditional update. A move that is not allowed answers 409."""
+"""Moves a broadcast from state to state, each with one conditional update, and cancels or completes it in batches.
 
-from collections.abc import Collection
+A move that is not allowed answers 409.
+"""
+
+from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import Any, Final
 
-from django.db import transaction
-from django.db.models import Case, F, Q, Value, When
+from django.db import connection, transaction
+from django.db.models import Case, F, Q, QuerySet, Value, When
 from django.utils.translation import gettext_noop
 
 from agency.actors import SYSTEM, Actor
 from broadcasts import events
-from broadcasts.models import Broadcast, BroadcastQuerySet
-from broadcasts.services.editing.fields.messages import write_message
+from broadcasts.models import Broadcast, BroadcastQuerySet, Recipient, Stage
+from broadcasts.services.counts import add_counts, take_room
 from broadcasts.services.errors import BroadcastChanged, BroadcastNotFound, BroadcastRefused, MoveNotAllowed
-from broadcasts.services.events.recording import record_broadcast_change
 from broadcasts.services.listing import joined
+from broadcasts.services.message_fields import write_message
 from broadcasts.services.notifications import notify_of_pause
 from broadcasts.services.preparation_tries import forget_tries_of
-from broadcasts.services.quota import take_room
+from broadcasts.services.recipient_events import record_broadcast_change, record_recipient_events
 from config.celery import wake_up
+from config.leases.arrays import integers
 from workspaces.conversations.services.outbound.queueing import SENDER
 from workspaces.subaccounts.models import Channel
 from workspaces.subaccounts.services import lock_workspace
@@ -228,3 +232,104 @@ def check_it_can_be_sent(draft: Broadcast) -> None:
     if draft.channel.status != Channel.Status.ACTIVE:
         raise BroadcastRefused("The channel of this broadcast is not connected. Connect it again.", field="channel")
     write_message(draft.message, draft.channel)
+
+
+CANCELLED_AT_ONCE: Final = 2_000
+WAITING: Final = (Stage.READY, Stage.HELD)
+# One stage at a time, each by its index.
+SKIP: Final = """
+WITH waiting AS (
+    SELECT broadcast_id, contact_id FROM broadcasts_recipient WHERE broadcast_id = %s AND stage = {stage}
+    ORDER BY due_at, contact_id LIMIT %s FOR NO KEY UPDATE SKIP LOCKED
+)
+UPDATE broadcasts_recipient recipient SET stage = {done}, status = 'skipped', skip_reason = 'cancelled'
+FROM waiting
+WHERE recipient.broadcast_id = waiting.broadcast_id AND recipient.contact_id = waiting.contact_id
+RETURNING recipient.contact_id
+"""
+
+
+@transaction.atomic
+def skip_next_cancelled(*, now: datetime) -> bool:
+    """Skip a batch of a cancelled broadcast's unsent recipients. False if there is nothing to skip now.
+
+    Messages that are being sent are left alone. A later round skips those that come back unsent.
+    """
+    for broadcast in cancelled_broadcasts().select_for_update(skip_locked=True, no_key=True):
+        if _skip(broadcast, now):
+            return True
+        if not _may_come_back(broadcast):
+            Broadcast.objects.filter(pk=broadcast.pk).update(next_due_at=None)
+    return False
+
+
+def cancelled_broadcasts() -> "QuerySet[Broadcast]":
+    """Return the cancelled broadcasts that may have recipients left to skip, in their order."""
+    return Broadcast.objects.filter(status=Broadcast.Status.CANCELLED, next_due_at__isnull=False).order_by("pk")
+
+
+def _skip(broadcast: Broadcast, now: datetime) -> bool:
+    for stage in WAITING:
+        with connection.cursor() as cursor:
+            cursor.execute(SKIP.format(stage=stage.value, done=Stage.DONE.value), [broadcast.pk, CANCELLED_AT_ONCE])
+            skipped = [(broadcast.pk, contact) for (contact,) in cursor.fetchall()]
+        if skipped:
+            number = len(skipped)
+            record_recipient_events(events.RECIPIENT_SKIPPED, skipped, now=now)
+            held = {"held": -number} if stage is Stage.HELD else {}
+            add_counts({broadcast.pk: {"pending": -number, "skipped": number, **held}})
+            return True
+    return False
+
+
+def _may_come_back(broadcast: Broadcast) -> bool:
+    """Whether recipients still wait, or are being sent to and may come back unsent."""
+    open_ones = Recipient.objects.of(broadcast)
+    return any(open_ones.filter(stage=stage.value).exists() for stage in (*WAITING, Stage.CLAIMED))
+
+
+# Each check reads the recipients, so no broadcast ends too early and none stays open for ever.
+
+# The most broadcasts of a sweep; the next sweep goes on with later ones.
+MOST_BROADCASTS: Final = 10_000
+COMPLETED_AT_ONCE: Final = 500
+
+# A look into the index of each stage says whether recipients are left; the order keeps the planner from reading all
+# rows. A finished recipient stays finished, so a broadcast found here has ended for good.
+COMPLETE: Final = """
+UPDATE broadcasts_broadcast SET status = 'sent', completed_at = %(now)s, updated_at = %(now)s, next_due_at = NULL
+WHERE status = 'sending' AND is_prepared AND id IN (
+    SELECT broadcast.id FROM unnest(%(ids)s::bigint[]) AS broadcast (id)
+    WHERE (SELECT contact_id FROM broadcasts_recipient WHERE broadcast_id = broadcast.id AND stage = 0
+            ORDER BY due_at, contact_id LIMIT 1) IS NULL
+        AND (SELECT contact_id FROM broadcasts_recipient WHERE broadcast_id = broadcast.id AND stage = 3
+            ORDER BY due_at, contact_id LIMIT 1) IS NULL
+        AND broadcast.id NOT IN (SELECT broadcast_id FROM broadcasts_recipient WHERE stage = 1)
+        AND broadcast.id NOT IN (SELECT broadcast_id FROM broadcasts_recipient WHERE stage = 2)
+) RETURNING id
+"""
+
+
+def complete_broadcasts(*, now: datetime, after: int) -> int:
+    """Complete finished broadcasts among the next after `after`. Returns the last one looked at; 0 at the end.
+
+    So broadcasts that wait for long, however many, keep no newer broadcast from its end.
+    """
+    ids = list(prepared_broadcasts().filter(pk__gt=after).values_list("pk", flat=True)[:MOST_BROADCASTS])
+    for first in range(0, len(ids), COMPLETED_AT_ONCE):
+        _complete(ids[first : first + COMPLETED_AT_ONCE], now)
+    return ids[-1] if len(ids) == MOST_BROADCASTS else 0
+
+
+def prepared_broadcasts() -> "QuerySet[Broadcast]":
+    """Return the broadcasts that are being sent and fully prepared, in their order."""
+    return Broadcast.objects.filter(status=Status.SENDING, is_prepared=True).order_by("id")
+
+
+@transaction.atomic
+def _complete(ids: Iterable[int], now: datetime) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(COMPLETE, {"now": now, "ids": integers(ids)})
+        ended = [pk for (pk,) in cursor.fetchall()]
+    for broadcast in joined(Broadcast.objects.filter(pk__in=ended)).order_by("id"):
+        record_broadcast_change(broadcast, events.COMPLETED, by=SYSTEM, now=now)

@@ -13,11 +13,11 @@ from broadcasts import events
 from broadcasts.models import Broadcast, BroadcastQuerySet
 from broadcasts.services.audience.chunks import unprepared
 from broadcasts.services.counts import add_counts
-from broadcasts.services.events.recording import record_broadcast_change
 from broadcasts.services.listing import joined
 from broadcasts.services.moving import pause_for_fault
 from broadcasts.services.notifications import notify_of_pause
-from broadcasts.services.progress.turns import PreparationTurns
+from broadcasts.services.preparation_turns import PreparationTurns
+from broadcasts.services.recipient_events import record_broadcast_change
 from channelconnect.sending.sources import UNKNOWN_SECONDS
 
 # The numbers of rows that one transaction changes.

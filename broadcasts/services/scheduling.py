@@ -8,11 +8,11 @@ from django.db import transaction
 from agency.actors import Actor
 from broadcasts import events
 from broadcasts.models import Broadcast
-from broadcasts.services.editing.building import one_of
-from broadcasts.services.editing.fields.timing import checked_timing
+from broadcasts.services.editing import one_of
 from broadcasts.services.errors import MoveNotAllowed
-from broadcasts.services.events.recording import record_broadcast_change
+from broadcasts.services.fields import checked_timing
 from broadcasts.services.moving import SWEEP, check_it_can_be_sent, lock_broadcast, schedule_broadcast
+from broadcasts.services.recipient_events import record_broadcast_change
 from config.celery import wake_up
 from workspaces.subaccounts.event_types import differences
 from workspaces.subaccounts.services import lock_workspace

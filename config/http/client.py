@@ -7,9 +7,9 @@ from typing import Any, Final
 import certifi
 import pycurl
 
-from .exchange import Limits, Request, Result
-from .sockets import SocketWatch
-from .transfer import Transfer
+from config.http.exchange import Limits, Request, Result
+from config.http.sockets import SocketWatch
+from config.http.transfer import Transfer
 
 # Enough for a kept connection to each of some thousand endpoints.
 _MOST_CONNECTIONS: Final = 4096

@@ -7,10 +7,10 @@ from typing import IO, Any, Final, NamedTuple
 import certifi
 import pycurl
 
-from . import error_codes
-from .guard import VettedTarget
-from .routes import route_to
-from .transfer import DuplicatedSocket
+from config.http import error_codes
+from config.http.guard import VettedTarget
+from config.http.routes import route_to
+from config.http.transfer import DuplicatedSocket
 
 _SLOWEST_BYTES_A_SECOND: Final = 512
 _SLOW_SECONDS: Final = 10

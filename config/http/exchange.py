@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from .guard import VettedTarget
+from config.http.guard import VettedTarget
 
 Headers = tuple[tuple[str, str], ...]
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from .addresses import Network, canonical, is_allowed, is_public
-from .targets import Target, TargetRefused, parse_target
+from config.http.addresses import Network, canonical, is_allowed, is_public
+from config.http.targets import Target, TargetRefused, parse_target
 
 # One text for every refused host, so that answers do not map the inside of a network.
 UNREACHABLE_HOST = "The URL's host must be publicly reachable."

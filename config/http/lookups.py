@@ -2,7 +2,7 @@
 
 import socket
 
-from .hosts import is_internal_name
+from config.http.hosts import is_internal_name
 
 
 class LookupFailed(Exception):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Final
 
-from .lookups import LookupFailed, system_lookup
+from config.http.lookups import LookupFailed, system_lookup
 
 Addresses = tuple[str, ...]
 _MOST_REMEMBERED: Final = 10_000

@@ -6,8 +6,8 @@ from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import quote
 
-from .addresses import canonical
-from .hosts import HostInvalid, ascii_host, is_internal_name, is_plain_ipv4
+from config.http.addresses import canonical
+from config.http.hosts import HostInvalid, ascii_host, is_internal_name, is_plain_ipv4
 
 LONGEST_URL = 2048
 _DEFAULT_PORTS = {"http": 80, "https": 443}

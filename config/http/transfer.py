@@ -8,9 +8,9 @@ from typing import Any, Final
 
 import pycurl
 
-from . import error_codes
-from .exchange import Headers, Limits, Request, Result
-from .routes import route_to
+from config.http import error_codes
+from config.http.exchange import Headers, Limits, Request, Result
+from config.http.routes import route_to
 
 # Sockets are read in small pieces, so that an answer without end stops close to its limit.
 _READ_SIZE: Final = 4096

@@ -19,7 +19,7 @@ from agency.admin.base import MOST_ROWS, RecordAdmin
 from agency.models import ActivityEntry, AgencyKey, Event
 from agency.services import issue_agency_key, revoke_agency_key
 from broadcasts.models import Rate
-from broadcasts.services.editing.creating import create_broadcast
+from broadcasts.services.editing import create_broadcast
 from channelconnect.inbox import store_notice
 from channelconnect.models import ChannelCredential
 from channelconnect.services import create_session, set_return_urls, switch_connect

@@ -9,7 +9,7 @@ from django.utils.timezone import now
 
 from broadcasts.content import FrozenMessage
 from broadcasts.models import Broadcast, Recipient, Stage
-from broadcasts.services.audience.preparing import prepare_chunk
+from broadcasts.services.audience.chunks import prepare_chunk
 from broadcasts.services.counts import counts_of
 from tests import furnished
 from tests.broadcasts.making import a_template, bring_to, create, prepare, row_of, some_contacts

@@ -9,10 +9,9 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from broadcasts.content import FrozenMessage
 from broadcasts.models import Broadcast, Recipient, Stage, Wave
-from broadcasts.services.costs import add_billed
-from broadcasts.services.costs.billing import Billed
+from broadcasts.services.costs import Billed, add_billed
 from broadcasts.services.counts import add_counts
-from broadcasts.services.editing.creating import create_broadcast
+from broadcasts.services.editing import create_broadcast
 from tests.factories import ChannelFactory, ContactFactory
 from workspaces.subaccounts.models import Channel, Workspace
 

@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from agency.actors import SYSTEM
-from broadcasts.services.costs.importing import RateCardRefused, import_rates
+from broadcasts.services.costs import RateCardRefused, import_rates
 from channelconnect.providers.notices.bodies import json_of
 from config.api.errors.refusals import Malformed
 from config.api.requests.strict_json import parse_object

@@ -16,7 +16,7 @@ from django.utils.timezone import now
 from agency.models import NotificationEvent
 from broadcasts.models import Broadcast, Recipient, Stage
 from broadcasts.services.counts import add_counts
-from broadcasts.services.progress.round import Round
+from broadcasts.services.progress import Round
 from broadcasts.services.recovery import NOT_BEGUN, PAUSED_BEFORE, UNDER_WAY
 from channelconnect.models import Allowance, ChannelCredential, SenderRun
 from channelconnect.sending.claiming.allowance import room_of

@@ -15,8 +15,8 @@ from django.utils.translation import gettext_lazy
 from agency.pages.locale import in_page_language
 from agency.pages.registry import StrOrPromise
 from agency.templatetags.formats import number
+from broadcasts.dashboard.broadcasts import ONE, OneBroadcast
 from broadcasts.dashboard.forecasts import Forecast, differs_much, forecast_of, leaves_now, press_words
-from broadcasts.dashboard.views.broadcasts import ONE, OneBroadcast
 from broadcasts.models import Broadcast
 from broadcasts.services.errors import BroadcastChanged, MoveNotAllowed
 from broadcasts.services.moving import approve_broadcast, is_waiting_for_approval, schedule_broadcast

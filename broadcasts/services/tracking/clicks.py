@@ -14,7 +14,7 @@ from broadcasts.content import FrozenMessage
 from broadcasts.events import LINK_CLICKED
 from broadcasts.models import Broadcast
 from broadcasts.services.counts import add_counts
-from broadcasts.services.events.recording import record_recipient_events
+from broadcasts.services.recipient_events import record_recipient_events
 from broadcasts.services.tracking.links import Target, read_token, target_of
 
 logger = logging.getLogger(__name__)

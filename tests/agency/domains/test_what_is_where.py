@@ -14,8 +14,8 @@ from agency.actors import SYSTEM
 from agency.models import Brand
 from agency.services import remove_picture, set_picture
 from broadcasts.content import FrozenMessage
+from broadcasts.links import follow_at_once
 from broadcasts.models import Recipient
-from broadcasts.public.on_loop import follow_at_once
 from broadcasts.services.tracking import clicks
 from broadcasts.services.tracking.links import tracked_link
 from config.loop_answers import LoopRequest

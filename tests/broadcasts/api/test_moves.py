@@ -13,9 +13,8 @@ from django.utils.timezone import now
 from agency.models import ActivityEntry
 from broadcasts.models import Broadcast, Recipient, Stage
 from broadcasts.services.counts import counts_of
-from broadcasts.services.moving import pause_for_fault
-from broadcasts.services.progress.beginning import begin_broadcast, begin_due_broadcasts
-from broadcasts.services.progress.cancelling import skip_next_cancelled
+from broadcasts.services.moving import pause_for_fault, skip_next_cancelled
+from broadcasts.services.progress import begin_broadcast, begin_due_broadcasts
 from channelconnect.models import MessageTemplate
 from config.db import database_now
 from tests import furnished

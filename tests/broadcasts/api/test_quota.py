@@ -7,7 +7,7 @@ import pytest
 from django.utils.timezone import now
 
 from broadcasts.models import Broadcast
-from broadcasts.services.quota import count_of_month
+from broadcasts.services.counts import count_of_month
 from tests import furnished
 from tests.broadcasts.making import a_body, bring_to, create
 from tests.factories import plan_limits

@@ -12,8 +12,8 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from broadcasts.models import Broadcast
-from broadcasts.services.editing.changing import change_broadcast
-from broadcasts.services.forecast import runs
+from broadcasts.services import forecast
+from broadcasts.services.editing import change_broadcast
 from tests.agency.console.browsers import hidden, text
 from tests.broadcasts.under_way import a_broadcast, a_draft
 from tests.factories import ChannelFactory, ContactFactory, WorkspaceFactory, a_message_template
@@ -182,7 +182,7 @@ def test_a_number_that_nobody_could_count_is_said_and_confirmed_as_such(
 ) -> None:
     draft = a_draft(channel, message=TEMPLATE)
     people(channel, 2)
-    monkeypatch.setattr(runs, "LONGEST_MS", 1)
+    monkeypatch.setattr(forecast, "LONGEST_MS", 1)
     with _uses_held():
         asked = question(customer, draft)
         assert "Counting this audience takes too long" in text(asked)
@@ -197,7 +197,7 @@ def test_what_was_not_counted_is_asked_about_once_it_is(
     draft = a_draft(channel, message=TEMPLATE)
     people(channel, 2)
     with monkeypatch.context() as slow, _uses_held():
-        slow.setattr(runs, "LONGEST_MS", 1)
+        slow.setattr(forecast, "LONGEST_MS", 1)
         asked = question(customer, draft)
 
     answer = confirm(customer, asked, draft)

@@ -8,8 +8,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from broadcasts.content import FrozenMessage
+from broadcasts.links import MOST_UNKNOWN
 from broadcasts.models import Broadcast, Click, Recipient
-from broadcasts.public.views import MOST_UNKNOWN
 from broadcasts.services.counts import counts_of
 from broadcasts.services.tracking import clicks
 from broadcasts.services.tracking.links import tracked_link

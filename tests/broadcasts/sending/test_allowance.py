@@ -15,8 +15,7 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from broadcasts.models import Broadcast, Recipient, Stage
 from broadcasts.sending.claims import key_of
-from broadcasts.sending.source import BroadcastRecipients
-from broadcasts.sending.waiting import release_held
+from broadcasts.sending.source import BroadcastRecipients, release_held
 from channelconnect.models import Allowance, AllowanceUse, ChannelCredential, SenderRun
 from channelconnect.providers.messages import CallResult, Outcome, error_of
 from channelconnect.sending.claiming.allowance import person_key, remaining_allowance, room_of

@@ -13,8 +13,7 @@ from django.utils.timezone import now
 
 from benchmarks.processes import fast_provider
 from broadcasts.models import Recipient, Stage
-from broadcasts.sending.source import BroadcastRecipients
-from broadcasts.sending.waiting import OVERDUE_BATCH, end_overdue
+from broadcasts.sending.source import OVERDUE_BATCH, BroadcastRecipients, end_overdue
 from channelconnect.sending import loop
 from channelconnect.sending.sources import Sent
 from config.leases.connection import Connection, open_connection

@@ -8,7 +8,7 @@ from django.utils.timezone import now
 
 from broadcasts.models import Broadcast, Recipient
 from broadcasts.services.counts import counts_of
-from broadcasts.services.progress.round import Round
+from broadcasts.services.progress import Round
 from tests.factories import BODY_PARAMETER, a_message_template
 from tests.tenants import Tenant
 from workspaces.contacts.models import Contact, ContactIdentity, Segment

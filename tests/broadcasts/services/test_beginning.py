@@ -13,11 +13,10 @@ from agency.models import ActivityEntry, Event
 from agency.services import suspend_agency
 from agency.tasks import tell_people
 from broadcasts.models import Broadcast, Recipient, Stage
-from broadcasts.services.audience.preparing import prepare_chunk
+from broadcasts.services import moving
+from broadcasts.services.audience.chunks import prepare_chunk
 from broadcasts.services.moving import approve_broadcast, resume_broadcast
-from broadcasts.services.progress import completing
-from broadcasts.services.progress.beginning import begin_due_broadcasts
-from broadcasts.services.progress.round import Round
+from broadcasts.services.progress import Round, begin_due_broadcasts
 from channelconnect.models import MessageTemplate
 from tests import furnished
 from tests.agency.console.browsers import at_the_console, text
@@ -90,7 +89,7 @@ def test_those_that_wait_keep_no_newer_one_from_its_end(
     through = scheduled(a, message=message)
     work()
     Recipient.objects.of(through).update(stage=Stage.DONE, status="sent")
-    monkeypatch.setattr(completing, "MOST_BROADCASTS", 1)
+    monkeypatch.setattr(moving, "MOST_BROADCASTS", 1)
     current = Round()
     for _ in range(3):
         current.look()

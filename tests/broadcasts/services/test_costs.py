@@ -8,16 +8,8 @@ import pytest
 from agency.actors import SYSTEM
 from agency.models import ActivityEntry
 from broadcasts.models import Rate
-from broadcasts.services.costs import (
-    RateCardRefused,
-    add_billed,
-    billed_lines,
-    estimate,
-    import_rates,
-    market_of,
-    markets_of,
-)
-from broadcasts.services.costs.billing import Billed
+from broadcasts.services.costs import Billed, RateCardRefused, add_billed, billed_lines, estimate, import_rates
+from broadcasts.services.markets import market_of, markets_of
 from tests.broadcasts.under_way import a_broadcast
 
 pytestmark = pytest.mark.django_db

@@ -12,7 +12,7 @@ from django.utils.timezone import now
 
 from broadcasts.models import Broadcast, Rate, Recipient, Wave
 from broadcasts.services.forecast import preview
-from broadcasts.services.forecast.waves import Due, within_limit, without_limit
+from broadcasts.services.waves import Due, within_limit, without_limit
 from channelconnect.models import Allowance, AllowanceUse
 from channelconnect.services.allowance_keys import WINDOW, keys_of
 from tests import furnished

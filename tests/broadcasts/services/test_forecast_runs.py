@@ -10,8 +10,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
 from broadcasts.models import AudienceForecast, Broadcast
-from broadcasts.services.forecast import Counting, ForecastUnavailable, preview, runs
-from broadcasts.services.forecast.runs import count_further, forget_forecasts
+from broadcasts.services import forecast
+from broadcasts.services.forecast import Counting, ForecastUnavailable, count_further, forget_forecasts, preview
 from broadcasts.tasks import count_audiences
 from tests import furnished
 from tests.broadcasts.making import a_body
@@ -44,16 +44,16 @@ def draft(a: Tenant) -> Broadcast:
 @pytest.fixture
 def in_pieces(monkeypatch: Any) -> None:
     """Nobody waits for more than a piece, of two contacts."""
-    monkeypatch.setattr(runs, "SIZE", 2)
-    monkeypatch.setattr(runs, "FIRST_SECONDS", -1)
+    monkeypatch.setattr(forecast, "SIZE", 2)
+    monkeypatch.setattr(forecast, "FIRST_SECONDS", -1)
 
 
 def test_what_is_counted_in_pieces_is_what_is_counted_at_once(a: Tenant, draft: Broadcast, monkeypatch: Any) -> None:
     whole = preview(a.workspace, draft)
     assert (whole.counting, whole.recipients_count, whole.skipped["duplicate_address"]) == (None, 7, 1)
     assert not AudienceForecast.objects.exists()
-    monkeypatch.setattr(runs, "SIZE", 2)
-    monkeypatch.setattr(runs, "FIRST_SECONDS", -1)
+    monkeypatch.setattr(forecast, "SIZE", 2)
+    monkeypatch.setattr(forecast, "FIRST_SECONDS", -1)
     seen = []
     while (shown := preview(a.workspace, draft)).counting:
         seen.append((shown.counting.walked, shown.recipients_count))
@@ -111,8 +111,8 @@ def test_what_dies_again_and_again_is_given_up_while_others_go_on(
 
     preview(a.workspace, draft)
     with monkeypatch.context() as patched:
-        patched.setattr(runs, "freeze_message", die)
-        for _ in range(runs.MOST_TRIES):
+        patched.setattr(forecast, "freeze_message", die)
+        for _ in range(forecast.MOST_TRIES):
             with pytest.raises(SystemExit):
                 count_further()
     assert not count_further()

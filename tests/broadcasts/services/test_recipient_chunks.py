@@ -8,10 +8,10 @@ from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
 from broadcasts.models import Broadcast, Recipient, RecipientChunk, Stage
-from broadcasts.services.audience.preparing import prepare_chunk
+from broadcasts.services.audience.chunks import prepare_chunk
 from broadcasts.services.counts import add_counts
 from broadcasts.services.listing import NEAR
-from broadcasts.services.progress.round import Round
+from broadcasts.services.progress import Round
 from tests import furnished
 from tests.broadcasts.services.making import a_contact, a_segment, begun, many_contacts, scheduled, templated, work
 from tests.tenants import Tenant

@@ -14,9 +14,9 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from broadcasts.models import Broadcast
+from broadcasts.services import progress as round_module
 from broadcasts.services.moving import schedule_broadcast
-from broadcasts.services.progress import round as round_module
-from broadcasts.services.progress.round import Round, run_round
+from broadcasts.services.progress import Round, run_round
 from tests.broadcasts.services.making import a_contact, scheduled, templated
 from tests.tenants import Tenant
 from tests.waiting import until

@@ -14,11 +14,10 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from agency.models import Event
 from broadcasts.models import Broadcast, Recipient
-from broadcasts.services.audience.preparing import prepare_chunk
+from broadcasts.services.audience.chunks import prepare_chunk
 from broadcasts.services.counts import counts_of
 from broadcasts.services.moving import cancel_broadcast
-from broadcasts.services.progress.beginning import begin_due_broadcasts
-from broadcasts.services.progress.round import run_round
+from broadcasts.services.progress import begin_due_broadcasts, run_round
 from tests.broadcasts.services.making import (
     a_contact,
     an_identity,

@@ -6,8 +6,8 @@ import orjson
 import pytest
 
 from broadcasts.content import FrozenMessage, WrittenJson
-from broadcasts.services.audience.expressions import CONTACT_VALUES
-from broadcasts.services.editing.fields.variables import CONTACT, contact_value
+from broadcasts.services.audience.people import CONTACT_VALUES
+from broadcasts.services.fields import CONTACT, contact_value
 from workspaces.contacts.models import Contact
 
 

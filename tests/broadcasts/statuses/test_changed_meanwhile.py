@@ -7,7 +7,7 @@ from django.db import connection, transaction
 from django.utils.timezone import now
 
 from broadcasts.models import Stage
-from broadcasts.services.statuses import applying
+from broadcasts.services import statuses
 from broadcasts.services.tracking.clicks import count_clicks, record_clicks
 from broadcasts.services.tracking.links import Target
 from channelconnect.inbox import read_waiting
@@ -20,7 +20,7 @@ from tests.waiting import wait_for_lock
 
 @pytest.mark.django_db(transaction=True)
 def test_it_is_not_missed_however_often_the_row_moves(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(applying, "TIMES", 1)
+    monkeypatch.setattr(statuses, "TIMES", 1)
     broadcast = a_broadcast(ChannelFactory.create(external_id=NUMBER))
     [recipient] = add_recipients(broadcast, people(broadcast.channel, 1), stage=Stage.CLAIMED, run=1)
     record_clicks([Target(broadcast.pk, recipient.contact_id, 0)])

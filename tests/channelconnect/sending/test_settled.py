@@ -10,7 +10,7 @@ from django.db import connections, transaction
 from django.utils.timezone import now
 
 from broadcasts.models.recipients import Stage, opaque_of
-from broadcasts.services.statuses.applying import record_statuses
+from broadcasts.services.statuses import record_statuses
 from channelconnect.providers.messages import CallResult, Outcome, OutgoingMessage, Recipient
 from channelconnect.providers.messages.errors import THROTTLED
 from channelconnect.sending.conversations.source import ConversationMessages

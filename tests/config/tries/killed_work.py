@@ -19,7 +19,7 @@ from agency.services.notifications.fan_out import tell_next_people
 from agency.services.notifications.mailing import mail_next_at_once, mail_next_digest
 from agency.tasks import check_lasting_states
 from broadcasts.models import Broadcast
-from broadcasts.services.progress.round import Round
+from broadcasts.services.progress import Round
 from channelconnect.models import ChannelCredential, TemplateSync, Unsubscription
 from channelconnect.services.access_checks import check_next_access
 from channelconnect.services.fetching import fetch_next

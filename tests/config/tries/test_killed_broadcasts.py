@@ -11,7 +11,7 @@ from django.utils.timezone import now
 from agency.models import NotificationEvent
 from broadcasts.models import Broadcast, Recipient
 from broadcasts.services.moving import BROKE_OFF
-from broadcasts.services.progress.beginning import begin_due_broadcasts
+from broadcasts.services.progress import begin_due_broadcasts
 from config.tries.counting import MOST_TRIES
 from config.tries.models import BegunWork
 from tests.broadcasts.services.making import check_counts, filled, many_contacts, scheduled, templated, work

@@ -16,7 +16,7 @@ from agency.actors import SYSTEM
 from agency.event_types import event_types
 from agency.tenants import Audience
 from broadcasts.models import Recipient, Stage
-from broadcasts.services.progress.round import Round
+from broadcasts.services.progress import Round
 from broadcasts.services.tracking.links import tracked_link
 from broadcasts.tasks import count_clicks
 from channelconnect.inbox import read_waiting

@@ -1,0 +1,169 @@
+"""The dashboard's list of broadcasts, the page of one with its progress and actions, and two set-up steps."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from agency.pages.forms.forms import Confirmation
+from agency.pages.lists import with_id
+from agency.pages.locale import in_page_language
+from agency.pages.registry import StrOrPromise
+from agency.pages.tables import ListPage
+from broadcasts.models import Broadcast
+from broadcasts.pages.labels import STATUSES
+from broadcasts.pages.panels import OF_WORKSPACE, with_shares
+from broadcasts.pages.phone import shown_page
+from broadcasts.services.copying import copy_broadcast
+from broadcasts.services.editing import delete_broadcast
+from broadcasts.services.errors import BroadcastNotFound
+from broadcasts.services.listing import has_sent, joined
+from broadcasts.services.moving import cancel_broadcast, pause_broadcast, resume_broadcast
+from config.db import database_now
+from config.errors import DomainError
+from workspaces.contacts.services.counting import has_contacts
+from workspaces.subaccounts.dashboard.surface import DashboardForm, DashboardView
+from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.pages.home import SetUpStep
+
+
+def message_steps(workspace: Workspace) -> Iterator[SetUpStep]:
+    """Yield two steps: have contacts (who may also arrive by writing first), and send something to a contact."""
+    yield SetUpStep(
+        title=_("Bring your contacts"),
+        text=_("Import a file, or wait until somebody writes to you."),
+        url=reverse("app:contact-import-new"),
+        action=_("Import contacts"),
+        is_done=has_contacts(workspace),
+    )
+    yield SetUpStep(
+        title=_("Send a first message"),
+        text=_("Write to somebody, or send a broadcast to many."),
+        url=reverse("app:conversation-new"),
+        action=_("Write"),
+        is_done=has_sent(workspace),
+    )
+
+
+LIST = "app:broadcasts"
+ONE = "app:broadcast"
+
+
+class Broadcasts(ListPage, DashboardView):
+    """All broadcasts, newest first. Users search by a part of the name and filter by status."""
+
+    nav = LIST
+    table = OF_WORKSPACE
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        state, rows = self.read_table(), joined(Broadcast.objects.of(self.workspace))
+        search, status = state.values["search"].replace("\0", ""), state.values["status"]
+        found = rows.filter(name__icontains=search) if search else rows
+        found = found.filter(status=status) if status in STATUSES else found
+        state.fetch(found)
+        return self.list_page("broadcasts/broadcasts.html", state, **with_shares(state, state.rows))
+
+
+class OneBroadcast(DashboardView):
+    """A page about one of the workspace's broadcasts. Malformed, unknown and foreign ids get the same answer."""
+
+    nav = LIST
+    form_page = ONE
+    broadcast: Broadcast
+
+    def find(self, **ids: Any) -> None:
+        found = with_id(joined(Broadcast.objects.of(self.workspace)), ids["uuid"])
+        if found is None:
+            raise BroadcastNotFound
+        found.workspace = self.workspace
+        self.broadcast = found
+
+
+class BroadcastPage(OneBroadcast):
+    """A broadcast's progress. The browser reloads it while the broadcast moves."""
+
+    def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
+        self.find(uuid=uuid)
+        return self.page("broadcasts/broadcast.html", **shown_page(self.broadcast))
+
+
+class BroadcastMove(OneBroadcast):
+    """A button that makes one move. A refusal is shown on the broadcast's page."""
+
+    move: ClassVar[Callable[..., Broadcast]]
+    said: ClassVar[StrOrPromise]
+
+    def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
+        self.find(uuid=uuid)
+        try:
+            type(self).move(broadcast=self.broadcast, now=database_now(), by=self.by)
+        except DomainError as error:
+            messages.error(request, in_page_language(error.message))
+            return redirect(ONE, self.broadcast.uuid)
+        return self.done(str(self.said), ONE, self.broadcast.uuid)
+
+
+class BroadcastPause(BroadcastMove):
+    move = staticmethod(pause_broadcast)
+    said = gettext_lazy("The broadcast is paused: what is being sent at this moment still leaves.")
+
+
+class BroadcastResume(BroadcastMove):
+    move = staticmethod(resume_broadcast)
+    said = gettext_lazy("The broadcast goes on.")
+
+
+class BroadcastDuplicate(OneBroadcast):
+    """Creates a draft with the same message and audience."""
+
+    creates = True
+
+    def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
+        self.find(uuid=uuid)
+        try:
+            made = copy_broadcast(broadcast=self.broadcast, now=timezone.now(), by=self.by)
+        except DomainError as error:
+            messages.error(request, in_page_language(error.message))
+            return redirect(ONE, self.broadcast.uuid)
+        return self.done(
+            _("This is the copy. Look through it before you schedule it."), "app:broadcast-edit", made.uuid
+        )
+
+
+class BroadcastCancel(OneBroadcast, DashboardForm[Confirmation]):
+    """Cancels a broadcast, after a confirmation: its unsent messages are never sent."""
+
+    template_name = "broadcasts/cancel.html"
+
+    def make_form(self, data: Any = None) -> Confirmation:
+        return Confirmation(data)
+
+    def save(self, form: Confirmation) -> HttpResponse:
+        cancel_broadcast(broadcast=self.broadcast, now=database_now(), by=self.by)
+        return self.done(_("The broadcast is cancelled."), ONE, self.broadcast.uuid)
+
+    def context(self) -> dict[str, Any]:
+        return {"broadcast": self.broadcast}
+
+
+class BroadcastDelete(OneBroadcast, DashboardForm[Confirmation]):
+    """Deletes a draft, after a confirmation."""
+
+    template_name = "broadcasts/delete.html"
+
+    def make_form(self, data: Any = None) -> Confirmation:
+        return Confirmation(data)
+
+    def save(self, form: Confirmation) -> HttpResponse:
+        delete_broadcast(broadcast=self.broadcast, now=timezone.now(), by=self.by)
+        return self.done(_("%(name)s was deleted.") % {"name": self.broadcast.name}, LIST)
+
+    def context(self) -> dict[str, Any]:
+        return {"broadcast": self.broadcast}

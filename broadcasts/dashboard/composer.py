@@ -1,0 +1,189 @@
+"""The composer of a broadcast, with its preview and its test on a few contacts."""
+
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from agency.pages.lists import with_id
+from agency.pages.locale import in_page_language
+from broadcasts.dashboard.broadcasts import LIST, OneBroadcast
+from broadcasts.dashboard.forecasts import forecast_of, leaves_now, press_words
+from broadcasts.dashboard.forms import FIELDS, RETARGET, ComposerForm, TestForm, initial_of, pictured_form
+from broadcasts.models import Broadcast
+from broadcasts.pages.labels import ENGAGEMENTS, VARIABLES, bars_of
+from broadcasts.pages.phone import pictured, template_of, templates_of
+from broadcasts.services.editing import change_broadcast, create_broadcast, send_test
+from broadcasts.services.moving import is_waiting_for_approval
+from config.api.requests.ids import parse_uuid
+from config.db import database_now
+from config.errors import Invalid
+from workspaces.contacts.models import Segment
+from workspaces.subaccounts.dashboard.surface import DashboardForm
+
+PREVIEW = "app:broadcast-preview"
+
+
+class ComposerPage(DashboardForm[ComposerForm]):
+    """A whole broadcast on one page. Choosing another channel or template shows the page again with its fields."""
+
+    nav = LIST
+    template_name = "broadcasts/composer.html"
+    is_going_on = False
+
+    def starting_values(self) -> dict[str, Any]:
+        return {}
+
+    def make_form(self, data: Any = None) -> ComposerForm:
+        return ComposerForm(data, workspace=self.workspace, initial=self.starting_values() if data is None else None)
+
+    def post(self, request: HttpRequest, **ids: Any) -> HttpResponse:
+        if "choose" not in request.POST:
+            return super().post(request, **ids)
+        self.find(**ids)
+        typed = {name: value for name, value in request.POST.items() if isinstance(value, str)}
+        unticked = {name: False for name in ("track_clicks", "requires_approval") if name not in typed}
+        # The form is shown again without being handled, so its nonce stays valid.
+        form = ComposerForm(workspace=self.workspace, initial={**typed, **unticked})
+        form.go_on_at(_asked_next(form, typed["choose"]))
+        self.is_going_on = True
+        return self.show(form, status=422)
+
+    def save(self, form: ComposerForm) -> HttpResponse:
+        try:
+            saved = self.keep(form.values())
+        except Invalid as refused:
+            refuse(form, refused)
+            return self.show(form, status=422)
+        return redirect(PREVIEW, saved.uuid)
+
+    def keep(self, values: dict[str, Any]) -> Broadcast:
+        """Save the composed broadcast. Each page implements this."""
+        raise NotImplementedError
+
+    def show(self, form: ComposerForm, *, status: int = 200) -> HttpResponse:
+        self.form = form
+        return super().show(form, status=status)
+
+    def context(self) -> dict[str, Any]:
+        # The chosen field keeps the focus, so the heading must not take it.
+        going_on = {"is_answer": False} if self.is_going_on else {}
+        return going_on | {
+            "picture": pictured_form(self.form),
+            "variables": {name: str(label) for name, label in VARIABLES.items()},
+            "has_segments": Segment.objects.of(self.workspace).exists(),
+            "zone": self.workspace.timezone,
+        }
+
+
+class BroadcastNew(ComposerPage):
+    """Composes a new broadcast. `?retarget=…&did=…` prefills it for recipients of an earlier broadcast."""
+
+    creates = True
+
+    def starting_values(self) -> dict[str, Any]:
+        uuid, did = self.request.GET.get("retarget", ""), self.request.GET.get("did", "")
+        if not uuid:
+            return {}
+        source = with_id(Broadcast.objects.of(self.workspace).select_related("channel"), parse_uuid(uuid))
+        return {
+            "audience": RETARGET,
+            "source_broadcast_id": uuid,
+            "retarget_engagement": did if did in ENGAGEMENTS else "",
+            **(_begun_like(source) if source else {}),
+        }
+
+    def keep(self, values: dict[str, Any]) -> Broadcast:
+        return create_broadcast(workspace=self.workspace, now=timezone.now(), by=self.by, **values)
+
+
+def _begun_like(source: Broadcast) -> dict[str, Any]:
+    """Return initial values for the source's channel, with its template or else the channel's first.
+
+    A template is preset because most recipients' 24-hour windows have closed since.
+    """
+    template = template_of(source) or next(iter(templates_of(source.channel)), None)
+    chosen = {"template": str(template.uuid)} if template else {}
+    return {"channel": str(source.channel.uuid), **chosen}
+
+
+class BroadcastEdit(OneBroadcast, ComposerPage):
+    """Changes a draft."""
+
+    def starting_values(self) -> dict[str, Any]:
+        return initial_of(self.broadcast)
+
+    def keep(self, values: dict[str, Any]) -> Broadcast:
+        return change_broadcast(broadcast=self.broadcast, now=timezone.now(), by=self.by, **values)
+
+    def context(self) -> dict[str, Any]:
+        return {**super().context(), "broadcast": self.broadcast}
+
+
+def _asked_next(form: ComposerForm, chosen: str) -> str:
+    """Return the field to fill in next. After a channel comes the message; after a template come its gaps."""
+    if form.gaps:
+        return str(form.gaps[0].field)
+    return "message_text" if chosen == "template" or not form.templates else "template"
+
+
+def refuse(form: ComposerForm, refused: Invalid) -> None:
+    """Put each error beside its field of the form, whatever the API calls that field."""
+    for path, messages in refused.errors.items():
+        field = FIELDS.get(path, path.replace(".", "_"))
+        if path.startswith("message.") and field not in form.fields:
+            field = form.gaps[0].field if form.gaps else "message_text"
+        for message in messages:
+            form.add_error(field if field in form.fields else None, in_page_language(message))
+
+
+class BroadcastPreview(OneBroadcast):
+    """The forecast, with the buttons that schedule, approve, change or test the broadcast."""
+
+    def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
+        self.find(uuid=uuid)
+        forecast = forecast_of(self.workspace, self.broadcast)
+        waves = [(wave.at, wave.count) for wave in forecast.found.waves] if forecast.found else []
+        return self.page(
+            "broadcasts/preview.html",
+            broadcast=self.broadcast,
+            **forecast.context(),
+            bars=bars_of(waves),
+            waves=waves,
+            picture=pictured(self.broadcast),
+            **self._press(forecast.people),
+        )
+
+    def _press(self, people: int | None) -> dict[str, Any]:
+        """Return the text and the address of the button that schedules or approves; empty if neither is possible."""
+        if self.broadcast.status == Broadcast.Status.DRAFT:
+            page, approving = "app:broadcast-schedule", False
+        elif is_waiting_for_approval(self.broadcast):
+            page, approving = "app:broadcast-approve", True
+        else:
+            return {}
+        is_now = leaves_now(self.broadcast, database_now(), approving=approving)
+        words = press_words(people, is_now=is_now, approving=approving)
+        return {"press": words, "press_url": reverse(page, args=[self.broadcast.uuid])}
+
+
+class BroadcastTest(OneBroadcast, DashboardForm[TestForm]):
+    """Sends the broadcast to a few contacts at once, as messages in their conversations."""
+
+    creates = True
+    template_name = "broadcasts/test.html"
+
+    def make_form(self, data: Any = None) -> TestForm:
+        return TestForm(data, workspace=self.workspace)
+
+    def save(self, form: TestForm) -> HttpResponse:
+        contacts = form.cleaned_data["contacts"]
+        sent = send_test(broadcast=self.broadcast, contacts=contacts, now=timezone.now(), by=self.by)
+        return self.done(_("It is on its way to %(number)s.") % {"number": len(sent)}, PREVIEW, self.broadcast.uuid)
+
+    def context(self) -> dict[str, Any]:
+        return {"broadcast": self.broadcast, "picture": pictured(self.broadcast)}

@@ -1,0 +1,140 @@
+"""Labels for states of broadcasts and for reasons and errors of recipients, and charts of both."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from math import sqrt
+from typing import Any, Final
+
+from django.utils.translation import gettext_lazy as _
+
+from broadcasts.models import Broadcast, Recipient
+
+Status, Reason = Broadcast.Status, Recipient.SkipReason
+
+STATUSES: Final[dict[str, Any]] = {
+    Status.DRAFT: _("Draft"),
+    Status.SCHEDULED: _("Scheduled"),
+    Status.SENDING: _("Sending"),
+    Status.PAUSED: _("Paused"),
+    Status.SENT: _("Sent"),
+    Status.CANCELLED: _("Cancelled"),
+}
+# Colours of badges; other states have none.
+COLOURS: Final = {Status.SENDING: "good", Status.SENT: "good", Status.PAUSED: "bad"}
+RECIPIENTS: Final[dict[str, Any]] = {
+    "pending": _("Waiting"),
+    "sent": _("Sent"),
+    "delivered": _("Delivered"),
+    "read": _("Read"),
+    "failed": _("Failed"),
+    "skipped": _("Skipped"),
+}
+# The statuses in the order in which a bar shows them.
+BAR: Final = ("read", "delivered", "sent", "pending", "skipped", "failed")
+REASONS: Final[dict[str, Any]] = {
+    Reason.OPTED_OUT: _("They want no messages, or no marketing."),
+    Reason.NO_ADDRESS: _("They have no address on this channel."),
+    Reason.OUTSIDE_WINDOW: _("They last wrote more than 24 hours ago: only a template may be sent."),
+    Reason.LOCAL_TIME_PASSED: _("The time had passed where they live."),
+    Reason.TOO_LATE: _("It could not be sent for three days."),
+    Reason.DUPLICATE_ADDRESS: _("Another contact has the same address, and gets it once."),
+    Reason.VARIABLE_MISSING: _("A variable of the message has no value for them."),
+    Reason.CANCELLED: _("The broadcast was cancelled before it was their turn."),
+}
+OUTCOME_UNKNOWN: Final = "send_outcome_unknown"
+UNKNOWN_WORDS: Final = _("Nobody knows whether it arrived: it was not sent again, so that nobody gets it twice.")
+VARIABLES: Final[dict[str, Any]] = {
+    "contact.first_name": _("First name"),
+    "contact.last_name": _("Last name"),
+    "contact.name": _("Name"),
+    "contact.email": _("E-mail"),
+    "contact.phone": _("Phone number"),
+    "contact.country": _("Country"),
+    "workspace.name": _("Business's name"),
+    "workspace.phone": _("Business's phone"),
+    "workspace.website": _("Business's website"),
+    "workspace.address": _("Business's address"),
+}
+ENGAGEMENTS: Final[dict[str, Any]] = {
+    "sent": _("were sent to"),
+    "delivered": _("got it"),
+    "read": _("read it"),
+    "not_read": _("got it and have not read it"),
+    "clicked": _("followed a link"),
+    "not_clicked": _("followed no link"),
+    "failed": _("could not be reached"),
+}
+
+
+def error_words(recipient: Recipient) -> Any:
+    """Say why a recipient did not get a broadcast; empty for all others."""
+    if recipient.skip_reason:
+        return REASONS.get(recipient.skip_reason, recipient.skip_reason)
+    if recipient.error_code == OUTCOME_UNKNOWN:
+        return UNKNOWN_WORDS
+    return recipient.error_message or recipient.error_details or recipient.error_code or ""
+
+
+# A table beside each chart repeats the numbers.
+
+WIDTH: Final = 1_000
+HEIGHT: Final = 160
+MOST_BARS: Final = 120
+GAP: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A segment of a bar, which starts at `x`. The whole bar is 1,000 wide."""
+
+    status: str
+    label: Any
+    number: int
+    x: float
+    width: float
+
+    @property
+    def percent(self) -> str:
+        share = self.width / WIDTH * 100
+        return "<1" if 0 < share < 1 else f"{share:.0f}"
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A wave in a chart. `height` grows with the root of its number, so that small waves stay visible."""
+
+    at: datetime
+    number: int
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+def shares_of(counts: Mapping[str, int]) -> list[Share]:
+    """Return the share of recipients in each status, in the bar's order."""
+    total = sum(max(0, counts.get(status, 0)) for status in BAR)
+    shares, x = [], 0.0
+    for status in BAR:
+        number = max(0, counts.get(status, 0))
+        width = number / total * WIDTH if total else 0.0
+        shares.append(Share(status, RECIPIENTS[status], number, round(x, 2), round(width, 2)))
+        x += width
+    return shares
+
+
+def bars_of(waves: Sequence[tuple[datetime, int]]) -> list[Bar]:
+    """Return bars for waves, earliest first; at most `MOST_BARS`."""
+    some = sorted(waves)[:MOST_BARS]
+    if not some:
+        return []
+    each = WIDTH / len(some)
+    highest = sqrt(max(number for _, number in some)) or 1
+    bars = []
+    for position, (at, number) in enumerate(some):
+        height = round(max(3.0, sqrt(number) / highest * (HEIGHT - 10)), 1)
+        width = round(min(each - GAP, 60.0), 2)
+        x = round(position * each + (each - width) / 2, 2)
+        bars.append(Bar(at, number, x, round(HEIGHT - height, 1), width, height))
+    return bars

@@ -1,1 +1,0 @@
-"""Tracked links, which any browser may open."""

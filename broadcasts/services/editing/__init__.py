@@ -1,1 +1,0 @@
-"""Creates, checks, changes and tests the broadcasts that authors write."""

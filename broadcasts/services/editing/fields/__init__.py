@@ -1,1 +1,0 @@
-"""Checks a broadcast's fields against each other and against the things that they name."""

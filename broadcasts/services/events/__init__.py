@@ -1,1 +1,0 @@
-"""Events about broadcasts and about their recipients."""

@@ -1,1 +1,0 @@
-"""Begins, prepares and completes broadcasts, and skips the rest of cancelled ones."""
