@@ -76,10 +76,14 @@ class Web:
     connections: list[socket.socket] = field(default_factory=list)
 
     def send(self, request: bytes) -> socket.socket:
-        """Open a connection, send bytes over it, and leave it open."""
+        """Open a connection, send bytes over it, and leave it open.
+
+        The server may answer and close before it has read them all. Its answer can be read then, too.
+        """
         connection = socket.create_connection(("127.0.0.1", self.port), timeout=ANSWER_SECONDS)
         self.connections.append(connection)
-        connection.sendall(request)
+        with suppress(BrokenPipeError, ConnectionResetError):
+            connection.sendall(request)
         return connection
 
     def talk(self, request: bytes) -> Reply:
@@ -108,6 +112,8 @@ def read(connection: socket.socket) -> Reply:
             came += piece
     except TimeoutError:
         return Reply(came, is_closed=False)
+    except ConnectionResetError:
+        return Reply(came, is_closed=True)
     finally:
         connection.close()
     return Reply(came, is_closed=True)
