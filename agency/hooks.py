@@ -15,6 +15,7 @@ from agency.notification_kinds import notification_kinds
 from agency.pages.finding import ConsoleAction, FindSource, console_actions, find_sources
 from agency.pages.found import found_addons, found_members, found_plans
 from agency.pages.registry import (
+    ActivityAction,
     ActivityTarget,
     Belonging,
     Concern,
@@ -26,16 +27,16 @@ from agency.pages.registry import (
     MenuEntry,
     Section,
     StrOrPromise,
+    activity_actions,
     activity_targets,
     concern_sources,
     console_menu,
     figure_sources,
     first_steps,
-    label_actions,
     landing_places,
 )
 from agency.pages.support import support_find_sources, support_panels
-from agency.services.activity.fields import record_fields
+from agency.services.activity.fields import RecordedAction, recorded_actions
 from agency.services.activity.own_fields import FIELDS as RECORDED_FIELDS
 from agency.services.exports.sources import export_sources
 from agency.services.mail.address_requests import address_requests
@@ -316,8 +317,8 @@ concern_sources.add(
 )
 first_steps.add(*STEPS)
 figure_sources.add(FigureSource(name="agency", order=20, figures=figures))
-record_fields(RECORDED_FIELDS)
-label_actions(ACTIONS)
+recorded_actions.add(*RecordedAction.from_fields(RECORDED_FIELDS))
+activity_actions.add(*ActivityAction.from_labels(ACTIONS))
 retention_rules.add(*RULES)
 activity_targets.add(ActivityTarget("plan", "console:plan"), ActivityTarget("addon", "console:addon"))
 activity_targets.add(ActivityTarget("domain", "console:domain"))

@@ -8,9 +8,9 @@ from agency.event_types import EventType, event_types
 from agency.notification_kinds import notification_kinds
 from agency.pages.charts import ChartSource, chart_sources
 from agency.pages.charts.hourly_counts import counted_series
-from agency.pages.registry import MenuEntry, console_menu, dashboard_menu, label_actions
+from agency.pages.registry import ActivityAction, MenuEntry, activity_actions, console_menu, dashboard_menu
 from agency.pages.support import support_panels
-from agency.services.activity.fields import record_fields
+from agency.services.activity.fields import RecordedAction, recorded_actions
 from agency.services.exports.sources import export_sources
 from agency.services.hourly_counts import hourly_counters
 from agency.services.notifications.states import StateCheck, state_checks
@@ -98,8 +98,8 @@ event_types.add(
     _recipient(events.RECIPIENT_SKIPPED, "Broadcast not sent", status="skipped", skip_reason="opted_out"),
     _recipient(events.LINK_CLICKED, "Link clicked", status="read"),
 )
-record_fields(RECORDED_FIELDS)
-label_actions(ACTIONS)
+recorded_actions.add(*RecordedAction.from_fields(RECORDED_FIELDS))
+activity_actions.add(*ActivityAction.from_labels(ACTIONS))
 notification_kinds.add(*NOTIFICATION_KINDS)
 state_checks.add(StateCheck("held_broadcasts", check_held_broadcasts))
 dashboard_menu.add(MenuEntry(url_name="app:broadcasts", label=_("Broadcasts"), icon="broadcast", order=16))

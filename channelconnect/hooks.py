@@ -4,14 +4,9 @@ from django.utils.translation import gettext_lazy as _
 
 from agency.event_types import EventType, event_types
 from agency.models import Agency
-from agency.pages.registry import (
-    MenuEntry,
-    Section,
-    console_menu,
-    label_actions,
-)
+from agency.pages.registry import ActivityAction, MenuEntry, Section, activity_actions, console_menu
 from agency.pages.support import support_panels
-from agency.services.activity.fields import record_fields
+from agency.services.activity.fields import RecordedAction, recorded_actions
 from channelconnect import events, metrics
 from channelconnect.api.agency.serializers import ConnectionSerializer
 from channelconnect.api.workspace.serializers import TemplateSerializer
@@ -128,8 +123,8 @@ console_menu.add(
         order=30,
     )
 )
-record_fields(RECORDED_FIELDS)
-label_actions(ACTIONS)
+recorded_actions.add(*RecordedAction.from_fields(RECORDED_FIELDS))
+activity_actions.add(*ActivityAction.from_labels(ACTIONS))
 retention_rules.add(*RULES)
 disconnection_handlers.add(DisconnectionHandler(name="channelconnect.access", release=release_access))
 # Handlers run in this order: a person's identity before their messages, a message before its changes, and all messages

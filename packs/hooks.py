@@ -9,17 +9,18 @@ from django.utils.translation import gettext_lazy as _
 from agency.models import Agency
 from agency.pages.finding import ConsoleAction, FindSource, Found, console_actions, find_sources
 from agency.pages.registry import (
+    ActivityAction,
     ActivityTarget,
     FirstStep,
     MenuEntry,
     Section,
+    activity_actions,
     activity_targets,
     console_menu,
     dashboard_menu,
     first_steps,
-    label_actions,
 )
-from agency.services.activity.fields import record_fields
+from agency.services.activity.fields import RecordedAction, recorded_actions
 from config.api.requests.ids import parse_uuid
 from packs.library import checks  # noqa: F401  # importing registers the system checks
 from packs.models import Pack
@@ -75,7 +76,7 @@ first_steps.add(
         order=35,
     )
 )
-record_fields(RECORDED_FIELDS)
-label_actions(ACTIONS)
+recorded_actions.add(*RecordedAction.from_fields(RECORDED_FIELDS))
+activity_actions.add(*ActivityAction.from_labels(ACTIONS))
 activity_targets.add(ActivityTarget("pack", "console:pack"))
 hub_panels.add(*HUB_PANELS)

@@ -12,21 +12,22 @@ from agency.notification_kinds import notification_kinds
 from agency.pages.charts import ChartSource, chart_sources
 from agency.pages.finding import ConsoleAction, FindSource, console_actions, find_sources
 from agency.pages.registry import (
+    ActivityAction,
     ActivityTarget,
     Concern,
     ConcernSource,
     FirstStep,
     MenuEntry,
     Section,
+    activity_actions,
     activity_targets,
     concern_sources,
     console_menu,
     dashboard_menu,
     first_steps,
-    label_actions,
 )
 from agency.pages.support import support_find_sources, support_panels
-from agency.services.activity.fields import record_fields
+from agency.services.activity.fields import RecordedAction, recorded_actions
 from agency.services.agencies import restoration_handlers
 from agency.services.bulk.actions import add_bulk_actions
 from agency.services.events import SubscriberCheck, subscriber_checks
@@ -126,8 +127,8 @@ first_steps.add(
         order=45,
     )
 )
-record_fields(RECORDED_FIELDS)
-label_actions(ACTIONS)
+recorded_actions.add(*RecordedAction.from_fields(RECORDED_FIELDS))
+activity_actions.add(*ActivityAction.from_labels(ACTIONS))
 notification_kinds.add(*NOTIFICATION_KINDS)
 state_checks.add(*STATE_CHECKS)
 activity_targets.add(ActivityTarget("webhook", "console:webhook"))

@@ -1,8 +1,8 @@
 """What apps add to the pages: each declares it in its `hooks.py`, so that no lower app knows a higher one."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Protocol, Self, TypeVar
 
 from django.db.models import Exists, Q, TextChoices
 from django.utils.functional import Promise
@@ -105,6 +105,11 @@ class ActivityAction:
     name: str
     label: StrOrPromise
 
+    @classmethod
+    def from_labels(cls, labels: Mapping[str, StrOrPromise]) -> Iterator[Self]:
+        """Yield an action for each name with its label."""
+        return (cls(name, label) for name, label in labels.items())
+
 
 @dataclass(frozen=True, slots=True)
 class ActivityTarget:
@@ -152,11 +157,6 @@ first_steps = Registry[FirstStep]("first steps")
 landing_places = Registry[LandingPlace]("landing places")
 activity_actions = Registry[ActivityAction]("actions of the activity log")
 activity_targets = Registry[ActivityTarget]("targets of the activity log")
-
-
-def label_actions(labels: Mapping[str, StrOrPromise]) -> None:
-    """Register actions of the activity log with their labels."""
-    activity_actions.add(*(ActivityAction(name, label) for name, label in labels.items()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,8 @@
 from django.utils.translation import gettext_lazy as _
 
 from agency.event_types import event_types
-from agency.pages.registry import MenuEntry, Section, dashboard_menu, label_actions
-from agency.services.activity.fields import record_fields
+from agency.pages.registry import ActivityAction, MenuEntry, Section, activity_actions, dashboard_menu
+from agency.services.activity.fields import RecordedAction, recorded_actions
 from workspaces.automations.api.serializers import AutomationSerializer
 from workspaces.automations.dashboard.first_steps import automation_steps, automations_that_wait
 from workspaces.automations.services import RequirementCheck, requirement_checks
@@ -43,8 +43,8 @@ dashboard_menu.add(
         url_name="app:prerequisites", label=_("Prerequisites"), icon="checklist", section=Section.AUTOMATION, order=90
     ),
 )
-record_fields(RECORDED_FIELDS)
-label_actions(ACTIONS)
+recorded_actions.add(*RecordedAction.from_fields(RECORDED_FIELDS))
+activity_actions.add(*ActivityAction.from_labels(ACTIONS))
 event_types.add(
     *(
         workspace_event_type(

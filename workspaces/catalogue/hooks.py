@@ -3,8 +3,8 @@
 from django.utils.translation import gettext_lazy as _
 
 from agency.event_types import event_types
-from agency.pages.registry import MenuEntry, Section, dashboard_menu, label_actions
-from agency.services.activity.fields import record_fields
+from agency.pages.registry import ActivityAction, MenuEntry, Section, activity_actions, dashboard_menu
+from agency.services.activity.fields import RecordedAction, recorded_actions
 from workspaces.catalogue.api.serializers import ProductSerializer, ServiceSerializer
 from workspaces.catalogue.services.recorded_fields import FIELDS as RECORDED_FIELDS
 from workspaces.subaccounts.event_types import workspace_event_type
@@ -39,5 +39,5 @@ dashboard_menu.add(
     MenuEntry(url_name="app:products", label=_("Products"), icon="bag", section=Section.CATALOGUE, order=40),
     MenuEntry(url_name="app:services", label=_("Services"), icon="tag", section=Section.CATALOGUE, order=42),
 )
-record_fields(RECORDED_FIELDS)
-label_actions(ACTIONS)
+recorded_actions.add(*RecordedAction.from_fields(RECORDED_FIELDS))
+activity_actions.add(*ActivityAction.from_labels(ACTIONS))

@@ -3,8 +3,8 @@
 from django.utils.translation import gettext_lazy as _
 
 from agency.event_types import event_types
-from agency.pages.registry import MenuEntry, Section, dashboard_menu, label_actions
-from agency.services.activity.fields import record_fields
+from agency.pages.registry import ActivityAction, MenuEntry, Section, activity_actions, dashboard_menu
+from agency.services.activity.fields import RecordedAction, recorded_actions
 from workspaces.catalogue.models import Service
 from workspaces.catalogue.services import ServiceUse, service_uses
 from workspaces.classes.api.serializers import ClassSessionSerializer, ParticipantContactSerializer, StaffSerializer
@@ -65,5 +65,5 @@ dashboard_menu.add(
     MenuEntry(url_name="app:classes", label=_("Classes"), icon="calendar", section=Section.CATALOGUE, order=44),
     MenuEntry(url_name="app:staff", label=_("Staff"), icon="team", section=Section.CATALOGUE, order=46),
 )
-record_fields(RECORDED_FIELDS)
-label_actions(ACTIONS)
+recorded_actions.add(*RecordedAction.from_fields(RECORDED_FIELDS))
+activity_actions.add(*ActivityAction.from_labels(ACTIONS))

@@ -5,8 +5,8 @@ from typing import Any
 from django.utils.translation import gettext_lazy as _
 
 from agency.event_types import event_types
-from agency.pages.registry import MenuEntry, dashboard_menu, label_actions
-from agency.services.activity.fields import record_fields
+from agency.pages.registry import ActivityAction, MenuEntry, activity_actions, dashboard_menu
+from agency.services.activity.fields import RecordedAction, recorded_actions
 from config.api.fields import CharField, ListField
 from config.request_bodies import MIB, BodyRule, body_rules
 from config.retention.rules import retention_rules
@@ -63,15 +63,17 @@ dashboard_menu.add(
 )
 usage_sources.add(UsageSource("contacts", used_contacts))
 retention_rules.add(*RULES)
-record_fields(RECORDED_FIELDS)
-label_actions(
-    {
-        "contact.deleted": _("Contact deleted"),
-        "contact.merged": _("Contacts merged"),
-        "contact.import_started": _("Import of contacts started"),
-        "contact.exported": _("Contacts exported"),
-        "segment.created": _("Segment created"),
-        "segment.updated": _("Segment changed"),
-        "segment.deleted": _("Segment deleted"),
-    }
+recorded_actions.add(*RecordedAction.from_fields(RECORDED_FIELDS))
+activity_actions.add(
+    *ActivityAction.from_labels(
+        {
+            "contact.deleted": _("Contact deleted"),
+            "contact.merged": _("Contacts merged"),
+            "contact.import_started": _("Import of contacts started"),
+            "contact.exported": _("Contacts exported"),
+            "segment.created": _("Segment created"),
+            "segment.updated": _("Segment changed"),
+            "segment.deleted": _("Segment deleted"),
+        }
+    )
 )

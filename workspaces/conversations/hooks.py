@@ -8,9 +8,9 @@ from agency.event_types import EventType, event_types
 from agency.notification_kinds import notification_kinds
 from agency.pages.charts import ChartSource, chart_sources
 from agency.pages.charts.hourly_counts import counted_series
-from agency.pages.registry import MenuEntry, dashboard_menu, label_actions
+from agency.pages.registry import ActivityAction, MenuEntry, activity_actions, dashboard_menu
 from agency.pages.support import support_panels
-from agency.services.activity.fields import record_fields
+from agency.services.activity.fields import RecordedAction, recorded_actions
 from agency.services.hourly_counts import hourly_counters
 from config.metrics import METRICS
 from config.request_bodies import MIB, BodyRule, body_rules
@@ -76,14 +76,16 @@ chart_sources.add(
 )
 dashboard_menu.add(MenuEntry(url_name="app:inbox", label=_("Inbox"), icon="inbox", order=11))
 body_rules.add(BodyRule("/app/inbox/", most_bytes=MOST_FILE_BYTES + MIB, signed_in=True))
-record_fields(RECORDED_FIELDS)
-label_actions(
-    {
-        "conversations.opt_out_words_changed": _("Opt-out words changed"),
-        "saved_reply.created": _("Saved reply created"),
-        "saved_reply.changed": _("Saved reply edited"),
-        "saved_reply.deleted": _("Saved reply deleted"),
-    }
+recorded_actions.add(*RecordedAction.from_fields(RECORDED_FIELDS))
+activity_actions.add(
+    *ActivityAction.from_labels(
+        {
+            "conversations.opt_out_words_changed": _("Opt-out words changed"),
+            "saved_reply.created": _("Saved reply created"),
+            "saved_reply.changed": _("Saved reply edited"),
+            "saved_reply.deleted": _("Saved reply deleted"),
+        }
+    )
 )
 contact_lock_handlers.add(LOCK_HANDLER)
 contact_merge_handlers.add(MERGE_HANDLER)

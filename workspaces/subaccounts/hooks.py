@@ -16,6 +16,7 @@ from agency.notification_kinds import notification_kinds
 from agency.pages.charts import ChartSource, chart_sources
 from agency.pages.finding import ConsoleAction, FindSource, console_actions, find_sources
 from agency.pages.registry import (
+    ActivityAction,
     ActivityTarget,
     Belonging,
     Concern,
@@ -26,17 +27,17 @@ from agency.pages.registry import (
     LandingPlace,
     MenuEntry,
     Section,
+    activity_actions,
     activity_targets,
     concern_sources,
     console_menu,
     dashboard_menu,
     figure_sources,
     first_steps,
-    label_actions,
     landing_places,
 )
 from agency.pages.support import support_find_sources, support_panels
-from agency.services.activity.fields import record_fields
+from agency.services.activity.fields import RecordedAction, recorded_actions
 from agency.services.bulk.actions import add_bulk_actions
 from agency.services.exports.sources import export_sources
 from agency.services.mail.address_requests import address_requests
@@ -277,8 +278,8 @@ workspace_concern_sources.add(WorkspaceConcernSource(name="channels", order=10, 
 ways_to_belong.add(WayToBelong("workspaces", _agency_ids))
 landing_places.add(LandingPlace(name="app", url_name="app:home", order=30, is_open=_is_in_one, belongings=_workspaces))
 figure_sources.add(FigureSource(name="workspaces", order=10, figures=figures))
-record_fields(RECORDED_FIELDS)
-label_actions(ACTIONS)
+recorded_actions.add(*RecordedAction.from_fields(RECORDED_FIELDS))
+activity_actions.add(*ActivityAction.from_labels(ACTIONS))
 notification_kinds.add(*notifications.KINDS)
 recipient_sources.add(notifications.PEOPLE)
 state_checks.add(

@@ -5,12 +5,12 @@ Secrets, passwords, the texts of messages and names of people are hidden. An era
 name, not by an earlier name.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from enum import Enum
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from django.utils.functional import Promise
 
@@ -58,16 +58,16 @@ class RecordedAction:
     name: str
     fields: tuple[RecordedField, ...]
 
+    @classmethod
+    def from_fields(cls, fields: Mapping[str, tuple[RecordedField, ...]]) -> Iterator[Self]:
+        """Yield an action for each name with its fields."""
+        return (cls(action, declared) for action, declared in fields.items())
+
     def field(self, name: str) -> RecordedField | None:
         return next((field for field in self.fields if field.name == name), None)
 
 
 recorded_actions = Registry[RecordedAction]("recorded fields of the activity log")
-
-
-def record_fields(fields: Mapping[str, tuple[RecordedField, ...]]) -> None:
-    """Declare the fields of an app's actions."""
-    recorded_actions.add(*(RecordedAction(action, declared) for action, declared in fields.items()))
 
 
 LIMIT_FIELDS: Final = tuple(

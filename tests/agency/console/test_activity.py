@@ -9,7 +9,7 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM, Actor
 from agency.pages.activity import action_label
-from agency.pages.registry import activity_actions, label_actions
+from agency.pages.registry import ActivityAction, activity_actions
 from agency.services import record_activity
 from tests import furnished
 from tests.agency.console.browsers import a_browser, a_member, text
@@ -126,6 +126,6 @@ def test_a_page_of_the_log_takes_one_statement_of_its_own(
 
 def test_an_app_labels_its_own_actions(admin: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(activity_actions, "_items", {**activity_actions._items})
-    label_actions({"test.named": "Named by a test"})
+    activity_actions.add(*ActivityAction.from_labels({"test.named": "Named by a test"}))
     assert action_label("test.named") == "Named by a test"
     assert "Named by a test" in text(admin.get(LOG))
