@@ -29,7 +29,7 @@ from agency.pages.registry import (
 from agency.pages.support import support_find_sources, support_panels
 from agency.services.activity.fields import RecordedAction, recorded_actions
 from agency.services.agencies import restoration_handlers
-from agency.services.bulk.actions import add_bulk_actions
+from agency.services.bulk.actions import bulk_actions
 from agency.services.events import SubscriberCheck, subscriber_checks
 from agency.services.exports.sources import export_sources
 from agency.services.notifications.states import state_checks
@@ -40,7 +40,6 @@ from config.metrics import METRICS
 from config.retention.rules import retention_rules
 from webhooks import metrics
 from webhooks.console.bulk import ACTIONS as BULK_ACTIONS
-from webhooks.console.bulk import TARGETS
 from webhooks.console.exports import DELIVERIES
 from webhooks.documented_events import events_of
 from webhooks.models import Endpoint
@@ -134,7 +133,7 @@ state_checks.add(*STATE_CHECKS)
 activity_targets.add(ActivityTarget("webhook", "console:webhook"))
 event_readers.add(EventReader("deliveries", events_needed_since))
 retention_rules.add(*RULES)
-add_bulk_actions(TARGETS, *BULK_ACTIONS)
+bulk_actions.add(*BULK_ACTIONS)
 export_sources.add(DELIVERIES)
 move_handlers.add(ENDPOINTS)
 restoration_handlers.add(RESTORATION)

@@ -38,7 +38,7 @@ from agency.pages.registry import (
 )
 from agency.pages.support import support_find_sources, support_panels
 from agency.services.activity.fields import RecordedAction, recorded_actions
-from agency.services.bulk.actions import add_bulk_actions
+from agency.services.bulk.actions import bulk_actions
 from agency.services.exports.sources import export_sources
 from agency.services.mail.address_requests import address_requests
 from agency.services.notifications.recipients import recipient_sources
@@ -55,7 +55,6 @@ from workspaces.subaccounts.api.serializers import (
 )
 from workspaces.subaccounts.api.workspace.serializers import WorkspaceChannelSerializer
 from workspaces.subaccounts.console.bulk import ACTIONS as BULK_ACTIONS
-from workspaces.subaccounts.console.bulk import TARGETS
 from workspaces.subaccounts.console.exports import SUB_ACCOUNTS
 from workspaces.subaccounts.dashboard.first_steps import broken_channels, channel_step
 from workspaces.subaccounts.event_types import workspace_event_type
@@ -288,7 +287,7 @@ state_checks.add(
 )
 usage_sources.add(UsageSource("channels", used_channels), UsageSource("team", used_team_members))
 activity_targets.add(ActivityTarget("workspace", "console:sub-account"))
-add_bulk_actions(TARGETS, *BULK_ACTIONS)
+bulk_actions.add(*BULK_ACTIONS)
 export_sources.add(SUB_ACCOUNTS)
 support_panels.add(*SUPPORT_PANELS)
 support_find_sources.add(*SUPPORT_FIND_SOURCES)

@@ -73,14 +73,7 @@ class ActionNotFound(NotFound):
     message = "Action not found."
 
 
-bulk_targets = Registry[BulkTargets]("lists whose things are changed together")
 bulk_actions = Registry[BulkAction]("actions on many things")
-
-
-def add_bulk_actions(targets: BulkTargets, *actions: BulkAction) -> None:
-    """Register a list, and the actions on what it shows."""
-    bulk_targets.add(targets)
-    bulk_actions.add(*actions)
 
 
 def actions_on(targets: str) -> list[BulkAction]:
