@@ -40,7 +40,15 @@ class EventType:
         return _changed(self.serializer.example(), self.sample)
 
 
-event_types = Registry[EventType]("event types")
+event_types = Registry[EventType](
+    "event types",
+    called=(
+        "`record_event` and `record_events` write an event's data with its serializer; webhooks' forms, documents "
+        "and samples read the types"
+    ),
+    transaction="the caller's",
+    failure="rolls the caller back; a page or the API answers 500",
+)
 
 
 def _changed(example: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:

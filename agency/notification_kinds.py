@@ -62,7 +62,15 @@ class NotificationKind:
         return Way.CONSOLE if self.has_own_mail or role == Member.Role.VIEWER else self.usual
 
 
-notification_kinds = Registry[NotificationKind]("kinds of notifications")
+notification_kinds = Registry[NotificationKind](
+    "kinds of notifications",
+    called=(
+        "`record_notifications` and `recipients_of` read audience and roles; pages and e-mails call `sentence` "
+        "and `address`"
+    ),
+    transaction="the caller's for audience and roles, else none",
+    failure="rolls the caller back; the e-mail is given up; the page answers 500",
+)
 
 
 def notification_kind(name: str) -> NotificationKind:

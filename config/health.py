@@ -50,7 +50,12 @@ class Degradation:
     is_well: Callable[[], bool]
 
 
-parts: Registry[Degradation] = Registry("parts of the system")
+parts = Registry[Degradation](
+    "parts of the system",
+    called="`degradations` calls each for `/readyz`, if the process can serve",
+    transaction="none",
+    failure="of the database: the part is not well; another: `/readyz` answers 500",
+)
 
 
 def _record(key: str) -> None:

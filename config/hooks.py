@@ -19,10 +19,17 @@ Item = TypeVar("Item", bound=Named)
 
 
 class Registry(Generic[Item]):
-    """Declarations of one kind by name, in the order in which the apps are installed."""
+    """Declarations of one kind by name, in the order in which the apps are installed.
 
-    def __init__(self, kind: str) -> None:
+    `called` says when and by which function the items are called or read, `transaction` in which transaction, and
+    `failure` what an exception of an item does.
+    """
+
+    def __init__(self, kind: str, *, called: str, transaction: str, failure: str) -> None:
         self.kind = kind
+        self.called = called
+        self.transaction = transaction
+        self.failure = failure
         self._items: dict[str, Item] = {}
 
     def add(self, *items: Item) -> None:

@@ -85,4 +85,12 @@ class LoopPaths(Registry[LoopPath]):
         return None
 
 
-loop_paths = LoopPaths("paths answered on the event loop")
+loop_paths = LoopPaths(
+    "paths answered on the event loop",
+    called=(
+        "the web server calls the first that fits a request's path on its event loop, before Django "
+        "(`LoopPaths.answer`)"
+    ),
+    transaction="none; it may not use the database",
+    failure="reaches the ASGI server, which answers 500",
+)

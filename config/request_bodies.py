@@ -46,7 +46,15 @@ class BodyRules(Registry[BodyRule]):
         return max(above, key=lambda rule: len(rule.name), default=self.default)
 
 
-body_rules = BodyRules("rules for bodies")
+body_rules = BodyRules(
+    "rules for bodies",
+    called=(
+        "the web server reads the rule of a path before it reads a body (`BodyRules.of`); `BodyAdmission` and the "
+        "reader of uploads do so too"
+    ),
+    transaction="none",
+    failure="cannot happen: the items are data",
+)
 # Both API surfaces look for a key and count the call before they read a body. They refuse a body that is too large with
 # their own message.
 body_rules.add(BodyRule("/api/", headers=(b"x-api-key", b"authorization"), view_refuses=True))

@@ -15,8 +15,12 @@ class Thing:
     size: int = 0
 
 
+def new_registry() -> Registry[Thing]:
+    return Registry[Thing]("things", called="by the test", transaction="none", failure="fails the test")
+
+
 def test_a_registry_gives_what_was_added_in_that_order() -> None:
-    things = Registry[Thing]("things")
+    things = new_registry()
     things.add(Thing("second"), Thing("first"))
     things.add(Thing("third"))
     assert [thing.name for thing in things] == ["second", "first", "third"]
@@ -25,7 +29,7 @@ def test_a_registry_gives_what_was_added_in_that_order() -> None:
 
 
 def test_a_name_is_added_once() -> None:
-    things = Registry[Thing]("things")
+    things = new_registry()
     things.add(Thing("one", size=1))
     with pytest.raises(ImproperlyConfigured, match="There are two things named one"):
         things.add(Thing("one", size=2))

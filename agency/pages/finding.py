@@ -72,8 +72,18 @@ class ConsoleAction:
         return self.url_name
 
 
-find_sources = Registry[FindSource]("sources of what can be found")
-console_actions = Registry[ConsoleAction]("actions of the console")
+find_sources = Registry[FindSource](
+    "sources of what can be found",
+    called="`find` calls each when staff search in the console, by their `order`",
+    transaction="none",
+    failure="the page answers 500",
+)
+console_actions = Registry[ConsoleAction](
+    "actions of the console",
+    called="the console's search reads them (`FindPage`), by their `order`",
+    transaction="none",
+    failure="cannot happen: the items are data",
+)
 
 
 def read_query(text: str) -> str:

@@ -149,14 +149,66 @@ class LandingPlace:
     belongings: Callable[[User, int | None], Iterable[Belonging]] = lambda *_: ()
 
 
-console_menu = Registry[MenuEntry]("entries of the console's menu")
-dashboard_menu = Registry[MenuEntry]("entries of the dashboard's menu")
-concern_sources = Registry[ConcernSource]("sources of concerns")
-figure_sources = Registry[FigureSource]("sources of figures")
-first_steps = Registry[FirstStep]("first steps")
-landing_places = Registry[LandingPlace]("landing places")
-activity_actions = Registry[ActivityAction]("actions of the activity log")
-activity_targets = Registry[ActivityTarget]("targets of the activity log")
+console_menu = Registry[MenuEntry](
+    "entries of the console's menu",
+    called=(
+        "`written_menu` reads them once in a process for each page of the menu and language; the console's search "
+        "reads them too"
+    ),
+    transaction="none",
+    failure="cannot happen: the items are data",
+)
+dashboard_menu = Registry[MenuEntry](
+    "entries of the dashboard's menu",
+    called=(
+        "`written_menu` reads them once in a process for each page of the menu and language; a new workspace "
+        "opens the first page"
+    ),
+    transaction="none",
+    failure="cannot happen: the items are data",
+)
+concern_sources = Registry[ConcernSource](
+    "sources of concerns",
+    called=(
+        "`concerns_of` calls each for the console's home page, and `health` for support's overview of an agency, "
+        "by their `order`"
+    ),
+    transaction="none",
+    failure="the page answers 500",
+)
+figure_sources = Registry[FigureSource](
+    "sources of figures",
+    called="`figures_of` calls each for the console's home page, by their `order`",
+    transaction="none",
+    failure="the page answers 500",
+)
+first_steps = Registry[FirstStep](
+    "first steps",
+    called="`steps_of` calls `is_done` of each for the console's home page; one query evaluates all expressions",
+    transaction="none",
+    failure="the page answers 500",
+)
+landing_places = Registry[LandingPlace](
+    "landing places",
+    called=(
+        "`landing_page_of` and `keep_landing` call `is_open` of each, by their `order`; the page of invitations "
+        "calls `belongings`"
+    ),
+    transaction="none",
+    failure="the page answers 500",
+)
+activity_actions = Registry[ActivityAction](
+    "actions of the activity log",
+    called="the pages and filters of the activity log read the labels (`action_label`)",
+    transaction="none",
+    failure="cannot happen: the items are data",
+)
+activity_targets = Registry[ActivityTarget](
+    "targets of the activity log",
+    called="`target_url` reads the page of an entry's object, when the activity log is shown",
+    transaction="none",
+    failure="cannot happen: the items are data",
+)
 
 
 @dataclass(frozen=True, slots=True)

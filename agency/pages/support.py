@@ -49,8 +49,18 @@ class SupportFindSource:
     find: Callable[[str, int], Iterable[SupportRow]]
 
 
-support_panels = Registry[SupportPanel]("panels of support")
-support_find_sources = Registry[SupportFindSource]("sources of what support can find")
+support_panels = Registry[SupportPanel](
+    "panels of support",
+    called="`overview_page` calls `rows` of those that the person may see, by their `order`",
+    transaction="none",
+    failure="the page answers 500",
+)
+support_find_sources = Registry[SupportFindSource](
+    "sources of what support can find",
+    called="`find_page` calls `find` of those that the person may see, by their `order`",
+    transaction="none",
+    failure="the page answers 500",
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,12 @@ class RestorationHandler:
     restore: Callable[[Agency], None]
 
 
-restoration_handlers = Registry[RestorationHandler]("handlers of restorations")
+restoration_handlers = Registry[RestorationHandler](
+    "handlers of restorations",
+    called="`restore_agency` calls each in the order of the apps, after it has changed and recorded the state",
+    transaction="the caller's",
+    failure="rolls the caller back",
+)
 
 
 def lock_agency(pk: int) -> None:

@@ -32,7 +32,12 @@ class SubscriberCheck:
     subscriptions: Callable[[Collection[int]], Mapping[int, AbstractSet[str]]]
 
 
-subscriber_checks = Registry[SubscriberCheck]("checks for subscribers")
+subscriber_checks = Registry[SubscriberCheck](
+    "checks for subscribers",
+    called="`has_subscribers` asks each until one says yes, `subscribed_events` asks all, before events are recorded",
+    transaction="the caller's",
+    failure="rolls the caller back",
+)
 
 
 def envelope(

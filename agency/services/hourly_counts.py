@@ -38,7 +38,12 @@ class HourlyCounter:
     count: Callable[[datetime, datetime, int], CountedHours]
 
 
-hourly_counters = Registry[HourlyCounter]("hourly counters")
+hourly_counters = Registry[HourlyCounter](
+    "hourly counters",
+    called="`count_hours` calls each in the order of the apps, for the task `agency.count_hours`",
+    transaction="its own, one for each counter",
+    failure="rolls this counter back and ends the task; the counters after it wait for the next run",
+)
 
 
 def count_hours() -> int:

@@ -33,7 +33,12 @@ class EventReader:
     needed_since: Callable[[], datetime | None]
 
 
-event_readers = Registry[EventReader]("readers of events")
+event_readers = Registry[EventReader](
+    "readers of events",
+    called="the retention rule of events calls each before it deletes a batch or measures the lag",
+    transaction="none",
+    failure="ends the task, and no event is deleted; the gauge of lags has no value",
+)
 
 
 def _old_events() -> OldRows:

@@ -47,7 +47,14 @@ class FactHandler:
 
 # Types of facts are applied in the registry's order: a person's identity before their messages, a message before its
 # changes, and messages before the marks of how far they were read. A type without a handler is ignored.
-fact_handlers = Registry[FactHandler]("handlers of facts")
+fact_handlers = Registry[FactHandler](
+    "handlers of facts",
+    called=(
+        "`apply_facts` calls the locks and then `apply` of each, in the order of the apps, for each batch of callbacks"
+    ),
+    transaction="the caller's, one for each batch",
+    failure="rolls the batch back; its callbacks are read again in smaller batches, at last each alone",
+)
 
 
 def gathered(facts: Iterable[Fact]) -> dict[type, list[Fact]]:

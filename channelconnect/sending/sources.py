@@ -116,4 +116,9 @@ def is_urgent(source: MessageSource) -> bool:
     return source.priority <= 0
 
 
-message_sources: Registry[MessageSource] = Registry("message sources")
+message_sources = Registry[MessageSource](
+    "message sources",
+    called="each `SenderRun` reads them when it begins; its claimer and its recorder call their methods in two threads",
+    transaction="its own; each method runs one or more",
+    failure="a database error ends the run, and the next begins; another ends the sender until its task comes again",
+)

@@ -35,7 +35,14 @@ class DueWork:
     rows: tuple[Callable[[], QuerySet[Any]] | str, ...]
 
 
-due_work = Registry[DueWork]("kinds of due work")
+due_work = Registry[DueWork](
+    "kinds of due work",
+    called=(
+        "`start_due_tasks` calls `rows` of all once in a process, and runs the resulting statement every two seconds"
+    ),
+    transaction="none",
+    failure="ends the task; beat still sends each of the tasks once a minute",
+)
 
 
 def due_among(kinds: Iterable[DueWork]) -> set[str]:

@@ -53,7 +53,12 @@ class Gauge:
 
 
 Metric = Counter | Histogram | Gauge
-METRICS: Registry[Metric] = Registry("metrics")
+METRICS = Registry[Metric](
+    "metrics",
+    called="`gather` calls `read` of each gauge when metrics are scraped; `observe` reads a histogram's bounds",
+    transaction="none",
+    failure="of a server or a disk: is logged, and the metric has no value; another fails the scrape",
+)
 
 
 def capped_count(rows: "QuerySet[Any]") -> float:

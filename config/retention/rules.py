@@ -45,7 +45,12 @@ class RetentionRule:
     lag: Callable[[], timedelta]
 
 
-retention_rules = Registry[RetentionRule]("retention rules")
+retention_rules = Registry[RetentionRule](
+    "retention rules",
+    called="the gauge `retention_lag_seconds` calls `lag` of each; each app's own task calls `forget`",
+    transaction="none",
+    failure="of the database: the gauge has no value; another fails the scrape",
+)
 METRICS.add(
     Gauge(
         "retention_lag_seconds",

@@ -46,7 +46,9 @@ def _contact_event(name: str, *, only_if_subscribed: bool = False) -> EventType:
 
 def declare_contact_events(monkeypatch: pytest.MonkeyPatch) -> None:
     """Declare events of workspaces, none of which fires one yet; `SCARCE` is recorded for subscribers only."""
-    declared = Registry[EventType]("event types of the test")
+    declared = Registry[EventType](
+        "event types of the test", called="by the test", transaction="none", failure="fails the test"
+    )
     declared.add(*event_types.event_types, _contact_event(EVENT), _contact_event(SCARCE, only_if_subscribed=True))
     monkeypatch.setattr(event_types, "event_types", declared)
     recording.declared_by_tests.update((EVENT, SCARCE))

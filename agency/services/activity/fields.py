@@ -67,7 +67,12 @@ class RecordedAction:
         return next((field for field in self.fields if field.name == name), None)
 
 
-recorded_actions = Registry[RecordedAction]("recorded fields of the activity log")
+recorded_actions = Registry[RecordedAction](
+    "recorded fields of the activity log",
+    called="`record_activity` reads which fields keep their values; the activity log reads how to show them",
+    transaction="the caller's",
+    failure="cannot happen: the items are data",
+)
 
 
 LIMIT_FIELDS: Final = tuple(

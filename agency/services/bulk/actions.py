@@ -73,7 +73,18 @@ class ActionNotFound(NotFound):
     message = "Action not found."
 
 
-bulk_actions = Registry[BulkAction]("actions on many things")
+bulk_actions = Registry[BulkAction](
+    "actions on many things",
+    called=(
+        "`make_items` calls `targets.walk`, then `do_item` calls `apply` for each object; the console's pages "
+        "call the rest"
+    ),
+    transaction="its own, one for each object or each piece of the list",
+    failure=(
+        "a domain error, or one of the row's data, fails the object; another is logged, and the job waits for the "
+        "next run"
+    ),
+)
 
 
 def actions_on(targets: str) -> list[BulkAction]:

@@ -38,7 +38,14 @@ class SourceNotFound(NotFound):
     message = "List not found."
 
 
-export_sources = Registry[ExportSource]("lists that can be exported")
+export_sources = Registry[ExportSource](
+    "lists that can be exported",
+    called=(
+        "`write_piece` calls `count` once and `read` for the next rows of a file; the console's pages read the labels"
+    ),
+    transaction="its own, one for each piece of a file",
+    failure="rolls the piece back and is logged; the export waits for the next run",
+)
 
 
 def export_source(name: str) -> ExportSource:

@@ -28,7 +28,12 @@ class AddressRequests:
     answer: Callable[[Any], None]
 
 
-address_requests = Registry[AddressRequests]("requests by address")
+address_requests = Registry[AddressRequests](
+    "requests by address",
+    called="`answer_address_requests` calls `answer` for each waiting row; the mail worker calls it between e-mails",
+    transaction="its own, one for each row",
+    failure="rolls the row back and ends the run; after five tries the row is deleted",
+)
 
 
 def answer_address_requests() -> None:

@@ -34,7 +34,12 @@ class MailLink:
     sets_password: Callable[[Mail], bool] = lambda _: False
 
 
-mail_links = Registry[MailLink]("links of e-mails")
+mail_links = Registry[MailLink](
+    "links of e-mails",
+    called="`link_of` calls the functions of the e-mail's kind, when the mail worker writes the e-mail",
+    transaction="none",
+    failure="is logged, and the e-mail is given up; a fault of the database ends the run",
+)
 
 
 def link_of(mail: Mail) -> str:

@@ -23,7 +23,15 @@ class RecipientSource:
     people: "Callable[[NotificationEvent, bool], QuerySet[User]]"
 
 
-recipient_sources = Registry[RecipientSource]("sources of recipients")
+recipient_sources = Registry[RecipientSource](
+    "sources of recipients",
+    called=(
+        "`recipients_of` calls that of the event's audience, before people are notified and before their e-mail "
+        "is queued"
+    ),
+    transaction="its own, one for each batch or e-mail",
+    failure="rolls the batch back and ends the task; after five tries it is given up",
+)
 HAS_TWO_FACTOR = Q(two_factor__confirmed_at__isnull=False)
 
 

@@ -33,7 +33,14 @@ class StateCheck:
     check: Callable[[datetime], bool]
 
 
-state_checks = Registry[StateCheck]("checks of lasting states")
+state_checks = Registry[StateCheck](
+    "checks of lasting states",
+    called=(
+        "`check_lasting_states` calls each in the order of the apps, again and again for 5 s while something is left"
+    ),
+    transaction="none; a check opens one for each batch",
+    failure="ends the task; the checks after it wait for the next run",
+)
 
 
 def run_check(check: StateCheck) -> bool:

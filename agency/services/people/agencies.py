@@ -19,7 +19,12 @@ class WayToBelong:
     agency_ids: Callable[[User], Iterable[int]]
 
 
-ways_to_belong = Registry[WayToBelong]("ways to belong to an agency")
+ways_to_belong = Registry[WayToBelong](
+    "ways to belong to an agency",
+    called="`agency_ids_of` calls each, wherever the agencies of a person decide",
+    transaction="the caller's, if there is one",
+    failure="reaches the caller",
+)
 ways_to_belong.add(
     WayToBelong("team", lambda user: Member.objects.filter(user=user).values_list("agency_id", flat=True).distinct())
 )

@@ -74,7 +74,15 @@ class InvitationHandler:
         return self.names_of([invitation])[0]
 
 
-invitation_handlers = Registry[InvitationHandler]("handlers of invitations")
+invitation_handlers = Registry[InvitationHandler](
+    "handlers of invitations",
+    called=(
+        "answers call `accept` or `decline` of the invitation's kind; `accept_with_password` first calls "
+        "`first_password` of all, in the order of the apps; e-mails and pages call `names_of`"
+    ),
+    transaction="the caller's; on pages none",
+    failure="rolls the caller back; the page answers 500",
+)
 
 
 def handler_of(invitation: Invitation) -> InvitationHandler:

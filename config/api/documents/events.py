@@ -40,7 +40,12 @@ class DocumentedEvents:
     describe: Callable[[], Iterable[EventDescription]]
 
 
-documented_events = Registry[DocumentedEvents]("sources of documented events")
+documented_events = Registry[DocumentedEvents](
+    "sources of documented events",
+    called="`events_of` calls `describe` of a document's sources, when the OpenAPI document is built",
+    transaction="none",
+    failure="the document cannot be built",
+)
 
 
 def events_of(document: str) -> Iterator[EventDescription]:

@@ -7,7 +7,6 @@ from django.db import IntegrityError, connection
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM
-from config.hooks import Registry
 from tests.factories import ChannelFactory, ContactFactory, ProductFactory, ServiceFactory, WorkspaceFactory
 from tests.factories.flows import Flow, a_flow, a_step
 from tests.tenants import Tenant
@@ -158,7 +157,7 @@ def test_what_is_offered_and_who_is_known_answer_for_themselves(workspace: Works
 
 
 def test_a_feature_may_answer_for_a_requirement_itself(workspace: Workspace, monkeypatch: Any) -> None:
-    monkeypatch.setattr(readiness, "requirement_checks", Registry("requirement checks of the test"))
+    monkeypatch.setattr(readiness.requirement_checks, "_items", {})
     readiness.requirement_checks.add(RequirementCheck("contact", lambda asked: asked == workspace))
     assert met_requirements(workspace) == {"contact"}
     with pytest.raises(LookupError):

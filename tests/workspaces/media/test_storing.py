@@ -160,7 +160,7 @@ def test_a_removed_file_leaves_the_storage_after_its_row(workspace: Workspace) -
 
 
 def test_a_file_that_is_needed_stays(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    uses = Registry[MediaUse]("uses")
+    uses = Registry[MediaUse]("uses", called="by the test", transaction="none", failure="fails the test")
     uses.add(MediaUse("test", lambda _: "the broadcast “Summer”", lambda media: media))
     monkeypatch.setattr(removing, "media_uses", uses)
     media = stored(workspace)

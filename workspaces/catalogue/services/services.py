@@ -52,7 +52,15 @@ class ServiceUse:
     message: str
 
 
-service_uses = Registry[ServiceUse]("uses of services")
+service_uses = Registry[ServiceUse](
+    "uses of services",
+    called=(
+        "`change_service`, for another kind, and `delete_service` call each in the order of the apps, under the "
+        "service's lock, until one says yes"
+    ),
+    transaction="the caller's",
+    failure="rolls the caller back",
+)
 
 
 class ServiceChanges(TypedDict, total=False):

@@ -39,7 +39,12 @@ class ContactRemovalHandler:
     remove: Callable[[int], None]
 
 
-contact_removal_handlers = Registry[ContactRemovalHandler]("handlers of a contact's removal")
+contact_removal_handlers = Registry[ContactRemovalHandler](
+    "handlers of a contact's removal",
+    called="`remove_contact` calls each in the order of the apps, under all locks, before it deletes the contact",
+    transaction="the caller's",
+    failure="rolls the caller back",
+)
 
 
 @transaction.atomic

@@ -14,7 +14,12 @@ class ContactLockHandler:
     lock: Callable[[Collection[int]], None]
 
 
-contact_lock_handlers = Registry[ContactLockHandler]("handlers of a contact's lock")
+contact_lock_handlers = Registry[ContactLockHandler](
+    "handlers of a contact's lock",
+    called="`remove_contact` and `merge_contacts` call each in the order of the apps, before they lock the contacts",
+    transaction="the caller's",
+    failure="rolls the caller back",
+)
 
 
 def lock_what_hangs_on(contacts: Collection[int]) -> None:

@@ -52,7 +52,12 @@ class SegmentUse:
     find: Callable[[Segment], str | None]
 
 
-segment_uses = Registry[SegmentUse]("uses of segments")
+segment_uses = Registry[SegmentUse](
+    "uses of segments",
+    called="`remove_segment` calls each in the order of the apps, under the segment's lock, until one names an object",
+    transaction="the caller's",
+    failure="rolls the caller back",
+)
 
 
 class SegmentChanges(TypedDict, total=False):

@@ -17,7 +17,12 @@ class FailureWords:
     sentence: Callable[[str], str]
 
 
-failure_words = Registry[FailureWords]("words for failures")
+failure_words = Registry[FailureWords](
+    "words for failures",
+    called="`reason_of` calls each until one knows the code, when a failed message is shown",
+    transaction="none",
+    failure="the page answers 500",
+)
 
 
 def reason_of(message: Message) -> str:

@@ -19,7 +19,12 @@ class ThreadSource:
     bring: Callable[[Conversation], None]
 
 
-thread_sources = Registry[ThreadSource]("sources of threads")
+thread_sources = Registry[ThreadSource](
+    "sources of threads",
+    called="`bring_messages` calls each before a page or the API reads a conversation's messages",
+    transaction="none; a source opens its own",
+    failure="the page or the API answers 500",
+)
 
 
 def bring_messages(conversation: Conversation) -> None:

@@ -40,7 +40,15 @@ class MediaUse:
     among: Callable[[MediaQuerySet], MediaQuerySet]
 
 
-media_uses = Registry[MediaUse]("uses of media")
+media_uses = Registry[MediaUse](
+    "uses of media",
+    called=(
+        "`remove_media` calls `find` of each until one names an object, `remove_unneeded_media` calls `among` of "
+        "all, under the files' locks"
+    ),
+    transaction="the caller's",
+    failure="rolls the caller back",
+)
 
 
 @transaction.atomic

@@ -33,7 +33,12 @@ class AllowanceSource:
     used: Callable[[], models.expressions.Combinable]
 
 
-allowance_sources = Registry[AllowanceSource]("sources of used allowances")
+allowance_sources = Registry[AllowanceSource](
+    "sources of used allowances",
+    called="`with_used_allowance` calls each and puts the expression of the first into a query of channels",
+    transaction="the caller's, if there is one",
+    failure="reaches the caller",
+)
 
 
 class Channel(models.Model):

@@ -37,8 +37,18 @@ class WorkspaceConcernSource:
     concerns: Callable[[Workspace], Iterable[Concern]]
 
 
-set_up_sources = Registry[SetUpSource]("sources of set-up steps")
-workspace_concern_sources = Registry[WorkspaceConcernSource]("sources of a workspace's concerns")
+set_up_sources = Registry[SetUpSource](
+    "sources of set-up steps",
+    called="`checklist_of` calls each for the dashboard's home page, by their `order`",
+    transaction="none",
+    failure="the page answers 500",
+)
+workspace_concern_sources = Registry[WorkspaceConcernSource](
+    "sources of a workspace's concerns",
+    called="`concerns_of_workspace` calls each for the dashboard's home page, by their `order`",
+    transaction="none",
+    failure="the page answers 500",
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,8 +83,18 @@ class HubPanel:
     column: Column = Column.MAIN
 
 
-hub_panels = Registry[HubPanel]("panels of a sub-account's page")
-hub_concern_sources = Registry[WorkspaceConcernSource]("sources of what an agency should look at in a sub-account")
+hub_panels = Registry[HubPanel](
+    "panels of a sub-account's page",
+    called="`hub_page` calls each for the console's page of a sub-account, by their `order`",
+    transaction="none",
+    failure="is logged; the panel says that it could not be loaded, and the others are shown",
+)
+hub_concern_sources = Registry[WorkspaceConcernSource](
+    "sources of what an agency should look at in a sub-account",
+    called="`hub_page` calls each for the console's page of a sub-account, by their `order`",
+    transaction="none",
+    failure="is logged; the page says that something was not checked, and the others are shown",
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,8 +56,24 @@ class DisconnectionHandler:
     release: Release
 
 
-first_channel_handlers = Registry[FirstChannelHandler]("handlers of a first channel")
-disconnection_handlers = Registry[DisconnectionHandler]("handlers of a disconnection")
+first_channel_handlers = Registry[FirstChannelHandler](
+    "handlers of a first channel",
+    called=(
+        "`connect_channel` calls each in the order of the apps, after it has saved and recorded a workspace's "
+        "first messaging channel"
+    ),
+    transaction="the caller's",
+    failure="rolls the caller back",
+)
+disconnection_handlers = Registry[DisconnectionHandler](
+    "handlers of a disconnection",
+    called=(
+        "`disconnect_channel` calls each in the order of the apps, under the locks of workspace and channel, "
+        "before it records the disconnection"
+    ),
+    transaction="the caller's",
+    failure="rolls the caller back",
+)
 
 
 class ChannelNotFound(NotFound):

@@ -45,7 +45,15 @@ class MoveHandler:
     move: Callable[[Workspace, Agency, datetime, Actor], None]
 
 
-move_handlers = Registry[MoveHandler]("handlers of moved sub-accounts")
+move_handlers = Registry[MoveHandler](
+    "handlers of moved sub-accounts",
+    called=(
+        "`move_workspace` calls each in the order of the apps, under the locks of both agencies and the "
+        "workspace, before it moves its own rows"
+    ),
+    transaction="the caller's",
+    failure="rolls the caller back",
+)
 
 
 @transaction.atomic

@@ -40,7 +40,15 @@ class ContactMergeHandler:
     move: Callable[[int, int], None]
 
 
-contact_merge_handlers = Registry[ContactMergeHandler]("handlers of a contact's merge")
+contact_merge_handlers = Registry[ContactMergeHandler](
+    "handlers of a contact's merge",
+    called=(
+        "`merge_contacts` calls each in the order of the apps, under all locks, before it moves identities and "
+        "deletes the other contact"
+    ),
+    transaction="the caller's",
+    failure="rolls the caller back",
+)
 
 
 @transaction.atomic

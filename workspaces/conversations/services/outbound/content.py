@@ -72,7 +72,15 @@ class TemplateCheck:
     is_marketing: Callable[[Channel, str, str], bool]
 
 
-template_checks = Registry[TemplateCheck]("checks of templates")
+template_checks = Registry[TemplateCheck](
+    "checks of templates",
+    called=(
+        "`write_content` calls `check` of all for a message with a template; `is_marketing` asks each until one "
+        "says yes"
+    ),
+    transaction="the caller's, if there is one",
+    failure="reaches the caller",
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,12 @@ class TemplateSource:
     choices: Callable[[Channel], Sequence[TemplateChoice]]
 
 
-template_sources = Registry[TemplateSource]("sources of templates")
+template_sources = Registry[TemplateSource](
+    "sources of templates",
+    called="`template_choices` calls each when a form lists the templates of a channel",
+    transaction="the caller's, if there is one",
+    failure="the page answers 500",
+)
 
 
 def template_choices(channel: Channel) -> list[TemplateChoice]:

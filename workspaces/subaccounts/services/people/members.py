@@ -36,7 +36,12 @@ class MemberRemovalHandler:
     release: Callable[[Workspace, User, datetime], None]
 
 
-member_removal_handlers = Registry[MemberRemovalHandler]("handlers of removed members")
+member_removal_handlers = Registry[MemberRemovalHandler](
+    "handlers of removed members",
+    called="`release_all` calls each in the order of the apps, under the workspace's lock, after the person has left",
+    transaction="the caller's",
+    failure="rolls the caller back",
+)
 
 
 def people_of(workspace: Workspace) -> "QuerySet[User]":

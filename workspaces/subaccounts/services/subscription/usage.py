@@ -21,7 +21,12 @@ class UsageSource:
     count: Callable[[Workspace], Mapping[str, int]]
 
 
-usage_sources = Registry[UsageSource]("sources of usage")
+usage_sources = Registry[UsageSource](
+    "sources of usage",
+    called="`usage` calls each for the check of limits, the pages of limits and the API's usage",
+    transaction="the caller's in the check of limits, else none",
+    failure="rolls the caller back; a page or the API answers 500",
+)
 
 
 def usage(workspace: Workspace) -> dict[str, int]:
