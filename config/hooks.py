@@ -22,7 +22,7 @@ class Registry(Generic[Item]):
     """Declarations of one kind by name, in the order in which the apps are installed.
 
     `called` says when and by which function the items are called or read, `transaction` in which transaction, and
-    `failure` what an exception of an item does.
+    `failure` what an exception of an item does. docs/architecture.md lists all registries (`make hooks`).
     """
 
     def __init__(self, kind: str, *, called: str, transaction: str, failure: str) -> None:

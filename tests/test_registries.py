@@ -1,12 +1,16 @@
-"""The registries that apps fill in their hooks."""
+"""The registries that apps fill in their hooks, and the page that lists them."""
 
 from dataclasses import dataclass
+from importlib import import_module
 
 import pytest
 from django.apps import apps
 from django.core.exceptions import ImproperlyConfigured
 
 from config.hooks import Registry, load_hooks
+from tools.hooks import PAGE, Hook, all_hooks, page_with_hooks
+from tools.local import ROOT
+from tools.structure import read_modules
 
 
 @dataclass(frozen=True)
@@ -39,3 +43,26 @@ def test_a_name_is_added_once() -> None:
 def test_hooks_are_loaded_once_however_often_that_is_asked_for() -> None:
     for _ in range(2):
         load_hooks(apps.get_app_config("agency"))
+
+
+def test_the_page_lists_the_registries_as_they_are() -> None:
+    page = PAGE.read_text()
+    assert page_with_hooks(page) == page, "`make hooks` writes the table of docs/architecture.md anew."
+
+
+def test_no_registry_is_missing() -> None:
+    modules = [import_module(name) for name in read_modules(ROOT)]
+    registries = {id(value): value for module in modules for value in vars(module).values()}
+    found = {one.kind for one in registries.values() if isinstance(one, Registry)}
+    assert found == {hook.registry.kind for hook in all_hooks()}
+    assert len(found) == len(all_hooks()), "Two registries are of the same kind."
+
+
+@pytest.mark.parametrize("hook", all_hooks(), ids=lambda hook: hook.name)
+def test_every_registry_is_filled_and_described(hook: Hook) -> None:
+    assert hook.fillers, "Nobody adds to it with `.add(…)`."
+    assert list(hook.registry)
+    for said in (hook.registry.called, hook.registry.transaction, hook.registry.failure):
+        assert said
+        assert not {"\n", "|"} & set(said)
+        assert not said.endswith(".")
