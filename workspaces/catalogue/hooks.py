@@ -5,6 +5,7 @@ from django.utils.translation import gettext_lazy as _
 from agency.event_types import event_types
 from agency.pages.registry import ActivityAction, MenuEntry, Section, activity_actions, dashboard_menu
 from agency.services.activity.fields import RecordedAction, recorded_actions
+from workspaces.catalogue import events
 from workspaces.catalogue.api.serializers import ProductSerializer, ServiceSerializer
 from workspaces.catalogue.services.recorded_fields import FIELDS as RECORDED_FIELDS
 from workspaces.subaccounts.event_types import workspace_event_type
@@ -24,13 +25,13 @@ PRODUCTS = ("Products", "product", ProductSerializer)
 SERVICES = ("Services", "service", ServiceSerializer)
 
 for name, label, (group, resource, serializer), sample in (
-    ("product.created", "Product created", PRODUCTS, {}),
-    ("product.updated", "Product changed", PRODUCTS, {}),
-    ("product.deleted", "Product deleted", PRODUCTS, {}),
-    ("product.out_of_stock", "Product out of stock", PRODUCTS, {"stock_quantity": 0}),
-    ("service.created", "Service created", SERVICES, {}),
-    ("service.updated", "Service changed", SERVICES, {}),
-    ("service.deleted", "Service deleted", SERVICES, {}),
+    (events.PRODUCT_CREATED, "Product created", PRODUCTS, {}),
+    (events.PRODUCT_UPDATED, "Product changed", PRODUCTS, {}),
+    (events.PRODUCT_DELETED, "Product deleted", PRODUCTS, {}),
+    (events.PRODUCT_OUT_OF_STOCK, "Product out of stock", PRODUCTS, {"stock_quantity": 0}),
+    (events.SERVICE_CREATED, "Service created", SERVICES, {}),
+    (events.SERVICE_UPDATED, "Service changed", SERVICES, {}),
+    (events.SERVICE_DELETED, "Service deleted", SERVICES, {}),
 ):
     event_types.add(
         workspace_event_type(name, label, group=group, resource=resource, serializer=serializer, sample=sample)

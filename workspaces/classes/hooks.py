@@ -7,6 +7,7 @@ from agency.pages.registry import ActivityAction, MenuEntry, Section, activity_a
 from agency.services.activity.fields import RecordedAction, recorded_actions
 from workspaces.catalogue.models import Service
 from workspaces.catalogue.services import ServiceUse, service_uses
+from workspaces.classes import events
 from workspaces.classes.api.serializers import ClassSessionSerializer, ParticipantContactSerializer, StaffSerializer
 from workspaces.classes.models import ClassSession
 from workspaces.classes.services.recorded_fields import FIELDS as RECORDED_FIELDS
@@ -31,20 +32,20 @@ def has_scheduled_classes(service: Service) -> bool:
 
 
 for name, label, (group, resource, serializer), sample in (
-    ("staff.created", "Staff member created", STAFF, {}),
-    ("staff.updated", "Staff member changed", STAFF, {}),
-    ("staff.deleted", "Staff member deleted", STAFF, {}),
-    ("class.scheduled", "Class scheduled", CLASSES, {"participants_count": 0}),
-    ("class.cancelled", "Class cancelled", CLASSES, {"status": "cancelled"}),
-    ("class.completed", "Class completed", CLASSES, OVER),
-    ("class.full", "Class full", CLASSES, {"participants_count": 12}),
+    (events.STAFF_CREATED, "Staff member created", STAFF, {}),
+    (events.STAFF_UPDATED, "Staff member changed", STAFF, {}),
+    (events.STAFF_DELETED, "Staff member deleted", STAFF, {}),
+    (events.CLASS_SCHEDULED, "Class scheduled", CLASSES, {"participants_count": 0}),
+    (events.CLASS_CANCELLED, "Class cancelled", CLASSES, {"status": "cancelled"}),
+    (events.CLASS_COMPLETED, "Class completed", CLASSES, OVER),
+    (events.CLASS_FULL, "Class full", CLASSES, {"participants_count": 12}),
 ):
     event_types.add(
         workspace_event_type(name, label, group=group, resource=resource, serializer=serializer, sample=sample)
     )
 for name, label in (
-    ("class.participant_added", "Participant added to a class"),
-    ("class.participant_removed", "Participant removed from a class"),
+    (events.PARTICIPANT_ADDED, "Participant added to a class"),
+    (events.PARTICIPANT_REMOVED, "Participant removed from a class"),
 ):
     event_types.add(
         workspace_event_type(

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from workspaces.catalogue import events
 from workspaces.catalogue.models import Product
 from workspaces.subaccounts.event_types import differences
 from workspaces.subaccounts.services import record_workspace_event
@@ -29,8 +30,8 @@ def record_product_change(*, product: Product, before: Mapping[str, Any], now: d
     changes = differences(before, as_read(product))
     if changes:
         record_workspace_event(
-            workspace=product.workspace, name="product.updated", now=now, product=product, changes=changes
+            workspace=product.workspace, name=events.PRODUCT_UPDATED, now=now, product=product, changes=changes
         )
     if before["stock_quantity"] and product.is_out_of_stock:
-        record_workspace_event(workspace=product.workspace, name="product.out_of_stock", now=now, product=product)
+        record_workspace_event(workspace=product.workspace, name=events.PRODUCT_OUT_OF_STOCK, now=now, product=product)
     return changes

@@ -9,6 +9,7 @@ from django.db import transaction
 from agency.actors import Actor
 from agency.services.activity.fields import from_differences
 from config.db import name_key
+from workspaces.catalogue import events
 from workspaces.catalogue.models import Product, ServiceCategory
 from workspaces.catalogue.services.categories import hold_category
 from workspaces.catalogue.services.events import as_read, record_product_change
@@ -52,7 +53,7 @@ def create_product(
     if quantity is not None:
         move_stock(product=product, to=quantity, reason=Reason.SET, now=now, by=by)
     record_catalogue_activity(workspace=workspace, entry=product, what="created", by=by)
-    record_workspace_event(workspace=workspace, name="product.created", now=now, product=product)
+    record_workspace_event(workspace=workspace, name=events.PRODUCT_CREATED, now=now, product=product)
     return product
 
 
@@ -88,7 +89,7 @@ def change_product(*, product: Product, now: datetime, by: Actor, **changes: Unp
 def delete_product(*, product: Product, now: datetime, by: Actor) -> None:
     """Delete a product from the catalogue. Its stock movements are kept. Raises `ProductNotFound`."""
     product = lock_product(product)
-    record_workspace_event(workspace=product.workspace, name="product.deleted", now=now, product=product)
+    record_workspace_event(workspace=product.workspace, name=events.PRODUCT_DELETED, now=now, product=product)
     record_catalogue_activity(workspace=product.workspace, entry=product, what="deleted", by=by)
     product.category, product.deleted_at = None, now
     product.save(update_fields=["category", "deleted_at"])

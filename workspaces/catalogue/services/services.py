@@ -12,6 +12,7 @@ from agency.actors import Actor
 from agency.services.activity.fields import from_differences
 from config.errors import Conflict, Forbidden, Invalid, NotFound
 from config.hooks import Registry
+from workspaces.catalogue import events
 from workspaces.catalogue.models import Service, ServiceCategory
 from workspaces.catalogue.services.categories import hold_category
 from workspaces.catalogue.services.names import require_room_for_one, save_named
@@ -109,7 +110,7 @@ def create_service(
     )
     save_named(service, once=NAME_ONCE, taken=ServiceNameTaken)
     record_catalogue_activity(workspace=workspace, entry=service, what="created", by=by)
-    record_workspace_event(workspace=workspace, name="service.created", now=now, service=service)
+    record_workspace_event(workspace=workspace, name=events.SERVICE_CREATED, now=now, service=service)
     return service
 
 
@@ -139,7 +140,7 @@ def change_service(*, service: Service, now: datetime, by: Actor, **changes: Unp
         record_catalogue_activity(
             workspace=workspace, entry=service, what="changed", by=by, changes=from_differences(made)
         )
-        record_workspace_event(workspace=workspace, name="service.updated", now=now, service=service, changes=made)
+        record_workspace_event(workspace=workspace, name=events.SERVICE_UPDATED, now=now, service=service, changes=made)
     return service
 
 
@@ -149,7 +150,7 @@ def delete_service(*, service: Service, now: datetime, by: Actor) -> None:
     workspace = service.workspace
     service = _lock(service)
     _require_unplanned(service)
-    record_workspace_event(workspace=workspace, name="service.deleted", now=now, service=service)
+    record_workspace_event(workspace=workspace, name=events.SERVICE_DELETED, now=now, service=service)
     record_catalogue_activity(workspace=workspace, entry=service, what="deleted", by=by)
     service.category, service.deleted_at = None, now
     service.save(update_fields=["category", "deleted_at"])

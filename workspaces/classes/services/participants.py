@@ -6,6 +6,7 @@ from django.db import connection, transaction
 from django.db.models import F
 
 from config.errors import Conflict, NotFound
+from workspaces.classes import events
 from workspaces.classes.models import ClassSession, Participant
 from workspaces.classes.services.sessions import lock_class, require_scheduled
 from workspaces.contacts.models import Contact
@@ -43,9 +44,9 @@ def add_participant(*, session: ClassSession, contact: Contact, now: datetime) -
         raise ClassIsFull
     participant = Participant.objects.create(session=session, contact=contact, created_at=now)
     session.participants_count += 1  # a trigger has counted in the database
-    record_participant("class.participant_added", session, contact, now)
+    record_participant(events.PARTICIPANT_ADDED, session, contact, now)
     if session.is_full:
-        record_workspace_event(workspace=session.workspace, name="class.full", now=now, **{"class": session})
+        record_workspace_event(workspace=session.workspace, name=events.CLASS_FULL, now=now, **{"class": session})
     return participant, True
 
 
@@ -59,7 +60,7 @@ def remove_participant(*, session: ClassSession, contact: Contact | None, now: d
     require_scheduled(session)
     seated.delete()
     session.participants_count -= 1
-    record_participant("class.participant_removed", session, contact, now)
+    record_participant(events.PARTICIPANT_REMOVED, session, contact, now)
     return session
 
 

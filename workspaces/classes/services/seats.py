@@ -2,6 +2,7 @@
 
 from django.utils.timezone import now
 
+from workspaces.classes import events
 from workspaces.classes.models import ClassSession, Participant
 from workspaces.classes.services.participants import record_participant
 from workspaces.contacts.services import ContactMergeHandler, ContactRemovalHandler
@@ -39,7 +40,7 @@ def _give_up(seats: list[Participant]) -> None:
         seat.delete()
         session.participants_count -= 1  # a trigger has counted in the database
         if session.status == Status.SCHEDULED:
-            record_participant("class.participant_removed", session, seat.contact, moment)
+            record_participant(events.PARTICIPANT_REMOVED, session, seat.contact, moment)
 
 
 REMOVAL_HANDLER = ContactRemovalHandler("classes", free_seats)

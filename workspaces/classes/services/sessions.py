@@ -11,6 +11,7 @@ from config.db import Moment
 from config.errors import Conflict, Invalid, NotFound
 from workspaces.catalogue.models import Service
 from workspaces.catalogue.services import hold_service
+from workspaces.classes import events
 from workspaces.classes.models import ClassSession, Staff
 from workspaces.classes.services.recording import record_class_activity
 from workspaces.classes.services.staff import hold_staff
@@ -110,7 +111,7 @@ def schedule_class(
         created_at=now,
     )
     record_class_activity(session=session, what="scheduled", by=by)
-    record_workspace_event(workspace=workspace, name="class.scheduled", now=now, **{"class": session})
+    record_workspace_event(workspace=workspace, name=events.CLASS_SCHEDULED, now=now, **{"class": session})
     return session
 
 
@@ -130,7 +131,7 @@ def cancel_class(*, session: ClassSession, now: datetime, by: Actor) -> ClassSes
     session.status = Status.CANCELLED
     session.save(update_fields=["status"])
     record_class_activity(session=session, what="cancelled", by=by)
-    record_workspace_event(workspace=session.workspace, name="class.cancelled", now=now, **{"class": session})
+    record_workspace_event(workspace=session.workspace, name=events.CLASS_CANCELLED, now=now, **{"class": session})
     return session
 
 
@@ -155,7 +156,9 @@ def ended_classes(now: Moment) -> "QuerySet[ClassSession]":
 def _record_completions(sessions: list[ClassSession], now: datetime) -> None:
     wanted = subscribed_events({session.workspace_id for session in sessions})
     record_events(
-        NewEvent(tenant=tenant_of(session.workspace), name="class.completed", data={"class": session}, occurred_at=now)
+        NewEvent(
+            tenant=tenant_of(session.workspace), name=events.CLASS_COMPLETED, data={"class": session}, occurred_at=now
+        )
         for session in sessions
-        if "class.completed" in wanted.get(session.workspace_id, ())
+        if events.CLASS_COMPLETED in wanted.get(session.workspace_id, ())
     )

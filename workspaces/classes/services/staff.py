@@ -9,6 +9,7 @@ from agency.actors import Actor
 from agency.services.activity.fields import from_differences
 from config.errors import Conflict, Forbidden, Invalid, NotFound
 from workspaces.catalogue.services import require_room_for_one, save_named
+from workspaces.classes import events
 from workspaces.classes.models import ClassSession, Staff
 from workspaces.classes.services.recording import record_staff_activity
 from workspaces.subaccounts.event_types import differences
@@ -62,7 +63,7 @@ def create_staff(*, workspace: Workspace, name: str, now: datetime, by: Actor, e
     staff = Staff(workspace=workspace, name=name.strip(), email=email, created_at=now)
     save_named(staff, once=NAME_ONCE, taken=StaffNameTaken)
     record_staff_activity(workspace=workspace, staff=staff, what="created", by=by)
-    record_workspace_event(workspace=workspace, name="staff.created", now=now, staff=staff)
+    record_workspace_event(workspace=workspace, name=events.STAFF_CREATED, now=now, staff=staff)
     return staff
 
 
@@ -81,7 +82,7 @@ def change_staff(*, staff: Staff, now: datetime, by: Actor, **changes: Unpack[St
         save_named(staff, once=NAME_ONCE, taken=StaffNameTaken, update_fields=[*changed])
         made = differences(before, _as_read(staff))
         record_staff_activity(workspace=workspace, staff=staff, what="changed", by=by, changes=from_differences(made))
-        record_workspace_event(workspace=workspace, name="staff.updated", now=now, staff=staff, changes=made)
+        record_workspace_event(workspace=workspace, name=events.STAFF_UPDATED, now=now, staff=staff, changes=made)
     return staff
 
 
@@ -95,7 +96,7 @@ def delete_staff(*, staff: Staff, now: datetime, by: Actor) -> None:
     staff.deleted_at = now
     staff.save(update_fields=["deleted_at"])
     record_staff_activity(workspace=workspace, staff=staff, what="deleted", by=by)
-    record_workspace_event(workspace=workspace, name="staff.deleted", now=now, staff=staff)
+    record_workspace_event(workspace=workspace, name=events.STAFF_DELETED, now=now, staff=staff)
 
 
 def staff_to_choose(*, workspace: Workspace, search: str = "", most: int = MOST_CHOICES) -> list[Staff]:

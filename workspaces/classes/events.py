@@ -1,0 +1,11 @@
+"""Names of a workspace's events about staff and classes; `hooks` declares the event types."""
+
+STAFF_CREATED = "staff.created"
+STAFF_UPDATED = "staff.updated"
+STAFF_DELETED = "staff.deleted"
+CLASS_SCHEDULED = "class.scheduled"
+CLASS_CANCELLED = "class.cancelled"
+CLASS_COMPLETED = "class.completed"
+CLASS_FULL = "class.full"
+PARTICIPANT_ADDED = "class.participant_added"
+PARTICIPANT_REMOVED = "class.participant_removed"
