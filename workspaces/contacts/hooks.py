@@ -4,7 +4,7 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
-from agency.event_types import event_types
+from agency.event_types import EventType, event_types
 from agency.pages.registry import ActivityAction, MenuEntry, activity_actions, dashboard_menu
 from agency.services.activity.fields import RecordedAction, recorded_actions
 from config.api.fields import CharField, ListField
@@ -20,15 +20,15 @@ from workspaces.subaccounts.event_types import workspace_event_type
 from workspaces.subaccounts.services import UsageSource, usage_sources
 
 
-def _contact(name: str, label: str, **beside: Any) -> None:
-    event_types.add(
-        workspace_event_type(name, label, group="Contacts", resource="contact", serializer=ContactSerializer, **beside)
+def _contact(name: str, label: str, **beside: Any) -> EventType:
+    return workspace_event_type(
+        name, label, group="Contacts", resource="contact", serializer=ContactSerializer, **beside
     )
 
 
-def _segment(name: str, label: str) -> None:
-    event_types.add(
-        workspace_event_type(name, label, group="Segments", resource="segment", serializer=SegmentReferenceSerializer)
+def _segment(name: str, label: str) -> EventType:
+    return workspace_event_type(
+        name, label, group="Segments", resource="segment", serializer=SegmentReferenceSerializer
     )
 
 
@@ -36,25 +36,25 @@ def _tags(told: str) -> ListField:
     return ListField(child=CharField(example="VIP"), help_text=told, example=["VIP"])
 
 
-_contact(events.CONTACT_CREATED, "Contact created")
-_contact(events.CONTACT_UPDATED, "Contact updated")
-_contact(events.CONTACT_DELETED, "Contact deleted")
-_contact(events.CONTACT_TAGGED, "Contact tagged", tags=_tags("The tags that were added."))
-_contact(events.CONTACT_UNTAGGED, "Contact untagged", tags=_tags("The tags that were taken away."))
-_contact(events.CONTACT_OPTED_OUT, "Contact opted out")
-_contact(events.CONTACT_OPTED_IN, "Contact opted in")
 event_types.add(
+    _contact(events.CONTACT_CREATED, "Contact created"),
+    _contact(events.CONTACT_UPDATED, "Contact updated"),
+    _contact(events.CONTACT_DELETED, "Contact deleted"),
+    _contact(events.CONTACT_TAGGED, "Contact tagged", tags=_tags("The tags that were added.")),
+    _contact(events.CONTACT_UNTAGGED, "Contact untagged", tags=_tags("The tags that were taken away.")),
+    _contact(events.CONTACT_OPTED_OUT, "Contact opted out"),
+    _contact(events.CONTACT_OPTED_IN, "Contact opted in"),
     workspace_event_type(
         events.IMPORT_COMPLETED,
         "Import of contacts completed",
         group="Contacts",
         resource="contact_import",
         serializer=ImportEventSerializer,
-    )
+    ),
+    _segment(events.SEGMENT_CREATED, "Segment created"),
+    _segment(events.SEGMENT_UPDATED, "Segment updated"),
+    _segment(events.SEGMENT_DELETED, "Segment deleted"),
 )
-_segment(events.SEGMENT_CREATED, "Segment created")
-_segment(events.SEGMENT_UPDATED, "Segment updated")
-_segment(events.SEGMENT_DELETED, "Segment deleted")
 # The form adds some kilobytes to its file.
 body_rules.add(BodyRule("/app/contacts/imports/new", most_bytes=MOST_BYTES + MIB, signed_in=True))
 dashboard_menu.add(
