@@ -1,7 +1,9 @@
 """The registries that apps fill in their hooks, and the page that lists them."""
 
+import re
 from dataclasses import dataclass
 from importlib import import_module
+from typing import Final
 
 import pytest
 from django.apps import apps
@@ -11,6 +13,9 @@ from config.hooks import Registry, load_hooks
 from tools.hooks import PAGE, Hook, all_hooks, page_with_hooks
 from tools.local import ROOT
 from tools.structure import read_modules
+
+# Functions, classes, fields of classes, and names in quotes, such as those of tasks.
+NAMED: Final = re.compile(r"\b(?:def|class) (\w+)|^ +(\w+): |\"([\w./]+)\"", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -66,3 +71,10 @@ def test_every_registry_is_filled_and_described(hook: Hook) -> None:
         assert said
         assert not {"\n", "|"} & set(said)
         assert not said.endswith(".")
+
+
+def test_what_the_page_names_is_there() -> None:
+    text = "\n".join(module.text for module in read_modules(ROOT).values())
+    known = {name for names in NAMED.findall(text) for name in names}
+    said = {name: hook.name for hook in all_hooks() for name in re.findall(r"`([^`]+)`", hook.registry.called)}
+    assert {name: hook for name, hook in said.items() if not {name, name.rpartition(".")[2]} & known} == {}

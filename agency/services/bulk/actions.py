@@ -81,8 +81,7 @@ bulk_actions = Registry[BulkAction](
     ),
     transaction="its own, one for each object or each piece of the list",
     failure=(
-        "a domain error, or one of the row's data, fails the object; another is logged, and the job waits for the "
-        "next run"
+        "an error of the domain or of the data fails the object; another is logged, and the job waits for the next run"
     ),
 )
 

@@ -20,7 +20,7 @@ class FailureWords:
 failure_words = Registry[FailureWords](
     "words for failures",
     called="`reason_of` calls each until one knows the code, when a failed message is shown",
-    transaction="none",
+    transaction="the caller's, if there is one",
     failure="the page answers 500",
 )
 

@@ -22,7 +22,7 @@ class ThreadSource:
 thread_sources = Registry[ThreadSource](
     "sources of threads",
     called="`bring_messages` calls each before a page or the API reads a conversation's messages",
-    transaction="none; a source opens its own",
+    transaction="the caller's, if there is one; a source opens its own within",
     failure="the page or the API answers 500",
 )
 
