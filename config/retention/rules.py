@@ -47,7 +47,7 @@ class RetentionRule:
 
 retention_rules = Registry[RetentionRule](
     "retention rules",
-    called="the gauge `retention_lag_seconds` calls `lag` of each; each app's own task calls `forget`",
+    called="the gauge `retention_lag_seconds` calls `lag` of each; tasks call `forget` of their app's rules without it",
     transaction="none",
     failure="of the database: the gauge has no value; another fails the scrape",
 )
