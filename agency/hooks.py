@@ -53,12 +53,12 @@ from agency.services.notifications.states import StateCheck, state_checks
 from agency.services.people.invitations import TEAM, invitation_handlers
 from agency.services.people.passwords import PASSWORD_RESETS
 from agency.services.retention import RULES
-from config.health import Degradation, parts
+from config.health import Degradation, degradations
 from config.metrics import METRICS
 from config.request_bodies import MIB, BodyRule, body_rules
-from config.retention.rules import retention_rules
+from config.retention import retention_rules
 
-parts.add(Degradation("mail", mail_keeps_up))
+degradations.add(Degradation("mail", mail_keeps_up))
 
 body_rules.add(BodyRule("/console/", signed_in=True), BodyRule("/admin/", signed_in=True))
 # A picture may have 1 MiB. The larger bound lets the page itself refuse larger pictures, such as those of cameras.

@@ -7,7 +7,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest
 
 from agency.actors import Actor, ActorKind
-from config.api.requests.clients import client_address
+from config.api.requests import client_address
 from config.logs import request_id
 
 

@@ -19,10 +19,9 @@ from agency.services.notifications.mailing import mail_next_at_once, mail_next_d
 from agency.services.notifications.states import run_check, state_checks
 from agency.services.people.passwords import waiting_password_resets
 from agency.services.retention import RULES
-from config.celery.due_work import DueWork, due_work
-from config.celery.tasks import in_batches, one_at_a_time
+from config.celery.tasks import DueWork, due_work, in_batches, one_at_a_time
 from config.queues import HOUSEKEEPING_SECONDS
-from config.retention.rules import forget
+from config.retention import forget
 
 # Together with the last conversations' own limits this stays below the queue's limit.
 RUN_SECONDS = 45.0

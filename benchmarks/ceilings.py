@@ -5,8 +5,8 @@ import time
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from config.http.client import Sender
-from config.http.exchange import Request, Result
+from config.http.client import HTTPClient
+from config.http.transfer import Request, Result
 
 
 class NoSending:
@@ -46,7 +46,7 @@ class NoSending:
         self._asked.clear()
 
 
-def send_all(sender: Sender, make: Callable[[int], Request], *, requests: int, in_flight: int) -> None:
+def send_all(sender: HTTPClient, make: Callable[[int], Request], *, requests: int, in_flight: int) -> None:
     """Send `requests` requests with the client alone, at most `in_flight` at a time."""
     begun = done = 0
     while done < requests:

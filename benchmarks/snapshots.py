@@ -7,7 +7,7 @@ from statistics import median
 
 from benchmarks.figures import Figure
 from benchmarks.rounds import interleave, median_ratio
-from config.leases.connection import open_connection
+from config.leases.connections import open_connection
 
 MOST = 2.0
 FREE, HELD = "no old snapshot", "a snapshot held all the while"

@@ -19,7 +19,7 @@ from broadcasts.pages.panels import OF_AGENCY, with_shares
 from broadcasts.pages.phone import shown_page
 from broadcasts.services.errors import BroadcastNotFound
 from broadcasts.services.listing import joined, with_progress
-from config.api.requests.parameters import Parameters
+from config.api.requests import QueryParameters
 
 COUNTS: Final = tuple(Recipient.Status.values)
 COLUMNS: Final = (
@@ -40,7 +40,7 @@ COLUMNS: Final = (
 
 
 def _rows(selection: Selection) -> Any:
-    status = Parameters(selection.query).plain("status")
+    status = QueryParameters(selection.query).plain("status")
     own = Broadcast.objects.of_agency(selection.agency).filter(created_at__lte=selection.until)
     return own.filter(status=status) if status in STATUSES else own
 

@@ -33,7 +33,7 @@ from broadcasts.services.notifications import check_held_broadcasts
 from broadcasts.services.threads import THREAD_SOURCE
 from channelconnect.inbox import FactHandler, fact_handlers
 from channelconnect.sending.sources import message_sources
-from config.loop_answers import loop_paths
+from config.event_loop_responses import event_loop_routes
 from config.metrics import METRICS, Counter
 from workspaces.contacts.services import (
     contact_lock_handlers,
@@ -130,7 +130,7 @@ fact_handlers.add(
 )
 
 export_sources.add(BROADCASTS)
-loop_paths.add(TRACKED_LINKS)
+event_loop_routes.add(TRACKED_LINKS)
 support_panels.add(*SUPPORT_PANELS)
 hub_panels.add(*HUB_PANELS)
 hub_concern_sources.add(*HUB_CONCERNS)

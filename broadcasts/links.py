@@ -21,9 +21,9 @@ from broadcasts.services.tracking.clicks import (
     waiting_clicks,
 )
 from broadcasts.services.tracking.links import PATH
-from config.api.requests.clients import address_bucket_of, client_address
-from config.api.throttling import Limit, count
-from config.loop_answers import LoopAnswer, LoopPath, LoopRequest
+from config.api.requests import client_address, rate_limit_bucket
+from config.api.throttling import RateLimit, count_request
+from config.event_loop_responses import EventLoopRequest, EventLoopResponse, EventLoopRoute
 
 # The first words find programs that call themselves bot, crawler or preview. CUBOT is a brand of phones.
 PREVIEWS: Final = re.compile(
@@ -85,8 +85,8 @@ def follow(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def _unknown(request: HttpRequest) -> HttpResponse:
-    bucket = address_bucket_of(client_address(request))
-    rate = count(Limit(f"unknown-links:{bucket}", MOST_UNKNOWN))
+    bucket = rate_limit_bucket(client_address(request))
+    rate = count_request(RateLimit(f"unknown-links:{bucket}", MOST_UNKNOWN))
     if rate and rate.retry_after:
         return HttpResponse(
             "Too many unknown links. Try again later.",
@@ -102,7 +102,7 @@ def _unknown(request: HttpRequest) -> HttpResponse:
 RAW_HEADERS = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
 
 
-def follow_at_once(request: LoopRequest) -> LoopAnswer | None:
+def follow_at_once(request: EventLoopRequest) -> EventLoopResponse | None:
     """Redirect if this process knows the host and the broadcast. The click is recorded with others of the moment."""
     host = host_at_once(request.header(b"host"))
     if host is None:
@@ -112,7 +112,7 @@ def follow_at_once(request: LoopRequest) -> LoopAnswer | None:
         return None
     is_click = request.method == "GET" and is_person(lambda name: request.header(name.lower().encode()))
     must_record = is_click and waiting_clicks.add(followed.link)
-    return LoopAnswer(
+    return EventLoopResponse(
         302,
         [*RAW_HEADERS, (b"location", followed.address.encode("latin-1"))],
         is_installations=host.agency_id is None,
@@ -120,7 +120,7 @@ def follow_at_once(request: LoopRequest) -> LoopAnswer | None:
     )
 
 
-TRACKED_LINKS = LoopPath(PATH, follow_at_once)
+TRACKED_LINKS = EventLoopRoute(PATH, follow_at_once)
 
 
 app_name = "links"

@@ -7,9 +7,8 @@ from broadcasts.models import Click
 from broadcasts.services.forecast import count_further, forget_forecasts, old_forecasts, unfinished_forecasts
 from broadcasts.services.progress import run_round
 from broadcasts.services.tracking.clicks import count_clicks as count_recorded_clicks
-from config.celery.due_work import DueWork, due_work
 from config.celery.stopping import until_worker_ends
-from config.celery.tasks import in_batches, one_at_a_time
+from config.celery.tasks import DueWork, due_work, in_batches, one_at_a_time
 from config.db import database_now
 
 COUNTING_SECONDS = 30.0

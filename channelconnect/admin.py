@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from agency.admin.base import ChangingAdmin, RecordAdmin, RowForm, copy_fields, staff_actor
 from channelconnect.models import ConnectSession, ConnectSettings, ProviderNotice, Unsubscription
 from channelconnect.services import switch_connect
-from config.api.requests.ids import parse_uuid
+from config.api.requests import parse_uuid
 
 SWITCH = ("agency", "enabled", "reason")
 

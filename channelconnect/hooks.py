@@ -37,7 +37,7 @@ from channelconnect.services.templates.syncing import APPROVED, PAUSED, REJECTED
 from channelconnect.services.unwilling import keep_unwilling
 from config.metrics import METRICS
 from config.request_bodies import MIB, BodyRule, body_rules
-from config.retention.rules import retention_rules
+from config.retention import retention_rules
 from workspaces.automations.services import RequirementCheck, requirement_checks
 from workspaces.conversations import facts
 from workspaces.conversations.services import TemplateCheck, inbound, template_checks

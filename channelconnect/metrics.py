@@ -8,8 +8,7 @@ from channelconnect.models import ProviderNotice, SenderRun, Unsubscription
 from channelconnect.models.inbox import MOST_TRIES
 from channelconnect.models.unsubscriptions import OPEN
 from config.leases.runs import LEASE_SECONDS
-from config.metrics import Counter, Gauge, Histogram, capped_count, oldest_seconds
-from config.metrics.declarations import MOST_COUNTED
+from config.metrics import MOST_COUNTED, Counter, Gauge, Histogram, capped_count, oldest_seconds
 from workspaces.conversations.models import QueuedMessage
 
 # Each of these is counted by its index.

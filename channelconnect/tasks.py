@@ -16,12 +16,11 @@ from channelconnect.services.sessions.ending import expired_sessions
 from channelconnect.services.templates import sync_next
 from channelconnect.services.templates.syncing import due_syncs
 from channelconnect.services.unsubscribing import due_unsubscriptions
-from config.celery.due_work import DueWork, due_work
 from config.celery.stopping import until_worker_ends
-from config.celery.tasks import in_batches, one_at_a_time
+from config.celery.tasks import DueWork, due_work, in_batches, one_at_a_time
 from config.db import database_now
 from config.queues import HOUSEKEEPING_SECONDS
-from config.retention.rules import forget
+from config.retention import forget
 
 RUN_SECONDS = 30.0
 

@@ -8,7 +8,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 from django.conf import settings  # needs DJANGO_SETTINGS_MODULE
 
-from config.postgresql.waits import GRACE_SECONDS
+from config.postgresql.base import GRACE_SECONDS
 from config.serving.application import WSGIInThreads
 
 application = WSGIInThreads(

@@ -10,7 +10,7 @@ from django.db import IntegrityError, connection, models
 # A name has at most 120 characters. Few ligatures make its key more than four times as long; the rest is not compared.
 LONGEST_NAME_KEY = 480
 # A time, or an expression that the database evaluates when it runs the statement.
-Moment = datetime | models.expressions.Combinable
+TimeOrExpression = datetime | models.expressions.Combinable
 # Invisible marks that isolate the direction of one part of a text.
 ISOLATES = dict.fromkeys(range(0x2066, 0x206A))
 
@@ -35,7 +35,7 @@ def like_pattern(fragment: str) -> str:
     return f"%{escaped}%"
 
 
-def beginning_pattern(fragment: str) -> str:
+def prefix_pattern(fragment: str) -> str:
     """Return the LIKE pattern for a prefix."""
     return like_pattern(fragment)[1:]
 
@@ -51,7 +51,7 @@ def database_now() -> datetime:
     return cast("datetime", now)
 
 
-def fetch_rows(cursor: Any) -> list[dict[str, Any]]:
+def dictfetchall(cursor: Any) -> list[dict[str, Any]]:
     """Return all rows of a statement as dicts by column name."""
     names = [column.name for column in cursor.description]
     return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]

@@ -25,11 +25,11 @@ class Conflict(DomainError):
     """The object's state does not allow this now."""
 
 
-class Unavailable(DomainError):
+class FeatureDisabled(DomainError):
     """The capability is switched off."""
 
 
-class Invalid(DomainError):
+class InvalidInput(DomainError):
     """The input breaks a rule. `errors` maps each field to its sentences."""
 
     field = "non_field_errors"

@@ -13,10 +13,10 @@ from typing import Any, Final, cast
 import orjson
 from django.http import StreamingHttpResponse
 
-from config.redis import RedisAway, attempt
+from config.redis import RedisUnavailable, call_redis
 
-KEPT_ENTRIES: Final = 200
-KEPT_SECONDS: Final = 3_600
+STREAM_MAXLEN: Final = 200
+STREAM_TTL_SECONDS: Final = 3_600
 DATA: Final = "data"
 # The event that tells a page to fetch everything anew, because more may have changed than the entries say.
 REFETCH: Final = "refetch"
@@ -47,20 +47,20 @@ def publish_all(entries: Mapping[str, Mapping[str, Any]]) -> None:
     """Tell the pages that have these topics open, with one entry for each topic, in one call to Redis."""
     keys, bodies = [stream_key(topic) for topic in entries], [orjson.dumps(data) for data in entries.values()]
     try:
-        attempt(lambda client: client.eval(PUBLISH, len(keys), *keys, KEPT_ENTRIES, KEPT_SECONDS, *bodies))
-    except RedisAway:
+        call_redis(lambda client: client.eval(PUBLISH, len(keys), *keys, STREAM_MAXLEN, STREAM_TTL_SECONDS, *bodies))
+    except RedisUnavailable:
         return
 
 
-def newest_entry(topic: str) -> str:
+def latest_entry_id(topic: str) -> str:
     """Return the id of a topic's newest entry, or an empty string without Redis.
 
     A page that is being made listens from this entry on. Read the id before the page's content. A change in between is
     then told once too often, but never missed.
     """
     try:
-        found = attempt(lambda client: cast("list[Any]", client.xrevrange(stream_key(topic), count=1)))
-    except RedisAway:
+        found = call_redis(lambda client: cast("list[Any]", client.xrevrange(stream_key(topic), count=1)))
+    except RedisUnavailable:
         return ""
     return found[0][0].decode() if found else f"{time.time_ns() // 1_000_000 - 1_000}-0"
 

@@ -19,8 +19,8 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
 
 from config.hooks import Registry
-from config.postgresql.waits import longest_wait
-from config.redis import RedisAway, attempt
+from config.postgresql.base import limited_answer_timeout
+from config.redis import RedisUnavailable, call_redis
 
 WORKER_KEY: Final = "worker:seen"
 BEAT_KEY: Final = "beat:seen"
@@ -50,7 +50,7 @@ class Degradation:
     is_well: Callable[[], bool]
 
 
-parts = Registry[Degradation](
+degradations = Registry[Degradation](
     "parts of the system",
     called="`degradations` calls each for `/readyz`, if the process can serve",
     transaction="none",
@@ -59,13 +59,13 @@ parts = Registry[Degradation](
 
 
 def _record(key: str) -> None:
-    attempt(lambda redis: redis.set(key, 1, ex=SILENCE_SECONDS))
+    call_redis(lambda redis: redis.set(key, 1, ex=SILENCE_SECONDS))
 
 
 def _was_seen(key: str) -> bool:
     try:
-        return attempt(lambda redis: redis.get(key)) is not None
-    except RedisAway:
+        return call_redis(lambda redis: redis.get(key)) is not None
+    except RedisUnavailable:
         return False
 
 
@@ -89,8 +89,8 @@ def record_beat(**_: Any) -> None:
     """
     try:
         _record(BEAT_KEY)
-        attempt(lambda redis: redis.eval(TICK, 1, BEAT_TICK_KEY))
-    except RedisAway:
+        call_redis(lambda redis: redis.eval(TICK, 1, BEAT_TICK_KEY))
+    except RedisUnavailable:
         return
 
 
@@ -146,27 +146,27 @@ def migrations_are_applied() -> bool:
 
 def redis_answers() -> bool:
     try:
-        return bool(attempt(lambda redis: redis.ping()))
-    except RedisAway:
+        return bool(call_redis(lambda redis: redis.ping()))
+    except RedisUnavailable:
         return False
 
 
-parts.add(
+degradations.add(
     Degradation("redis", redis_answers),
     Degradation("worker", lambda: _was_seen(WORKER_KEY)),
     Degradation("beat", lambda: _was_seen(BEAT_KEY)),
 )
 
 
-def needs() -> dict[str, bool]:
+def required_checks() -> dict[str, bool]:
     """Return for each thing that serving needs whether it is there."""
     database = write_test.passes()
     return {"database": database, "migrations": database and migrations_are_applied()}
 
 
-def degradations() -> dict[str, bool]:
+def current_degradations() -> dict[str, bool]:
     """Return for each part that serving does not need whether it is well; for metrics and for `/readyz`."""
-    return {part.name: _is_well(part) for part in parts}
+    return {part.name: _is_well(part) for part in degradations}
 
 
 def _is_well(part: Degradation) -> bool:
@@ -182,11 +182,11 @@ def _is_well(part: Degradation) -> bool:
 @require_safe
 def readyz(_: HttpRequest) -> JsonResponse:
     """Answer `ready`, `degraded` (200: this process can serve, but a part of the system is missing) or `not ready`."""
-    with longest_wait(DATABASE_SECONDS):
-        checks = needs()
+    with limited_answer_timeout(DATABASE_SECONDS):
+        checks = required_checks()
         serves = all(checks.values())
         if serves:
-            checks |= degradations()
+            checks |= current_degradations()
     status = "not ready" if not serves else "ready" if all(checks.values()) else "degraded"
     response = JsonResponse(
         {"status": status, "instance": settings.INSTANCE_ID, "checks": checks}, status=200 if serves else 503

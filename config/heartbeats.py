@@ -20,7 +20,7 @@ SILENCE_SECONDS = 60.0
 VARIABLE = "HEARTBEAT_DIRECTORY"
 
 
-class Pulse(NamedTuple):
+class HeartbeatRecord(NamedTuple):
     """The last state that a loop wrote. `at` and `began_at` are by the host's monotonic clock.
 
     `loops` names the loops that a worker keeps running in its pool. `waits_for` names what a stopped loop waits for.
@@ -61,7 +61,7 @@ class Heartbeat:
         if self._path is None:
             return
         self._written_at = time.monotonic()
-        pulse = Pulse(os.getpid(), self._written_at, self._began_at, self._loops, waits_for)
+        pulse = HeartbeatRecord(os.getpid(), self._written_at, self._began_at, self._loops, waits_for)
         new = self._path.with_suffix(".new")
         # A full disk must not stop the loop. The check notices that nothing is written.
         with suppress(OSError):
@@ -73,15 +73,15 @@ def path_of(directory: Path, process: str, loop: str = "") -> Path:
     return directory / f"{process}{'+' if loop else ''}{loop}.pulse"
 
 
-def read(path: Path) -> Pulse | None:
+def read(path: Path) -> HeartbeatRecord | None:
     try:
         found = json.loads(path.read_text())
-        return Pulse(found["pid"], found["at"], found["began_at"], tuple(found["loops"]), found["waits_for"])
+        return HeartbeatRecord(found["pid"], found["at"], found["began_at"], tuple(found["loops"]), found["waits_for"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
-def faults(directory: Path, name: str = "", *, silence: float = SILENCE_SECONDS) -> list[str]:
+def silent_loops(directory: Path, name: str = "", *, silence: float = SILENCE_SECONDS) -> list[str]:
     """Return one sentence for each loop that does not turn.
 
     `name` selects processes: `dispatcher` selects `dispatcher` and every `dispatcher-…`. Without a name all are
@@ -130,7 +130,9 @@ def main() -> int:
     )
     asked = parser.parse_args()
     directory = os.environ.get(VARIABLE, "")
-    found = faults(Path(directory), asked.name, silence=asked.silence) if directory else [f"{VARIABLE} is not set."]
+    found = (
+        silent_loops(Path(directory), asked.name, silence=asked.silence) if directory else [f"{VARIABLE} is not set."]
+    )
     sys.stdout.write("".join(f"{fault}\n" for fault in found) or "Everything turns.\n")
     return int(bool(found))
 

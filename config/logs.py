@@ -20,15 +20,21 @@ SECRET = re.compile(
 DETAIL = re.compile(
     r"^DETAIL:.*?(?=^(?:HINT|CONTEXT|[\w.]+(?:Error|Violation|Exception)\b|Traceback|$)|\Z)", re.DOTALL | re.MULTILINE
 )
-PLAIN = set(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "request", "color_message"}
+STANDARD_ATTRIBUTES = set(vars(logging.makeLogRecord({}))) | {
+    "message",
+    "asctime",
+    "taskName",
+    "request",
+    "color_message",
+}
 
 
-def name_request(given: str) -> str:
+def request_id_for(given: str) -> str:
     """Return the id of a request: the caller's if it is valid, otherwise a new one."""
     return given if CALLERS_ID.match(given) else uuid.uuid4().hex
 
 
-def without_secrets(text: str) -> str:
+def redact(text: str) -> str:
     """Blank every key, signing secret, provider's token and secret link, but leave enough to see its kind."""
     return SECRET.sub(lambda found: found.group()[:7] + "…", text)
 
@@ -40,13 +46,13 @@ class Formatter(logging.Formatter):
         return DETAIL.sub("DETAIL: …\n", super().formatException(ei)).rstrip("\n")
 
 
-def fields_of(record: logging.LogRecord) -> dict[str, object]:
+def extra_fields(record: logging.LogRecord) -> dict[str, object]:
     """Return a record's extra fields, the request's id first."""
     request = {"request_id": request_id.get()} if request_id.get() else {}
-    return {**request, **{name: value for name, value in vars(record).items() if name not in PLAIN}}
+    return {**request, **{name: value for name, value in vars(record).items() if name not in STANDARD_ATTRIBUTES}}
 
 
-def on_one_line(text: str) -> str:
+def escape_control_characters(text: str) -> str:
     """Escape a caller's text, so that it cannot move a terminal's cursor or begin a new line."""
     return text if text.isprintable() else repr(text)
 
@@ -55,11 +61,11 @@ class PlainFormatter(Formatter):
     """Writes a record for a terminal: its message, then its extra fields as `name=value`."""
 
     def format(self, record: logging.LogRecord) -> str:
-        fields = (f"{name}={on_one_line(str(value))}" for name, value in fields_of(record).items())
+        fields = (f"{name}={escape_control_characters(str(value))}" for name, value in extra_fields(record).items())
         line = " ".join([record.levelname, record.name, record.getMessage(), *fields])
         if record.exc_info:
             line += "\n" + self.formatException(record.exc_info)
-        return without_secrets(line)
+        return redact(line)
 
 
 class JSONFormatter(Formatter):
@@ -72,7 +78,7 @@ class JSONFormatter(Formatter):
             "logger": record.name,
             "message": record.getMessage(),
         }
-        line |= fields_of(record)
+        line |= extra_fields(record)
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
-        return without_secrets(json.dumps(line, default=str, ensure_ascii=False))
+        return redact(json.dumps(line, default=str, ensure_ascii=False))

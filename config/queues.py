@@ -22,7 +22,7 @@ class Queue:
 
 
 @dataclass(frozen=True)
-class Task:
+class TaskSpec:
     """A task. `every` is beat's interval in seconds; a task whose rows have due times is started sooner.
 
     A task without an interval `is_kept`: each worker of its queue keeps one running.
@@ -81,42 +81,42 @@ QUEUES = (
 )
 
 # Beat's interval for the tasks that `config.start_due_tasks` starts as soon as they are due
-# (config/celery/due_work.py).
-SWEEP_SECONDS = 60.0
+# (config/celery/tasks.py).
+FALLBACK_INTERVAL_SECONDS = 60.0
 
 TASKS = (
-    Task("webhooks.deliver", DISPATCHER),
-    Task("channelconnect.send", SENDER),
-    Task("broadcasts.prepare", BROADCASTS),
-    Task("config.record_worker", PULSE, every=5),
-    Task("config.start_due_tasks", DUE_WORK, every=2),
-    Task("agency.send_mail", MAIL, every=SWEEP_SECONDS),
-    Task("agency.run_jobs", JOBS, every=SWEEP_SECONDS),
-    Task("broadcasts.count_audiences", JOBS, every=SWEEP_SECONDS),
-    Task("agency.check_domains", DOMAINS, every=SWEEP_SECONDS),
-    Task("agency.tell_people", NOTIFICATIONS, every=SWEEP_SECONDS),
-    Task("agency.check_states", NOTIFICATIONS, every=60),
-    Task("channelconnect.read_notices", CALLBACKS),
-    Task("channelconnect.expire_sessions", EXPIRY, every=SWEEP_SECONDS),
-    Task("channelconnect.unsubscribe", SUBSCRIPTIONS, every=SWEEP_SECONDS),
-    Task("channelconnect.check_access", SUBSCRIPTIONS, every=SWEEP_SECONDS),
-    Task("classes.complete_ended", HOUSEKEEPING, every=SWEEP_SECONDS),
-    Task("conversations.wake_snoozed", HOUSEKEEPING, every=SWEEP_SECONDS),
-    Task("conversations.apply_parked_changes", HOUSEKEEPING, every=10),
-    Task("channelconnect.sync_templates", TEMPLATES, every=SWEEP_SECONDS),
-    Task("channelconnect.fetch_media", FETCHES, every=SWEEP_SECONDS),
-    Task("channelconnect.forget_notices", HOUSEKEEPING, every=600),
-    Task("conversations.forget_messages", HOUSEKEEPING, every=600),
-    Task("contacts.forget_imports", HOUSEKEEPING, every=600),
-    Task("contacts.merge_counts", HOUSEKEEPING, every=30),
-    Task("contacts.recount_segments", HOUSEKEEPING, every=SWEEP_SECONDS),
-    Task("contacts.import_files", IMPORTS, every=SWEEP_SECONDS),
-    Task("broadcasts.count_clicks", HOUSEKEEPING, every=SWEEP_SECONDS),
-    Task("agency.count_hours", HOUSEKEEPING, every=300),
-    Task("agency.forget_records", HOUSEKEEPING, every=600),
-    Task("api.forget_idempotency_records", HOUSEKEEPING, every=600),
-    Task("webhooks.forget_deliveries", HOUSEKEEPING, every=600),
-    Task("media.remove_unused_files", HOUSEKEEPING, every=SWEEP_SECONDS),
+    TaskSpec("webhooks.deliver", DISPATCHER),
+    TaskSpec("channelconnect.send", SENDER),
+    TaskSpec("broadcasts.prepare", BROADCASTS),
+    TaskSpec("config.record_worker", PULSE, every=5),
+    TaskSpec("config.start_due_tasks", DUE_WORK, every=2),
+    TaskSpec("agency.send_mail", MAIL, every=FALLBACK_INTERVAL_SECONDS),
+    TaskSpec("agency.run_jobs", JOBS, every=FALLBACK_INTERVAL_SECONDS),
+    TaskSpec("broadcasts.count_audiences", JOBS, every=FALLBACK_INTERVAL_SECONDS),
+    TaskSpec("agency.check_domains", DOMAINS, every=FALLBACK_INTERVAL_SECONDS),
+    TaskSpec("agency.tell_people", NOTIFICATIONS, every=FALLBACK_INTERVAL_SECONDS),
+    TaskSpec("agency.check_states", NOTIFICATIONS, every=60),
+    TaskSpec("channelconnect.read_notices", CALLBACKS),
+    TaskSpec("channelconnect.expire_sessions", EXPIRY, every=FALLBACK_INTERVAL_SECONDS),
+    TaskSpec("channelconnect.unsubscribe", SUBSCRIPTIONS, every=FALLBACK_INTERVAL_SECONDS),
+    TaskSpec("channelconnect.check_access", SUBSCRIPTIONS, every=FALLBACK_INTERVAL_SECONDS),
+    TaskSpec("classes.complete_ended", HOUSEKEEPING, every=FALLBACK_INTERVAL_SECONDS),
+    TaskSpec("conversations.wake_snoozed", HOUSEKEEPING, every=FALLBACK_INTERVAL_SECONDS),
+    TaskSpec("conversations.apply_parked_changes", HOUSEKEEPING, every=10),
+    TaskSpec("channelconnect.sync_templates", TEMPLATES, every=FALLBACK_INTERVAL_SECONDS),
+    TaskSpec("channelconnect.fetch_media", FETCHES, every=FALLBACK_INTERVAL_SECONDS),
+    TaskSpec("channelconnect.forget_notices", HOUSEKEEPING, every=600),
+    TaskSpec("conversations.forget_messages", HOUSEKEEPING, every=600),
+    TaskSpec("contacts.forget_imports", HOUSEKEEPING, every=600),
+    TaskSpec("contacts.merge_counts", HOUSEKEEPING, every=30),
+    TaskSpec("contacts.recount_segments", HOUSEKEEPING, every=FALLBACK_INTERVAL_SECONDS),
+    TaskSpec("contacts.import_files", IMPORTS, every=FALLBACK_INTERVAL_SECONDS),
+    TaskSpec("broadcasts.count_clicks", HOUSEKEEPING, every=FALLBACK_INTERVAL_SECONDS),
+    TaskSpec("agency.count_hours", HOUSEKEEPING, every=300),
+    TaskSpec("agency.forget_records", HOUSEKEEPING, every=600),
+    TaskSpec("api.forget_idempotency_records", HOUSEKEEPING, every=600),
+    TaskSpec("webhooks.forget_deliveries", HOUSEKEEPING, every=600),
+    TaskSpec("media.remove_unused_files", HOUSEKEEPING, every=FALLBACK_INTERVAL_SECONDS),
 )
 # A retention task works this long at most. The rest is left to its next run.
 HOUSEKEEPING_SECONDS = 120.0

@@ -16,7 +16,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 from redis.sentinel import Sentinel
 
-from config.environment.redis_address import sentinel_address
+from config.environment import sentinel_address
 
 logger = logging.getLogger(__name__)
 Answer = TypeVar("Answer")
@@ -25,11 +25,11 @@ TIMEOUT_SECONDS = 0.2
 BREAK_SECONDS = 1.0
 
 
-class RedisAway(Exception):
+class RedisUnavailable(Exception):
     """Redis does not answer; the caller goes on without it."""
 
 
-class Breaker:
+class CircuitBreaker:
     """A circuit breaker: after a failure it refuses calls for a second, instead of letting each of them wait."""
 
     def __init__(self) -> None:
@@ -38,12 +38,12 @@ class Breaker:
 
     def run(self, work: Callable[["redis.Redis"], Answer]) -> Answer:
         if time.monotonic() < self._until:
-            raise RedisAway
+            raise RedisUnavailable
         try:
             return work(client())
         except redis.RedisError as error:
             self._open(error)
-            raise RedisAway from error
+            raise RedisUnavailable from error
 
     def _open(self, error: redis.RedisError) -> None:
         with self._lock:
@@ -54,7 +54,7 @@ class Breaker:
         self._until = 0.0
 
 
-breaker = Breaker()
+circuit_breaker = CircuitBreaker()
 
 
 def connect(*, timeout: float, connect_timeout: float | None = None) -> "redis.Redis":
@@ -96,6 +96,6 @@ def client() -> "redis.Redis":
     return connect(timeout=TIMEOUT_SECONDS)
 
 
-def attempt(work: Callable[["redis.Redis"], Answer]) -> Answer:
-    """Call `work` with the client. Raises `RedisAway`, at once or after a short wait."""
-    return breaker.run(work)
+def call_redis(work: Callable[["redis.Redis"], Answer]) -> Answer:
+    """Call `work` with the client. Raises `RedisUnavailable`, at once or after a short wait."""
+    return circuit_breaker.run(work)

@@ -11,7 +11,7 @@ from config.hooks import Registry
 MIB: Final = 1024 * 1024
 # Before the web server reads a large body, it asks Django. An answer with this header means that the server must read
 # the body and run the request again with it.
-ADMITTED: Final = "X-Body-Admitted"
+BODY_ADMITTED: Final = "X-Body-Admitted"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,9 @@ import sys
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from config import queues
-from config.environment import production, redis_address
-from config.environment.variables import Environment, process_name
-from config.garbage import pause_collection
+from config import environment, queues
+from config.environment import Environment, process_name
+from config.garbage_collection import pause_collection
 
 pause_collection()  # until every app is ready
 
@@ -73,7 +72,7 @@ META_WEBHOOK_VERIFY_TOKEN = env.text("META_WEBHOOK_VERIFY_TOKEN", "")
 # Application ------------------------------------------------------------------------------------------
 
 INSTALLED_APPS = [
-    "config.operations.support.SupportAdminConfig",
+    "config.operations.apps.SupportAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.messages",
@@ -97,10 +96,10 @@ INSTALLED_APPS = [
     "packs",
     "channelconnect",
     "broadcasts",
-    "config.operations",
+    "config.operations.apps.OperationsConfig",
 ]
 MIDDLEWARE = [
-    "config.metrics.middleware.RequestMetrics",
+    "config.metrics.RequestMetrics",
     "config.serving.middleware.RequestId",
     "config.serving.middleware.SecurityHeaders",
     "agency.pages.branding.host.KnownHosts",
@@ -113,7 +112,7 @@ MIDDLEWARE = [
     "config.serving.middleware.PageUsers",
     "config.serving.middleware.PageMessages",
     "agency.pages.forms.refusals.RefusedForms",
-    "config.serving.admission.BodyAdmission",
+    "config.serving.middleware.BodyAdmission",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 ROOT_URLCONF = "config.urls"
@@ -200,7 +199,7 @@ PROVIDER_NOTICES_KEPT_DAYS = env.number("PROVIDER_NOTICES_KEPT_DAYS", 30, least=
 
 # Any broker that Celery knows; Redis by default.
 try:
-    CELERY_BROKER_URL, _broker_options = redis_address.celery_broker(env.text("CELERY_BROKER_URL", REDIS_URL))
+    CELERY_BROKER_URL, _broker_options = environment.celery_broker(env.text("CELERY_BROKER_URL", REDIS_URL))
 except ValueError:  # the address may hold a password and is never quoted
     env.complaints.append("REDIS_URL or CELERY_BROKER_URL names no Sentinel or no ?primary=NAME.")
     CELERY_BROKER_URL, _broker_options = "", {}
@@ -346,11 +345,11 @@ FILE_UPLOAD_HANDLERS = ["agency.pages.forms.uploads.BoundedUpload"]
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [],
     "DEFAULT_PERMISSION_CLASSES": ["config.api.permissions.DenyAll"],
-    "DEFAULT_PARSER_CLASSES": ["config.api.requests.parsers.StrictJSONParser"],
-    "DEFAULT_RENDERER_CLASSES": ["config.api.responses.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["config.api.parsers.StrictJSONParser"],
+    "DEFAULT_RENDERER_CLASSES": ["config.api.responses.JSONRenderer"],
     "DEFAULT_METADATA_CLASS": None,
-    "DEFAULT_SCHEMA_CLASS": "config.api.schema.OperationSchema",
-    "EXCEPTION_HANDLER": "config.api.errors.handler.answer_exception",
+    "DEFAULT_SCHEMA_CLASS": "config.api.operations.OperationSchema",
+    "EXCEPTION_HANDLER": "config.api.errors.exception_handler",
     "URL_FORMAT_OVERRIDE": None,
     "UNAUTHENTICATED_USER": None,
     "UNAUTHENTICATED_TOKEN": None,
@@ -384,5 +383,5 @@ LOGGING = {
 }
 
 if PRODUCTION:
-    env.complaints += production.dangers(env.values)
+    env.complaints += environment.unsafe_settings(env.values)
 env.check()

@@ -35,7 +35,7 @@ class Step(StrEnum):
     CONTENT = "content"
 
 
-class Conversation:
+class SendProgress:
     """How far one e-mail has come, and its deadline.
 
     If `addresses` are given, only these are connected to.
@@ -88,7 +88,7 @@ class BoundedSMTP(smtplib.SMTP):
     _duplicate: socket.socket | None = None
     _after_connecting = Step.GREETING
 
-    def __init__(self, *arguments: Any, conversation: Conversation, **options: Any) -> None:
+    def __init__(self, *arguments: Any, conversation: SendProgress, **options: Any) -> None:
         self.conversation = conversation
         super().__init__(*arguments, **options)
 
@@ -174,7 +174,7 @@ class BoundedSMTPWithTLS(smtplib.SMTP_SSL, BoundedSMTP):
 
     _after_connecting = Step.TLS
 
-    def __init__(self, *arguments: Any, conversation: Conversation, **options: Any) -> None:
+    def __init__(self, *arguments: Any, conversation: SendProgress, **options: Any) -> None:
         self.conversation = conversation
         super().__init__(*arguments, **options)
 
@@ -191,14 +191,14 @@ class BoundedSMTPWithTLS(smtplib.SMTP_SSL, BoundedSMTP):
 class EmailBackend(smtp.EmailBackend):
     """Django's backend over connections with a deadline. `conversation` says how far the current e-mail came."""
 
-    def __init__(self, *arguments: Any, conversation: Conversation | None = None, **options: Any) -> None:
+    def __init__(self, *arguments: Any, conversation: SendProgress | None = None, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self._given = conversation
-        self.conversation = conversation or Conversation(seconds=CONVERSATION_SECONDS)
+        self.conversation = conversation or SendProgress(seconds=CONVERSATION_SECONDS)
 
     @property
     def connection_class(self) -> Any:
-        self.conversation = self._given or Conversation(seconds=CONVERSATION_SECONDS)
+        self.conversation = self._given or SendProgress(seconds=CONVERSATION_SECONDS)
         used = BoundedSMTPWithTLS if self.use_ssl else BoundedSMTP
         return partial(used, conversation=self.conversation)
 
@@ -213,11 +213,11 @@ class PinnedEmailBackend(EmailBackend):
 
     @property
     def ssl_context(self) -> ssl.SSLContext:
-        return trusted_certificates()
+        return tls_context()
 
 
 @lru_cache(maxsize=1)
-def trusted_certificates() -> ssl.SSLContext:
+def tls_context() -> ssl.SSLContext:
     """Return a context that trusts the host's authorities (`SSL_CERT_FILE` names others) and those of web clients."""
     context = ssl.create_default_context()
     context.load_verify_locations(certifi.where())

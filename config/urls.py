@@ -15,9 +15,9 @@ from channelconnect.api.agency.urls import urlpatterns as connection_paths
 from channelconnect.api.workspace.urls import urlpatterns as template_paths
 from channelconnect.console.urls import urlpatterns as connection_pages
 from config import health
-from config.api.errors.handler import path_not_found
+from config.api.documents.views import urlpatterns as documents
+from config.api.errors import path_not_found
 from config.api.surface import unknown_path
-from config.api.urls import urlpatterns as documents
 from packs.api.agency.urls import urlpatterns as pack_paths
 from packs.console.urls import urlpatterns as pack_pages
 from packs.dashboard.urls import urlpatterns as gallery_pages

@@ -21,7 +21,7 @@ from agency.pages.registry import (
     first_steps,
 )
 from agency.services.activity.fields import RecordedAction, recorded_actions
-from config.api.requests.ids import parse_uuid
+from config.api.requests import parse_uuid
 from packs.library import checks  # noqa: F401  # importing registers the system checks
 from packs.models import Pack
 from packs.pages.hub import PANELS as HUB_PANELS

@@ -6,7 +6,7 @@ from functools import partial
 
 from django.db.models import QuerySet
 
-from config.leases.models import WorkerRun
+from config.leases.runs import WorkerRun
 from tests.waiting import until
 
 # The first sweep that is seen may end a round that began earlier. The second ends a whole round.

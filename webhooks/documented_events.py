@@ -6,7 +6,7 @@ import orjson
 
 from agency.event_types import EventType, declared_events
 from agency.tenants import Audience
-from config.api.documents.events import EventDescription
+from config.api.documents.building import EventDescription
 from webhooks.services.samples import sample_envelope
 
 HEADERS = {

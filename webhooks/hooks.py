@@ -35,9 +35,9 @@ from agency.services.exports.sources import export_sources
 from agency.services.notifications.states import state_checks
 from agency.services.retention import EventReader, event_readers
 from agency.tenants import Audience
-from config.api.documents.events import DocumentedEvents, documented_events
+from config.api.documents.building import DocumentedEvents, documented_events
 from config.metrics import METRICS
-from config.retention.rules import retention_rules
+from config.retention import retention_rules
 from webhooks import metrics
 from webhooks.console.bulk import ACTIONS as BULK_ACTIONS
 from webhooks.console.exports import DELIVERIES

@@ -7,8 +7,7 @@ from django.db.models.functions import Now
 
 from agency.models import Event
 from config.leases.runs import LEASE_SECONDS
-from config.metrics import Counter, Gauge, Histogram, capped_count, oldest_seconds
-from config.metrics.declarations import MOST_COUNTED
+from config.metrics import MOST_COUNTED, Counter, Gauge, Histogram, capped_count, oldest_seconds
 from webhooks.models import DispatcherRun, QueuedDelivery
 
 NEW_EVENTS = Event.objects.filter(fanned_out_at=None)

@@ -5,7 +5,7 @@ from celery import shared_task
 from config.celery.stopping import until_worker_ends
 from config.celery.tasks import in_batches, one_at_a_time
 from config.queues import HOUSEKEEPING_SECONDS
-from config.retention.rules import forget
+from config.retention import forget
 from webhooks.dispatcher.loop import RUN_SECONDS, run_dispatcher
 from webhooks.services.partitions import make_partitions_ahead
 from webhooks.services.retention import RULES, erase_previous_secrets

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agency.models import User
 from agency.pages.forms.fields import LongSelect, NameField
-from config.api.fields.texts import known_zones
+from config.api.text_fields import known_zones
 
 LONGEST_PASSWORD = 4096
 LONGEST_CODE = 40

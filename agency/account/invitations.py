@@ -39,8 +39,8 @@ from agency.services.people.invitations import (
     invitation_of_link,
     named,
 )
-from config.api.requests.ids import parse_uuid
-from config.errors import Invalid
+from config.api.requests import parse_uuid
+from config.errors import InvalidInput
 
 if TYPE_CHECKING:
     _SetPasswordForm = SetPasswordForm[User]
@@ -125,7 +125,7 @@ class AnswerLink(View):
             )
         except (HasAPassword, InvitationEnded):
             return _ended(request)
-        except Invalid as refusal:
+        except InvalidInput as refusal:
             add_refusal(form, refusal)
             return self._show(form, status=422)
         request.session.pop(SESSION_KEY, None)

@@ -20,7 +20,7 @@ from agency.admin.overview import find_page, overview_page
 from agency.models import Agency
 from agency.services import change_agency, create_agency, restore_agency, suspend_agency
 from agency.services.agencies import AgencyNameTaken
-from config.api.requests.ids import parse_uuid
+from config.api.requests import parse_uuid
 from config.db import name_key
 
 RELATED = (

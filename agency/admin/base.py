@@ -18,8 +18,8 @@ from django.utils.functional import cached_property
 from agency.actors import Actor
 from agency.request_actor import user_actor
 from agency.services.people.names import MESSAGE, holds_web_address
-from config.api.fields.texts import can_be_written_to
-from config.api.requests.ids import parse_uuid
+from config.api.requests import parse_uuid
+from config.api.text_fields import is_valid_email
 from config.errors import DomainError
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class NamedForm(RowForm):
 
     def clean_email(self) -> str:
         address = str(self.cleaned_data["email"]).lower()
-        if not can_be_written_to(address):
+        if not is_valid_email(address):
             raise ValidationError("Enter a valid e-mail address.")
         return address
 

@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 
 from agency.admin.filters import LARGEST_ID, AgencyFilter, DayFilter, FilteredRecordAdmin
 from agency.models import Event
-from config.retention.row_times import first_id_since
+from config.retention import first_id_since
 
 WAITING, FANNED_OUT = "waiting", "fanned out"
 

@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from agency.admin.base import ChangingAdmin, RecordAdmin, staff_actor
 from agency.models import Mail, MailSettings
 from agency.services import set_carries_account_links
-from config.api.requests.ids import parse_uuid
+from config.api.requests import parse_uuid
 
 
 @admin.register(Mail)

@@ -8,7 +8,7 @@ from django.template.loader import render_to_string
 from agency.admin.base import RecordAdmin
 from agency.models import ActivityEntry, Addon, AgencyKey, Plan
 from agency.pages.activity.changes import changes_of
-from config.api.requests.ids import parse_uuid
+from config.api.requests import parse_uuid
 from config.tries.models import BegunWork
 
 

@@ -3,9 +3,9 @@
 from typing import Any, ClassVar
 
 from agency.limits import CHANNEL_TYPES
-from config.api.fields import BooleanField, CharField, IntegerField, UUIDField
-from config.api.fields.base import UNSET
+from config.api.fields import UNSET, BooleanField, IntegerField, UUIDField
 from config.api.serializers import Serializer
+from config.api.text_fields import CharField
 
 INCLUDED = {"whatsapp", "facebook", "instagram"}
 LONGEST_NAME = 120

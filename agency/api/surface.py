@@ -10,13 +10,13 @@ from agency.request_actor import request_actor
 from agency.services.authentication import AgencyCaller, authenticate_agency_key
 from agency.services.keys import AGENCY_PREFIX
 from agency.services.switches import switch_is_on
-from config.api.requests.clients import client_address
+from config.api.requests import client_address
 from config.api.surface import KeyLimitedSurface, KeyLookup
-from config.api.throttling import Limit
-from config.errors import Forbidden, Unavailable
+from config.api.throttling import RateLimit
+from config.errors import FeatureDisabled, Forbidden
 
 
-class SurfaceDisabled(Unavailable):
+class SurfaceDisabled(FeatureDisabled):
     message = "The reseller API is currently disabled."
 
 
@@ -43,8 +43,8 @@ class AgencySurface(KeyLimitedSurface[AgencyCaller]):
         if not caller.agency.is_active:
             raise AgencyNotActive
 
-    def key_limit(self, caller: AgencyCaller) -> Limit:
-        return Limit(f"agency:key:{caller.key_id}", settings.AGENCY_KEY_LIMIT)
+    def key_limit(self, caller: AgencyCaller) -> RateLimit:
+        return RateLimit(f"agency:key:{caller.key_id}", settings.AGENCY_KEY_LIMIT)
 
     @property
     def agency(self) -> Agency:

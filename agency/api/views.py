@@ -23,7 +23,7 @@ from agency.services import (
     update_item,
 )
 from agency.services.catalogue import MOST_ITEMS
-from config.api.operations import many, one, operation
+from config.api.operations import list_response, object_response, operation
 
 
 class PlanViewSet(AgencyViewSet):
@@ -35,7 +35,7 @@ class PlanViewSet(AgencyViewSet):
     def get_queryset(self) -> "QuerySet[Plan]":
         return Plan.objects.filter(agency=self.agency, archived_at=None)
 
-    @operation(operation_id="listPlans", summary="List the plans", answer=many(PlanSerializer))
+    @operation(operation_id="listPlans", summary="List the plans", answer=list_response(PlanSerializer))
     def list(self, request: Request) -> HttpResponse:
         plans = self.get_queryset().order_by("created_at", "id")[:MOST_ITEMS]
         return self.answer(PlanSerializer(plans, many=True))
@@ -45,7 +45,7 @@ class PlanViewSet(AgencyViewSet):
         summary="Create a plan",
         request=PlanSerializer,
         status=201,
-        answer=one(PlanSerializer),
+        answer=object_response(PlanSerializer),
         errors={403: PlanLimitReached.message},
         idempotent=True,
     )
@@ -53,7 +53,7 @@ class PlanViewSet(AgencyViewSet):
         wanted: dict[str, Any] = self.validated(PlanSerializer).validated_data
         return self.answer(PlanSerializer(create_plan(agency=self.agency, by=self.actor, **wanted)), status=201)
 
-    @operation(operation_id="readPlan", summary="Read a plan", answer=one(PlanSerializer))
+    @operation(operation_id="readPlan", summary="Read a plan", answer=object_response(PlanSerializer))
     def retrieve(self, request: Request, plan: UUID | None) -> HttpResponse:
         return self.answer(PlanSerializer(self.get_object()))
 
@@ -61,7 +61,7 @@ class PlanViewSet(AgencyViewSet):
         operation_id="updatePlan",
         summary="Change a plan; no sub-account changes until it is assigned again",
         request=PlanSerializer,
-        answer=one(PlanSerializer),
+        answer=object_response(PlanSerializer),
     )
     def partial_update(self, request: Request, plan: UUID | None) -> HttpResponse:
         found = self.get_object()
@@ -71,7 +71,7 @@ class PlanViewSet(AgencyViewSet):
     @operation(
         operation_id="archivePlan",
         summary="Archive a plan; sub-accounts that have it keep it",
-        answer=one(ArchivedSerializer),
+        answer=object_response(ArchivedSerializer),
         errors={409: PlanIsDefault.message},
     )
     def destroy(self, request: Request, plan: UUID | None) -> HttpResponse:
@@ -88,7 +88,7 @@ class AddonViewSet(AgencyViewSet):
     def get_queryset(self) -> "QuerySet[Addon]":
         return Addon.objects.filter(agency=self.agency, archived_at=None)
 
-    @operation(operation_id="listAddons", summary="List the add-ons", answer=many(AddonSerializer))
+    @operation(operation_id="listAddons", summary="List the add-ons", answer=list_response(AddonSerializer))
     def list(self, request: Request) -> HttpResponse:
         addons = self.get_queryset().order_by("created_at", "id")[:MOST_ITEMS]
         return self.answer(AddonSerializer(addons, many=True))
@@ -98,7 +98,7 @@ class AddonViewSet(AgencyViewSet):
         summary="Create an add-on",
         request=AddonSerializer,
         status=201,
-        answer=one(AddonSerializer),
+        answer=object_response(AddonSerializer),
         errors={403: AddonLimitReached.message},
         idempotent=True,
     )
@@ -106,7 +106,7 @@ class AddonViewSet(AgencyViewSet):
         wanted: dict[str, Any] = self.validated(AddonSerializer).validated_data
         return self.answer(AddonSerializer(create_addon(agency=self.agency, by=self.actor, **wanted)), status=201)
 
-    @operation(operation_id="readAddon", summary="Read an add-on", answer=one(AddonSerializer))
+    @operation(operation_id="readAddon", summary="Read an add-on", answer=object_response(AddonSerializer))
     def retrieve(self, request: Request, addon: UUID | None) -> HttpResponse:
         return self.answer(AddonSerializer(self.get_object()))
 
@@ -114,7 +114,7 @@ class AddonViewSet(AgencyViewSet):
         operation_id="updateAddon",
         summary="Change an add-on; no sub-account changes until it is granted again",
         request=AddonSerializer,
-        answer=one(AddonSerializer),
+        answer=object_response(AddonSerializer),
     )
     def partial_update(self, request: Request, addon: UUID | None) -> HttpResponse:
         found = self.get_object()
@@ -124,7 +124,7 @@ class AddonViewSet(AgencyViewSet):
     @operation(
         operation_id="archiveAddon",
         summary="Archive an add-on; sub-accounts that hold it keep it",
-        answer=one(ArchivedSerializer),
+        answer=object_response(ArchivedSerializer),
     )
     def destroy(self, request: Request, addon: UUID | None) -> HttpResponse:
         archive_item(item=self.get_object(), now=timezone.now(), by=self.actor)

@@ -12,7 +12,7 @@ from agency.pages.activity.changes import changes_under
 from agency.services.exports.files import MOST_ROWS
 from agency.services.exports.sources import ExportSource, Rows
 from agency.services.jobs.selections import Selection
-from config.api.requests.parameters import Parameters
+from config.api.requests import QueryParameters
 
 COLUMNS: Final = (
     "at",
@@ -32,7 +32,7 @@ READ: Final = (*(name for name in COLUMNS if name not in ("before", "after")), "
 
 
 def _entries(selection: Selection) -> "QuerySet[ActivityEntry]":
-    asked = Parameters(selection.query)
+    asked = QueryParameters(selection.query)
     values = {one.name: asked.plain(one.name) for one in FILTERS}
     return entries_of(selection.agency, values).filter(at__lte=selection.until)
 

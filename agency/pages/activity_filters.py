@@ -13,7 +13,7 @@ from agency.models import ActivityEntry
 from agency.pages.lists import LARGEST_ID
 from agency.pages.registry import StrOrPromise
 from agency.pages.tables import Filter
-from config.api.requests.parameters import is_storable
+from config.api.requests import is_storable
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy
 from agency.pages.forms.fields import MultilineField
 from agency.pages.tables import Column, Table
 from agency.services.keys import LONGEST_LIFE, KeyLimits
-from config.api.keys import LONGEST_NETWORK, MOST_NETWORKS, read_network
+from config.api.keys import LONGEST_NETWORK, MOST_NETWORKS, parse_network
 
 # The answer to a form that is sent a second time.
 KEY_SHOWN_ALREADY = gettext_lazy(
@@ -77,7 +77,7 @@ class KeyLimitsForm(forms.Form):
         texts = [line.strip() for line in lines if line.strip()]
         if len(texts) > MOST_NETWORKS:
             raise ValidationError(_("There may be at most %(most)s networks.") % {"most": MOST_NETWORKS})
-        networks = [(text, read_network(text)) for text in texts]
+        networks = [(text, parse_network(text)) for text in texts]
         for text, network in networks:
             if network is None:
                 raise ValidationError(_("“%(text)s” is no address and no network.") % {"text": text[:LONGEST_NETWORK]})

@@ -11,9 +11,16 @@ from django.utils.translation import gettext_lazy as _
 
 from agency.pages.branding.look import look_of, remembered_look
 from agency.pages.forms.kept_data import Outcome, answer_signed_out, keep_form_data, remember_browser
-from config.api.errors.faults import RETRY_AFTER_SECONDS, SERVER_ERROR, is_race_lost, is_unavailable, log_fault
-from config.api.errors.handler import answer_exception, path_not_found
-from config.api.responses.json import error_response
+from config.api.errors import (
+    RETRY_AFTER_SECONDS,
+    SERVER_ERROR,
+    exception_handler,
+    is_race_lost,
+    is_unavailable,
+    log_fault,
+    path_not_found,
+)
+from config.api.responses import error_response
 from config.logs import request_id
 
 logger = logging.getLogger(__name__)
@@ -48,11 +55,11 @@ def error_page(request: HttpRequest, status: int) -> HttpResponse:
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Answer a request that no view may see (too many fields, an undeclared look-up); log one line and no trace."""
     logger.warning("request refused", extra={"reason": type(exception).__name__})
-    return answer_exception(exception, {}) if is_api(request) else error_page(request, 400)
+    return exception_handler(exception, {}) if is_api(request) else error_page(request, 400)
 
 
 def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return answer_exception(exception, {}) if is_api(request) else error_page(request, 403)
+    return exception_handler(exception, {}) if is_api(request) else error_page(request, 403)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -69,7 +76,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 def _unavailable(request: HttpRequest, fault: BaseException) -> HttpResponse:
     if is_api(request) and isinstance(fault, Exception):
-        return answer_exception(fault, {})
+        return exception_handler(fault, {})
     log_fault(fault, logging.WARNING)
     answer = error_page(request, 503)
     answer.headers["Retry-After"] = str(RETRY_AFTER_SECONDS)

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from agency.models import Addon, Agency, Member, Plan
 from agency.pages.finding import Found
-from config.api.requests.ids import parse_uuid
+from config.api.requests import parse_uuid
 from config.db import name_key
 
 

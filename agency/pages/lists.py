@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
-from config.api.responses.pagination import read_number
+from config.api.requests import parse_clamped_number
 
 Row = TypeVar("Row", bound=Model)
 PAGE_SIZE = 25
@@ -64,12 +64,12 @@ class Pages:
 
 def read_size(request: HttpRequest) -> int:
     """Return how many rows the address asks for; another number means the usual size."""
-    asked = read_number(request.GET.get("size", ""), usual=PAGE_SIZE, highest=SIZES[-1])
+    asked = parse_clamped_number(request.GET.get("size", ""), usual=PAGE_SIZE, highest=SIZES[-1])
     return asked if asked in SIZES else PAGE_SIZE
 
 
 def read_pages(request: HttpRequest, total: int, is_capped: bool = False) -> Pages:
-    asked = read_number(request.GET.get("page", ""), usual=1, highest=LARGEST_ID)
+    asked = parse_clamped_number(request.GET.get("page", ""), usual=1, highest=LARGEST_ID)
     return Pages(asked, total, read_size(request), is_capped)
 
 
@@ -121,7 +121,7 @@ def keyset_page(request: HttpRequest, rows: "QuerySet[Row]") -> KeysetPage[Row]:
 
 
 def _id(request: HttpRequest, name: str) -> int | None:
-    number = read_number(request.GET.get(name, ""), usual=0, highest=LARGEST_ID)
+    number = parse_clamped_number(request.GET.get(name, ""), usual=0, highest=LARGEST_ID)
     return number or None
 
 

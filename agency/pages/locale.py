@@ -14,7 +14,7 @@ from django.utils.translation import gettext
 from agency.models import Agency, User
 from agency.pages.branding.host import host_agency_id
 from agency.services.domains.hosts import language_of_host
-from config.api.fields.texts import known_zones
+from config.api.text_fields import known_zones
 from config.serving.middleware import Next, is_api
 
 COOKIE_SECONDS: Final = 365 * 24 * 3600

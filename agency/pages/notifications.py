@@ -25,7 +25,7 @@ from agency.services.notifications.reading import (
     mark_read,
     notifications_of,
 )
-from config.api.responses.pagination import read_number
+from config.api.requests import parse_clamped_number
 
 UNREAD = "unread"
 TITLE = gettext_lazy("Notifications")
@@ -93,11 +93,11 @@ class NotificationsReadPage(NotificationPage):
 
     def post(self, request: HttpRequest) -> HttpResponse:
         user, now = person_of(request), timezone.now()
-        one = read_number(request.POST.get("notification", ""), usual=0, highest=LARGEST_ID)
+        one = parse_clamped_number(request.POST.get("notification", ""), usual=0, highest=LARGEST_ID)
         if one:
             mark_read(user=user, area=self.area_id, number=one, now=now)
             return redirect(self.nav)
-        until = read_number(request.POST.get("until", ""), usual=0, highest=LARGEST_ID)
+        until = parse_clamped_number(request.POST.get("until", ""), usual=0, highest=LARGEST_ID)
         mark_all_read(user=user, area=self.area_id, until=until, now=now)
         return self.done(_("All are marked as read."), self.nav)
 

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views import View
 
-import config.api.requests.ids  # noqa: F401  # paths of pages name ids by it: `<id:uuid>`
+import config.api.requests  # noqa: F401  # paths of pages name ids by it: `<id:uuid>`
 from agency.models import User
 from agency.pages.errors import error_page
 from agency.pages.forms.kept_data import (

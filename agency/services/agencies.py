@@ -15,16 +15,16 @@ from agency.services.activity.fields import changes_to
 from agency.services.domains.hosts import tell_all_to_read_anew
 from agency.services.people.names import require_plain_names
 from config.db import name_key
-from config.errors import Invalid
+from config.errors import InvalidInput
 from config.hooks import Registry
 
 
-class AgencyNameTaken(Invalid):
+class AgencyNameTaken(InvalidInput):
     field = "name"
     message = "Another agency has this name."
 
 
-class LanguageUnknown(Invalid):
+class LanguageUnknown(InvalidInput):
     field = "language"
     message = "The product does not speak this language."
 

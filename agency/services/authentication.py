@@ -7,8 +7,8 @@ from django.db import connection
 
 from agency.models import Agency
 from config.api.keys import IS_USABLE
-from config.api.requests.clients import Address
-from config.db import fetch_rows
+from config.api.requests import Address
+from config.db import dictfetchall
 
 # A key that was used within the same second is stamped already, and its row is left unchanged.
 FIND = f"""
@@ -46,7 +46,7 @@ def authenticate_agency_key(digest: bytes, *, address: Address | None) -> Agency
     """
     with connection.cursor() as cursor:
         cursor.execute(FIND, {"digest": digest, "address": None if address is None else str(address)})
-        rows = fetch_rows(cursor)
+        rows = dictfetchall(cursor)
     if not rows:
         return None
     row = rows[0]

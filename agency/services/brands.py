@@ -12,7 +12,7 @@ from agency.models.branding.brands import BYTES, PictureKind
 from agency.services.activity import record_activity
 from agency.services.activity.fields import Changes
 from agency.services.pictures import DrawnPicture, NoPicture, Work, draw, icon_of_own, main_colours
-from config.errors import Invalid
+from config.errors import InvalidInput
 
 ACCENT = re.compile(r"#[0-9a-f]{6}", re.ASCII)
 MOST_SUGGESTED: Final = 5
@@ -24,12 +24,12 @@ DRAWN_OF: Final[dict[PictureKind, tuple[Work, ...]]] = {
 }
 
 
-class AccentRefused(Invalid):
+class AccentRefused(InvalidInput):
     field = "accent"
     message = "The colour must be written like #1f6feb."
 
 
-class PictureRefused(Invalid):
+class PictureRefused(InvalidInput):
     """The message says what is wrong with the file."""
 
     field = "picture"

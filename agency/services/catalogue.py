@@ -13,7 +13,7 @@ from agency.models import Addon, Agency, Plan, SignUpSettings
 from agency.services.activity import record_activity
 from agency.services.activity.fields import Changes, changes_to, limit_changes
 from config.db import name_key, violated_constraint
-from config.errors import Conflict, Forbidden, Invalid, NotFound
+from config.errors import Conflict, Forbidden, InvalidInput, NotFound
 
 MOST_ITEMS = 200
 Item = TypeVar("Item", bound=Plan | Addon)
@@ -43,7 +43,7 @@ class SignUpTakesPlan(Conflict):
     message = "New customers take this plan when they sign up. Choose another one, or switch sign-up off first."
 
 
-class CatalogueNameTaken(Invalid):
+class CatalogueNameTaken(InvalidInput):
     field = "name"
     message = "Another entry of the catalogue has this name."
 

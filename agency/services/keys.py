@@ -12,7 +12,7 @@ from agency.models import Agency, AgencyKey
 from agency.models.keys import APIKey
 from agency.services.activity import record_activity
 from config.api.keys import display_prefix, key_digest, new_key
-from config.errors import Conflict, Invalid, NotFound
+from config.errors import Conflict, InvalidInput, NotFound
 
 AGENCY_PREFIX = "svc_ag_"
 # No system of today is planned for longer, and the calendar ends in the year 9999.
@@ -31,12 +31,12 @@ class KeyRolledAlready(Conflict):
     message = "This API key was rolled already."
 
 
-class ExpiryRefused(Invalid):
+class ExpiryRefused(InvalidInput):
     message = "An API key expires in the future, at most ten years ahead."
     field = "expires_at"
 
 
-class OverlapRefused(Invalid):
+class OverlapRefused(InvalidInput):
     message = "The old API key may stay valid for at most 7 days from now."
     field = "old_valid_until"
 

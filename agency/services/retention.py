@@ -11,7 +11,7 @@ from agency.services.exports.files import KEPT as EXPORTS_KEPT
 from agency.services.hourly_counts import KEPT as HOURLY_COUNTS_KEPT
 from agency.services.sent_forms import SENT_FORMS_KEPT
 from config.hooks import Registry
-from config.retention.rules import BATCH, OldRows, RetentionRule
+from config.retention import BATCH, ExpiredRows, RetentionRule
 
 # A day longer than the deliveries, which read their bodies.
 EVENTS_KEPT = timedelta(days=32)
@@ -41,11 +41,11 @@ event_readers = Registry[EventReader](
 )
 
 
-def _old_events() -> OldRows:
+def _old_events() -> ExpiredRows:
     """Return the events that were fanned out before anything that may still be read was made."""
     needed = [since for reader in event_readers if (since := reader.needed_since())]
     only = f"fanned_out_at < '{min(needed).isoformat()}'" if needed else "true"
-    return OldRows("agency_event", "fanned_out_at", EVENTS_KEPT, only=only)
+    return ExpiredRows("agency_event", "fanned_out_at", EVENTS_KEPT, only=only)
 
 
 def forget_events() -> int:
@@ -56,7 +56,7 @@ def events_lag() -> timedelta:
     return _old_events().lag()
 
 
-ACTIVITY = OldRows("agency_activityentry", "at", timedelta(days=settings.ACTIVITY_KEPT_DAYS))
+ACTIVITY = ExpiredRows("agency_activityentry", "at", timedelta(days=settings.ACTIVITY_KEPT_DAYS))
 
 
 @transaction.atomic
@@ -67,18 +67,18 @@ def forget_activity(batch: int = BATCH) -> int:
     return ACTIVITY.forget(batch)
 
 
-INVITATIONS = OldRows("agency_invitation", "expires_at", INVITATIONS_KEPT, order="expires_at", only=HAS_NO_MAIL)
-SESSIONS = OldRows("agency_usersession", "expire_date", timedelta(0), key="session_key", order="expire_date")
+INVITATIONS = ExpiredRows("agency_invitation", "expires_at", INVITATIONS_KEPT, order="expires_at", only=HAS_NO_MAIL)
+SESSIONS = ExpiredRows("agency_usersession", "expire_date", timedelta(0), key="session_key", order="expire_date")
 HAS_ENDED = "state NOT IN ('waiting', 'running')"
 # Their files are large, so a few exports go at a time, each with all its parts.
-EXPORTS = OldRows(
+EXPORTS = ExpiredRows(
     "agency_export",
     "coalesce(ended_at, created_at)",
     EXPORTS_KEPT,
     of=HAS_ENDED,
     belonging=(("agency_exportpart", "export_id"),),
 )
-BULK_OPERATIONS = OldRows(
+BULK_OPERATIONS = ExpiredRows(
     "agency_bulkoperation",
     "coalesce(ended_at, created_at)",
     timedelta(days=30),
@@ -87,7 +87,7 @@ BULK_OPERATIONS = OldRows(
 )
 NOTIFICATIONS_KEPT = timedelta(days=90)
 # Open states stay, so that people are not notified of them again; other events go with all their notifications.
-NOTIFICATIONS = OldRows(
+NOTIFICATIONS = ExpiredRows(
     "agency_notificationevent",
     "created_at",
     NOTIFICATIONS_KEPT,
@@ -114,11 +114,11 @@ RULES = (
     RetentionRule("activity", ACTIVITY.kept, forget_activity, ACTIVITY.lag),
     RetentionRule("exports", EXPORTS.kept, forget_exports, EXPORTS.lag),
     RetentionRule("bulk_operations", BULK_OPERATIONS.kept, forget_bulk_operations, BULK_OPERATIONS.lag),
-    OldRows("agency_mail", "created_at", timedelta(days=settings.MAIL_KEPT_DAYS)).rule("mail"),
+    ExpiredRows("agency_mail", "created_at", timedelta(days=settings.MAIL_KEPT_DAYS)).rule("mail"),
     INVITATIONS.rule("invitations"),
-    OldRows("agency_pendingsignup", "expires_at", timedelta(0), order="expires_at").rule("pending_sign_ups"),
-    OldRows("agency_hourlycount", "hour", HOURLY_COUNTS_KEPT, order="hour").rule("hourly_counts"),
+    ExpiredRows("agency_pendingsignup", "expires_at", timedelta(0), order="expires_at").rule("pending_sign_ups"),
+    ExpiredRows("agency_hourlycount", "hour", HOURLY_COUNTS_KEPT, order="hour").rule("hourly_counts"),
     RetentionRule("notifications", NOTIFICATIONS_KEPT, forget_notifications, NOTIFICATIONS.lag),
-    OldRows("agency_sentform", "sent_at", SENT_FORMS_KEPT).rule("sent_forms"),
+    ExpiredRows("agency_sentform", "sent_at", SENT_FORMS_KEPT).rule("sent_forms"),
     SESSIONS.rule("web_sessions"),
 )

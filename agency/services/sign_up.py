@@ -10,20 +10,19 @@ from agency.models import Agency, Plan, SignUpSettings
 from agency.models.people.sign_up import LONGEST_LINK
 from agency.services.activity import record_activity
 from agency.services.catalogue import choose_default_plan, default_plan_of
-from config.errors import Invalid
-from config.http.guard import check_without_lookup
-from config.http.targets import TargetRefused, parse_target
+from config.errors import InvalidInput
+from config.http.guard import URLRefused, check_without_lookup, parse_target
 
 FRAGMENT = re.compile(r"[A-Za-z0-9!$%&'()*+,./:;=?@_~-]*", re.ASCII)
 LINKS = ("terms_url", "privacy_url")
 
 
-class SignUpNeedsPlan(Invalid):
+class SignUpNeedsPlan(InvalidInput):
     field = "plan"
     message = "Choose the plan that new customers take."
 
 
-class LinkRefused(Invalid):
+class LinkRefused(InvalidInput):
     """The message says what is wrong with the address, and the field which address it is."""
 
 
@@ -87,7 +86,7 @@ def checked_link(text: str, *, field: str) -> str:
     try:
         target = parse_target(address)
         check_without_lookup(target)
-    except TargetRefused as refusal:
+    except URLRefused as refusal:
         raise LinkRefused(str(refusal), field=field) from refusal
     if target.scheme != "https":
         raise LinkRefused("The URL must start with https://.", field=field)

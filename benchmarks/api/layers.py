@@ -7,8 +7,8 @@ from django.http import HttpRequest
 
 from agency.models import Agency, AgencyKey
 from agency.services.authentication import AgencyCaller
-from config.api.errors.refusals import Unauthorized
-from config.api.keys import IS_USABLE, key_digest, looks_like_key, presented_key
+from config.api.errors import Unauthorized
+from config.api.keys import IS_USABLE, has_key_format, key_digest, presented_key
 from workspaces.subaccounts.api.agency.views import SubAccountViewSet
 
 # The product's statement, but without the stamp.
@@ -40,7 +40,7 @@ class KeyedList(SubAccountViewSet):
 
     def authenticate(self, request: HttpRequest) -> AgencyCaller:
         presented = presented_key(request)
-        if presented is None or not looks_like_key(self.key_prefix, presented):
+        if presented is None or not has_key_format(self.key_prefix, presented):
             raise Unauthorized
         with connection.cursor() as cursor:
             cursor.execute(FIND, {"digest": key_digest(presented), "address": None})

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from benchmarks.processes import Broken, started
 from broadcasts.models import Broadcast
-from config.leases.shards import SHARDS
+from config.leases.runs import SHARDS
 
 LOOK_SECONDS = 0.02
 SHARED = """

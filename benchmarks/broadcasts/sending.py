@@ -27,7 +27,7 @@ from benchmarks.sending.queue import numbers
 from benchmarks.servers import Bench
 from broadcasts.models import Recipient
 from broadcasts.sending.source import BroadcastRecipients
-from config.http.client import Sender
+from config.http.client import HTTPClient
 from workspaces.subaccounts.models import Channel
 
 TITLE = (
@@ -91,7 +91,7 @@ def _seconds(processes: Sequence[int], postgresql: int) -> tuple[float, float]:
 
 
 def _sender(
-    postgresql: int, channels: Sequence[Channel], *, client: type[Any] = Sender, limit: int | None = None
+    postgresql: int, channels: Sequence[Channel], *, client: type[Any] = HTTPClient, limit: int | None = None
 ) -> Cost:
     """Let a sender work until all recipients are recorded."""
     Channel.objects.update(messaging_limit=limit)

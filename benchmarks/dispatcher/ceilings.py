@@ -9,10 +9,9 @@ from benchmarks import ceilings
 from benchmarks.ceilings import send_all
 from benchmarks.dispatcher.queue import BODY
 from benchmarks.processes import Broken
-from config.http.client import Sender
-from config.http.exchange import Request
-from config.http.guard import VettedTarget, check_without_lookup
-from config.http.targets import parse_target
+from config.http.client import HTTPClient
+from config.http.guard import VettedTarget, check_without_lookup, parse_target
+from config.http.transfer import Request
 from webhooks.services.endpoints import new_secret
 from webhooks.signing import Signer, headers
 
@@ -29,7 +28,7 @@ class NoSending(ceilings.NoSending):
 
 def bare_loop(urls: Sequence[str], requests: int) -> float:
     """Sign and send `requests` requests with the client alone; give the microseconds for each."""
-    sender, one = Sender(ca_file=settings.WEBHOOK_CA_FILE or None), Signer(new_secret())
+    sender, one = HTTPClient(ca_file=settings.WEBHOOK_CA_FILE or None), Signer(new_secret())
     targets = [_vetted(url) for url in urls]
 
     def make(key: int) -> Request:

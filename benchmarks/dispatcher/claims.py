@@ -10,7 +10,7 @@ from benchmarks.rounds import percentile
 from benchmarks.rows import agency_with
 from benchmarks.servers import Bench
 from config.leases.claimer import Demand
-from config.leases.connection import open_connection
+from config.leases.connections import open_connection
 from webhooks.dispatcher.claimer import DeliveryClaimer
 from webhooks.dispatcher.loop import CLAIM_BATCH
 from webhooks.dispatcher.queries import NO_CAPACITY, RUNS, Capacity, EndpointSnapshot, LeasedDelivery

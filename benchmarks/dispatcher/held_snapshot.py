@@ -42,7 +42,7 @@ def _deliver() -> tuple[float, float]:
             claims.append(time.perf_counter() - began)
         return claimed
 
-    with patch.object(loop, "Sender", NoSending), patch.object(queries, "claim", timed):
+    with patch.object(loop, "HTTPClient", NoSending), patch.object(queries, "claim", timed):
         dispatcher = loop.Dispatcher()
         began = time.monotonic()
         dispatcher.run(

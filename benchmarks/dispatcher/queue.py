@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from django.db import connection
 
 from agency.models import Agency
-from config.leases.connection import open_connection
-from config.leases.shards import SHARDS, OwnedShards
+from config.leases.connections import open_connection
+from config.leases.runs import SHARDS, OwnedShards
 from webhooks.dispatcher.fan_out import FanOut
 from webhooks.models import Endpoint
 from webhooks.services.endpoints import new_secret

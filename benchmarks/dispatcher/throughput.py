@@ -22,7 +22,7 @@ from benchmarks.receivers.certificates import certificate
 from benchmarks.rounds import interleave, median_ratio
 from benchmarks.rows import agency_with
 from benchmarks.servers import Bench
-from config.http.client import Sender
+from config.http.client import HTTPClient
 from webhooks.dispatcher import loop
 from webhooks.models import Delivery
 
@@ -110,10 +110,12 @@ def _comparisons(found: dict[str, list[float]]) -> Iterator[Figure]:
             )
 
 
-def _dispatcher(agencies: Sequence[Agency], urls: Sequence[str], deliveries: int, sender: type[Any] = Sender) -> float:
+def _dispatcher(
+    agencies: Sequence[Agency], urls: Sequence[str], deliveries: int, sender: type[Any] = HTTPClient
+) -> float:
     """Let a dispatcher work until all deliveries are recorded; give the microseconds for each."""
     fill(agencies, urls, deliveries)
-    with patch.object(loop, "Sender", sender):  # the variants differ in the client
+    with patch.object(loop, "HTTPClient", sender):  # the variants differ in the client
         dispatcher = loop.Dispatcher()
     began = time.time()
 

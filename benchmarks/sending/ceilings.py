@@ -11,8 +11,8 @@ from channelconnect.providers import provider_settings
 from channelconnect.providers.messages import OutgoingMessage, Recipient, body_of
 from channelconnect.sending.calling.calls import CALL_LIMITS
 from channelconnect.sending.calling.routes import Routes
-from config.http.client import Sender
-from config.http.exchange import Request
+from config.http.client import HTTPClient
+from config.http.transfer import Request
 from workspaces.subaccounts.models import Channel
 
 IN_FLIGHT = 256
@@ -31,7 +31,7 @@ class NoSending(ceilings.NoSending):
 def bare_loop(channels: Sequence[Channel], messages: int) -> None:
     """Send `messages` prepared requests, each like that of a message, with the client alone."""
     ready = [_request(channel) for channel in channels]
-    sender = Sender(limits=CALL_LIMITS)
+    sender = HTTPClient(limits=CALL_LIMITS)
     send_all(sender, lambda key: ready[key % len(ready)]._replace(key=key), requests=messages, in_flight=IN_FLIGHT)
 
 

@@ -14,7 +14,7 @@ from benchmarks.figures import Figure
 from benchmarks.rounds import median_ratio
 from channelconnect.sending import loop
 from channelconnect.sending.sources import MessageSource
-from config.http.client import Sender
+from config.http.client import HTTPClient
 
 MOST_MICROSECONDS = 125
 MOST_OF_CEILINGS = 1 / 0.8
@@ -31,10 +31,10 @@ class Cost:
 
 
 def sender_cost(
-    postgresql: int, source: MessageSource, messages: int, *, client: type[Any] = Sender, patience_seconds: float
+    postgresql: int, source: MessageSource, messages: int, *, client: type[Any] = HTTPClient, patience_seconds: float
 ) -> Cost:
     """Let a sender without pacing work until `messages` messages are recorded, or its time is over."""
-    with patch.object(loop, "Sender", client):  # the variants differ in the client
+    with patch.object(loop, "HTTPClient", client):  # the variants differ in the client
         sender = loop.SenderRun(sources=[source], rates=None)
     return cost_of(postgresql, partial(_work, sender, messages, patience_seconds), messages)
 

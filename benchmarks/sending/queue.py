@@ -11,8 +11,8 @@ from channelconnect.models import ChannelCredential
 from channelconnect.providers.messages import CallResult, OutgoingMessage, Recipient
 from channelconnect.sending.sources import ClaimedMessage, Coming, ReadyChannel, Sent
 from channelconnect.sending.transactions import project_transaction
-from config.leases.arrays import integers, moments, texts
-from config.leases.connection import Connection
+from config.leases.connections import Connection
+from config.postgresql.arrays import integers, texts, timestamps
 from workspaces.subaccounts.models import Channel, Workspace
 
 TABLE = """
@@ -101,7 +101,7 @@ class BenchMessages:
         columns = [
             integers([one.row.id for one in results]),
             texts(["sent" if one.outcome.result is CallResult.ACCEPTED else "failed" for one in results]),
-            moments([datetime.fromtimestamp(one.at, UTC) for one in results]),
+            timestamps([datetime.fromtimestamp(one.at, UTC) for one in results]),
             texts([one.outcome.message_id or None for one in results]),
             texts([one.outcome.error.code if one.outcome.error else None for one in results]),
         ]

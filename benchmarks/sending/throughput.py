@@ -14,7 +14,7 @@ from benchmarks.sending.ceilings import NoSending, bare_loop
 from benchmarks.sending.costs import BARE, PIPELINE, Cost, cost_of, figures_of, sender_cost
 from benchmarks.sending.queue import BenchMessages, fill, left, numbers
 from benchmarks.servers import Bench
-from config.http.client import Sender
+from config.http.client import HTTPClient
 from workspaces.subaccounts.models import Channel
 
 TITLE = (
@@ -55,7 +55,7 @@ def _own_process(costs: Sequence[Cost]) -> Figure:
     )
 
 
-def _sender(postgresql: int, channels: Sequence[Channel], client: type[Any] = Sender) -> Cost:
+def _sender(postgresql: int, channels: Sequence[Channel], client: type[Any] = HTTPClient) -> Cost:
     """Let a sender work until all messages are recorded."""
     fill(channels, MESSAGES)
     cost = sender_cost(postgresql, BenchMessages(), MESSAGES, client=client, patience_seconds=PATIENCE_SECONDS)

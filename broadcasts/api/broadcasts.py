@@ -30,10 +30,11 @@ from broadcasts.services.moving import (
     resume_broadcast,
 )
 from broadcasts.services.scheduling import schedule_broadcast_at
-from config.api.fields import CharField, DateTimeField, DecimalField, DictField, IntegerField, ListField
+from config.api.fields import DateTimeField, DecimalField, DictField, IntegerField, ListField
 from config.api.filters import ChoiceFilter, FilterSet, UUIDFilter
-from config.api.operations import many, one, operation, pages
+from config.api.operations import list_response, object_response, operation, page_response
 from config.api.serializers import DeletedSerializer, Serializer
+from config.api.text_fields import CharField
 from config.db import database_now
 from workspaces.conversations.api.serializers import MessageSerializer
 from workspaces.subaccounts.api.workspace.surface import WorkspaceViewSet
@@ -68,7 +69,7 @@ class BroadcastViewSet(WorkspaceViewSet):
     @operation(
         operation_id="listBroadcasts",
         summary="List the broadcasts, newest first",
-        answer=pages(BroadcastSerializer),
+        answer=page_response(BroadcastSerializer),
         filters=BroadcastFilterSet,
     )
     def list(self, request: Request) -> HttpResponse:
@@ -81,7 +82,7 @@ class BroadcastViewSet(WorkspaceViewSet):
         summary="Create a broadcast: a draft, or scheduled at once",
         request=NewBroadcastSerializer,
         status=201,
-        answer=one(BroadcastSerializer),
+        answer=object_response(BroadcastSerializer),
         errors={404: NAMED},
         idempotent=True,
     )
@@ -90,7 +91,7 @@ class BroadcastViewSet(WorkspaceViewSet):
         made = create_broadcast(workspace=self.workspace, now=database_now(), by=self.actor, **wanted)
         return self.answer(BroadcastSerializer(shown_broadcast(made)), status=201)
 
-    @operation(operation_id="readBroadcast", summary="Read a broadcast", answer=one(BroadcastSerializer))
+    @operation(operation_id="readBroadcast", summary="Read a broadcast", answer=object_response(BroadcastSerializer))
     def retrieve(self, request: Request, broadcast: UUID | None) -> HttpResponse:
         [shown] = with_progress([self.get_object()], is_list=False)
         return self.answer(BroadcastSerializer(shown))
@@ -99,7 +100,7 @@ class BroadcastViewSet(WorkspaceViewSet):
         operation_id="changeBroadcast",
         summary="Change a draft; what is left out stays, and it has to be approved anew",
         request=BroadcastChangesSerializer,
-        answer=one(BroadcastSerializer),
+        answer=object_response(BroadcastSerializer),
         errors={404: NAMED, 409: "The broadcast is no draft."},
     )
     def partial_update(self, request: Request, broadcast: UUID | None) -> HttpResponse:
@@ -112,7 +113,7 @@ class BroadcastViewSet(WorkspaceViewSet):
     @operation(
         operation_id="deleteBroadcast",
         summary="Delete a draft",
-        answer=one(DeletedSerializer),
+        answer=object_response(DeletedSerializer),
         errors={409: "The broadcast is no draft."},
     )
     def destroy(self, request: Request, broadcast: UUID | None) -> HttpResponse:
@@ -135,7 +136,7 @@ class RecipientViewSet(BroadcastPartViewSet):
     @operation(
         operation_id="listBroadcastRecipients",
         summary="List the recipients of a broadcast, newest first",
-        answer=pages(RecipientSerializer),
+        answer=page_response(RecipientSerializer),
         filters=RecipientFilterSet,
     )
     def list(self, request: Request, broadcast: UUID | None) -> HttpResponse:
@@ -153,7 +154,7 @@ class BroadcastTestViewSet(BroadcastPartViewSet):
         summary="Send a broadcast to a few contacts now; none of its counts knows of it",
         request=TestSerializer,
         status=202,
-        answer=many(MessageSerializer),
+        answer=list_response(MessageSerializer),
         errors={
             404: "No such broadcast or contact.",
             409: "A contact has opted out, cannot be reached there, or its 24-hour window is closed; or the channel is "
@@ -184,7 +185,7 @@ class ScheduleViewSet(MoveViewSet):
         summary="Have a draft sent at its time, or at once where it has none; or set another time for a scheduled one",
         request=TimingSerializer,
         body_optional=True,
-        answer=one(BroadcastSerializer),
+        answer=object_response(BroadcastSerializer),
         errors={
             409: "The broadcast is no draft, and no time is named for a scheduled one, or it begins within a minute.",
             422: "The plan allows no more broadcasts this month, or the channel or the template can no longer send it.",
@@ -201,7 +202,7 @@ class ApproveViewSet(MoveViewSet):
     @operation(
         operation_id="approveBroadcast",
         summary="Approve a broadcast that requires it",
-        answer=one(BroadcastSerializer),
+        answer=object_response(BroadcastSerializer),
         errors={409: "The broadcast needs no approval, has it already, or is under way."},
         idempotent=True,
     )
@@ -215,7 +216,7 @@ class PauseViewSet(MoveViewSet):
     @operation(
         operation_id="pauseBroadcast",
         summary="Hold back what has not been sent yet",
-        answer=one(BroadcastSerializer),
+        answer=object_response(BroadcastSerializer),
         errors={409: "The broadcast is not being sent."},
         idempotent=True,
     )
@@ -229,7 +230,7 @@ class ResumeViewSet(MoveViewSet):
     @operation(
         operation_id="resumeBroadcast",
         summary="Go on with a paused broadcast",
-        answer=one(BroadcastSerializer),
+        answer=object_response(BroadcastSerializer),
         errors={409: "The broadcast is not paused, or its channel is not connected."},
         idempotent=True,
     )
@@ -243,7 +244,7 @@ class CancelViewSet(MoveViewSet):
     @operation(
         operation_id="cancelBroadcast",
         summary="End a broadcast; what has not been sent yet is skipped",
-        answer=one(BroadcastSerializer),
+        answer=object_response(BroadcastSerializer),
         errors={409: "The broadcast is a draft, or has ended."},
         idempotent=True,
     )
@@ -311,7 +312,7 @@ class PreviewViewSet(WorkspaceViewSet):
         operation_id="previewNewBroadcast",
         summary="See whom a broadcast would go to, when, and at what cost; nothing is made",
         request=NewBroadcastSerializer,
-        answer=one(PreviewSerializer),
+        answer=object_response(PreviewSerializer),
         errors={404: NAMED},
     )
     def create(self, request: Request) -> HttpResponse:
@@ -328,7 +329,7 @@ class BroadcastPreviewViewSet(BroadcastPartViewSet):
     @operation(
         operation_id="previewBroadcast",
         summary="See whom a broadcast goes to, when, and at what cost",
-        answer=one(PreviewSerializer),
+        answer=object_response(PreviewSerializer),
         errors={422: "The channel or the template can no longer send it."},
     )
     def create(self, request: Request, broadcast: UUID | None) -> HttpResponse:

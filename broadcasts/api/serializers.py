@@ -10,16 +10,16 @@ from broadcasts.services.editing import MOST_TESTED
 from broadcasts.services.errors import BroadcastNotFound
 from config.api.fields import (
     BooleanField,
-    CharField,
     ChoiceField,
     DateTimeField,
     DictField,
+    Field,
     IntegerField,
     ListField,
     UUIDField,
 )
-from config.api.fields.base import Field
-from config.api.serializers import RelatedField, Serializer
+from config.api.serializers import Serializer, TenantRelatedField
+from config.api.text_fields import CharField
 from workspaces.conversations.api.serializers import (
     LONGEST_TEXT,
     MOST_COMPONENTS,
@@ -246,7 +246,7 @@ class BroadcastFieldsSerializer(Serializer):
     """What an author says of a broadcast."""
 
     name = CharField(max_length=LONGEST_NAME, example="Summer sale")
-    channel = RelatedField(
+    channel = TenantRelatedField(
         queryset=channels_of_caller,
         missing=ChannelNotFound,
         representation=ConversationChannelSerializer(),
@@ -280,7 +280,7 @@ class BroadcastFieldsSerializer(Serializer):
     requires_approval = BooleanField(
         required=False, help_text="With true nothing is sent before somebody approves it.", example=False
     )
-    source_broadcast_id = RelatedField(
+    source_broadcast_id = TenantRelatedField(
         source="source_broadcast",
         queryset=broadcasts_of_caller,
         missing=BroadcastNotFound,

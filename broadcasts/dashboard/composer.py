@@ -19,9 +19,9 @@ from broadcasts.pages.labels import ENGAGEMENTS, VARIABLES, bars_of
 from broadcasts.pages.phone import pictured, template_of, templates_of
 from broadcasts.services.editing import change_broadcast, create_broadcast, send_test
 from broadcasts.services.moving import is_waiting_for_approval
-from config.api.requests.ids import parse_uuid
+from config.api.requests import parse_uuid
 from config.db import database_now
-from config.errors import Invalid
+from config.errors import InvalidInput
 from workspaces.contacts.models import Segment
 from workspaces.subaccounts.dashboard.surface import DashboardForm
 
@@ -56,7 +56,7 @@ class ComposerPage(DashboardForm[ComposerForm]):
     def save(self, form: ComposerForm) -> HttpResponse:
         try:
             saved = self.keep(form.values())
-        except Invalid as refused:
+        except InvalidInput as refused:
             refuse(form, refused)
             return self.show(form, status=422)
         return redirect(PREVIEW, saved.uuid)
@@ -131,7 +131,7 @@ def _asked_next(form: ComposerForm, chosen: str) -> str:
     return "message_text" if chosen == "template" or not form.templates else "template"
 
 
-def refuse(form: ComposerForm, refused: Invalid) -> None:
+def refuse(form: ComposerForm, refused: InvalidInput) -> None:
     """Put each error beside its field of the form, whatever the API calls that field."""
     for path, messages in refused.errors.items():
         field = FIELDS.get(path, path.replace(".", "_"))

@@ -25,7 +25,7 @@ from broadcasts.pages.phone import (
 )
 from channelconnect.models import MessageTemplate
 from channelconnect.services.templates.fitting import BREAKS, NO_BREAKS
-from config.api.requests.ids import parse_uuid
+from config.api.requests import parse_uuid
 from workspaces.contacts.models import Contact, Segment
 from workspaces.subaccounts.models import CHANNEL_NAMES, Channel, Workspace
 

@@ -20,7 +20,7 @@ from broadcasts.pages.labels import RECIPIENTS, error_words
 from broadcasts.pages.panels import OF_BROADCAST
 from broadcasts.services.counts import counts_of
 from broadcasts.services.listing import recipients_page, with_contacts
-from config.api.requests.ids import parse_uuid
+from config.api.requests import parse_uuid
 from workspaces.contacts.models import Contact
 from workspaces.contacts.models.contacts import email_key
 from workspaces.contacts.services.fields.phones import read_phone

@@ -18,7 +18,7 @@ from channelconnect.sending.claiming import allowance
 from channelconnect.sending.claiming.allowance import person_key
 from channelconnect.sending.sources import ClaimedMessage
 from channelconnect.services.allowance_keys import OPEN_SECONDS, Key, keys_of, locked_keys_of
-from config.leases.arrays import integers, moments
+from config.postgresql.arrays import integers, timestamps
 
 NAME: Final = "broadcasts"
 # Skipped and held recipients leave their room to others, which the next pass finds after the position reached.
@@ -135,7 +135,7 @@ class Claim:
         values = {
             "ids": integers(looked_for),
             "rooms": integers(looked_for.values()),
-            "since": moments(place.due_at for place in places.values()),
+            "since": timestamps(place.due_at for place in places.values()),
             "after": integers(place.contact for place in places.values()),
             "open": OPEN_SECONDS,
         }
@@ -285,7 +285,7 @@ class Claim:
         ahead = self._cursor.fetchone()[0] + self._held.total()
         now = datetime.now(UTC)
         ends = allowance.openings(self._cursor, key, ahead=ahead, number=len(rows), now=now)
-        values = {"places": rows_at(place for _, place in rows), "due": moments(ends)}
+        values = {"places": rows_at(place for _, place in rows), "due": timestamps(ends)}
         self._cursor.execute(statements.HOLD, values, prepare=True)
         self._held.update(broadcast for broadcast, _ in rows)
 

@@ -13,7 +13,7 @@ from broadcasts.models.recipients import opaque_of
 from broadcasts.sending import statements
 from broadcasts.services.tracking.links import tracked_link
 from channelconnect.providers import messages as provider
-from config.leases.arrays import integers
+from config.postgresql.arrays import integers
 
 # At most this many broadcasts' messages are kept in memory. They are small and never change.
 MOST_KNOWN: Final = 10_000

@@ -20,8 +20,8 @@ from channelconnect.providers.messages import NOT_CONNECTED, CallResult
 from channelconnect.sending.sources import UNKNOWN_SECONDS, Sent
 from channelconnect.sending.transactions import project_transaction
 from config.db import database_now
-from config.leases.arrays import decimals, integers, moments, texts
-from config.leases.connection import Connection
+from config.leases.connections import Connection
+from config.postgresql.arrays import decimals, integers, texts, timestamps
 from workspaces.conversations.services.texts import storable
 
 LONGEST_ERROR: Final = 1_000
@@ -135,7 +135,7 @@ def expect(cursor: Any, rows: Iterable[tuple[int, datetime]]) -> None:
     for broadcast, due_at in rows:
         earliest[broadcast] = min(due_at, earliest.get(broadcast, due_at))
     if earliest:
-        cursor.execute(statements.EXPECT, {"ids": integers(earliest), "due": moments(earliest.values())})
+        cursor.execute(statements.EXPECT, {"ids": integers(earliest), "due": timestamps(earliest.values())})
 
 
 def _fail(cursor: Any, run: int, refused: Sequence[Sent], changes: Mapping[int, Counter[str]]) -> int:
@@ -145,7 +145,7 @@ def _fail(cursor: Any, run: int, refused: Sequence[Sent], changes: Mapping[int, 
     values = {
         "run": run,
         **_keys(refused),
-        "times": moments(datetime.fromtimestamp(one.at, UTC) for one in refused),
+        "times": timestamps(datetime.fromtimestamp(one.at, UTC) for one in refused),
         "codes": texts(error.code if error else "message_refused" for error in errors),
         "messages": texts(storable(one.outcome.sentence)[:LONGEST_ERROR] for one in refused),
         "details": texts(storable(one.outcome.details)[:LONGEST_ERROR] or None for one in refused),

@@ -25,11 +25,11 @@ from channelconnect.sending.sources import UNKNOWN_SECONDS, ClaimedMessage, Comi
 from channelconnect.sending.transactions import project_transaction
 from channelconnect.services.allowance_keys import Key, keys_of
 from config.db import database_now
-from config.leases.arrays import integers, texts
 from config.leases.claimer import SOON_SECONDS
-from config.leases.connection import Connection
-from config.leases.shards import SHARDS
-from config.postgresql.advisory_locks import AdvisoryLock
+from config.leases.connections import Connection
+from config.leases.runs import SHARDS
+from config.postgresql.arrays import integers, texts
+from config.postgresql.concurrency import AdvisoryLock
 
 OVERDUE_BATCH: Final = 500
 LONGEST_UNKNOWN_SECONDS: Final = UNKNOWN_SECONDS * 2

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_noop
 from broadcasts.sending.claims import key_of
 from channelconnect.providers.messages import CallResult
 from channelconnect.sending.sources import Sent
-from config.leases.arrays import integers, texts
+from config.postgresql.arrays import integers, texts
 
 # Error codes for a message that does not fit, because of one recipient's values or the message itself.
 MISFITS: Final = frozenset({"100", "131008", "131009", "132000", "132012"})

@@ -17,8 +17,8 @@ from agency.actors import Actor
 from agency.services import record_activity
 from broadcasts.models import BilledCount, Broadcast, Rate
 from broadcasts.services.markets import COUNTRIES, OTHER, REGIONS, names_of
-from config.errors import Invalid
-from config.leases.arrays import integers
+from config.errors import InvalidInput
+from config.postgresql.arrays import integers
 from workspaces.subaccounts.services.settings.currencies import decimals_of
 
 
@@ -156,7 +156,7 @@ class RowError:
     message: str
 
 
-class RateCardRefused(Invalid):
+class RateCardRefused(InvalidInput):
     """The file has faulty lines, so none of its rates was imported."""
 
     message = "No rate of this file was imported."

@@ -13,7 +13,7 @@ from agency.services.hourly_counts import CountedHours, HourlyCounter
 from broadcasts.models import Broadcast, BroadcastCount
 from channelconnect.sending.claiming.allowance import give_back, person_key
 from channelconnect.services.allowance_keys import keys_of
-from config.leases.arrays import integers
+from config.postgresql.arrays import integers
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import require_room
 

@@ -1,13 +1,13 @@
 """Errors with which services of broadcasts refuse a change."""
 
-from config.errors import Conflict, Invalid, NotFound
+from config.errors import Conflict, InvalidInput, NotFound
 
 
 class BroadcastNotFound(NotFound):
     message = "Broadcast not found."
 
 
-class BroadcastRefused(Invalid):
+class BroadcastRefused(InvalidInput):
     """A field of a broadcast breaks a rule; the message says which."""
 
 

@@ -19,7 +19,7 @@ from broadcasts.models import Broadcast
 from broadcasts.models.broadcasts import MOST_CONTACTS
 from broadcasts.services.errors import BroadcastNotFound, BroadcastRefused
 from broadcasts.services.schedule import anchor_of
-from config.api.requests.ids import parse_uuid
+from config.api.requests import parse_uuid
 from workspaces.contacts.models import Contact, Segment
 from workspaces.contacts.services import ContactNotFound, SegmentNotFound, SegmentUse
 from workspaces.media.models import Media, MediaQuerySet

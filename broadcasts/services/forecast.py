@@ -25,8 +25,8 @@ from broadcasts.services.message_fields import WrittenMessage, write_message
 from broadcasts.services.progress import freeze_message
 from broadcasts.services.waves import Due, ForecastWave, Plan, within_limit, without_limit
 from channelconnect.services.allowance_keys import WINDOW, keys_of
-from config.db import Moment, database_now
-from config.errors import DomainError, Unavailable
+from config.db import TimeOrExpression, database_now
+from config.errors import DomainError, FeatureDisabled
 from workspaces.contacts.services import count_contacts
 from workspaces.subaccounts.models import Workspace
 
@@ -50,7 +50,7 @@ COLUMNS: Final = (
 )  # fmt: skip
 
 
-class ForecastUnavailable(Unavailable):
+class ForecastUnavailable(FeatureDisabled):
     message = "Counting this audience takes too long at the moment. Try again in a minute."
 
 
@@ -142,7 +142,7 @@ def unfinished_forecasts() -> "QuerySet[AudienceForecast]":
     return AudienceForecast.objects.filter(completed_at=None, tries__lt=MOST_TRIES).order_by("worked_at", "pk")
 
 
-def old_forecasts(now: Moment) -> "QuerySet[AudienceForecast]":
+def old_forecasts(now: TimeOrExpression) -> "QuerySet[AudienceForecast]":
     """Return the forecasts that are too old to be shown, oldest first."""
     return AudienceForecast.objects.filter(created_at__lt=now - LONGEST).order_by("created_at")
 

@@ -9,10 +9,9 @@ from broadcasts.services.errors import BroadcastRefused
 from broadcasts.services.fields import check_variables
 from channelconnect.models import MessageTemplate
 from channelconnect.services.templates import find_template
-from config.api.fields.texts import can_be_stored
-from config.errors import Invalid
-from config.http.guard import check_without_lookup
-from config.http.targets import TargetRefused, parse_target
+from config.api.text_fields import can_be_stored
+from config.errors import InvalidInput
+from config.http.guard import URLRefused, check_without_lookup, parse_target
 from workspaces.conversations.services import Content
 from workspaces.conversations.services.outbound.content import WrittenContent, write_content
 from workspaces.subaccounts.models import Channel, Workspace
@@ -93,7 +92,7 @@ def _written(content: Content, channel: Channel, *, headers: int = 0) -> Written
     """Write content. `headers` is the number of its components that come from `message.header`."""
     try:
         return write_content(content, channel)
-    except Invalid as refused:
+    except InvalidInput as refused:
         [(field, [message, *_])] = refused.errors.items()
         raise BroadcastRefused(message, field=f"message.{_own_field(field, headers)}") from refused
 
@@ -166,7 +165,7 @@ def _check_link(url: str) -> None:
         _refuse("header.url", PUBLIC_LINK)
     try:
         check_without_lookup(parse_target(VARIABLE.sub("x", url)))
-    except TargetRefused as refused:
+    except URLRefused as refused:
         raise BroadcastRefused(f"{PUBLIC_LINK} {refused}", field="message.header.url") from refused
 
 

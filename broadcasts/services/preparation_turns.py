@@ -14,7 +14,7 @@ from broadcasts.services.audience.chunks import prepare_chunk, unprepared
 from broadcasts.services.moving import give_up_broadcast
 from broadcasts.services.preparation_tries import BESIDE, PREPARATION, has_died
 from config.db import database_now
-from config.leases.turns import Path, Turns
+from config.leases.backlog import Path, RoundRobin
 from config.tries.counting import has_begun, run_alone
 
 logger = logging.getLogger(__name__)
@@ -29,7 +29,7 @@ class PreparationTurns:
 
     def __init__(self, *, chunk: int | None = None) -> None:
         self._chunk = chunk
-        self._turns = Turns()
+        self._turns = RoundRobin()
         self._known: set[Path] = set()
         self._rests: dict[int, float] = {}
         self._begun: set[Path] = set()

@@ -38,11 +38,10 @@ from broadcasts.services.preparation_turns import PreparationTurns, unprepared_b
 from broadcasts.services.recipient_events import record_broadcast_change
 from broadcasts.services.tracking.links import with_tracked_links
 from channelconnect.services.templates import find_template
-from config.celery.due_work import DueWork, due_among
-from config.celery.tasks import in_batches
-from config.db import Moment, database_now
-from config.errors import Invalid
-from config.leases.wake_ups import WakeUpListener
+from config.celery.tasks import DueWork, due_among, in_batches
+from config.db import TimeOrExpression, database_now
+from config.errors import InvalidInput
+from config.leases.claimer import WakeUpListener
 from config.recovery.identity import is_confirmed
 from config.tries.counting import next_rows, run_alone
 from workspaces.subaccounts.models import Channel, Workspace
@@ -113,7 +112,7 @@ def _run_counted(work: Work, give_up: Work, broadcast: int, now: datetime) -> bo
     )
 
 
-def due_broadcasts(now: Moment) -> "QuerySet[Broadcast]":
+def due_broadcasts(now: TimeOrExpression) -> "QuerySet[Broadcast]":
     """Return the broadcasts that begin now, in their order."""
     scheduled = Broadcast.objects.filter(status=Status.SCHEDULED, due_at__lte=now)
     return scheduled.filter(
@@ -194,7 +193,7 @@ def _fixed(broadcast: Broadcast) -> dict[str, Any]:
     message, refusal = FrozenMessage(), None if people is not None else NO_SEGMENT
     try:
         message = freeze_message(broadcast)
-    except Invalid as refused:
+    except InvalidInput as refused:
         refusal = refusal or refused.message
     reason = refusal
     if broadcast.channel.status != Channel.Status.ACTIVE:

@@ -21,8 +21,8 @@ from broadcasts.services.recipient_events import record_recipient_events
 from channelconnect.inbox.handlers import FactsInTheWay
 from channelconnect.providers.messages import CallResult, sentence_of
 from channelconnect.providers.messages.errors import ERRORS, SendError
-from config.leases.arrays import booleans, integers, moments, texts
 from config.metrics import count
+from config.postgresql.arrays import booleans, integers, texts, timestamps
 from workspaces.contacts.services.people.network_changes import MarketingWish, follow_marketing_wishes
 from workspaces.conversations.facts import EchoReceived, ReadUpTo, StatusChanged
 from workspaces.conversations.services.texts import storable
@@ -309,7 +309,7 @@ def read_up_to(facts: Sequence[ReadUpTo], *, now: datetime) -> None:
             "addresses": texts([storable(fact.person.external_id) for fact in asked]),
             "statuses": texts([fact.status for fact in asked]),
             "ids": texts([storable(fact.message_id) for fact in asked]),
-            "at": moments([fact.at for fact in asked]),
+            "at": timestamps([fact.at for fact in asked]),
             "since": since,
         }
         cursor.execute(status_statements.MARKS, values)
@@ -321,7 +321,7 @@ def read_up_to(facts: Sequence[ReadUpTo], *, now: datetime) -> None:
             "channels": integers(channels),
             "addresses": texts(addresses),
             "statuses": texts(statuses),
-            "at": moments(times),
+            "at": timestamps(times),
             "since": since,
         }
         cursor.execute(status_statements.PASSED, values)

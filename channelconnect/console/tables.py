@@ -10,7 +10,7 @@ from agency.models import Agency
 from agency.pages.tables import Column, Filter, Table
 from channelconnect.models import ConnectSession
 from channelconnect.models.sessions import ConnectSessionQuerySet, Platform, Status
-from config.api.requests.parameters import is_storable
+from config.api.requests import is_storable
 from workspaces.subaccounts.models import Workspace
 
 SESSIONS: Final = Table(

@@ -13,7 +13,7 @@ from typing import Any, Final
 from django.db import connection
 
 from channelconnect.models.inbox import MOST_TRIES
-from config.celery.due_work import DueWork, due_among
+from config.celery.tasks import DueWork, due_among
 
 MOST_BODIES: Final = 2_000
 # About two thousand statuses or messages. At this size a statement costs least for each of them.

@@ -6,8 +6,8 @@ from typing import Final
 
 from channelconnect.inbox.reading import Reader
 from channelconnect.inbox.storing import WAKE_UP
-from config.leases.garbage import rare_collections
-from config.leases.wake_ups import WakeUpListener
+from config.garbage_collection import rare_collections
+from config.leases.claimer import WakeUpListener
 
 IDLE_SECONDS: Final = 1.0
 

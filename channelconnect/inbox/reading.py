@@ -26,14 +26,14 @@ from channelconnect.providers.notices import (
     read_notice,
 )
 from config.db import database_now
-from config.leases.garbage import rare_collections
+from config.garbage_collection import rare_collections
 from config.metrics import count
-from config.postgresql.races import LOST, sqlstate, tried_again
+from config.postgresql.concurrency import RETRYABLE_SQLSTATES, retry_on_conflict, sqlstate
 
 logger = logging.getLogger(__name__)
 
 # States of a transaction that met others: serialization failure, deadlock, lock timeout, cancelled statement.
-PASSING: Final = LOST | {"55P03", "57014"}
+PASSING: Final = RETRYABLE_SQLSTATES | {"55P03", "57014"}
 TIMES: Final = 3
 LOOK_BACK_SECONDS: Final = 5.0
 
@@ -88,7 +88,7 @@ class Reader:
     def _read(self, reading: Reading) -> int:
         """Read notices together. A failure concerns only these notices, and the rest of the inbox goes on."""
         try:
-            tried_again(partial(self._read_together, reading), times=TIMES, states=PASSING)
+            retry_on_conflict(partial(self._read_together, reading), times=TIMES, states=PASSING)
         except Exception as error:  # handlers of any app may raise anything
             if not connection.is_usable():
                 raise  # the database is away; the notices are not at fault

@@ -2,7 +2,7 @@
 
 from django.db import models
 
-from config.leases.models import QueueShard, WorkerRun
+from config.leases.runs import QueueShard, WorkerRun
 
 
 class SenderRun(WorkerRun):

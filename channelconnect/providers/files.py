@@ -15,10 +15,9 @@ from channelconnect.providers.graph.parsing import ident, text
 from channelconnect.providers.graph.transport import Limits, NoReply, Request, Transport, UploadedFile
 from channelconnect.providers.messages.requests import proof_of
 from channelconnect.providers.settings import provider_settings
-from config.http.download import download
-from config.http.guard import VettedTarget, check_url
-from config.http.lookups import LookupFailed, system_lookup
-from config.http.targets import TargetRefused
+from config.http.client import download
+from config.http.guard import URLRefused, VettedTarget, check_url
+from config.http.resolver import LookupFailed, system_lookup
 
 MOST_BYTES: Final = 100 * 1024 * 1024
 SECONDS: Final = 45.0
@@ -98,7 +97,7 @@ def _vetted(url: str) -> VettedTarget:
         if not is_own and (parts.scheme != "https" or not host.endswith(SUFFIXES)):
             raise FileFault("foreign_host", is_final=True)
         return check_url(url, allowed=ANYWHERE if is_own else (), resolve=system_lookup)
-    except (TargetRefused, ValueError):
+    except (URLRefused, ValueError):
         raise FileFault("foreign_host", is_final=True) from None
     except LookupFailed:
         raise FileFault("dns") from None

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from config.leases.arrays import decimals, texts
-from config.leases.connection import Connection
+from config.leases.connections import Connection
+from config.postgresql.arrays import decimals, texts
 
 # A newly started sender applies brakes up to this old, although the others have been releasing them since.
 TOLD_SECONDS = 300

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from channelconnect.sending.brake_rows import Pull, read_pulls, write_pulls
-from config.leases.connection import Connection
+from config.leases.connections import Connection
 from config.metrics import count
 
 logger = logging.getLogger(__name__)

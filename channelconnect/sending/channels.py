@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from channelconnect.models import ChannelCredential
 from config.encryption import UnreadableSecret
-from config.leases.arrays import integers
-from config.leases.connection import Connection
+from config.leases.connections import Connection
+from config.postgresql.arrays import integers
 
 logger = logging.getLogger(__name__)
 

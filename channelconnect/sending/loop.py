@@ -13,11 +13,10 @@ from channelconnect.sending.claiming.rooms import NO_ROOM, SendingRoom
 from channelconnect.sending.limits import RATES, SendingLimits
 from channelconnect.sending.recorder import MessageRecorder
 from channelconnect.sending.sources import ClaimedMessage, MessageSource, is_urgent, message_sources
-from config.http.client import Sender
-from config.leases.claimer import Demand
-from config.leases.database_thread import REST_AFTER_FAULT_SECONDS
-from config.leases.garbage import rare_collections
-from config.leases.wake_ups import WakeUpListener
+from config.garbage_collection import rare_collections
+from config.http.client import HTTPClient
+from config.leases.claimer import Demand, WakeUpListener
+from config.leases.connections import REST_AFTER_FAULT_SECONDS
 from workspaces.conversations.services.outbound.queueing import SENDER
 
 RUN_SECONDS = 3_600.0
@@ -53,7 +52,7 @@ class SenderRun:
     ) -> None:
         chosen = list(message_sources if sources is None else sources)
         self.number = random.SystemRandom().randrange(1, 2**31)
-        self.http = Sender(limits=CALL_LIMITS, may_write=lambda: self.claimer.is_sure)
+        self.http = HTTPClient(limits=CALL_LIMITS, may_write=lambda: self.claimer.is_sure)
         self.limits = SendingLimits(rates=rates)
         self.channels = KnownChannels()
         self.demand = Demand(nothing=NO_ROOM, wake=self.http.wake)

@@ -14,7 +14,7 @@ from channelconnect.sending.consequences import draw_consequences
 from channelconnect.sending.sources import ClaimedMessage, MessageSource, Sent, is_urgent
 from channelconnect.sending.transactions import prepare_session
 from channelconnect.sending.uploads import forget_lost_files
-from config.leases.connection import Connection
+from config.leases.connections import Connection
 from config.leases.recorder import Recorder
 from config.metrics import count, observe
 

@@ -16,7 +16,7 @@ from typing import NamedTuple, Protocol
 
 from channelconnect.providers.messages import Outcome, OutgoingMessage
 from config.hooks import Registry
-from config.leases.connection import Connection
+from config.leases.connections import Connection
 
 # The time for which a message with an unknown outcome waits for a status.
 UNKNOWN_SECONDS = 15 * 60

@@ -8,7 +8,7 @@ import psycopg
 from django.db import Error, transaction
 from django.db import connection as project
 
-from config.leases.connection import Connection
+from config.leases.connections import Connection
 
 # With an asynchronous commit, a crash of PostgreSQL could lose a claim, and the message would be sent twice. The other
 # settings make the planner find a few rows of tables with millions by their keys, whatever the statistics say.

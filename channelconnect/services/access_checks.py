@@ -16,7 +16,7 @@ from django.db.models.functions import Coalesce
 from agency.actors import SYSTEM
 from channelconnect.models import ChannelCredential
 from channelconnect.providers import Limits, ProviderFault, provider_for
-from config.db import Moment
+from config.db import TimeOrExpression
 from config.encryption import UnreadableSecret
 from config.tries.counting import Try, begin_next, run_begun
 from workspaces.subaccounts.models import Channel
@@ -77,7 +77,7 @@ def _give_up(credential: ChannelCredential) -> None:
     ChannelCredential.objects.filter(pk=credential.pk).update(access_check_due_at=None)
 
 
-def due_access_checks(now: Moment) -> "QuerySet[ChannelCredential]":
+def due_access_checks(now: TimeOrExpression) -> "QuerySet[ChannelCredential]":
     """Return the credentials to check, in their order."""
     return ChannelCredential.objects.filter(access_check_due_at__lte=now).order_by("access_check_due_at")
 

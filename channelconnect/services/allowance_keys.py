@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 import psycopg
 from django.db import connection
 
-from config.leases.arrays import integers, texts
+from config.postgresql.arrays import integers, texts
 from workspaces.subaccounts.models import Channel
 
 DAY_SECONDS: Final = 24 * 3_600

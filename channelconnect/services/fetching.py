@@ -13,7 +13,7 @@ from django.db.models import F, QuerySet
 
 from channelconnect.models import ChannelCredential
 from channelconnect.providers.files import FileFault, fetch_file
-from config.db import Moment, database_now
+from config.db import TimeOrExpression, database_now
 from config.tries.counting import Try, begin_tries, next_rows, run_begun
 from workspaces.conversations.models import MediaFetch, Message
 from workspaces.conversations.services.announcing import announce_changes
@@ -45,7 +45,7 @@ def fetch_next(*, now: datetime) -> int:
     return len(taken)
 
 
-def due_fetches(now: Moment) -> "QuerySet[MediaFetch]":
+def due_fetches(now: TimeOrExpression) -> "QuerySet[MediaFetch]":
     """Return the files to fetch, in their order."""
     return MediaFetch.objects.filter(status=MediaFetch.Status.PENDING, due_at__lte=now).order_by("due_at")
 

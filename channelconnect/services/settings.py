@@ -12,7 +12,7 @@ from agency.actors import Actor
 from agency.models import Agency
 from agency.services import record_activity
 from channelconnect.models import ConnectSession, ConnectSettings
-from config.errors import Forbidden, Invalid
+from config.errors import Forbidden, InvalidInput
 
 MOST_RETURN_URLS = 20
 LONGEST_URL = 2_048
@@ -30,7 +30,7 @@ class ConnectIsOff(Forbidden):
     message = "Channel connect is not enabled for this agency."
 
 
-class ReturnUrlRefused(Invalid):
+class ReturnUrlRefused(InvalidInput):
     def __init__(self, position: int, reason: str) -> None:
         self.position = position
         super().__init__(reason, field=f"return_urls.{position}")

@@ -17,7 +17,7 @@ from channelconnect.providers import Account, Grant
 from channelconnect.services.allowance_keys import uses_taken_along
 from config.encryption import UnreadableSecret
 from config.errors import Conflict
-from config.postgresql.advisory_locks import AdvisoryLock
+from config.postgresql.concurrency import AdvisoryLock
 from workspaces.subaccounts.models import Channel
 
 # Longer than any step of the flow takes. A choice that was not saved by then never will be.

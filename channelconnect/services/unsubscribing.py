@@ -13,7 +13,7 @@ from channelconnect.models import ChannelCredential, Unsubscription
 from channelconnect.models.unsubscriptions import OPEN, Status
 from channelconnect.providers import Limits, ProviderFault, provider_for
 from channelconnect.services.subscriptions import lock_container
-from config.db import Moment
+from config.db import TimeOrExpression
 from config.encryption import UnreadableSecret
 from config.tries.counting import run_counted
 from workspaces.subaccounts.models import Channel
@@ -46,7 +46,7 @@ def unsubscribe_next(*, now: datetime) -> bool:
     return True
 
 
-def due_unsubscriptions(now: Moment) -> "QuerySet[Unsubscription]":
+def due_unsubscriptions(now: TimeOrExpression) -> "QuerySet[Unsubscription]":
     """Return the subscriptions to end, in their order."""
     return Unsubscription.objects.filter(status__in=OPEN, due_at__lte=now).order_by("due_at", "id")
 

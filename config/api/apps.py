@@ -16,7 +16,7 @@ class APIConfig(AppConfig):
         from django.core.handlers.wsgi import WSGIRequest
 
         from config.api.idempotency import RULES
-        from config.retention.rules import retention_rules
+        from config.retention import retention_rules
 
         retention_rules.add(*RULES)
 

@@ -11,10 +11,9 @@ import django_filters
 from django import forms
 from django.db.models import QuerySet
 
-from config.api.fields.moments import NO_MARGIN, NO_TIME, OUT_OF_RANGE, BeyondCalendar, moment_of
-from config.api.requests.ids import parse_uuid
-from config.api.requests.parameters import NothingMatches, Parameters, is_storable
-from config.errors import Invalid
+from config.api.fields import NO_MARGIN, NO_TIME, OUT_OF_RANGE, DateTimeOutOfRange, parse_aware_datetime
+from config.api.requests import NothingMatches, QueryParameters, is_storable, parse_uuid
+from config.errors import InvalidInput
 
 
 class _ParameterField(forms.Field):
@@ -63,8 +62,8 @@ class _BooleanField(_ParameterField):
 class _DateTimeField(_ParameterField):
     def read(self, text: str) -> Any:
         try:
-            found = moment_of(text, margin=NO_MARGIN)
-        except BeyondCalendar as error:
+            found = parse_aware_datetime(text, margin=NO_MARGIN)
+        except DateTimeOutOfRange as error:
             raise forms.ValidationError(OUT_OF_RANGE) from error
         if found is None:
             raise forms.ValidationError(NO_TIME)
@@ -101,20 +100,20 @@ class ChoiceFilter(TextFilter):
 
 def _refuse_errors(form: forms.Form) -> None:
     for name, refusals in form.errors.items():
-        raise Invalid(f"The {name} parameter {refusals[0]}", field=name)
+        raise InvalidInput(f"The {name} parameter {refusals[0]}", field=name)
 
 
 class FilterSet(django_filters.FilterSet):  # type: ignore[misc]  # the library has no types
     """Filters of one list. Where none of them was sent, the queryset stays as it is, and no form is built."""
 
     @classmethod
-    def is_sent(cls, parameters: Parameters) -> bool:
+    def is_sent(cls, parameters: QueryParameters) -> bool:
         """Say whether any of the filters was sent."""
         return any(parameters.plain(name) for name in cls.base_filters)
 
     @classmethod
-    def apply(cls, parameters: Parameters, queryset: "QuerySet[Any]") -> "QuerySet[Any]":
-        """Keep what the parameters ask for. Raises `NothingMatches` and `Invalid`."""
+    def apply(cls, parameters: QueryParameters, queryset: "QuerySet[Any]") -> "QuerySet[Any]":
+        """Keep what the parameters ask for. Raises `NothingMatches` and `InvalidInput`."""
         sent = cls._sent(parameters)
         if not sent:
             return queryset
@@ -124,7 +123,7 @@ class FilterSet(django_filters.FilterSet):  # type: ignore[misc]  # the library 
         return found
 
     @classmethod
-    def values(cls, parameters: Parameters) -> dict[str, Any]:
+    def values(cls, parameters: QueryParameters) -> dict[str, Any]:
         """Give what the parameters ask for by name, for lists that are found otherwise. Raises the same."""
         sent = cls._sent(parameters)
         if not sent:
@@ -134,7 +133,7 @@ class FilterSet(django_filters.FilterSet):  # type: ignore[misc]  # the library 
         return {name: form.cleaned_data[name] for name in sent if form.cleaned_data[name] is not None}
 
     @classmethod
-    def _sent(cls, parameters: Parameters) -> dict[str, str]:
+    def _sent(cls, parameters: QueryParameters) -> dict[str, str]:
         return {name: parameters.plain(name) for name in cls.base_filters if parameters.plain(name)}
 
     @classmethod

@@ -15,12 +15,12 @@ from django.http import HttpResponse
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from config.api.errors.refusals import Malformed
-from config.api.requests.strict_json import canonical_bytes
-from config.api.responses.json import CONTENT_TYPE, json_response
+from config.api.errors import BadRequest
+from config.api.parsers import canonical_bytes
+from config.api.responses import CONTENT_TYPE, json_response
 from config.errors import Conflict
-from config.postgresql.races import sqlstate
-from config.retention.rules import OldRows
+from config.postgresql.concurrency import sqlstate
+from config.retention import ExpiredRows
 
 Work = Callable[[], HttpResponse | Response]
 
@@ -47,11 +47,11 @@ KEEP = "UPDATE api_idempotencyrecord SET status = %s, body = %s WHERE id = %s"
 KEPT = timedelta(hours=24)
 
 
-class KeyUsedOtherwise(Conflict):
+class KeyReused(Conflict):
     message = "This Idempotency-Key was already used with another request."
 
 
-class StillRunning(Conflict):
+class RequestInProgress(Conflict):
     message = "The first request with this Idempotency-Key is still being worked on. Send it again in a moment."
 
 
@@ -67,7 +67,7 @@ class Claim(NamedTuple):
 def presented_idempotency_key(request: Request) -> str | None:
     key: str | None = request.META.get(HEADER)
     if key is not None and not KEY_FORMAT.fullmatch(key):
-        raise Malformed("The Idempotency-Key header must be 1 to 255 printable ASCII characters.")
+        raise BadRequest("The Idempotency-Key header must be 1 to 255 printable ASCII characters.")
     return key
 
 
@@ -84,7 +84,7 @@ def _claim(claim: Claim) -> int | None:
             cursor.execute(CLAIM, claim)
         except OperationalError as error:
             if sqlstate(error) == LOCK_NOT_AVAILABLE:
-                raise StillRunning from error
+                raise RequestInProgress from error
             raise
         row = cursor.fetchone()
     return None if row is None else int(row[0])
@@ -98,7 +98,7 @@ def _recall(claim: Claim, statement: str = RECALL) -> tuple[int, bytes] | None:
         return None
     fingerprint, status, body = row
     if bytes(fingerprint) != claim.fingerprint:
-        raise KeyUsedOtherwise
+        raise KeyReused
     return int(status), bytes(body)
 
 
@@ -147,7 +147,7 @@ class Idempotency:
         for _ in range(WAITS - 1):
             try:
                 return self._answer(view, claim, work)
-            except StillRunning:
+            except RequestInProgress:
                 continue
         return self._answer(view, claim, work)
 
@@ -161,7 +161,7 @@ class Idempotency:
                 return answer
             earlier = _recall(claim)
         if earlier is None:
-            raise StillRunning
+            raise RequestInProgress
         return self._replay(view, earlier)
 
     def _replay(self, view: Any, earlier: tuple[int, bytes]) -> HttpResponse:
@@ -172,10 +172,10 @@ class Idempotency:
 
 # The object that a permanent key answered for is deleted a day later than the key.
 RULES = (
-    OldRows("api_idempotencyrecord", "created_at", KEPT, order="created_at", of="NOT is_permanent").rule(
+    ExpiredRows("api_idempotencyrecord", "created_at", KEPT, order="created_at", of="NOT is_permanent").rule(
         "idempotency_keys"
     ),
-    OldRows(
+    ExpiredRows(
         "api_idempotencyrecord",
         "created_at",
         timedelta(days=settings.CONNECT_SESSIONS_KEPT_DAYS),

@@ -37,7 +37,7 @@ def new_key(prefix: str) -> str:
     return body + checksum(body)
 
 
-def looks_like_key(prefix: str, text: str) -> bool:
+def has_key_format(prefix: str, text: str) -> bool:
     """Return whether a key may exist, without a look-up. A mistyped or foreign key may not."""
     found = KEY_FORMAT.fullmatch(text)
     return (
@@ -52,7 +52,7 @@ def key_digest(text: str) -> bytes:
     return hashlib.sha256(text.encode()).digest()
 
 
-def read_network(text: str) -> str | None:
+def parse_network(text: str) -> str | None:
     """Return an address or a network (CIDR) in its canonical spelling; None for anything invalid or ambiguous.
 
     An address with bits set behind its prefix names no network. An IPv4 address must not be written as IPv6.

@@ -1,18 +1,24 @@
-"""The `operation` decorator: how an action is documented, what its body may be, whether it is done once per key."""
+"""The `operation` decorator, and how the OpenAPI documents describe what it declares.
+
+It says how an action is documented, what its body may be, and whether it is done once per key.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, partial, wraps
 from typing import Any, TypeVar, cast
 
-from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.plumbing import build_parameter_type, is_list_serializer
+from drf_spectacular.utils import Direction, OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import serializers
 
-from config.api.documents.answers import either
+from config.api.documents.answers import join_descriptions
 from config.api.filters import FilterSet
 from config.api.idempotency import Idempotency
-from config.api.requests.multipart import MULTIPART, UploadRule
-from config.api.serializers import Serializer
+from config.api.parsers import MULTIPART, UploadRule
+from config.api.serializers import Serializer, TenantRelatedField
+from config.api.text_fields import LONGEST_NAME, MOST_NAMES, MetadataField
 
 AnySerializer = type[serializers.Serializer[Any]]
 Handler = TypeVar("Handler", bound=Callable[..., Any])
@@ -54,7 +60,7 @@ class PageMetaSerializer(serializers.Serializer[Any]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class ResponseSpec:
     """The body of a success: its schema, and an example made from the serializer's example."""
 
     schema: AnySerializer
@@ -69,25 +75,25 @@ def _named(serializer: AnySerializer, suffix: str, **fields: Any) -> AnySerializ
 
 
 @cache
-def one(serializer: type[Serializer]) -> Answer:
+def object_response(serializer: type[Serializer]) -> ResponseSpec:
     """Describe `{data: {…}}`."""
-    return Answer(schema=_named(serializer, "Answer", data=serializer()), example={"data": serializer.example()})
+    return ResponseSpec(schema=_named(serializer, "Answer", data=serializer()), example={"data": serializer.example()})
 
 
 @cache
-def many(serializer: type[Serializer], meta: type[Serializer] | None = None) -> Answer:
+def list_response(serializer: type[Serializer], meta: type[Serializer] | None = None) -> ResponseSpec:
     """Describe `{data: […]}`, and `meta` beside it if it is given."""
     more = {"meta": meta()} if meta else {}
     example = {"data": [serializer.example()], **({"meta": meta.example()} if meta else {})}
-    return Answer(schema=_named(serializer, "List", data=serializer(many=True), **more), example=example)
+    return ResponseSpec(schema=_named(serializer, "List", data=serializer(many=True), **more), example=example)
 
 
 @cache
-def pages(serializer: type[Serializer]) -> Answer:
+def page_response(serializer: type[Serializer]) -> ResponseSpec:
     """Describe `{data: […], links, meta}`."""
     fields = {"data": serializer(many=True), "links": PageLinksSerializer(), "meta": PageMetaSerializer()}
     example = {"data": [serializer.example()], **PAGE_EXAMPLE}
-    return Answer(schema=_named(serializer, "Page", **fields), example=example, is_page=True)
+    return ResponseSpec(schema=_named(serializer, "Page", **fields), example=example, is_page=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,9 +110,9 @@ class operation:  # noqa: N801  # used as a decorator
 
     operation_id: str
     summary: str
-    answer: Answer
+    answer: ResponseSpec
     status: int = 200
-    also: Mapping[int, Answer] = field(default_factory=dict)
+    also: Mapping[int, ResponseSpec] = field(default_factory=dict)
     request: type[Serializer] | None = None
     body_optional: bool | None = None
     filters: type[FilterSet] | None = None
@@ -134,7 +140,7 @@ class operation:  # noqa: N801  # used as a decorator
         return cast("Handler", declared)
 
     @property
-    def answers(self) -> dict[int, Answer]:
+    def answers(self) -> dict[int, ResponseSpec]:
         """Every success by its status."""
         return {self.status: self.answer, **self.also}
 
@@ -146,7 +152,7 @@ class operation:  # noqa: N801  # used as a decorator
     def own_errors(self) -> dict[int, str]:
         errors = dict(self.errors)
         if self.idempotent:
-            errors[409] = either(errors[409], KEY_REFUSED) if 409 in errors else KEY_REFUSED
+            errors[409] = join_descriptions(errors[409], KEY_REFUSED) if 409 in errors else KEY_REFUSED
         return errors
 
     def _once(self, handler: Handler) -> Callable[..., Any]:
@@ -185,3 +191,86 @@ def operation_of(view: Any, method: str | None) -> operation | None:
     # The views of the document generator know their actions by method, but have no bound handlers.
     actions = getattr(view, "action_map", None) or {}
     return getattr(getattr(view, actions.get(name, name), None), "operation", None)
+
+
+JSON = dict[str, Any]
+PAGE: JSON = {"name": "page", "default": 1, "description": "Page to fetch; below 1 or not a number is 1."}
+PER_PAGE: JSON = {"name": "per_page", "description": "Entries per page, clamped to 1-100."}
+LIMIT_PARAMETER: JSON = {"name": "limit", "description": "Alias of `per_page`, which wins."}
+
+
+class OperationSchema(AutoSchema):
+    """Introspection without guesses: a list is what is declared as a list, and names come from `operation`."""
+
+    def _is_list_view(self, serializer: Any = None) -> bool:
+        return bool(is_list_serializer(serializer))
+
+    def get_description(self) -> str:  # type: ignore[override]  # DRF's own takes path and method, spectacular's none
+        """Return nothing: docstrings are for readers of the code."""
+        return ""
+
+    def get_tags(self) -> list[str]:
+        return [tag.replace("-", " ").capitalize() for tag in super().get_tags()]
+
+    def get_extensions(self) -> JSON:
+        """Pass an operation's own errors to the document, which takes them out again."""
+        declared = operation_of(self.view, self.method)
+        return {"x-errors": declared.own_errors if declared else {}}
+
+    def _get_filter_parameters(self) -> list[JSON]:
+        declared = operation_of(self.view, self.method)
+        if declared is None:
+            return []
+        paging = [build_parameter_type(schema={"type": "integer"}, location="query", **each) for each in self._paging()]
+        described = declared.filters.described() if declared.filters else ()
+        filters = [
+            build_parameter_type(name, schema, "query", description=meaning) for name, meaning, schema in described
+        ]
+        return [*paging, *filters]
+
+    def _paging(self) -> tuple[JSON, ...]:
+        declared = operation_of(self.view, self.method)
+        if declared is None or not declared.answer.is_page:
+            return ()
+        view: Any = self.view
+        size = {**PER_PAGE, "default": view.usual_page_size}
+        return (PAGE, size, LIMIT_PARAMETER) if view.limit_alias else (PAGE, size)
+
+    def _get_request_body(self, direction: Direction = "request") -> JSON | None:
+        """Mark the body as optional only if the operation says so. Optional fields alone do not make it optional."""
+        untyped: Any = super()  # the library's own methods carry no types
+        body: JSON | None = untyped._get_request_body(direction)
+        declared = operation_of(self.view, self.method)
+        return body and body | {"required": declared is None or not declared.takes_empty_body}
+
+    def _map_basic_serializer(self, serializer: Any, direction: Direction) -> JSON:
+        """Describe an object by its own docstring. In an answer every field is present unless declared otherwise."""
+        untyped: Any = super()
+        schema: JSON = untyped._map_basic_serializer(serializer, direction)
+        if not vars(type(serializer)).get("__doc__"):
+            schema.pop("description", None)
+        if direction == "response":
+            shown = {name: part for name, part in schema.get("properties", {}).items() if not part.get("writeOnly")}
+            for part in shown.values():
+                part.pop("readOnly", None)
+                part.pop("default", None)
+            left_out = getattr(serializer, "may_be_absent", ())
+            schema |= {"properties": shown, "required": [name for name in shown if name not in left_out]}
+        return schema
+
+    def _map_serializer_field(self, field: Any, direction: Direction, bypass_extensions: bool = False) -> Any:
+        """Add what the library does not see of a field, and remove the library's own marks."""
+        if isinstance(field, TenantRelatedField) and direction == "response":
+            shown = self._map_serializer_field(field.representation, direction)
+            return {"oneOf": [shown, {"type": "null"}]} if field.allow_null else shown
+        untyped: Any = super()
+        schema: Any = untyped._map_serializer_field(field, direction, bypass_extensions)
+        schema.pop("x-spec-enum-id", None)
+        if isinstance(field, serializers.ListField) and not field.allow_empty:
+            schema.setdefault("minItems", 1)
+        if getattr(field, "distinct", False):
+            schema["uniqueItems"] = True
+        if isinstance(field, MetadataField):
+            schema |= {"maxProperties": MOST_NAMES, "propertyNames": {"minLength": 1, "maxLength": LONGEST_NAME}}
+            schema["type"] = "object" if direction == "response" else ["object", "null"]
+        return schema

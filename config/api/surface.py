@@ -18,25 +18,29 @@ from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 from rest_framework.views import APIView
 
-import config.api.requests.ids  # noqa: F401  # paths of views name ids by it: `<id:workspace>`
-from config.api.errors.handler import answer_exception
-from config.api.errors.refusals import TooManyRequests, Unauthorized
+import config.api.requests  # noqa: F401  # paths of views name ids by it: `<id:workspace>`
+from config.api.errors import TooManyRequests, Unauthorized, exception_handler
 from config.api.filters import FilterSet
-from config.api.keys import key_digest, looks_like_key, presented_key
+from config.api.keys import has_key_format, key_digest, presented_key
 from config.api.operations import operation_of
-from config.api.requests.clients import address_bucket_of, client_address
-from config.api.requests.multipart import UploadRule, read_upload
-from config.api.requests.parameters import NothingMatches, Parameters
-from config.api.requests.parsers import StrictJSONParser, read_object
-from config.api.responses.json import json_response
-from config.api.responses.pagination import USUAL_SIZE, Page, envelope, read_page
-from config.api.responses.renderers import JSONRenderer
+from config.api.parsers import StrictJSONParser, UploadRule, read_object, read_upload
+from config.api.requests import (
+    DEFAULT_PAGE_SIZE,
+    NothingMatches,
+    Page,
+    QueryParameters,
+    client_address,
+    page_envelope,
+    rate_limit_bucket,
+    read_page,
+)
+from config.api.responses import JSONRenderer, json_response
 from config.api.serializers import Serializer
-from config.api.throttling import Limit, Rate, count
+from config.api.throttling import RateLimit, RateLimitStatus, count_request
 from config.errors import DomainError, NotFound
 
 Caller = TypeVar("Caller")
-Sent = TypeVar("Sent", bound=Serializer)
+InputSerializer = TypeVar("InputSerializer", bound=Serializer)
 Row = TypeVar("Row", bound=Model)
 
 KEY_MISSING = 'API key missing. Send it as the "x-api-key" header or a Bearer token.'
@@ -88,13 +92,13 @@ class SurfaceView(APIView, Generic[Caller]):
     key_prefix: ClassVar[str] = ""
     switched_off: ClassVar[type[DomainError]]
     limit_alias: ClassVar[bool] = False
-    usual_page_size: ClassVar[int] = USUAL_SIZE
+    usual_page_size: ClassVar[int] = DEFAULT_PAGE_SIZE
     # The path parameter with the id of a viewset's object, and the error to raise if the object is not found.
     lookup_url_kwarg: ClassVar[str] = ""
     not_found: ClassVar[type[NotFound]] = NotFound
 
     caller: Caller
-    rate: Rate | None = None
+    rate: RateLimitStatus | None = None
 
     # Each surface defines these ---------------------------------------------------------------------
 
@@ -122,7 +126,7 @@ class SurfaceView(APIView, Generic[Caller]):
     # Steps of both orders of checks -------------------------------------------------------------------
 
     def look_up_key(self, presented: str | None) -> KeyLookup[Caller]:
-        plausible = presented is not None and looks_like_key(self.key_prefix, presented)
+        plausible = presented is not None and has_key_format(self.key_prefix, presented)
         digest = key_digest(presented) if presented is not None and plausible else None
         try:
             return self.look_up(digest)
@@ -133,12 +137,12 @@ class SurfaceView(APIView, Generic[Caller]):
             connection.close()
             return self.look_up(digest)
 
-    def address_limit(self, request: HttpRequest) -> Limit:
-        bucket = address_bucket_of(client_address(request))
-        return Limit(f"{self.surface}:address:{bucket}", settings.ADDRESS_LIMIT)
+    def address_limit(self, request: HttpRequest) -> RateLimit:
+        bucket = rate_limit_bucket(client_address(request))
+        return RateLimit(f"{self.surface}:address:{bucket}", settings.ADDRESS_LIMIT)
 
-    def count(self, limit: Limit) -> None:
-        self.rate = count(limit)
+    def count(self, limit: RateLimit) -> None:
+        self.rate = count_request(limit)
         if self.rate is not None and self.rate.retry_after is not None:
             raise TooManyRequests(self.rate.retry_after)
 
@@ -172,7 +176,7 @@ class SurfaceView(APIView, Generic[Caller]):
     def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]  # any answer will do
         if isinstance(exc, NothingMatches):
             return self.nothing_matches()
-        return answer_exception(exc, {"view": self})
+        return exception_handler(exc, {"view": self})
 
     def finalize_response(  # type: ignore[override]  # any answer will do
         self, request: Request, response: HttpResponseBase, *args: Any, **kwargs: Any
@@ -189,8 +193,8 @@ class SurfaceView(APIView, Generic[Caller]):
     # For handlers -------------------------------------------------------------------------------------
 
     @cached_property
-    def parameters(self) -> Parameters:
-        return Parameters.of(self.request._request)
+    def parameters(self) -> QueryParameters:
+        return QueryParameters.of(self.request._request)
 
     @cached_property
     def page(self) -> Page:
@@ -231,7 +235,7 @@ class SurfaceView(APIView, Generic[Caller]):
         """Give what serializers may know of the request: the view, and so its tenant."""
         return {"view": self}
 
-    def validated(self, serializer: type[Sent], *, partial: bool = False) -> Sent:
+    def validated(self, serializer: type[InputSerializer], *, partial: bool = False) -> InputSerializer:
         """Validate the body, or refuse it with 422; with `partial` every field may be missing."""
         body = serializer(data=self.request.data, partial=partial, context=self.context())
         body.is_valid(raise_exception=True)
@@ -246,7 +250,7 @@ class SurfaceView(APIView, Generic[Caller]):
 
     def paged(self, serializer: BaseSerializer[Any], total: int) -> HttpResponse:
         """Answer the page asked for of a list of this length."""
-        return json_response(envelope(self.request._request, self.page, serializer.data, total))
+        return json_response(page_envelope(self.request._request, self.page, serializer.data, total))
 
     def page_of(self, rows: "QuerySet[Any]", serializer: type[Serializer]) -> HttpResponse:
         """Answer the page asked for of ordered rows."""
@@ -256,7 +260,7 @@ class SurfaceView(APIView, Generic[Caller]):
     def nothing_matches(self) -> HttpResponse:
         declared = operation_of(self, self.request.method)
         is_page = declared is not None and declared.answer.is_page
-        empty = envelope(self.request._request, self.page, [], 0) if is_page else {"data": []}
+        empty = page_envelope(self.request._request, self.page, [], 0) if is_page else {"data": []}
         return json_response(empty)
 
 
@@ -267,7 +271,7 @@ def _given_headers(response: Response) -> dict[str, str]:
 class KeyLimitedSurface(SurfaceView[Caller]):
     """Switch, key, caller, then the key's own limit; keys that nobody holds count against their address."""
 
-    def key_limit(self, caller: Caller) -> Limit:
+    def key_limit(self, caller: Caller) -> RateLimit:
         """Give the limit that the caller's key counts against. Each surface has its own."""
         raise NotImplementedError
 

@@ -5,7 +5,7 @@ from celery import shared_task
 from config.api.idempotency import RULES
 from config.celery.tasks import in_batches, one_at_a_time
 from config.queues import HOUSEKEEPING_SECONDS
-from config.retention.rules import forget
+from config.retention import forget
 
 
 @shared_task(name="api.forget_idempotency_records")

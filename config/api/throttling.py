@@ -7,7 +7,7 @@ from typing import Any, cast
 import redis as redis_client
 
 from config.metrics import count as count_metric
-from config.redis import RedisAway, attempt
+from config.redis import RedisUnavailable, call_redis
 
 WINDOW_SECONDS = 60
 # One script, so that no other request comes between the count and the decision. If somebody removed a counter's expiry,
@@ -27,7 +27,7 @@ DIGEST = hashlib.sha1(SCRIPT.encode(), usedforsecurity=False).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class RateLimit:
     """At most `size` requests in a window for one `bucket`. A bucket never holds a key's text."""
 
     bucket: str
@@ -35,7 +35,7 @@ class Limit:
 
 
 @dataclass(frozen=True, slots=True)
-class Rate:
+class RateLimitStatus:
     """The caller's state after this request. `retry_after` (seconds) is set only if the request was over the limit."""
 
     limit: int
@@ -47,7 +47,7 @@ class Rate:
         return {"X-RateLimit-Limit": str(self.limit), "X-RateLimit-Remaining": str(self.remaining)}
 
 
-def _count(redis: "redis_client.Redis", limit: Limit) -> list[int]:
+def _count(redis: "redis_client.Redis", limit: RateLimit) -> list[int]:
     arguments: tuple[Any, ...] = (1, f"limit:{limit.bucket}", limit.size, WINDOW_SECONDS * 1000)
     try:
         return cast("list[int]", redis.evalsha(DIGEST, *arguments))
@@ -55,15 +55,15 @@ def _count(redis: "redis_client.Redis", limit: Limit) -> list[int]:
         return cast("list[int]", redis.eval(SCRIPT, *arguments))
 
 
-def count(limit: Limit) -> Rate | None:
+def count_request(limit: RateLimit) -> RateLimitStatus | None:
     """Count one request. Returns None if Redis is away; then nothing is counted and everything passes."""
     try:
-        number, milliseconds = attempt(lambda redis: _count(redis, limit))
-    except RedisAway:
+        number, milliseconds = call_redis(lambda redis: _count(redis, limit))
+    except RedisUnavailable:
         count_metric("limiter_without_redis_total")
         return None
     too_many = number > limit.size
-    return Rate(
+    return RateLimitStatus(
         limit=limit.size,
         remaining=max(0, limit.size - number),
         # Redis keeps a counter through its last millisecond, so this is the next whole second after it.

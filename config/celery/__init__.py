@@ -9,10 +9,9 @@ from celery import Celery, Task, signals
 from django.conf import settings
 from django.db import transaction
 
-from config.celery.heartbeats import WorkerHeartbeat
-from config.celery.worker import KeptTasks
-from config.postgresql.races import tried_again
-from config.redis import RedisAway, attempt
+from config.celery.worker import ResidentTasks, WorkerHeartbeat
+from config.postgresql.concurrency import retry_on_conflict
+from config.redis import RedisUnavailable, call_redis
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 # Celery would run Django's system checks at every start and ignore their results. `migrate` runs them.
@@ -26,17 +25,17 @@ else:
     BaseTask = Task
 
 
-class RepeatedTask(BaseTask):
+class RetryOnConflictTask(BaseTask):
     """A task that runs again if the database has ended one of its transactions in favour of another."""
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
-        return tried_again(partial(super().__call__, *arguments, **named))
+        return retry_on_conflict(partial(super().__call__, *arguments, **named))
 
 
-app: "Celery[Task[..., Any]]" = Celery("config", task_cls=RepeatedTask)
+app: "Celery[Task[..., Any]]" = Celery("config", task_cls=RetryOnConflictTask)
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
-app.steps["consumer"].add(KeptTasks)
+app.steps["consumer"].add(ResidentTasks)
 app.steps["consumer"].add(WorkerHeartbeat)
 
 
@@ -51,8 +50,8 @@ def wake_up_channel(name: str) -> str:
 def wake_up_now(name: str) -> None:
     """Wake all who listen under this name. A lost or doubled wake-up is harmless, because rows are swept as well."""
     try:
-        attempt(lambda redis: redis.publish(wake_up_channel(name), b""))
-    except RedisAway:
+        call_redis(lambda redis: redis.publish(wake_up_channel(name), b""))
+    except RedisUnavailable:
         return
 
 

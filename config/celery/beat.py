@@ -9,8 +9,8 @@ from celery import beat
 from celery.schedules import schedule
 from django.conf import settings
 
-from config.celery.calls import WaitingCalls
-from config.celery.heartbeats import BROKER
+from config.celery.tasks import QueueLengths
+from config.celery.worker import BROKER
 from config.heartbeats import Heartbeat
 
 _started_at, _started = datetime.now(UTC), time.monotonic()
@@ -63,8 +63,8 @@ class Scheduler(beat.Scheduler):
         return super().apply_async(entry, producer=producer, advance=advance, **options)
 
     @cached_property
-    def waiting_calls(self) -> WaitingCalls:
-        return WaitingCalls(self.connection)
+    def waiting_calls(self) -> QueueLengths:
+        return QueueLengths(self.connection)
 
     def close(self) -> None:
         """Drop the connection without a goodbye: a broker that does not answer would hold beat for half a minute."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from celery import signals
 
-from config.celery.heartbeats import turns_of_this_task
+from config.celery.worker import task_heartbeat
 
 # Made before the pool's processes are forked, so that they see the worker's warm shutdown.
 stopping = multiprocessing.get_context("fork").Event()
@@ -25,7 +25,7 @@ def until_worker_ends(*, longest_seconds: float) -> Callable[[], bool]:
     It must stop if its worker ends or was killed, or if it has worked for too long. The task calls the function at each
     turn of its loop, so the function also writes the task's heartbeat.
     """
-    worker, until, turn = os.getppid(), time.monotonic() + longest_seconds, turns_of_this_task()
+    worker, until, turn = os.getppid(), time.monotonic() + longest_seconds, task_heartbeat()
 
     def should_stop() -> bool:
         turn()

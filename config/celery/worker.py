@@ -1,19 +1,83 @@
-"""Tasks that every worker of their queue keeps running, without beat, broker or clocks."""
+"""Tasks that every worker of their queue keeps running, without beat or broker, and the heartbeats of a worker."""
 
+import threading
 import uuid
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Final
 
-from celery import bootsteps
+from celery import bootsteps, current_task, signals
 from celery.worker.state import reserved_requests
+from django.conf import settings
 from kombu.message import Message
 from kombu.serialization import dumps
 
+from config.heartbeats import EVERY_SECONDS, Heartbeat
 from config.queues import TASKS
+
+BROKER: Final = "its broker"
+# The worker's name without its host. The pool's processes are forked from the worker, so they know it too.
+_process = ""
+
+
+@signals.celeryd_init.connect
+def remember_name(sender: str, **_: Any) -> None:
+    """Remember this worker's name, and record that it waits for its broker."""
+    global _process
+    _process = sender.partition("@")[0]
+    _heartbeat_of(_process).wait_for(BROKER)
+
+
+@signals.worker_shutdown.connect
+def forget(**_: Any) -> None:
+    """Remove the heartbeat files of a worker that ends in good order."""
+    for loop in ("", *(task.name for task in TASKS if task.is_kept)):
+        _heartbeat_of(_process, loop=loop).end()
+
+
+class WorkerHeartbeat(bootsteps.StartStopStep):
+    """Records that the worker's own loop turns. Without a broker the loop rightly stands still."""
+
+    requires = ("celery.worker.consumer.tasks:Tasks",)
+
+    def __init__(self, consumer: Any, **_: Any) -> None:
+        self.timer: Any = None
+
+    def start(self, consumer: Any) -> None:
+        consumed = consumer.app.amqp.queues.consume_from
+        kept = [task.name for task in TASKS if task.is_kept and task.queue.name in consumed]
+        heartbeat = _heartbeat_of(_process, loops=kept)
+        heartbeat.turn()
+        self.timer = consumer.timer.call_repeatedly(EVERY_SECONDS, heartbeat.turn)
+
+    def stop(self, consumer: Any) -> None:
+        if self.timer is not None:
+            self.timer.cancel()
+            self.timer = None
+        _heartbeat_of(_process).wait_for(BROKER)
+
+
+def task_heartbeat() -> Callable[[], None]:
+    """Return the function that a kept task calls at each turn of its loop. Calls from other threads do not count."""
+    name = getattr(current_task, "name", "")  # empty if the task is called by hand
+    if not (_process and name):
+        return lambda: None
+    heartbeat, thread = _heartbeat_of(_process, loop=name), threading.get_ident()
+
+    def turn() -> None:
+        if threading.get_ident() == thread:
+            heartbeat.turn()
+
+    return turn
+
+
+def _heartbeat_of(process: str, *, loop: str = "", loops: list[str] | None = None) -> Heartbeat:
+    return Heartbeat(settings.HEARTBEAT_DIRECTORY, process, loop=loop, loops=loops or ())
+
 
 LOOK_SECONDS = 0.5
 
 
-class KeptTasks(bootsteps.StartStopStep):
+class ResidentTasks(bootsteps.StartStopStep):
     """Looks twice a second whether each kept task runs in this worker, and starts it if not.
 
     So a task starts when the worker is ready, when its last run has ended, and when its process was killed.
@@ -28,7 +92,7 @@ class KeptTasks(bootsteps.StartStopStep):
         consumed = consumer.app.amqp.queues.consume_from
         names = [task.name for task in TASKS if task.is_kept and task.queue.name in consumed]
         if names:
-            self.timer = consumer.timer.call_repeatedly(LOOK_SECONDS, begin_missing, (consumer, names))
+            self.timer = consumer.timer.call_repeatedly(LOOK_SECONDS, start_missing, (consumer, names))
 
     def stop(self, consumer: Any) -> None:
         if self.timer is not None:
@@ -36,11 +100,11 @@ class KeptTasks(bootsteps.StartStopStep):
             self.timer = None
 
 
-def begin_missing(consumer: Any, names: list[str]) -> None:
+def start_missing(consumer: Any, names: list[str]) -> None:
     """Start each of these tasks that does not run in this worker."""
     for name in names:
         if not any(request.name == name and is_alive(consumer, request) for request in tuple(reserved_requests)):
-            begin(consumer, name)
+            start_task(consumer, name)
 
 
 def is_alive(consumer: Any, request: Any) -> bool:
@@ -49,7 +113,7 @@ def is_alive(consumer: Any, request: Any) -> bool:
     return request.worker_pid is None or processes is None or request.worker_pid in processes
 
 
-def begin(consumer: Any, name: str) -> None:
+def start_task(consumer: Any, name: str) -> None:
     """Pass a call of the task to the pool as if the broker had brought it."""
     call = consumer.app.amqp.as_task_v2(str(uuid.uuid4()), name, args=(), kwargs={})
     content_type, content_encoding, body = dumps(call.body, serializer="json")

@@ -1,15 +1,200 @@
-"""The sender: any number of POSTs at once from one thread, over libcurl's multi interface."""
+"""Sends any number of POSTs at once from one thread, over libcurl's multi interface, and downloads files."""
 
+import hashlib
 import resource
+import selectors
+import socket
 from collections.abc import Callable
-from typing import Any, Final
+from typing import IO, Any, Final, NamedTuple
 
 import certifi
 import pycurl
 
-from config.http.exchange import Limits, Request, Result
-from config.http.sockets import SocketWatch
-from config.http.transfer import Transfer
+from config.http import error_codes
+from config.http.guard import VettedTarget
+from config.http.transfer import DuplicatedSocket, Limits, Request, Result, Transfer, route_to
+
+_SLOWEST_BYTES_A_SECOND: Final = 512
+_SLOW_SECONDS: Final = 10
+_CONNECT_MS: Final = 5_000
+
+
+class Downloaded(NamedTuple):
+    """The outcome. `error` is None if the whole file came with a 2xx status and within its limits."""
+
+    status: int | None
+    error: str | None
+    size: int
+    sha256: bytes
+    content_type: str
+
+
+class _Taking:
+    """Counts the data, and stops at the limit."""
+
+    def __init__(self, into: IO[bytes], most_bytes: int, vetted: VettedTarget) -> None:
+        self.into, self.most_bytes, self.vetted = into, most_bytes, vetted
+        self.size, self.digest, self.is_too_large = 0, hashlib.sha256(), False
+
+    def take(self, data: bytes) -> int:
+        self.size += len(data)
+        if self.size > self.most_bytes:
+            self.is_too_large = True
+            return 0
+        self.digest.update(data)
+        self.into.write(data)
+        return len(data)
+
+    def open_socket(self, _purpose: int, peer: Any) -> socket.socket | int:
+        """Refuse any address that was not vetted."""
+        if peer.addr[0] not in self.vetted.addresses:
+            return int(pycurl.SOCKET_BAD)
+        return DuplicatedSocket(peer.family, peer.socktype, peer.protocol)
+
+
+def download(
+    vetted: VettedTarget, into: IO[bytes], *, headers: tuple[str, ...] = (), most_bytes: int, seconds: float
+) -> Downloaded:
+    """Fetch a URL into a file. A redirect counts like any other answer that is not a 2xx."""
+    taking = _Taking(into, most_bytes, vetted)
+    route = route_to(vetted.addresses, vetted.target.port)
+    options: dict[int, Any] = {
+        pycurl.URL: vetted.target.url,
+        pycurl.HTTPHEADER: [*headers, "Accept-Encoding: identity"],
+        pycurl.CONNECT_TO: route.connect_to,
+        pycurl.RESOLVE: route.resolve,
+        pycurl.FOLLOWLOCATION: 0,
+        pycurl.PROTOCOLS: pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS,
+        pycurl.PROXY: "",
+        pycurl.NETRC: pycurl.NETRC_IGNORED,
+        pycurl.NOSIGNAL: 1,
+        pycurl.CAINFO: certifi.where(),
+        pycurl.SSLVERSION: pycurl.SSLVERSION_TLSv1_2,
+        pycurl.TIMEOUT_MS: int(seconds * 1000),
+        pycurl.CONNECTTIMEOUT_MS: _CONNECT_MS,
+        pycurl.LOW_SPEED_LIMIT: _SLOWEST_BYTES_A_SECOND,
+        pycurl.LOW_SPEED_TIME: _SLOW_SECONDS,
+        pycurl.OPENSOCKETFUNCTION: taking.open_socket,
+        pycurl.WRITEFUNCTION: taking.take,
+    }
+    curl: Any = pycurl.Curl()
+    try:
+        for option, value in options.items():
+            curl.setopt(option, value)
+        return _perform(curl, taking)
+    finally:
+        curl.close()
+
+
+def _perform(curl: Any, taking: _Taking) -> Downloaded:
+    code = 0
+    try:
+        curl.perform()
+    except pycurl.error as fault:
+        code = fault.args[0]
+    said = curl.getinfo(pycurl.RESPONSE_CODE) or None
+    error = error_codes.of_curl_code(code, sent=curl.getinfo(pycurl.REQUEST_SIZE) > 0) if code else None
+    if taking.is_too_large:
+        error = error_codes.TOO_LARGE
+    elif error is None:
+        error = error_codes.of_status(said) if said else error_codes.INVALID_ANSWER
+    content_type = (curl.getinfo(pycurl.CONTENT_TYPE) or "").partition(";")[0].strip().lower()
+    return Downloaded(said, error, taking.size, taking.digest.digest(), content_type)
+
+
+_READ, _WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
+_EVENTS: Final[dict[int, int]] = {
+    pycurl.POLL_NONE: 0,
+    pycurl.POLL_IN: _READ,
+    pycurl.POLL_OUT: _WRITE,
+    pycurl.POLL_INOUT: _READ | _WRITE,
+}
+_CURL_FLAGS: Final[dict[int, int]] = {
+    _READ: pycurl.CSELECT_IN,
+    _WRITE: pycurl.CSELECT_OUT,
+    _READ | _WRITE: pycurl.CSELECT_IN | pycurl.CSELECT_OUT,
+}
+
+
+class SocketWatch:
+    """Watches the sockets that libcurl asks for, with as few system calls as possible.
+
+    libcurl lets go of a socket after each request, and asks for it again with the next request on the same connection.
+    So a socket that was let go stays registered: it is parked. Once another socket was opened, it may have the number
+    of a parked one, so a parked socket is registered anew when it comes back.
+    """
+
+    def __init__(self) -> None:
+        self._selector = selectors.DefaultSelector()
+        self._watched: dict[int, int] = {}  # descriptor to events
+        self._parked: dict[int, int] = {}  # descriptor to the generation in which it was let go
+        self._generation = 0
+        self.was_idle = False  # whether the last `wait` found nothing ready at first
+        self._wake_reader, self._wake_writer = socket.socketpair()
+        self._wake_reader.setblocking(False)
+        self._wake_writer.setblocking(False)
+        self._selector.register(self._wake_reader, _READ)
+
+    def note_new_socket(self) -> None:
+        """Call this whenever libcurl opens a socket."""
+        self._generation += 1
+
+    def follow(self, what: int, descriptor: int, _multi: object, _data: object) -> None:
+        """libcurl's socket callback."""
+        if what == pycurl.POLL_REMOVE:
+            self._parked[descriptor] = self._generation
+            return
+        still_its_own = self._parked.pop(descriptor, self._generation) == self._generation
+        wanted = _EVENTS[what]
+        if still_its_own and self._watched.get(descriptor) == wanted:
+            return
+        # Registered anew, not modified: an exception in this callback would stop all of libcurl's transfers.
+        self._forget(descriptor)
+        if wanted:
+            self._selector.register(descriptor, wanted)
+            self._watched[descriptor] = wanted
+
+    def wait(self, timeout_s: float) -> list[tuple[int, int]]:
+        """Return descriptors that are ready, each with libcurl's flags; none after `timeout_s` or a wake-up."""
+        ready = []
+        found = self._selector.select(0.0)
+        self.was_idle = not found
+        if not found and timeout_s > 0:
+            found = self._selector.select(timeout_s)
+        for key, events in found:
+            descriptor = key.fd
+            if descriptor in self._parked:
+                # The receiver closed a connection that nobody uses. libcurl notices by itself.
+                self._forget(descriptor)
+            elif key.fileobj is self._wake_reader:
+                self._drain_wake_ups()
+            else:
+                ready.append((descriptor, _CURL_FLAGS[events]))
+        return ready
+
+    def wake_up(self) -> None:
+        """End the current wait, or the next one. Any thread may call this."""
+        try:
+            self._wake_writer.send(b"\0")
+        except OSError:
+            return  # full of wake-ups already, or closed
+
+    def close(self) -> None:
+        self._selector.close()
+        self._wake_reader.close()
+        self._wake_writer.close()
+
+    def _drain_wake_ups(self) -> None:
+        try:
+            while self._wake_reader.recv(4096):
+                pass
+        except BlockingIOError:
+            return
+
+    def _forget(self, descriptor: int) -> None:
+        if self._watched.pop(descriptor, 0):
+            self._selector.unregister(descriptor)
+
 
 # Enough for a kept connection to each of some thousand endpoints.
 _MOST_CONNECTIONS: Final = 4096
@@ -25,7 +210,7 @@ def max_connections() -> int:
     return max(16, min(_MOST_CONNECTIONS, files - _OTHER_FILES))
 
 
-class Sender:
+class HTTPClient:
     """Sends requests side by side and returns their results.
 
     Call all methods but `wake` from one thread. The sender takes every request: the caller limits how many are in

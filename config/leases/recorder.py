@@ -9,8 +9,7 @@ from typing import Generic, TypeVar
 
 import psycopg
 
-from config.leases.connection import Connection
-from config.leases.database_thread import REST_AFTER_FAULT_SECONDS, DatabaseThread
+from config.leases.connections import REST_AFTER_FAULT_SECONDS, Connection, DatabaseThread
 
 logger = logging.getLogger(__name__)
 

@@ -1,6 +1,10 @@
-"""The Django app of the operators' commands and checks. It stands above every other app."""
+"""The Django app of the operators' commands and checks, and the one in place of `django.contrib.admin`.
+
+The app of the commands and checks stands above every other app.
+"""
 
 from django.apps import AppConfig
+from django.contrib.admin.apps import AdminConfig
 
 
 class OperationsConfig(AppConfig):
@@ -8,12 +12,14 @@ class OperationsConfig(AppConfig):
     label = "operations"
 
     def ready(self) -> None:
-        from config.garbage import resume_collection
+        from config.garbage_collection import resume_collection
         from config.metrics import METRICS
         from config.operations import checks  # noqa: F401  # registers the system checks once the models are there
-        from config.operations.metrics.hosts import HOST_METRICS
-        from config.operations.metrics.queues import QUEUE_METRICS
-        from config.operations.metrics.servers import SERVER_METRICS
+        from config.operations.system_metrics import HOST_METRICS, QUEUE_METRICS, SERVER_METRICS
 
         METRICS.add(*SERVER_METRICS, *QUEUE_METRICS, *HOST_METRICS)
         resume_collection()
+
+
+class SupportAdminConfig(AdminConfig):
+    default_site = "config.operations.site.SupportSite"

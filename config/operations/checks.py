@@ -10,8 +10,7 @@ from django.core.checks import Warning as CheckWarning
 from django.core.exceptions import ImproperlyConfigured
 from django.db import connections
 
-from config.encryption import UnreadableSecret, keyring
-from config.encryption.stored import Column, columns_of
+from config.encryption import Column, UnreadableSecret, columns_of, keyring
 from config.recovery.identity import waits_for_confirmation
 
 # The number of standbys that follow, whether commits wait for one, and whether commits of web connections do.

@@ -21,7 +21,7 @@ from agency.services.people.sessions import end_sessions
 from agency.services.people.users import agencies_of, erase_user
 from config.db import database_now
 from config.errors import Conflict
-from config.postgresql.races import tried_again
+from config.postgresql.concurrency import retry_on_conflict
 from workspaces.subaccounts.models import Workspace, WorkspaceMember
 from workspaces.subaccounts.services import remove_workspace_member, replace_owner
 
@@ -67,7 +67,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class PersonalData:
     """The words that name a person, and the words that replace them."""
 
     email: str
@@ -115,14 +115,14 @@ def email_mark(number: int) -> str:
     return f"erased-{number}@erased.invalid"
 
 
-def words_of(user: User) -> Words:
+def personal_data_of(user: User) -> PersonalData:
     """Collect the person's address and names."""
     owned = Workspace.objects.filter(owner=user).values_list("owner_name", flat=True)
     names = {name.strip() for name in [user.name, *owned] if len(name.strip()) > 1}
-    return Words(user.email, tuple(sorted(names)), email_mark(user.pk))
+    return PersonalData(user.email, tuple(sorted(names)), email_mark(user.pk))
 
 
-def end_what_is_theirs(user: User, words: Words, replacement: User | None) -> None:
+def close_account(user: User, words: PersonalData, replacement: User | None) -> None:
     """End the person's sign-ins, memberships and e-mails, hand over what they own, and empty their row.
 
     All of this is one transaction. Raises `OwnsWorkspaces` and, for the last owner of an agency, `LastOwner`.
@@ -142,7 +142,7 @@ def end_what_is_theirs(user: User, words: Words, replacement: User | None) -> No
         end_sessions(user=user)
 
 
-def occurrences(words: Words) -> Counter[str]:
+def count_mentions(words: PersonalData) -> Counter[str]:
     """Count the rows that name the person, by table and column."""
     return Counter(
         {
@@ -154,7 +154,7 @@ def occurrences(words: Words) -> Counter[str]:
     )
 
 
-def rewrite(words: Words) -> Counter[str]:
+def anonymize(words: PersonalData) -> Counter[str]:
     """Replace every mention of the person. Returns what is left after some passes, which is usually nothing."""
     for _ in range(PASSES):
         found = list(_mentions(words))
@@ -163,8 +163,8 @@ def rewrite(words: Words) -> Counter[str]:
         for table in found:
             rows = list(table.rows)
             for start in range(0, len(rows), BATCH):
-                tried_again(partial(_rewrite, table, rows[start : start + BATCH], words))
-    return occurrences(words)
+                retry_on_conflict(partial(_rewrite, table, rows[start : start + BATCH], words))
+    return count_mentions(words)
 
 
 def forget_addresses(user: User) -> None:
@@ -189,7 +189,7 @@ class Mentions:
     rows: dict[str, list[bool]]
 
 
-def _mentions(words: Words) -> Iterator[Mentions]:
+def _mentions(words: PersonalData) -> Iterator[Mentions]:
     """Yield the tables that name the person. Each is read once, which may take long and locks nothing."""
     for _, columns in groupby(_columns(), key=attrgetter("table")):
         found = _find(list(columns), words)
@@ -203,7 +203,7 @@ def _columns() -> list[Column]:
         return [Column(*row) for row in cursor.fetchall()]
 
 
-def _find(columns: list[Column], words: Words) -> Mentions:
+def _find(columns: list[Column], words: PersonalData) -> Mentions:
     """Search all columns of a table at once. Only rows that match as a whole are searched column by column."""
     patterns = [[pattern for pattern, _ in words.patterns(column)] for column in columns]
     each = [
@@ -221,7 +221,7 @@ def _find(columns: list[Column], words: Words) -> Mentions:
         return Mentions(columns, dict(cursor.fetchall()))
 
 
-def _rewrite(table: Mentions, rows: list[str], words: Words) -> None:
+def _rewrite(table: Mentions, rows: list[str], words: PersonalData) -> None:
     """Rewrite a few rows by their places. A row that was changed meanwhile has moved; the next pass finds it.
 
     Another row may have come into its place. Only mentions of the person change in it.

@@ -17,7 +17,7 @@ from workspaces.conversations.services.outbound.recovery import fail_queued_mess
 FULL_HOURS: Final = 24
 
 
-class Doubted(NamedTuple):
+class HeldBack(NamedTuple):
     """Counts of what may have been sent already."""
 
     broadcasts: int
@@ -42,7 +42,7 @@ def confirm_database() -> None:
         wake_up(name)
 
 
-def doubt_what_may_have_left() -> Doubted:
+def hold_back_possibly_sent() -> HeldBack:
     """Hold back all that may have been sent, and tell the people concerned. If it breaks off, run it again.
 
     The workers claim nothing meanwhile. Each step is a separate transaction, and finds what an earlier run has left.
@@ -55,4 +55,4 @@ def doubt_what_may_have_left() -> Doubted:
     with connection.cursor() as cursor:
         restore = last_confirmed(cursor)
     messages = fail_queued_messages(restore=f"{restore or now:%Y-%m-%dT%H:%M:%S.%f}", now=now)
-    return Doubted(broadcasts, recipients, paused, scheduled, messages, allowances)
+    return HeldBack(broadcasts, recipients, paused, scheduled, messages, allowances)

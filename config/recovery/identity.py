@@ -8,7 +8,7 @@ import logging
 from datetime import datetime
 from typing import Any, Final
 
-from config.redis import RedisAway, attempt
+from config.redis import RedisUnavailable, call_redis
 
 logger = logging.getLogger(__name__)
 
@@ -95,8 +95,8 @@ def _lies_behind(executor: Any, server: int) -> bool:
     Redis is read before the position, so a position that another worker stores in between does not count.
     """
     try:
-        known = attempt(lambda redis: redis.get(KEY.format(server)))
-    except RedisAway:
+        known = call_redis(lambda redis: redis.get(KEY.format(server)))
+    except RedisUnavailable:
         return False
     _, position = _row(executor, POSITION)
     if known is not None and int(known) > position:
@@ -108,6 +108,6 @@ def _lies_behind(executor: Any, server: int) -> bool:
 
 def _remember(server: int, position: int) -> None:
     try:
-        attempt(lambda redis: redis.set(KEY.format(server), position))
-    except RedisAway:
+        call_redis(lambda redis: redis.set(KEY.format(server), position))
+    except RedisUnavailable:
         logger.warning("what is known of the database could not be kept in Redis")

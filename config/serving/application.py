@@ -4,31 +4,102 @@ import asyncio
 import contextlib
 import logging
 import signal
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, Final
+from urllib.parse import unquote_to_bytes
 from wsgiref.util import FileWrapper
 
-from config.api.errors.faults import RETRY_AFTER_SECONDS, UNAVAILABLE
+from config.api.errors import RETRY_AFTER_SECONDS, UNAVAILABLE
+from config.event_loop_responses import EventLoopResponse, event_loop_routes
 from config.event_streams import EventStreamResponse
-from config.loop_answers import LoopAnswer, loop_paths
-from config.metrics import count, report
-from config.postgresql.waits import set_longest_wait
+from config.metrics import count, register_gauge
+from config.postgresql.base import set_answer_timeout
 from config.redis import connect_async
 from config.request_bodies import BodyRule, body_rules
-from config.serving.answers import is_liveness, send_liveness, send_loop_answer, send_refusal
-from config.serving.bodies import Body, BodyRefused, Headers, Receive, is_large, read_body, unread_body
-from config.serving.environ import wsgi_environ
+from config.serving.bodies import (
+    ASKS,
+    Body,
+    BodyRefused,
+    Headers,
+    LargeBodies,
+    Receive,
+    TooManyBodies,
+    is_admitted,
+    is_large,
+    read_body,
+    unread_body,
+)
 from config.serving.event_streams import EventStream, EventStreamHub
-from config.serving.large_bodies import ASKS, LargeBodies, TooManyBodies, is_admitted
-from config.serving.responses import ClientGone, FileStream, RawHeaders, Send, Stream, send_stream, send_whole
-from config.serving.threads import Threads
+from config.serving.responses import (
+    BufferedStream,
+    Disconnected,
+    FileStream,
+    RawHeaders,
+    Send,
+    is_liveness,
+    send_liveness,
+    send_loop_answer,
+    send_refusal,
+    send_stream,
+    send_whole,
+)
+from config.serving.threads import ThreadPool
+
+# A cookie may hold a comma, so cookie headers are not joined with one.
+JOINED_BY = {"HTTP_COOKIE": "; "}
+
+
+def cgi_headers(headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
+    """Return headers by their CGI names, with repeated ones joined.
+
+    A name with an underscore is dropped. It would read like the name with a hyphen, which a proxy has checked.
+    """
+    found: dict[str, str] = {}
+    for raw_name, raw_value in headers:
+        if b"_" in raw_name or raw_name in (b"content-length", b"transfer-encoding"):
+            continue
+        name, value = raw_name.decode("latin-1").upper().replace("-", "_"), raw_value.decode("latin-1")
+        key = name if name == "CONTENT_TYPE" else f"HTTP_{name}"
+        found[key] = f"{found[key]}{JOINED_BY.get(key, ',')}{value}" if key in found else value
+    return found
+
+
+def wsgi_environ(scope: Mapping[str, Any], body: Body) -> dict[str, Any]:
+    """Return the environment of PEP 3333. Texts are bytes read as Latin-1, and a body always has a length."""
+    root = scope.get("root_path", "")
+    path = unquote_to_bytes(scope["raw_path"]).decode("latin-1")
+    server, client = scope.get("server") or ("", ""), scope.get("client") or ("", "")
+    environ = {
+        "REQUEST_METHOD": scope["method"],
+        "SCRIPT_NAME": root,
+        "PATH_INFO": path.removeprefix(root) if root else path,
+        "QUERY_STRING": scope["query_string"].decode("latin-1"),
+        "SERVER_NAME": server[0],
+        "SERVER_PORT": str(server[1]),
+        "SERVER_PROTOCOL": f"HTTP/{scope['http_version']}",
+        "REMOTE_ADDR": client[0],
+        "wsgi.version": (1, 0),
+        "wsgi.url_scheme": scope["scheme"],
+        "wsgi.input": body.stream,
+        "wsgi.errors": sys.stderr,
+        "wsgi.multithread": True,
+        "wsgi.multiprocess": True,
+        "wsgi.run_once": False,
+        "wsgi.file_wrapper": FileWrapper,
+        **cgi_headers(scope["headers"]),
+    }
+    if body.length is not None:
+        environ["CONTENT_LENGTH"] = str(body.length)
+    return environ
+
 
 logger = logging.getLogger(__name__)
 
 WSGIApplication = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
-Content = bytes | Stream | FileStream | EventStreamResponse
+Content = bytes | BufferedStream | FileStream | EventStreamResponse
 Answer = tuple[int, RawHeaders, Content]
 Work = Callable[[], bool]
 
@@ -52,15 +123,15 @@ class WSGIInThreads:
 
     def __init__(self, application: WSGIApplication, *, threads: int, database_seconds: float) -> None:
         self.application, self.database_seconds = application, database_seconds
-        self.threads = Threads("requests", threads, wait_seconds=WAIT_SECONDS)
-        self.readiness = Threads("readiness", 1, wait_seconds=READINESS_WAIT_SECONDS)
+        self.threads = ThreadPool("requests", threads, wait_seconds=WAIT_SECONDS)
+        self.readiness = ThreadPool("readiness", 1, wait_seconds=READINESS_WAIT_SECONDS)
         self.event_streams = EventStreamHub(connect_async)
         self.is_leaving = False
         self._later: dict[Work, asyncio.TimerHandle] = {}
         self.under_way: Counter[str] = Counter()
         self.large_bodies = LargeBodies()
-        report("web_threads", lambda: self.threads.size)
-        report("web_threads_busy", lambda: self.threads.busy)
+        register_gauge("web_threads", lambda: self.threads.size)
+        register_gauge("web_threads_busy", lambda: self.threads.busy)
 
     async def __call__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
@@ -89,7 +160,7 @@ class WSGIInThreads:
         if is_liveness(scope):
             await send_liveness(send)
             return
-        quick = loop_paths.answer(scope)
+        quick = event_loop_routes.answer(scope)
         if quick:
             await self._answer_quickly(scope, send, quick)
             return
@@ -103,7 +174,7 @@ class WSGIInThreads:
         finally:
             self.under_way[rule.name] -= 1
 
-    async def _answer_quickly(self, scope: Mapping[str, Any], send: Send, answer: LoopAnswer) -> None:
+    async def _answer_quickly(self, scope: Mapping[str, Any], send: Send, answer: EventLoopResponse) -> None:
         if answer.afterwards and not self.is_leaving:
             self._do_later(answer.afterwards, AFTERWARDS_SECONDS)
         elif answer.afterwards:
@@ -124,7 +195,7 @@ class WSGIInThreads:
         self.threads.submit(partial(self._do_afterwards, work, asyncio.get_running_loop()), None)
 
     def _do_afterwards(self, work: Work, loop: asyncio.AbstractEventLoop, waited: float) -> None:
-        set_longest_wait(self.database_seconds, waited=0.0)
+        set_answer_timeout(self.database_seconds, waited=0.0)
         is_left = True  # also if it raises
         try:
             is_left = work()
@@ -195,7 +266,9 @@ class WSGIInThreads:
         else:
             await send_stream(send, receive, status, answered + more, self._opened(content))
 
-    def _opened(self, content: Stream | FileStream | EventStreamResponse) -> Stream | FileStream | EventStream:
+    def _opened(
+        self, content: BufferedStream | FileStream | EventStreamResponse
+    ) -> BufferedStream | FileStream | EventStream:
         if isinstance(content, EventStreamResponse):
             return EventStream(self.event_streams, content.topic, content.after)
         return content
@@ -204,13 +277,13 @@ class WSGIInThreads:
         """Have the request answered in a thread; None if no thread became free in time."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Answer | None] = loop.create_future()
-        exchange = Exchange(self.application, {**wsgi_environ(scope, body), **extra}, loop, future)
+        exchange = WSGICall(self.application, {**wsgi_environ(scope, body), **extra}, loop, future)
         threads = self.readiness if scope["path"] == "/readyz" else self.threads
         threads.submit(partial(self._serve, exchange), lambda: _settle(future, None))
         return await future
 
-    def _serve(self, exchange: "Exchange", waited: float) -> None:
-        set_longest_wait(self.database_seconds, waited=waited)
+    def _serve(self, exchange: "WSGICall", waited: float) -> None:
+        set_answer_timeout(self.database_seconds, waited=waited)
         exchange.run()
 
 
@@ -219,7 +292,7 @@ def _settle(future: "asyncio.Future[Answer | None]", answer: Answer | None) -> N
         future.set_result(answer)
 
 
-class Exchange:
+class WSGICall:
     """Takes one request through the WSGI application, in a thread."""
 
     def __init__(
@@ -236,7 +309,7 @@ class Exchange:
         """Answer the request, or stop because the client has gone."""
         try:
             self._pass_on(self.application(self.environ, self._start_response))
-        except ClientGone:
+        except Disconnected:
             return
         except Exception:
             logger.exception("the application met a fault outside of Django")
@@ -271,7 +344,7 @@ class Exchange:
                 close()
 
     def _stream(self, pieces: Iterable[bytes]) -> None:
-        stream, is_whole = Stream(self.loop), False
+        stream, is_whole = BufferedStream(self.loop), False
         self._answer(stream)
         try:
             for piece in pieces:

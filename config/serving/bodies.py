@@ -1,13 +1,17 @@
-"""Reads a request's body on the event loop, bounded in size and time, so that no thread waits for a slow sender."""
+"""Reads a request's body on the event loop, bounded in size, time and number, so that no thread waits for a sender."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any, Final, NamedTuple
 
+from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
 
-from config.request_bodies import BodyRule
+from config.api.requests import client_address_of, rate_limit_bucket
+from config.request_bodies import BODY_ADMITTED, BodyRule
 
 Receive = Callable[[], Awaitable[Mapping[str, Any]]]
 Headers = Mapping[bytes, bytes]
@@ -115,3 +119,56 @@ async def _receive_all(stream: IO[bytes], most: int, receive: Receive) -> int:
     except TimeoutError:
         raise BodyRefused(408, "The body came too slowly.") from None
     return size
+
+
+# The server asks before it reads any of a body that does not stay in memory. The request runs through Django's
+# middleware without its body, and `config.serving.middleware` says whether the body is wanted. If it is not, Django's
+# refusal is the answer.
+
+ASKS: Final = "config.asks_for_body"
+# Limits for one sender (a session, a key), one address and one process.
+MOST_KNOWN: Final = (4, 16, 32)
+MOST_OF_STRANGERS: Final = (4, 4, 32)
+
+
+def is_admitted(headers: Iterable[tuple[bytes, bytes]]) -> bool:
+    """Return whether an answer tells the server to read the body and to ask again with it."""
+    return any(name == BODY_ADMITTED.lower().encode() for name, _ in headers)
+
+
+class TooManyBodies(Exception):
+    """The sender, the address or the process has too many large bodies under way."""
+
+
+class LargeBodies:
+    """Counts the large bodies under way in this process, on its event loop."""
+
+    def __init__(self) -> None:
+        self._under_way: Counter[tuple[str, ...]] = Counter()
+
+    @contextmanager
+    def one_more(self, rule: BodyRule, environ: Mapping[str, Any]) -> Iterator[None]:
+        """Count one body until the block ends. Raises `TooManyBodies`."""
+        is_known = rule.signed_in or bool(rule.headers)
+        kind, most = ("known", MOST_KNOWN) if is_known else ("strangers", MOST_OF_STRANGERS)
+        address = rate_limit_bucket(client_address_of(environ))
+        sender = (kind, "sender", _sender(environ, rule) or address)
+        counted = (sender, (kind, "address", address), (kind, "process"))
+        if any(self._under_way[one] >= limit for one, limit in zip(counted, most, strict=True)):
+            raise TooManyBodies
+        self._under_way.update(counted)
+        try:
+            yield
+        finally:
+            self._under_way.subtract(counted)
+            self._under_way += Counter()  # drops senders that have none left
+
+
+def _sender(environ: Mapping[str, Any], rule: BodyRule) -> str:
+    """Return what identifies a sender: the header that the path needs, else the session's cookie."""
+    for header in rule.headers:
+        value = environ.get(f"HTTP_{header.decode().upper().replace('-', '_')}")
+        if value:
+            return str(value)
+    cookies = str(environ.get("HTTP_COOKIE", "")).split(";")
+    return next((one.strip() for one in cookies if one.strip().startswith(f"{settings.SESSION_COOKIE_NAME}=")), "")

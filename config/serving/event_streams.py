@@ -12,9 +12,9 @@ from typing import Any, Final
 import redis.asyncio
 from redis.exceptions import RedisError
 
-from config.event_streams import DATA, KEPT_ENTRIES, KEPT_SECONDS, REFETCH, stream_key
-from config.metrics import report
-from config.serving.responses import ClientGone
+from config.event_streams import DATA, REFETCH, STREAM_MAXLEN, STREAM_TTL_SECONDS, stream_key
+from config.metrics import register_gauge
+from config.serving.responses import Disconnected
 
 logger = logging.getLogger(__name__)
 
@@ -75,7 +75,7 @@ class EventStream:
         while True:
             self._changed.clear()
             if self._client_has_gone:
-                raise ClientGone
+                raise Disconnected
             if self._waiting:
                 told = b"".join(self._waiting)
                 self._waiting.clear()
@@ -116,7 +116,7 @@ class EventStreamHub:
         self._confirmed: dict[str, asyncio.Event] = {}
         self._after_gap: set[str] = set()
         self.is_ending = False
-        report("web_event_streams", lambda: self.size)
+        register_gauge("web_event_streams", lambda: self.size)
 
     @property
     def size(self) -> int:
@@ -158,13 +158,13 @@ class EventStreamHub:
                 self._after_gap.add(key)
 
     async def _tell_missed(self, stream: EventStream, key: str, after: tuple[int, int]) -> None:
-        if self._client is None or time.time() - after[0] / 1000 > KEPT_SECONDS:
+        if self._client is None or time.time() - after[0] / 1000 > STREAM_TTL_SECONDS:
             stream.tell_to_refetch()
             return
         kept: Any = await self._client.xrange(key)
         missed = [(entry.decode(), fields[DATA.encode()]) for entry, fields in kept]
         first = _position(missed[0][0]) if missed else None
-        if len(missed) >= KEPT_ENTRIES and first is not None and first > after:
+        if len(missed) >= STREAM_MAXLEN and first is not None and first > after:
             stream.tell_to_refetch()
         for entry, data in missed:
             stream.tell(entry, data)

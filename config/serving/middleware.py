@@ -1,21 +1,62 @@
-"""Middleware around every request: its id, its scheme, and the headers that browsers obey."""
+"""Middleware around every request: its id, scheme, session and headers, and whether its large body is read."""
 
 import logging
 import time
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, cast
 
 from django.conf import settings
 from django.contrib.auth.middleware import AuthenticationMiddleware
+from django.contrib.auth.views import redirect_to_login
 from django.contrib.messages.middleware import MessageMiddleware
+from django.contrib.sessions.backends.base import SessionBase
 from django.contrib.sessions.middleware import SessionMiddleware
 from django.core.exceptions import MiddlewareNotUsed
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.urls import Resolver404, ResolverMatch, resolve
 
-from config.api.requests.clients import comes_from_a_proxy
-from config.logs import name_request, request_id
-from config.request_bodies import ADMITTED
-from config.serving.host_sessions import HostSession, host_bound
+from config.api.keys import presented_key
+from config.api.requests import is_from_trusted_proxy
+from config.api.surface import NEGOTIATION, JSONRequest, SurfaceView
+from config.logs import request_id, request_id_for
+from config.request_bodies import BODY_ADMITTED, body_rules
+from config.serving.bodies import ASKS
+
+# On another agency's host the same cookie counts as unknown. The session itself stays as it is, and cannot be read or
+# ended from there.
+
+# The key of the agency's id in the session's data. None, or no id, stands for the installation.
+HOST_AGENCY = "host_agency"
+
+
+class HostSession(SessionBase):
+    """Goes in front of a session store, so that each session is good for one host."""
+
+    host_agency_id: int | None = None
+
+    def load(self) -> dict[str, Any]:
+        """Read the session. A session of another host reads like one that has ended."""
+        data = super().load()
+        if self.session_key and data.pop(HOST_AGENCY, None) != self.host_agency_id:
+            self._session_key = None
+            return {}
+        return data
+
+    def encode(self, session_dict: dict[str, Any]) -> str:
+        return super().encode({**session_dict, HOST_AGENCY: self.host_agency_id})
+
+    def flush(self) -> None:
+        """End the session, but only if it belongs to this host."""
+        self._get_session()  # type: ignore[attr-defined]  # Django's own, behind every way to read
+        super().flush()
+
+
+@lru_cache(maxsize=4)
+def host_bound(store: type[SessionBase]) -> type[HostSession]:
+    """Return a store of the same sessions in which each is good for one host."""
+    return type("SessionStore", (HostSession, store), {"__doc__": HostSession.__doc__})
+
 
 Next = Callable[[HttpRequest], HttpResponseBase]
 logger = logging.getLogger("requests")
@@ -29,14 +70,14 @@ class RequestId:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        name = name_request(request.META.get("HTTP_X_REQUEST_ID", ""))
+        name = request_id_for(request.META.get("HTTP_X_REQUEST_ID", ""))
         token, started = request_id.set(name), time.perf_counter()
         try:
             response = self.get_response(request)
             response.headers["X-Request-Id"] = name
             if not response.streaming and "Content-Length" not in response.headers:
                 response.headers["Content-Length"] = str(len(response.content))  # type: ignore[attr-defined]  # not streaming
-            if request.path not in NOT_LOGGED and ADMITTED not in response.headers:
+            if request.path not in NOT_LOGGED and BODY_ADMITTED not in response.headers:
                 self._log(request, response, started)
             return response
         finally:
@@ -63,7 +104,7 @@ class ForwardedScheme:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        if not comes_from_a_proxy(request):
+        if not is_from_trusted_proxy(request):
             request.META.pop("HTTP_X_FORWARDED_PROTO", None)
         return self.get_response(request)
 
@@ -129,3 +170,47 @@ class PageMessages(MessageMiddleware):
 
     def __call__(self, request: HttpRequest) -> Any:
         return self.get_response(request) if is_api(request) else super().__call__(request)
+
+
+class BodyAdmission:
+    """Tells the web server whether to read a body. If not, the client gets the answer to a request without the body."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        if ASKS not in request.META:
+            return self.get_response(request)
+        try:
+            match = resolve(request.path_info, urlconf=getattr(request, "urlconf", None))
+        except Resolver404:
+            return self.get_response(request)
+        if body_rules.of(request.path_info).signed_in and not request.user.is_authenticated:
+            return _answer_unread(request, match)
+        is_wanted = _has_known_key(request, match) if is_api(request) else _takes_post(match)
+        if is_wanted:
+            return HttpResponse(headers={BODY_ADMITTED: "yes"})
+        return self.get_response(request)  # whose view refuses it, or the unread body
+
+
+def _has_known_key(request: HttpRequest, match: ResolverMatch) -> bool:
+    view_class = getattr(match.func, "cls", None)
+    if not (isinstance(view_class, type) and issubclass(view_class, SurfaceView)):
+        return False
+    view = view_class()
+    view.request = JSONRequest(request, negotiator=NEGOTIATION)
+    lookup = view.look_up_key(presented_key(request))
+    return lookup.switched_on and lookup.caller is not None
+
+
+def _takes_post(match: ResolverMatch) -> bool:
+    view_class = getattr(match.func, "view_class", None)
+    return view_class is None or hasattr(view_class, "post")
+
+
+def _answer_unread(request: HttpRequest, match: ResolverMatch) -> HttpResponseBase:
+    """Return the view's own answer to a sender who has not signed in, else a redirect to the sign-in page."""
+    request.resolver_match = match
+    answer: Callable[[HttpRequest], HttpResponseBase] | None
+    answer = getattr(getattr(match.func, "view_class", None), "answer_unread", None)
+    return answer(request) if answer else redirect_to_login(request.get_full_path())

@@ -1,13 +1,22 @@
-"""Takes an answer from a thread to the client: whole, as a file, or piece by piece as it is made."""
+"""Takes an answer to the client: Django's, whole or piece by piece, or one that the server gives by itself."""
 
 import asyncio
+import logging
 import threading
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from html import escape
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any, Final, Protocol
 
-from config.serving.bodies import Receive
+import orjson
+from django.conf import settings
+
+from config.event_loop_responses import EventLoopRequest, EventLoopResponse
+from config.logs import request_id, request_id_for
+from config.metrics import observe
+from config.serving.bodies import Headers, Receive
 
 Send = Callable[[Mapping[str, Any]], Awaitable[None]]
 RawHeaders = list[tuple[bytes, bytes]]
@@ -22,11 +31,11 @@ STALLED_SECONDS: Final = 10.0
 _file_readers = ThreadPoolExecutor(max_workers=4, thread_name_prefix="files")
 
 
-class ClientGone(Exception):
+class Disconnected(Exception):
     """The client does not wait for the rest of an answer any more, or the rest cannot be made."""
 
 
-class Stream:
+class BufferedStream:
     """Pieces of an answer, in order, from the thread that makes them to the client.
 
     They are passed on at once. A slow client does not hold the thread: the pieces wait in memory, then on disk.
@@ -41,13 +50,13 @@ class Stream:
         self._has_ended = self._is_cut = self._client_has_gone = False
 
     def write(self, piece: bytes) -> None:
-        """Add a piece; the thread calls this. Raises `ClientGone`, also if the client takes nothing for too long."""
+        """Add a piece; the thread calls this. Raises `Disconnected`, also if the client takes nothing for too long."""
         with self._room:
             while self._written - self._read > MOST_AHEAD_BYTES and not self._client_has_gone:
                 if not self._room.wait(STALLED_SECONDS):
-                    raise ClientGone
+                    raise Disconnected
             if self._client_has_gone:
-                raise ClientGone
+                raise Disconnected
             self._waiting.seek(self._written)
             self._waiting.write(piece)
             self._written += len(piece)
@@ -67,7 +76,7 @@ class Stream:
         self._changed.set()
 
     async def read(self) -> bytes:
-        """Return what there is to send; nothing after the last piece. Raises `ClientGone` if it cannot go on."""
+        """Return what there is to send; nothing after the last piece. Raises `Disconnected` if it cannot go on."""
         while True:
             self._changed.clear()
             with self._room:
@@ -75,7 +84,7 @@ class Stream:
                 if piece:
                     return piece
                 if self._client_has_gone or self._is_cut:
-                    raise ClientGone
+                    raise Disconnected
                 if self._has_ended:
                     return b""
             await self._changed.wait()
@@ -121,8 +130,8 @@ async def send_whole(send: Send, status: int, headers: RawHeaders, body: bytes) 
     await send({"type": "http.response.body", "body": body})
 
 
-class Pieces(Protocol):
-    """An answer in pieces. `read` returns nothing at its end and raises `ClientGone` if it cannot go on."""
+class StreamSource(Protocol):
+    """An answer in pieces. `read` returns nothing at its end and raises `Disconnected` if it cannot go on."""
 
     async def read(self) -> bytes: ...
 
@@ -131,7 +140,7 @@ class Pieces(Protocol):
     def close(self) -> None: ...
 
 
-async def send_stream(send: Send, receive: Receive, status: int, headers: RawHeaders, stream: Pieces) -> None:
+async def send_stream(send: Send, receive: Receive, status: int, headers: RawHeaders, stream: StreamSource) -> None:
     """Send pieces at the client's speed, until the end or until the client has gone."""
     watch = asyncio.ensure_future(_watch_client(receive, stream))
     try:
@@ -147,7 +156,74 @@ async def send_stream(send: Send, receive: Receive, status: int, headers: RawHea
         stream.close()
 
 
-async def _watch_client(receive: Receive, stream: Pieces) -> None:
+async def _watch_client(receive: Receive, stream: StreamSource) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
     stream.leave()
+
+
+logger = logging.getLogger("requests")
+
+PAGE: Final = """<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>{title}</title>
+<h1>{title}</h1><p>Request <code>{request}</code></p></html>
+"""
+JSON_HEADERS: Final = [(b"content-type", b"application/json"), (b"cache-control", b"no-store")]
+PAGE_HEADERS: Final = [
+    (b"content-type", b"text/html; charset=utf-8"),
+    (b"cache-control", b"no-store"),
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+]
+
+
+async def send_refusal(
+    send: Send, scope: Mapping[str, Any], headers: Headers, status: int, message: str, more: RawHeaders
+) -> None:
+    """Answer in the form of the path's area: `{message}` below `/api/`, elsewhere a small page."""
+    started = time.perf_counter()
+    name = request_id_for(headers.get(b"x-request-id", b"").decode("latin-1"))
+    if scope["path"].startswith("/api/"):
+        body, form = orjson.dumps({"message": message}), JSON_HEADERS
+    else:
+        body, form = PAGE.format(title=escape(message), request=name).encode(), PAGE_HEADERS
+    own = [(b"content-length", str(len(body)).encode()), (b"x-request-id", name.encode())]
+    _log(scope, status, name, started)
+    await send_whole(send, status, [*form, (b"x-content-type-options", b"nosniff"), *own, *more], body)
+
+
+def _log(scope: Mapping[str, Any], status: int, name: str, started: float) -> None:
+    token, ms = request_id.set(name), round((time.perf_counter() - started) * 1000, 1)
+    logger.info("request", extra={"method": scope["method"], "path": scope["path"], "status": status, "ms": ms})
+    request_id.reset(token)
+
+
+async def send_loop_answer(send: Send, scope: Mapping[str, Any], answer: EventLoopResponse, more: RawHeaders) -> None:
+    """Send an app's answer from the event loop, with an id and a line in the log as every answer has."""
+    started, request = time.perf_counter(), EventLoopRequest(scope)
+    name = request_id_for(request.header(b"x-request-id"))
+    own = [(b"content-length", b"0"), (b"x-content-type-options", b"nosniff"), (b"x-request-id", name.encode())]
+    if request.is_secure and settings.SECURE_HSTS_SECONDS:
+        own.append((b"strict-transport-security", _hsts(answer).encode()))
+    await send_whole(send, answer.status, [*answer.headers, *own, *more], b"")
+    _log(scope, answer.status, name, started)
+    observe("web_request_seconds", time.perf_counter() - started, "pages")
+
+
+def _hsts(answer: EventLoopResponse) -> str:
+    """Return the HSTS header as Django writes it. On an agency's host it covers that host alone."""
+    more = [
+        "; includeSubDomains" if settings.SECURE_HSTS_INCLUDE_SUBDOMAINS else "",
+        "; preload" if settings.SECURE_HSTS_PRELOAD else "",
+    ]
+    return f"max-age={settings.SECURE_HSTS_SECONDS}{''.join(more) if answer.is_installations else ''}"
+
+
+def is_liveness(scope: Mapping[str, Any]) -> bool:
+    return scope["path"] == "/healthz" and scope["method"] in ("GET", "HEAD")
+
+
+async def send_liveness(send: Send) -> None:
+    """Answer `/healthz` as its view does, but on the event loop, so that it works while every thread is busy."""
+    body = orjson.dumps({"status": "ok", "instance": settings.INSTANCE_ID})
+    headers = [*JSON_HEADERS, (b"content-length", str(len(body)).encode())]
+    await send_whole(send, 200, headers, body)

@@ -26,7 +26,7 @@ class Job:
             return False
 
 
-class Threads:
+class ThreadPool:
     """A fixed number of threads that do jobs in turn. A job that has not begun within `wait_seconds` is given up."""
 
     def __init__(self, name: str, size: int, *, wait_seconds: float) -> None:

@@ -10,7 +10,7 @@ class TriesConfig(AppConfig):
 
     def ready(self) -> None:
         from config.metrics import METRICS
-        from config.retention.rules import retention_rules
+        from config.retention import retention_rules
         from config.tries.counting import METRIC, RULES
 
         METRICS.add(METRIC)

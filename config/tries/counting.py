@@ -19,8 +19,8 @@ from django.db.models import CharField, Exists, Model, OuterRef, QuerySet, Subqu
 from django.db.models.functions import Cast, Now
 
 from config.metrics import Gauge
-from config.postgresql.advisory_locks import AdvisoryLock
-from config.retention.rules import OldRows
+from config.postgresql.concurrency import AdvisoryLock
+from config.retention import ExpiredRows
 from config.tries.models import BegunWork
 
 logger = logging.getLogger(__name__)
@@ -214,4 +214,4 @@ METRIC: Final = Gauge(
     read=_set_aside_by_kind,
     label="kind",
 )
-RULES: Final = (OldRows("tries_begunwork", "begun_at", KEPT, order="begun_at").rule("begun_work"),)
+RULES: Final = (ExpiredRows("tries_begunwork", "begun_at", KEPT, order="begun_at").rule("begun_work"),)

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from agency.pages.lists import read_pages
 from agency.pages.tables import Filter, ListPage, Table
-from config.api.requests.ids import parse_uuid
+from config.api.requests import parse_uuid
 from packs.library import Industry
 from packs.services import gallery_of, install_pack
 from packs.services.errors import PackNotFound

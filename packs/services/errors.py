@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from config.errors import Conflict, Invalid, NotFound
+from config.errors import Conflict, InvalidInput, NotFound
 from packs.models.entries import MOST_ENTRIES
 
 
@@ -18,17 +18,17 @@ class TooManyPacks(Conflict):
     message = "An agency may have at most 1,000 packs."
 
 
-class NothingToPublish(Invalid):
+class NothingToPublish(InvalidInput):
     field = "status"
     message = "Add at least one automation before publishing this pack."
 
 
-class NotInLibrary(Invalid):
+class NotInLibrary(InvalidInput):
     field = "template_id"
     message = "This automation is not in the library."
 
 
-class CopyRefused(Invalid):
+class CopyRefused(InvalidInput):
     """The automation cannot be copied. `errors` holds every reason."""
 
     field = "automation"
@@ -39,7 +39,7 @@ class CopyRefused(Invalid):
         self.errors = {self.field: sentences}
 
 
-class EntryRefused(Invalid):
+class EntryRefused(InvalidInput):
     """A rule of packs refuses an automation. The field is `template_id`, `automation` or `name`."""
 
 
@@ -59,12 +59,12 @@ class NameTaken(EntryRefused):
     message = "An automation of this name is already in the pack."
 
 
-class CopyNeedsName(Invalid):
+class CopyNeedsName(InvalidInput):
     field = "name"
     message = "A copied automation needs a name."
 
 
-class NotInOrder(Invalid):
+class NotInOrder(InvalidInput):
     """An order names a uuid that is not in the list."""
 
     field = "order"

@@ -10,7 +10,7 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from agency.models import Agency, Mail, MailSettings
 from agency.services import change_mail_server, queue_mail
-from config.smtp import trusted_certificates
+from config.smtp import tls_context
 from tests.factories import UserFactory
 from tests.fakes.smtp_server import NAME, PASSWORD, USER, Authority, SmtpServer
 
@@ -23,9 +23,9 @@ def trusting(authority: Authority, settings: Any, monkeypatch: Any) -> Iterator[
     """Let loopback be reached, and trust this authority."""
     settings.WEBHOOK_ALLOWED_NETWORKS = LOOPBACK
     monkeypatch.setenv("SSL_CERT_FILE", str(authority.file))
-    trusted_certificates.cache_clear()
+    tls_context.cache_clear()
     yield
-    trusted_certificates.cache_clear()
+    tls_context.cache_clear()
 
 
 def the_server(server: SmtpServer, **changes: Any) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from agency.services.mail.routes import own_server_of
 from agency.services.mail.settings import SenderRefused
 from agency.services.mail.writing import Sender, blocks_of
 from agency.tasks import send_mail
-from config.errors import Invalid
+from config.errors import InvalidInput
 from tests.agency.mail_servers import a_mail
 from tests.factories import (
     AgencyFactory,
@@ -181,7 +181,7 @@ def test_a_sender_s_name_pretends_to_be_nobody_else(name: str, a: Tenant) -> Non
     ["nobody", "a@b.example\r\nBcc: x@y.example", "a@b.example, c@d.example", "<a@b.example>", '"a"@b.example'],
 )
 def test_an_address_for_answers_is_one_address(address: str, a: Tenant) -> None:
-    with pytest.raises(Invalid):
+    with pytest.raises(InvalidInput):
         change_sender(agency=a.agency, sender_name="", reply_to=address, by=SYSTEM)
 
 

@@ -8,7 +8,7 @@ from agency.actors import SYSTEM
 from agency.models import Agency, User
 from agency.services import invite_member
 from agency.services.people.names import holds_web_address
-from config.errors import Invalid
+from config.errors import InvalidInput
 from tests.agency.console.browsers import a_browser, a_person, text
 from tests.tenants import Tenant, a_new_customer
 from workspaces.subaccounts.models import Workspace
@@ -108,6 +108,6 @@ def test_so_do_the_console_and_a_persons_own_page(a: Tenant, owner: Client) -> N
 
 @pytest.mark.django_db
 def test_and_every_service_that_takes_a_name_refuses_by_itself(a: Tenant) -> None:
-    with pytest.raises(Invalid):
+    with pytest.raises(InvalidInput):
         invite_member(agency=a.agency, email="n@example.com", name="evil.com", role="admin", now=now(), by=SYSTEM)
     assert Agency.objects.count() == 1

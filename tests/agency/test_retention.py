@@ -12,7 +12,7 @@ from agency.models import ActivityEntry, Event, Invitation, Mail, User, UserSess
 from agency.services import invite_member, record_activity, write_event
 from agency.services.retention import ACTIVITY, EventReader, event_readers, forget_activity
 from agency.tasks import forget_records
-from config.retention.rules import OldRows, RetentionRule, forget, retention_rules
+from config.retention import ExpiredRows, RetentionRule, forget, retention_rules
 from tests.tenants import Tenant
 
 pytestmark = pytest.mark.django_db
@@ -108,7 +108,7 @@ def test_a_run_ends_after_its_time_and_says_that_something_is_left(a: Tenant) ->
     user = User.objects.create_user("somebody@example.com")
     for _ in range(7):
         Mail.objects.create(kind="password_reset", user=user, created_at=now() - timedelta(days=200))
-    few = OldRows("agency_mail", "created_at", timedelta(days=90))
+    few = ExpiredRows("agency_mail", "created_at", timedelta(days=90))
     slow = RetentionRule("mail", few.kept, lambda: few.forget(batch=3), few.lag)
     assert forget([slow], seconds=0)
     assert Mail.objects.count() == 4

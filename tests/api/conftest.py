@@ -80,7 +80,7 @@ def send(agency: Client) -> Callable[..., Any]:
 def _redis_away(settings: Any) -> Iterator[None]:
     settings.REDIS_URL = "unix:///nonexistent/redis.sock?db=0"
     redis.client.cache_clear()
-    redis.breaker.close()
+    redis.circuit_breaker.close()
     yield
     redis.client.cache_clear()
-    redis.breaker.close()
+    redis.circuit_breaker.close()

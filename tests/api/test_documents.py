@@ -10,7 +10,7 @@ from drf_spectacular.drainage import GENERATOR_STATS
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from config.api.documents import building
-from config.api.documents.events import DocumentedEvents, EventDescription, documented_events
+from config.api.documents.building import DocumentedEvents, EventDescription, documented_events
 from tests.api.conftest import AGENCY, WORKSPACE
 from tests.api.surfaces.serializers import ThingSerializer
 

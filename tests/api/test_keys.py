@@ -9,7 +9,7 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
-from config.api.keys import checksum, display_prefix, key_digest, looks_like_key, new_key
+from config.api.keys import checksum, display_prefix, has_key_format, key_digest, new_key
 from tests.api.conftest import AGENCY, WORKSPACE
 
 MISSING = 'API key missing. Send it as the "x-api-key" header or a Bearer token.'
@@ -20,7 +20,7 @@ INVALID = "Invalid API key."
 def test_a_new_key_is_its_prefix_and_forty_base62_characters(prefix: str) -> None:
     key = new_key(prefix)
     assert re.fullmatch(f"{prefix}[0-9A-Za-z]{{40}}", key)
-    assert looks_like_key(prefix, key)
+    assert has_key_format(prefix, key)
     assert new_key(prefix) != key
 
 
@@ -31,19 +31,19 @@ def test_the_checksum_is_the_crc_32_of_the_prefix_and_the_random_characters() ->
         number = number * 62 + (string.digits + string.ascii_uppercase + string.ascii_lowercase).index(digit)
     assert number == zlib.crc32(body.encode())
     assert checksum(body) == "0LzEfF"
-    assert looks_like_key("svc_ag_", body + "0LzEfF")
+    assert has_key_format("svc_ag_", body + "0LzEfF")
 
 
 def test_an_agency_key_is_no_workspace_key_and_the_other_way_round() -> None:
-    assert not looks_like_key("svc_", new_key("svc_ag_"))
-    assert not looks_like_key("svc_ag_", new_key("svc_"))
+    assert not has_key_format("svc_", new_key("svc_ag_"))
+    assert not has_key_format("svc_ag_", new_key("svc_"))
 
 
 @given(position=st.integers(min_value=0, max_value=46), character=st.characters())
 def test_one_changed_character_is_noticed(position: int, character: str) -> None:
     key = new_key("svc_ag_")
     changed = key[:position] + character + key[position + 1 :]
-    assert looks_like_key("svc_ag_", changed) is (changed == key)
+    assert has_key_format("svc_ag_", changed) is (changed == key)
 
 
 def test_what_is_stored_is_nothing_but_the_first_twelve_characters() -> None:

@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from config import redis
-from config.api.throttling import Limit, count
+from config.api.throttling import RateLimit, count_request
 from tests.api.conftest import AGENCY, WORKSPACE, an_address
 from tests.api.surfaces.surfaces import Holder
 
@@ -137,15 +137,15 @@ def test_a_peer_without_an_address_is_counted_too(client: Client, peer: str) -> 
 
 
 def test_of_a_thousand_at_once_exactly_the_limit_passes() -> None:
-    limit = Limit(a_bucket(), 100)
+    limit = RateLimit(a_bucket(), 100)
     with ThreadPoolExecutor(16) as pool:
-        rates = list(pool.map(lambda _: count(limit), range(1000)))
+        rates = list(pool.map(lambda _: count_request(limit), range(1000)))
     assert sum(rate is not None and rate.retry_after is None for rate in rates) == 100
 
 
 def test_the_window_begins_with_the_first_request_and_ends_as_said() -> None:
-    limit = Limit(a_bucket(), 1)
-    first, second = count(limit), count(limit)
+    limit = RateLimit(a_bucket(), 1)
+    first, second = count_request(limit), count_request(limit)
     assert first is not None
     assert first.retry_after is None
     assert second is not None
@@ -154,22 +154,22 @@ def test_the_window_begins_with_the_first_request_and_ends_as_said() -> None:
     assert second.retry_after is not None
     assert left <= second.retry_after * 1_000 <= 60_000
     redis.client().pexpire(key, 30_200)
-    third = count(limit)
+    third = count_request(limit)
     left = redis.client().pttl(key)
     assert third is not None
     assert third.retry_after is not None
     assert left <= third.retry_after * 1_000 <= 31_000
     redis.client().pexpire(key, 0)  # so much time is over
-    after = count(limit)
+    after = count_request(limit)
     assert after is not None
     assert after.retry_after is None
 
 
 def test_a_counter_that_lost_its_end_gets_a_new_one() -> None:
-    limit = Limit(a_bucket(), 1)
-    count(limit)
+    limit = RateLimit(a_bucket(), 1)
+    count_request(limit)
     redis.client().persist(f"limit:{limit.bucket}")
-    rate = count(limit)
+    rate = count_request(limit)
     assert rate is not None
     assert rate.retry_after == 60
     assert redis.client().pttl(f"limit:{limit.bucket}") > 0
@@ -177,7 +177,7 @@ def test_a_counter_that_lost_its_end_gets_a_new_one() -> None:
 
 def test_a_redis_that_forgot_the_script_is_sent_it_again() -> None:
     redis.client().script_flush()
-    rate = count(Limit(a_bucket(), 5))
+    rate = count_request(RateLimit(a_bucket(), 5))
     assert rate is not None
     assert rate.remaining == 4
 

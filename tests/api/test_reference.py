@@ -6,10 +6,9 @@ import re
 
 from django.test import Client
 
-from config.api.documents.reference.building import ReferenceBuilder
-from config.api.documents.reference.entries import OperationEntry, Reference
-from config.api.documents.reference.samples import SampleRequest, python_literal, samples_of
-from config.api.documents.reference.schemas import Schemas
+from config.api.documents.reference import OperationEntry, Reference, ReferenceBuilder
+from config.api.documents.samples import SampleRequest, python_literal, samples_of
+from config.api.documents.schemas import Schemas
 from tests.api.conftest import AGENCY
 
 

@@ -11,9 +11,9 @@ import pytest
 from django.contrib.auth.models import Group, Permission
 from rest_framework import serializers
 
-from config.api.fields import CharField, DateTimeField, IntegerField, ListField, UUIDField
-from config.api.serializers import RelatedField, Serializer
-from config.api.serializers.representation import IncompleteRow
+from config.api.fields import DateTimeField, IntegerField, ListField, UUIDField
+from config.api.serializers import IncompleteRow, Serializer, TenantRelatedField
+from config.api.text_fields import CharField
 from config.errors import NotFound
 from tests.tenants import Tenant
 from workspaces.subaccounts.api.serializers import SubAccountDetailSerializer, SubAccountSerializer
@@ -158,7 +158,7 @@ class Named(Serializer):
     """Takes a permission's codename in place of a uuid's row."""
 
     name = CharField(max_length=5)
-    group = RelatedField(
+    group = TenantRelatedField(
         queryset=lambda context: context["groups"], missing=GroupIsMissing, representation=Plan(), allow_null=True
     )
 

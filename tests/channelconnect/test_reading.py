@@ -13,7 +13,7 @@ from channelconnect.models import ConnectSession
 from channelconnect.models.sessions import Status
 from channelconnect.services import end_session, expire_sessions
 from channelconnect.tasks import expire_sessions as sweep
-from config.encryption import sealed
+from config.encryption import encrypted_value
 from tests import furnished
 from tests.channelconnect.agencies import a_session, connection_events, path_of, switch_on, wanted
 from tests.document.schemas import resolved
@@ -121,7 +121,7 @@ def test_the_sweep_ends_what_is_over_once_and_leaves_the_rest(connecting: Tenant
 def test_an_open_session_can_be_cancelled_again_and_again(connecting: Tenant, status: str) -> None:
     session = a_session(connecting, state="s")
     ConnectSession.objects.filter(pk=session.pk).update(
-        status=status, browser_digest=b"x" * 32, grant=sealed(session, "grant", "{}")
+        status=status, browser_digest=b"x" * 32, grant=encrypted_value(session, "grant", "{}")
     )
     first = cancel(connecting, session)
     assert (first["status"], first["error_code"], first["channel_id"]) == ("cancelled", None, None)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from config.redis import attempt
+from config.redis import call_redis
 from tests.clocks.hosts import Host
 from tests.processes import own_processes
 from tests.processes.broker import forget_calls
@@ -65,10 +65,10 @@ def test_a_worker_works_for_a_beat_whose_clock_differs_and_is_set_back(start_hos
     """So none of beat's calls is late by a clock, and beat waits for no hour to come again."""
 
     def forget_worker() -> None:
-        attempt(lambda redis: redis.delete("worker:seen"))
+        call_redis(lambda redis: redis.delete("worker:seen"))
 
     def seen() -> bool:
-        return attempt(lambda redis: redis.exists("worker:seen")) == 1
+        return call_redis(lambda redis: redis.exists("worker:seen")) == 1
 
     worker = start_host("worker", ahead=5)
     until(seen, what="the processes")

@@ -11,8 +11,8 @@ from django.test import Client
 from agency.actors import SYSTEM
 from broadcasts.services.costs import RateCardRefused, import_rates
 from channelconnect.providers.notices.bodies import json_of
-from config.api.errors.refusals import Malformed
-from config.api.requests.strict_json import parse_object
+from config.api.errors import BadRequest
+from config.api.parsers import parse_object
 from config.request_bodies import MIB
 from tests.sizes import size
 
@@ -50,7 +50,7 @@ def test_a_json_body_that_never_ends_is_refused_for_little(text: bytes) -> None:
     body = filled(b'{"a":', text, b"")
 
     def read() -> None:
-        with pytest.raises(Malformed):
+        with pytest.raises(BadRequest):
             parse_object(body)
 
     assert peak(read) < 8 * SIZE

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from channelconnect.sending.loop import LAST_CALLS_SECONDS
-from config.leases.database_thread import CLOSING_SECONDS
+from config.leases.connections import CLOSING_SECONDS
 from config.operations.management.commands.serve_metrics import PORT
 from config.queues import QUEUES
 from tools.local import ROOT

@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 from jsonschema import Draft202012Validator
 
-from config.api.errors.faults import CONCURRENT_CHANGE
+from config.api.errors import CONCURRENT_CHANGE
 from tests.document.schemas import JSON, compiled, mistakes_in, resolved
 
 CONTENT_TYPE = "application/json"

@@ -20,8 +20,8 @@ from broadcasts.services.progress import Round
 from broadcasts.services.recovery import NOT_BEGUN, PAUSED_BEFORE, UNDER_WAY
 from channelconnect.models import Allowance, ChannelCredential, SenderRun
 from channelconnect.sending.claiming.allowance import room_of
-from config.leases.connection import open_connection
-from config.postgresql.advisory_locks import AdvisoryLock
+from config.leases.connections import open_connection
+from config.postgresql.concurrency import AdvisoryLock
 from config.recovery.identity import confirm, is_confirmed
 from config.redis import client
 from tests.broadcasts.making import EVERYBODY, bring_to, create

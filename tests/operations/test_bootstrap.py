@@ -16,9 +16,8 @@ from agency.actors import SYSTEM
 from agency.models import Addon, Agency, AgencyKey, Mail, Member, Plan, User
 from agency.services import add_member, change_agency, create_agency, revoke_agency_key
 from channelconnect.services import settings_of, switch_connect
-from config.operations.bootstrap.installation import RETURN_URL
-from config.operations.bootstrap.remembered import without_revoked_secrets
-from config.operations.bootstrap.users import example_address
+from config.operations.bootstrap import RETURN_URL
+from config.operations.bootstrap_accounts import example_address, without_revoked_secrets
 from workspaces.subaccounts.models import Channel, Workspace, WorkspaceKey
 from workspaces.subaccounts.services import change_workspace
 

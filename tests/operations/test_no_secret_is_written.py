@@ -24,7 +24,7 @@ from agency.tenants import Tenant as Owner
 from broadcasts.services.tracking.links import token_of
 from channelconnect.models import ChannelCredential
 from config.logs import JSONFormatter, PlainFormatter
-from config.operations.metrics.collector import gather
+from config.operations.exporter import gather
 from tests import furnished
 from tests.agency.invitations import invited, mailed_link
 from tests.agency.two_factor import an_app

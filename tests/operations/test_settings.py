@@ -8,7 +8,7 @@ import sys
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from config.environment.variables import Environment
+from config.environment import Environment
 from tools.local import ROOT
 
 PRODUCTION = {

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from config.health import BEAT_KEY, WORKER_KEY
-from config.redis import attempt
+from config.redis import call_redis
 from tests.processes.own_processes import celery_arguments, running, start, variables
 from tests.processes.starting import stop
 from tests.servers.programs import free_port, listens, program, server, unread
@@ -102,12 +102,12 @@ def test_workers_beat_and_dispatchers_work_over_rabbitmq(broker: RabbitMQ) -> No
     """Beat's calls come to the workers, more than once, and a dispatcher runs."""
 
     def seen() -> bool:
-        return attempt(lambda redis: redis.exists(WORKER_KEY)) == 1
+        return call_redis(lambda redis: redis.exists(WORKER_KEY)) == 1
 
     with running("worker", "dispatcher", "beat", CELERY_BROKER_URL=broker.url):
         until(DispatcherRun.objects.exists, START_SECONDS)
         for _ in range(2):
-            attempt(lambda redis: redis.delete(WORKER_KEY))
+            call_redis(lambda redis: redis.delete(WORKER_KEY))
             until(seen, START_SECONDS)
 
 
@@ -116,8 +116,8 @@ def test_beat_ends_at_once_while_rabbitmq_answers_nothing(broker: RabbitMQ) -> N
     """Beat is asked to end while it waits for an answer, so that no other answer may be waited for then."""
     beat = start(celery_arguments("beat"), {**variables(), "CELERY_BROKER_URL": broker.url})
     try:
-        attempt(lambda redis: redis.delete(BEAT_KEY))
-        until(lambda: attempt(lambda redis: redis.exists(BEAT_KEY)) == 1, START_SECONDS)
+        call_redis(lambda redis: redis.delete(BEAT_KEY))
+        until(lambda: call_redis(lambda redis: redis.exists(BEAT_KEY)) == 1, START_SECONDS)
         with broker.stopped_amid_a_question():
             dropped = broker.log.count(DROPPED)
             assert stop(beat, END_SECONDS) == 0

@@ -12,10 +12,10 @@ from celery import Celery
 from redis import Redis
 
 from config import redis as config_redis
-from config.api.throttling import Limit, count
+from config.api.throttling import RateLimit, count_request
 from config.celery import wake_up
-from config.environment.redis_address import celery_broker, sentinel_address
-from config.leases.wake_ups import WakeUpListener
+from config.environment import celery_broker, sentinel_address
+from config.leases.claimer import WakeUpListener
 from tests.processes.starting import Process
 from tests.servers.programs import free_port, listens, server
 from tests.waiting import until
@@ -54,15 +54,15 @@ def group(tmp_path: Path, settings: Any) -> Iterator[Group]:
             until(lambda: sentinel.sentinel_slaves("ours"), FAIL_OVER_SECONDS)
         settings.REDIS_URL = f"sentinel://127.0.0.1:{watcher}/0?primary=ours"
         config_redis.client.cache_clear()
-        config_redis.breaker.close()
+        config_redis.circuit_breaker.close()
         yield Group(settings.REDIS_URL, first)
         config_redis.client().close()
         config_redis.client.cache_clear()
-        config_redis.breaker.close()
+        config_redis.circuit_breaker.close()
 
 
 def counted() -> bool:
-    return count(Limit("sentinel-test", 1_000)) is not None
+    return count_request(RateLimit("sentinel-test", 1_000)) is not None
 
 
 def test_limits_wake_ups_and_calls_survive_the_death_of_the_primary_server(

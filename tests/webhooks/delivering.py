@@ -9,8 +9,8 @@ from django.utils.timezone import now
 from agency import tenants
 from agency.event_types import event_type
 from agency.services import record_event
-from config.leases.connection import Connection
-from config.leases.shards import SHARDS, OwnedShards
+from config.leases.connections import Connection
+from config.leases.runs import SHARDS, OwnedShards
 from config.metrics import Gauge
 from tests.config.http import receivers
 from tests.config.http.receivers import Behaviour, Receiver

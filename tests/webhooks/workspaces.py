@@ -10,8 +10,8 @@ from agency import event_types, tenants
 from agency.actors import SYSTEM
 from agency.event_types import EventType
 from agency.services import record_event
-from config.api.fields import CharField
 from config.api.serializers import Serializer
+from config.api.text_fields import CharField
 from config.hooks import Registry
 from tests.config.http.receivers import Receiver
 from tests.document import recording

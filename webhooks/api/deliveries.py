@@ -10,7 +10,7 @@ from rest_framework.request import Request
 
 from agency.actors import Actor
 from agency.tenants import Tenant
-from config.api.operations import one, operation, pages
+from config.api.operations import object_response, operation, page_response
 from config.api.surface import SurfaceView
 from config.errors import NotFound
 from webhooks.api.declaring import DeclaredForSurface, declared
@@ -61,7 +61,7 @@ class DeliveryViews(WebhookViews):
         lambda shapes: operation(
             operation_id="listDeliveries",
             summary="List the deliveries across endpoints, newest first; at most 10,000 are counted",
-            answer=pages(shapes.delivery),
+            answer=page_response(shapes.delivery),
             filters=shapes.filters,
             errors={422: UNREADABLE_TIME},
         )
@@ -73,7 +73,7 @@ class DeliveryViews(WebhookViews):
         lambda shapes: operation(
             operation_id="readDelivery",
             summary="Read a delivery with its attempts and its envelope",
-            answer=one(shapes.delivery_detail),
+            answer=object_response(shapes.delivery_detail),
         )
     )
     def retrieve(self, request: Request, delivery: UUID | None) -> HttpResponse:
@@ -84,7 +84,7 @@ class DeliveryViews(WebhookViews):
             operation_id="redeliver",
             summary="Send the same envelope again, as a new delivery",
             status=202,
-            answer=one(shapes.delivery),
+            answer=object_response(shapes.delivery),
             answer_example={"data": shapes.queued},
             errors={409: EndpointGone.message},
             idempotent=True,

@@ -11,9 +11,9 @@ from django.utils import timezone
 from rest_framework.request import Request
 
 from config.api.idempotency import Idempotency
-from config.api.operations import many, one, operation, pages
-from config.api.responses.json import json_response
-from config.api.responses.pagination import LARGEST_SIZE, Page, read_page
+from config.api.operations import list_response, object_response, operation, page_response
+from config.api.requests import MAX_PAGE_SIZE, Page, read_page
+from config.api.responses import json_response
 from config.api.serializers import DeletedSerializer
 from config.http.guard import VettedTarget
 from webhooks.api.declaring import declared
@@ -83,13 +83,13 @@ class EndpointViews(WebhookViews):
 
     def whole_page(self) -> Page:
         """Give the page asked for of a short list: all of it, unless another size is asked for."""
-        return read_page(self.parameters, limit_alias=self.limit_alias, usual_size=LARGEST_SIZE)
+        return read_page(self.parameters, limit_alias=self.limit_alias, usual_size=MAX_PAGE_SIZE)
 
     @declared(
         lambda shapes: operation(
             operation_id="listWebhooks",
             summary="List the webhook endpoints",
-            answer=pages(shapes.endpoint) if shapes.has_pages else many(shapes.endpoint),
+            answer=page_response(shapes.endpoint) if shapes.has_pages else list_response(shapes.endpoint),
         )
     )
     def list(self, request: Request) -> HttpResponse:
@@ -105,7 +105,7 @@ class EndpointViews(WebhookViews):
             summary="Register an endpoint; its secret is shown this once",
             request=shapes.endpoint,
             status=201,
-            answer=one(shapes.endpoint_with_secret),
+            answer=object_response(shapes.endpoint_with_secret),
             errors={403: TooManyEndpoints.message, 404: REPLAY_ENDED},
             idempotent=SecretIdempotency(),
             prepare=vet_new_url,
@@ -120,7 +120,7 @@ class EndpointViews(WebhookViews):
         lambda shapes: operation(
             operation_id="readWebhook",
             summary="Read an endpoint",
-            answer=one(shapes.endpoint),
+            answer=object_response(shapes.endpoint),
         )
     )
     def retrieve(self, request: Request, webhook: UUID | None) -> HttpResponse:
@@ -132,7 +132,7 @@ class EndpointViews(WebhookViews):
             summary="Change an endpoint",
             request=shapes.endpoint,
             request_example={"description": "CRM of the north"},
-            answer=one(shapes.endpoint),
+            answer=object_response(shapes.endpoint),
         )
     )
     def partial_update(self, request: Request, webhook: UUID | None) -> HttpResponse:
@@ -144,7 +144,7 @@ class EndpointViews(WebhookViews):
         lambda shapes: operation(
             operation_id="removeWebhook",
             summary="Remove an endpoint",
-            answer=one(DeletedSerializer),
+            answer=object_response(DeletedSerializer),
         )
     )
     def destroy(self, request: Request, webhook: UUID | None) -> HttpResponse:
@@ -157,7 +157,7 @@ class EndpointViews(WebhookViews):
             summary="Replace the signing secret; the old one signs nothing more, or for some hours beside it",
             request=RotationSerializer,
             body_optional=True,
-            answer=one(shapes.endpoint_with_secret),
+            answer=object_response(shapes.endpoint_with_secret),
             idempotent=SecretIdempotency(),
         )
     )
@@ -174,7 +174,7 @@ class EndpointViews(WebhookViews):
             request=shapes.test,
             body_optional=True,
             status=202,
-            answer=one(shapes.delivery),
+            answer=object_response(shapes.delivery),
             answer_example={"data": {**shapes.queued, "test": True}},
             errors={409: EndpointGone.message},
             idempotent=True,
@@ -194,7 +194,7 @@ class EndpointViews(WebhookViews):
             summary="Send again what the log of 30 days holds for an endpoint, or of it what failed",
             request=shapes.replay,
             status=202,
-            answer=one(ReplayedSerializer),
+            answer=object_response(ReplayedSerializer),
             errors={409: EndpointGone.message},
             idempotent=True,
         )
@@ -216,7 +216,7 @@ class EndpointViews(WebhookViews):
         lambda shapes: operation(
             operation_id="listWebhookDeliveries",
             summary="List the deliveries to an endpoint, newest first; at most 10,000 are counted",
-            answer=pages(shapes.delivery),
+            answer=page_response(shapes.delivery),
             filters=shapes.filters,
             errors={422: UNREADABLE_TIME},
         )

@@ -9,7 +9,6 @@ from agency.event_types import event_labels, event_type
 from agency.tenants import Audience
 from config.api.fields import (
     BooleanField,
-    CharField,
     ChoiceField,
     DateTimeField,
     DictField,
@@ -20,6 +19,7 @@ from config.api.fields import (
     UUIDField,
 )
 from config.api.serializers import Serializer
+from config.api.text_fields import CharField
 from webhooks.models import Delivery, Endpoint
 from webhooks.services.samples import sample_envelope
 from workspaces.subaccounts.events import WORKSPACE_CREATED

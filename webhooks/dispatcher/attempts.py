@@ -6,13 +6,11 @@ from concurrent.futures import Future
 from functools import partial
 from typing import NamedTuple
 
-from config.http.client import Sender
+from config.http.client import HTTPClient
 from config.http.error_codes import BLOCKED_ADDRESS, DNS, FAILED, WITHHELD
-from config.http.exchange import Request, Result
-from config.http.guard import VettedTarget
-from config.http.lookups import LookupFailed
-from config.http.resolver import Addresses, Resolver
-from config.http.targets import TargetRefused
+from config.http.guard import URLRefused, VettedTarget
+from config.http.resolver import Addresses, LookupFailed, Resolver
+from config.http.transfer import Request, Result
 from webhooks.dispatcher.destinations import Destination
 from webhooks.dispatcher.outcomes import AttemptResult, not_sent
 from webhooks.dispatcher.queries import LeasedDelivery
@@ -40,7 +38,7 @@ class PendingLookup(NamedTuple):
 class AttemptsInFlight:
     """Starts and finishes attempts. Only the event loop's thread uses it."""
 
-    def __init__(self, queues: EndpointQueues, sender: Sender, recorder: DeliveryRecorder) -> None:
+    def __init__(self, queues: EndpointQueues, sender: HTTPClient, recorder: DeliveryRecorder) -> None:
         self.finished = 0
         self._queues = queues
         self._sender = sender
@@ -98,7 +96,7 @@ class AttemptsInFlight:
             return
         try:
             vetted = destination.check(answer)
-        except TargetRefused:
+        except URLRefused:
             self._refuse(row, destination, BLOCKED_ADDRESS, dns_ms=dns_ms)
         else:
             self._send(row, destination, vetted, dns_ms)

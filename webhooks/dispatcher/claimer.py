@@ -5,10 +5,10 @@ from time import monotonic
 
 from agency.services.events import DISPATCHER
 from config.celery import wake_up_now
+from config.leases.backlog import ReadTransactions
 from config.leases.claimer import Claimer, Demand
-from config.leases.connection import Connection
-from config.leases.shards import OwnedShards, shard_of
-from config.leases.transactions import ReadTransactions
+from config.leases.connections import Connection
+from config.leases.runs import OwnedShards, shard_of
 from config.metrics import observe
 from webhooks.dispatcher import queries
 from webhooks.dispatcher.queries import NO_CAPACITY, Capacity, Coming, EndpointSnapshot, LeasedDelivery

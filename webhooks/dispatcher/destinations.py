@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from config.encryption import EncryptedTextField, UnreadableSecret
-from config.http.addresses import Network
-from config.http.guard import VettedTarget, check_addresses, check_without_lookup
-from config.http.targets import TargetRefused, parse_target
+from config.http.guard import Network, URLRefused, VettedTarget, check_addresses, check_without_lookup, parse_target
 from webhooks.dispatcher.queries import EndpointSnapshot
 from webhooks.models import Endpoint
 from webhooks.signing import Signature, Signer
@@ -46,7 +44,7 @@ class Destination:
         self._previous_signer = _signer(snapshot, "previous_secret")
         self._previous_ends_at = time.monotonic() + (snapshot.previous_secret_seconds or 0.0)
         self.host = ""
-        self.refusal: TargetRefused | None = None
+        self.refusal: URLRefused | None = None
         self.vetted_address: VettedTarget | None = None  # set if the host is an IP address
         self._allowed = allowed
         self._answer: tuple[str, ...] = ()
@@ -55,7 +53,7 @@ class Destination:
             target = parse_target(snapshot.url)
             self.host = target.host
             self.vetted_address = check_without_lookup(target, allowed=allowed)
-        except TargetRefused as refusal:
+        except URLRefused as refusal:
             self.refusal = refusal
 
     def is_as(self, snapshot: EndpointSnapshot) -> bool:
@@ -74,7 +72,7 @@ class Destination:
         return signature._replace(previous_message=previous.message)
 
     def check(self, answer: tuple[str, ...]) -> VettedTarget:
-        """Check the addresses that the name resolves to. The same answer is checked once. Raises `TargetRefused`."""
+        """Check the addresses that the name resolves to. The same answer is checked once. Raises `URLRefused`."""
         if self._vetted is None or self._answer != answer:
             self._vetted = check_addresses(parse_target(self.url), answer, allowed=self._allowed)
             self._answer = answer

@@ -13,14 +13,12 @@ from typing import NamedTuple
 
 import psycopg
 
-from config.leases.arrays import integers
-from config.leases.backlog import Backlog, Look, Place, Waiting
+from config.leases.backlog import Backlog, Cursor, Path, ScanResult, Waiting
 from config.leases.claimer import SWEEP_SECONDS
-from config.leases.connection import Connection
-from config.leases.database_thread import DatabaseThread
-from config.leases.shards import OwnedShards, shard_of
-from config.leases.turns import Path
+from config.leases.connections import Connection, DatabaseThread
+from config.leases.runs import OwnedShards, shard_of
 from config.metrics import observe
+from config.postgresql.arrays import integers
 from webhooks.dispatcher import statements
 
 logger = logging.getLogger(__name__)
@@ -47,10 +45,10 @@ class TenantsWithEvents(Backlog):
     def is_ours(self, path: Path) -> bool:
         return shard_of(path[0]) in self._shards.held | self._shards.watched
 
-    def look_for_new(self, connection: Connection, unread: dict[str, int | str], limit: int) -> Look:
+    def look_for_new(self, connection: Connection, unread: dict[str, int | str], limit: int) -> ScanResult:
         rows = connection.execute(statements.NEW_EVENTS, {**unread, "limit": limit}, prepare=True).fetchall()
         waiting = [Waiting((row[2], row[3]), row[4]) for row in rows if row[2] is not None]
-        return Look(rows[0][0], waiting, rows[0][1])
+        return ScanResult(rows[0][0], waiting, rows[0][1])
 
     def look_at_page(self, connection: Connection, after: Path | None, page: int) -> list[Waiting]:
         agency, workspace = after or (0, 0)
@@ -75,7 +73,7 @@ class Batch(NamedTuple):
 class FannedOut(NamedTuple):
     """A processed event: its cursor, and whether all its deliveries exist now."""
 
-    place: Place
+    place: Cursor
     is_done: bool
 
 
@@ -155,7 +153,7 @@ class FanOut(DatabaseThread):
         made = int(rows[0][0]) if rows else 0
         events: dict[int, list[FannedOut]] = defaultdict(list)
         for row in rows:
-            events[row[1]].append(FannedOut(Place(row[2], row[3]), row[4]))
+            events[row[1]].append(FannedOut(Cursor(row[2], row[3]), row[4]))
         for turn, path in enumerate(asked, 1):
             self._note(path, events[turn], each=each)
         return made

@@ -10,11 +10,10 @@ from django.conf import settings
 
 from agency.services.events import DISPATCHER
 from config.celery import wake_up_now
-from config.http.client import Sender
-from config.leases.claimer import Demand
-from config.leases.database_thread import REST_AFTER_FAULT_SECONDS
-from config.leases.garbage import rare_collections
-from config.leases.wake_ups import WakeUpListener
+from config.garbage_collection import rare_collections
+from config.http.client import HTTPClient
+from config.leases.claimer import Demand, WakeUpListener
+from config.leases.connections import REST_AFTER_FAULT_SECONDS
 from webhooks.dispatcher.attempts import AttemptsInFlight
 from webhooks.dispatcher.claimer import DeliveryClaimer
 from webhooks.dispatcher.destinations import Destination
@@ -79,7 +78,7 @@ class Dispatcher:
     def __init__(self) -> None:
         self.number = random.SystemRandom().randrange(1, 2**31)
         self.queues = EndpointQueues()
-        self.sender = Sender(ca_file=settings.WEBHOOK_CA_FILE or None, may_write=lambda: self.claimer.is_sure)
+        self.sender = HTTPClient(ca_file=settings.WEBHOOK_CA_FILE or None, may_write=lambda: self.claimer.is_sure)
         self.demand = Demand(nothing=NO_CAPACITY, wake=self.sender.wake)
         self.inbox: deque[tuple[list[LeasedDelivery], list[EndpointSnapshot]]] = deque()
         self.destinations: dict[int, Destination] = {}

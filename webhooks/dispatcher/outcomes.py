@@ -6,8 +6,8 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from config.http.error_codes import BLOCKED_ADDRESS
-from config.http.exchange import Result, storable_text
-from config.leases.arrays import binaries, decimals, integers, texts
+from config.http.transfer import Result, storable_text
+from config.postgresql.arrays import binaries, decimals, integers, texts
 from webhooks.dispatcher.queries import LeasedDelivery
 from webhooks.signing import Signature
 

@@ -9,13 +9,12 @@ from datetime import datetime
 from typing import Any, LiteralString, NamedTuple
 from uuid import UUID
 
-from config.leases.arrays import integers
+from config.leases.backlog import ReadTransactions
 from config.leases.claimer import SOON_SECONDS
-from config.leases.connection import Connection
-from config.leases.runs import WorkerRuns
-from config.leases.shards import SHARDS
-from config.leases.transactions import ReadTransactions
-from config.postgresql.advisory_locks import AdvisoryLock
+from config.leases.connections import Connection
+from config.leases.runs import SHARDS, WorkerRuns
+from config.postgresql.arrays import integers
+from config.postgresql.concurrency import AdvisoryLock
 from webhooks.dispatcher import statements
 from webhooks.services.queueing import AGENCY_SUSPENDED
 

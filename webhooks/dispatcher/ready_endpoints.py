@@ -4,10 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import islice
 
-from config.leases.backlog import Backlog, Look, Place, Waiting
-from config.leases.connection import Connection
-from config.leases.shards import OwnedShards, shard_of
-from config.leases.turns import Path
+from config.leases.backlog import Backlog, Cursor, Path, ScanResult, Waiting
+from config.leases.connections import Connection
+from config.leases.runs import OwnedShards, shard_of
 from webhooks.dispatcher import statements
 from webhooks.dispatcher.queries import Asked, Capacity, Claimed, tenant_number
 
@@ -31,10 +30,10 @@ class ReadyEndpoints(Backlog):
     def is_ours(self, path: Path) -> bool:
         return shard_of(path[2]) in self._shards.held
 
-    def look_for_new(self, connection: Connection, unread: dict[str, int | str], limit: int) -> Look:
+    def look_for_new(self, connection: Connection, unread: dict[str, int | str], limit: int) -> ScanResult:
         rows = connection.execute(statements.NEW_READY, {**unread, "limit": limit}, prepare=True).fetchall()
         waiting = [Waiting(path_of(*row[2:5]), row[5]) for row in rows if row[4] is not None]
-        return Look(rows[0][0], waiting, rows[0][1])
+        return ScanResult(rows[0][0], waiting, rows[0][1])
 
     def look_at_page(self, connection: Connection, after: Path | None, page: int) -> list[Waiting]:
         values = {"endpoint": after[2] if after else 0, "page": page}
@@ -63,11 +62,11 @@ class ReadyEndpoints(Backlog):
         deliveries were not reached.
         """
         counts: Counter[int] = Counter()
-        last: dict[int, Place] = {}
+        last: dict[int, Cursor] = {}
         for position, row in claimed:
             if not row.is_suspect:
                 counts[row.endpoint_id] += 1
-                place = Place(position, row.id)
+                place = Cursor(position, row.id)
                 last[row.endpoint_id] = max(last.get(row.endpoint_id, place), place)
         is_full = counts.total() >= batch
         reached = [path for path in asked if path[2] in last]

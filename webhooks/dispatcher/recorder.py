@@ -9,7 +9,7 @@ from typing import NamedTuple
 import psycopg
 
 from config.http.error_codes import FAILED
-from config.leases.connection import Connection
+from config.leases.connections import Connection
 from config.leases.recorder import Recorder
 from config.metrics import count, observe
 from webhooks.dispatcher import queries

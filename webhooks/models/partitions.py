@@ -12,7 +12,7 @@ from typing import Any
 
 from django.db import connection, transaction
 
-from config.postgresql.advisory_locks import AdvisoryLock
+from config.postgresql.concurrency import AdvisoryLock
 
 EPOCH = date(1970, 1, 1)
 A_DAY = timedelta(days=1)

@@ -5,7 +5,7 @@ from django.db.models import Case, F, Q, When
 from django.db.models.lookups import IsNull
 
 from config.db import CurrentTransaction
-from config.leases.models import QueueShard, WorkerRun
+from config.leases.runs import QueueShard, WorkerRun
 from webhooks.models.deliveries import Delivery
 
 # The position of a ready delivery, else NULL. Only one index has this expression. With statistics from a time when
@@ -17,7 +17,7 @@ class QueuedDelivery(models.Model):
     """A pending delivery. The row is removed when the delivery ends.
 
     `is_ready` means that `due_at` has come. `position` is the transaction that made it ready (see
-    `config.leases.transactions`). `run` is the dispatcher's run that leased it, `lost_leases` how often such a run
+    `config.leases.backlog`). `run` is the dispatcher's run that leased it, `lost_leases` how often such a run
     died. A suspect was leased to several dispatchers that died. It is leased in a small group, in the end alone, so
     that no other delivery's dispatcher dies with it.
 

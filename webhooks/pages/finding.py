@@ -8,7 +8,7 @@ from django.urls import reverse
 from agency.models import Agency
 from agency.pages.finding import Found
 from agency.tenants import Tenant
-from config.api.requests.ids import parse_uuid
+from config.api.requests import parse_uuid
 from webhooks.models import Delivery, Endpoint
 from webhooks.services import LogFilters, read_log
 

@@ -10,7 +10,7 @@ from django.urls import reverse
 from agency.models import Agency, Event
 from agency.pages.support import SupportFindSource, SupportPanel, SupportRow
 from agency.tenants import Tenant
-from config.api.requests.ids import parse_uuid
+from config.api.requests import parse_uuid
 from webhooks.models import Delivery, Endpoint
 from webhooks.pages.labels import state_label
 from webhooks.services import LogFilters, needing_attention, read_log

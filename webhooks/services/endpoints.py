@@ -17,7 +17,7 @@ from agency.services.events import DISPATCHER
 from agency.tenants import Tenant
 from config.celery import wake_up
 from config.db import CurrentTransaction, database_now
-from config.encryption import written
+from config.encryption import value_to_save
 from config.errors import Forbidden, NotFound
 from config.http.guard import VettedTarget
 from webhooks.models import Endpoint
@@ -183,7 +183,7 @@ def _lock(endpoint: Endpoint) -> Endpoint:
 def _save(endpoint: Endpoint, fields: Iterable[str], **expressions: Any) -> None:
     """Save an edit and tell the dispatchers, which may have leased deliveries of the endpoint."""
     Endpoint.objects.filter(pk=endpoint.pk).update(
-        edited_in=CurrentTransaction(), **{field: written(endpoint, field) for field in fields}, **expressions
+        edited_in=CurrentTransaction(), **{field: value_to_save(endpoint, field) for field in fields}, **expressions
     )
     if not endpoint.enabled:
         end_waiting(endpoint)

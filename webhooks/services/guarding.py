@@ -4,14 +4,12 @@ from functools import lru_cache
 
 from django.conf import settings
 
-from config.errors import Invalid
-from config.http.guard import VettedTarget, check_url
-from config.http.lookups import LookupFailed
-from config.http.resolver import Resolver
-from config.http.targets import TargetRefused
+from config.errors import InvalidInput
+from config.http.guard import URLRefused, VettedTarget, check_url
+from config.http.resolver import LookupFailed, Resolver
 
 
-class UrlRefused(Invalid):
+class UrlRefused(InvalidInput):
     field = "url"
     message = "The URL's host must be publicly reachable."
 
@@ -29,7 +27,7 @@ def check_endpoint_url(url: str) -> VettedTarget:
     """
     try:
         return check_url(url, allowed=settings.WEBHOOK_ALLOWED_NETWORKS, resolve=resolver().resolve)
-    except TargetRefused as refusal:
+    except URLRefused as refusal:
         raise UrlRefused(str(refusal)) from refusal
     except LookupFailed as failure:
         raise UrlRefused("The URL's host could not be looked up. Try again in a moment.") from failure

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from config.retention.row_times import first_id_since
+from config.retention import first_id_since
 from webhooks.models.partitions import A_DAY, DELIVERIES, first_id
 
 # `created_at` comes from the machine that made the delivery, whose clock may be this far off the database's.

@@ -10,7 +10,7 @@ from datetime import date, timedelta
 from django.conf import settings
 from django.db import DatabaseError, connection
 
-from config.postgresql.races import sqlstate
+from config.postgresql.concurrency import sqlstate
 from webhooks.models import QueuedDelivery
 from webhooks.models.partitions import (
     A_DAY,

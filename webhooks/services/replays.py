@@ -15,7 +15,7 @@ from agency.services import record_activity
 from agency.services.events import DISPATCHER
 from agency.tenants import Tenant
 from config.celery import wake_up
-from config.postgresql.advisory_locks import AdvisoryLock
+from config.postgresql.concurrency import AdvisoryLock
 from webhooks.models import Delivery, Endpoint
 from webhooks.models.partitions import A_DAY, first_id
 from webhooks.services.deliveries import require_open

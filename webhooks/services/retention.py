@@ -4,7 +4,7 @@ from datetime import UTC, datetime, time
 
 from django.db import connection
 
-from config.retention.rules import OldRows, RetentionRule
+from config.retention import ExpiredRows, RetentionRule
 from webhooks.services.partitions import KEPT, drop_old_partitions, oldest_delivery_day, retention_lag
 
 MOST_ERASED = 500
@@ -38,7 +38,7 @@ def _nothing_more() -> int:
     return 0
 
 
-HOURLY_STATS = OldRows("webhooks_hourlystats", "hour", KEPT, key="hour", order="hour")
+HOURLY_STATS = ExpiredRows("webhooks_hourlystats", "hour", KEPT, key="hour", order="hour")
 RULES = (
     RetentionRule("deliveries", KEPT, _nothing_more, retention_lag),
     HOURLY_STATS.rule("hourly_stats"),

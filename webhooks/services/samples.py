@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from agency.event_types import event_type
 from agency.services import envelope
 from agency.tenants import Audience, Tenant
-from config.errors import Invalid
+from config.errors import InvalidInput
 from webhooks.models import Endpoint
 
 TENANTS = {
@@ -16,7 +16,7 @@ TENANTS = {
 }
 
 
-class NothingToSample(Invalid):
+class NothingToSample(InvalidInput):
     field = "event"
     message = "None of this webhook's events is in the catalogue now."
 

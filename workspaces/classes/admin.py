@@ -5,7 +5,7 @@ from typing import Any
 from django.contrib import admin
 
 from agency.admin.base import RecordAdmin, by_uuid
-from config.api.requests.ids import parse_uuid
+from config.api.requests import parse_uuid
 from workspaces.classes.models import ClassSession, Participant, Staff
 
 SEARCH = "A uuid, or its sub-account's."

@@ -3,8 +3,7 @@
 from celery import shared_task
 from django.db.models.functions import Now
 
-from config.celery.due_work import DueWork, due_work
-from config.celery.tasks import in_batches, one_at_a_time
+from config.celery.tasks import DueWork, due_work, in_batches, one_at_a_time
 from config.db import database_now
 from workspaces.classes.services import complete_ended_classes
 from workspaces.classes.services.sessions import ended_classes

@@ -6,7 +6,7 @@ from typing import Any
 from django.db.models import Q, QuerySet
 
 from config.api.filters import FilterSet, TextFilter
-from config.api.requests.parameters import NothingMatches, Parameters
+from config.api.requests import NothingMatches, QueryParameters
 from config.db import like_pattern, name_key
 from workspaces.contacts.models import Contact
 from workspaces.contacts.models.contacts import email_key
@@ -54,7 +54,7 @@ class ContactFilterSet(FilterSet):
         return rows.filter(email_key=email_key(email))
 
 
-def only_tag(parameters: Parameters) -> str | None:
+def only_tag(parameters: QueryParameters) -> str | None:
     """Give the tag, as it is compared, where a list is asked for one and nothing else. Raises `NothingMatches`."""
     wanted = ContactFilterSet.values(parameters)
     return name_key(wanted["tag"]) if wanted.keys() == {"tag"} else None

@@ -2,11 +2,10 @@
 
 from celery import shared_task
 
-from config.celery.due_work import DueWork, due_work
-from config.celery.tasks import in_batches, one_at_a_time
+from config.celery.tasks import DueWork, due_work, in_batches, one_at_a_time
 from config.db import database_now
 from config.queues import HOUSEKEEPING_SECONDS
-from config.retention.rules import forget
+from config.retention import forget
 from workspaces.contacts.services.counting import merge_counts as merge_next_counts
 from workspaces.contacts.services.imports.file_imports import import_next_piece, running_imports
 from workspaces.contacts.services.imports.retention import RULES

@@ -14,7 +14,7 @@ from agency.services.activity.fields import RecordedAction, recorded_actions
 from agency.services.hourly_counts import hourly_counters
 from config.metrics import METRICS
 from config.request_bodies import MIB, BodyRule, body_rules
-from config.retention.rules import retention_rules
+from config.retention import retention_rules
 from workspaces.contacts.services import contact_lock_handlers, contact_merge_handlers, contact_removal_handlers
 from workspaces.conversations import metrics
 from workspaces.conversations.api.serializers import ConversationSerializer, MessageSerializer, NoteSerializer

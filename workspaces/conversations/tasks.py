@@ -3,11 +3,10 @@
 from celery import shared_task
 from django.db.models.functions import Now
 
-from config.celery.due_work import DueWork, due_work
-from config.celery.tasks import in_batches, one_at_a_time
+from config.celery.tasks import DueWork, due_work, in_batches, one_at_a_time
 from config.db import database_now
 from config.queues import HOUSEKEEPING_SECONDS
-from config.retention.rules import forget
+from config.retention import forget
 from workspaces.conversations.services import wake_snoozed_conversations
 from workspaces.conversations.services.inbound import apply_overtaking_changes
 from workspaces.conversations.services.retention import RULES

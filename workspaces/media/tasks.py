@@ -3,8 +3,7 @@
 from celery import shared_task
 from django.db.models.functions import Now
 
-from config.celery.due_work import DueWork, due_work
-from config.celery.tasks import in_batches, one_at_a_time
+from config.celery.tasks import DueWork, due_work, in_batches, one_at_a_time
 from workspaces.media.services import remove_next_unused_file
 from workspaces.media.services.removing import due_unused_files
 

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from agency.admin.base import RecordAdmin, TypedNameForm, by_uuid, staff_actor
 from agency.models import Agency
-from config.api.requests.ids import parse_uuid
+from config.api.requests import parse_uuid
 from config.errors import DomainError
 from workspaces.subaccounts.models import Channel, HeldAddon, Workspace, WorkspaceKey, WorkspaceMember
 from workspaces.subaccounts.services import move_workspace

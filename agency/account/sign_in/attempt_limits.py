@@ -10,9 +10,9 @@ from django.http import HttpRequest
 from agency.account.sign_in.known_browsers import browser_id
 from agency.models import User
 from agency.services.people.two_factor import MOST_ATTEMPTS_OF_ALL, count_attempt
-from config.api.requests.clients import address_bucket_of, client_address
+from config.api.requests import client_address, rate_limit_bucket
 from config.api.throttling import SCRIPT
-from config.redis import RedisAway, attempt
+from config.redis import RedisUnavailable, call_redis
 
 WINDOW_SECONDS = 15 * 60
 
@@ -32,16 +32,16 @@ class AttemptLimit:
         """Count one attempt; return the seconds to wait if it is over the limit, else 0."""
         arguments = (1, self.key(whose), self.size, WINDOW_SECONDS * 1000)
         try:
-            _, milliseconds = cast("list[int]", attempt(lambda redis: redis.eval(SCRIPT, *arguments)))
-        except RedisAway:
+            _, milliseconds = cast("list[int]", call_redis(lambda redis: redis.eval(SCRIPT, *arguments)))
+        except RedisUnavailable:
             return 0
         return -(-milliseconds // 1000)
 
     def reset(self, whose: str) -> None:
         """Reset the count of an account whose person has proved who they are."""
         try:
-            attempt(lambda redis: redis.delete(self.key(whose)))
-        except RedisAway:
+            call_redis(lambda redis: redis.delete(self.key(whose)))
+        except RedisUnavailable:
             return
 
 
@@ -68,7 +68,7 @@ NEW_WORKSPACES = AttemptLimit("new-workspace", 10)
 
 
 def address_bucket(request: HttpRequest) -> str:
-    return address_bucket_of(client_address(request))
+    return rate_limit_bucket(client_address(request))
 
 
 def account_digest(email: str) -> str:

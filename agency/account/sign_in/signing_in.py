@@ -22,7 +22,7 @@ from agency.pages.branding.host import host_agency, host_agency_id
 from agency.pages.second_factor import CODE_SHOWN
 from agency.services.mail.queue import queue_mail
 from agency.services.people.two_factor import has_two_factor
-from config.api.requests.clients import client_address
+from config.api.requests import client_address
 from config.db import database_now
 
 PENDING = "pending_sign_in"

@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from agency.models import Agency, AgencyKey, Domain, Event, Member, User
 from agency.pages.support import SupportFindSource, SupportRow, key_prefix
-from config.api.requests.ids import parse_uuid
+from config.api.requests import parse_uuid
 from config.db import name_key
 
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from agency.models.agencies import Agency
-from config.db import Moment
+from config.db import TimeOrExpression
 
 # A host name in ASCII (IDNA) and lower case, with at least two labels. The last label begins with a letter, as the name
 # could otherwise be an IP address.
@@ -29,7 +29,7 @@ class DomainQuerySet(models.QuerySet["Domain"]):
     def verified(self) -> Self:
         return self.filter(state=Domain.State.VERIFIED)
 
-    def due(self, now: Moment) -> Self:
+    def due(self, now: TimeOrExpression) -> Self:
         return self.filter(next_check_at__lte=now)
 
 

@@ -12,7 +12,7 @@ from django.utils.html import conditional_escape, format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from config.api.fields.texts import CONTROLS, CONTROLS_BUT_LINES, can_be_written_to, is_seen, misleads_in_direction
+from config.api.text_fields import CONTROLS, CONTROLS_BUT_LINES, has_unsafe_bidi, has_visible_text, is_valid_email
 
 LONGEST_NAME = 120
 SELECTED = " selected"
@@ -59,13 +59,13 @@ class LineField(forms.CharField):
 
     def to_python(self, value: Any) -> str:
         text = super().to_python(value) or ""
-        return text if is_seen(text) else ""
+        return text if has_visible_text(text) else ""
 
     def validate(self, value: str) -> None:
         super().validate(value)
         if self.forbidden.search(value):
             raise ValidationError(_("Control characters are not allowed."), code="control")
-        if misleads_in_direction(value):
+        if has_unsafe_bidi(value):
             raise ValidationError(
                 _("Characters that override the direction of text are not allowed."), code="direction"
             )
@@ -100,5 +100,5 @@ class EmailField(forms.EmailField):
 
     def validate(self, value: str) -> None:
         super().validate(value)
-        if value and not can_be_written_to(value):
+        if value and not is_valid_email(value):
             raise ValidationError(self.error_messages.get("invalid", _("Enter a valid email address.")), code="invalid")

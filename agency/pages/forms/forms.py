@@ -5,7 +5,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agency.pages.forms.fields import MultilineField
 from agency.pages.locale import in_page_language
-from config.errors import DomainError, Invalid
+from config.errors import DomainError, InvalidInput
 
 
 class Confirmation(forms.Form):
@@ -24,7 +24,7 @@ class ReasonForm(forms.Form):
 
 def add_refusal(form: forms.BaseForm, error: DomainError) -> None:
     """Put a refusal's messages beside the fields that they name, else above the form."""
-    messages = error.errors if isinstance(error, Invalid) else {"": [error.message]}
+    messages = error.errors if isinstance(error, InvalidInput) else {"": [error.message]}
     for path, sentences in messages.items():
         field = path.replace(".", "_")
         for sentence in sentences:

@@ -29,7 +29,7 @@ from django.utils.translation import gettext_lazy as _
 from agency.pages.forms.nonce import FIELD, read_nonce
 from agency.pages.registry import StrOrPromise
 from config.encryption import keyring
-from config.redis import RedisAway, attempt
+from config.redis import RedisUnavailable, call_redis
 
 SECONDS: Final = 3600
 # As large as the largest body that is read from people who have not signed in (`config/serving/bodies.py`).
@@ -121,8 +121,8 @@ def keep_form_data(request: HttpRequest, page: str, *, was_signed_in: bool = Fal
         encoded=encoded,
     )
     try:
-        attempt(lambda redis: _store(redis, kept, _field(_new_browser(request), kept.page, kept.sent_to)))
-    except RedisAway:
+        call_redis(lambda redis: _store(redis, kept, _field(_new_browser(request), kept.page, kept.sent_to)))
+    except RedisUnavailable:
         return Outcome.NOT_KEPT
     return Outcome.KEPT
 
@@ -160,8 +160,8 @@ def kept_form_data(request: HttpRequest, *sent_to: str) -> KeptFormData | None:
     With `sent_to`, only forms that were sent to one of these paths.
     """
     try:
-        found = attempt(lambda redis: _stored(redis, request))
-    except RedisAway:
+        found = call_redis(lambda redis: _stored(redis, request))
+    except RedisUnavailable:
         return None
     kept = [one for one in found if not sent_to or urlsplit(one.sent_to).path in sent_to]
     return max(kept, key=lambda one: one.at, default=None)
@@ -182,8 +182,8 @@ def take_form_data(request: HttpRequest, *sent_to: str) -> KeptFormData | None:
 def forget_form_data(request: HttpRequest, kept: KeptFormData) -> None:
     field = _field(_browser(request), kept.page, kept.sent_to)
     try:
-        attempt(lambda redis: redis.hdel(_key(kept.user), field))
-    except RedisAway:
+        call_redis(lambda redis: redis.hdel(_key(kept.user), field))
+    except RedisUnavailable:
         return
 
 

@@ -16,9 +16,9 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.utils.crypto import salted_hmac
 
-from config.api.requests.clients import address_bucket_of, client_address
+from config.api.requests import client_address, rate_limit_bucket
 from config.encryption import keyring
-from config.redis import RedisAway, attempt
+from config.redis import RedisUnavailable, call_redis
 
 SALT: Final = "agency.pages.forms.refused_pages"
 SECONDS: Final = 600
@@ -90,7 +90,7 @@ def browser_of(request: HttpRequest) -> Browser | None:
     csrf = request.META.get("CSRF_COOKIE")
     if not csrf:
         return None
-    bucket = address_bucket_of(client_address(request))
+    bucket = rate_limit_bucket(client_address(request))
     if not request.user.is_authenticated:
         return Browser((csrf,), None, bucket)
     return Browser((csrf, request.session.session_key or ""), request.user.pk, bucket)
@@ -113,16 +113,16 @@ def keep_page(key: str, page: RefusedPage, browser: Browser) -> bool:
     keys = (key, _list_of(browser), f"limit:refused-pages:{sender}", f"limit:refused-pages:{group}")
     values = (sealed, len(sealed) + OVERHEAD, SECONDS * 1000, MOST_PAGES, of_sender, of_group)
     try:
-        return bool(attempt(lambda redis: redis.eval(KEEP, len(keys), *keys, *values)))
-    except RedisAway:
+        return bool(call_redis(lambda redis: redis.eval(KEEP, len(keys), *keys, *values)))
+    except RedisUnavailable:
         return False
 
 
 def kept_page(key: str) -> RefusedPage | None:
     """Return a kept page; None if there is none, if it has expired, or if it cannot be decrypted."""
     try:
-        sealed: Any = attempt(lambda redis: redis.get(key))
-    except RedisAway:
+        sealed: Any = call_redis(lambda redis: redis.get(key))
+    except RedisUnavailable:
         return None
     if sealed is None:
         return None
@@ -142,8 +142,8 @@ def forget_pages(keys: list[str], browser: Browser) -> None:
     if not keys:
         return
     try:
-        attempt(lambda redis: redis.eval(FORGET, len(keys) + 1, _list_of(browser), *keys))
-    except RedisAway:
+        call_redis(lambda redis: redis.eval(FORGET, len(keys) + 1, _list_of(browser), *keys))
+    except RedisUnavailable:
         return
 
 

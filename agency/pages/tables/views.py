@@ -17,8 +17,8 @@ from agency.pages.signed_in import SignedInView, person_of
 from agency.pages.tables.declaration import Choices, Table
 from agency.pages.tables.state import TableState, view_of
 from agency.services.saved_views import ViewNotFound, forget_view, save_view, saved_views
-from config.api.requests.ids import parse_uuid
-from config.errors import DomainError, Invalid
+from config.api.requests import parse_uuid
+from config.errors import DomainError, InvalidInput
 
 
 class ListPage(SignedInView):
@@ -66,7 +66,7 @@ def with_query(address: str, query: str) -> str:
     return f"{address}?{known}" if known else address
 
 
-class NoList(Invalid):
+class NoList(InvalidInput):
     message = "There is no such list."
 
 
@@ -92,7 +92,7 @@ class SavedViewNew(SavedViewPage):
 
     def save(self, form: SavedViewForm, page: str) -> None:
         if not form.is_valid():
-            raise Invalid(_("Give the view a name of at most 60 characters, and a filter or an order to keep."))
+            raise InvalidInput(_("Give the view a name of at most 60 characters, and a filter or an order to keep."))
         view = save_view(user=person_of(self.request), area=self.area_id, page=page, **form.cleaned_data)
         messages.success(self.request, _("The view %(name)s is kept for you.") % {"name": view.name})
 

@@ -22,7 +22,7 @@ from agency.services.domains.hosts import drop_hosts
 from agency.services.mail.queue import queue_mail
 from agency.services.mail.resending import send_links_again
 from agency.services.notifications.agencies_own import notify_of_missing_record
-from config.db import Moment, database_now
+from config.db import TimeOrExpression, database_now
 from config.errors import Conflict
 from config.tries.counting import Try, begin_tries, forget_tries, next_rows, run_begun
 
@@ -79,7 +79,7 @@ def _put_off(domain: Domain, now: datetime) -> None:
     Domain.objects.filter(pk=domain.pk).update(next_check_at=now + AFTER_GIVING_UP)
 
 
-def due_domains(now: Moment) -> "QuerySet[Domain]":
+def due_domains(now: TimeOrExpression) -> "QuerySet[Domain]":
     """Return the due domains, the longest due first."""
     return Domain.objects.due(now).order_by("next_check_at")
 

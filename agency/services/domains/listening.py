@@ -6,8 +6,7 @@ from typing import Any, Final
 from django.conf import settings
 from psycopg.conninfo import conninfo_to_dict
 
-from config.leases.connection import Connection, open_connection
-from config.leases.database_thread import DatabaseThread
+from config.leases.connections import Connection, DatabaseThread, open_connection
 
 # The channel that the table's trigger notifies (migration 0002).
 CHANNEL: Final = "agency_domains"

@@ -5,13 +5,13 @@ import re
 from django.conf import settings
 
 from agency.models.branding.domains import HOST_PATTERN, LONGEST_HOST, VERIFICATION_LABEL
-from config.errors import Invalid
-from config.http.hosts import HostInvalid, ascii_host, is_internal_name
+from config.errors import InvalidInput
+from config.http.guard import HostInvalid, ascii_host, is_internal_name
 
 _HOST = re.compile(HOST_PATTERN, re.ASCII)
 
 
-class HostRefused(Invalid):
+class HostRefused(InvalidInput):
     """The message says what is wrong with the name."""
 
     field = "host"

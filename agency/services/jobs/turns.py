@@ -14,7 +14,7 @@ from agency.models.jobs import ACTIVE
 from agency.services.bulk.working import give_up_operation, work_on
 from agency.services.exports.files import give_up_export, write_piece
 from config.db import database_now
-from config.leases.turns import Path, Turns
+from config.leases.backlog import Path, RoundRobin
 from config.tries.counting import has_begun, run_counted
 
 logger = logging.getLogger(__name__)
@@ -46,7 +46,7 @@ class JobRound:
     """Does jobs in small pieces. A path consists of an agency, a kind of jobs and a job."""
 
     def __init__(self) -> None:
-        self._turns = Turns()
+        self._turns = RoundRobin()
         self._known: set[Path] = set()
         self._rests: dict[Path, float] = {}
         self._looked_at: float | None = None

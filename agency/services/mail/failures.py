@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from agency.models import Mail
-from config.http.lookups import LookupFailed
-from config.http.targets import TargetRefused
-from config.smtp import Conversation, Step
+from config.http.guard import URLRefused
+from config.http.resolver import LookupFailed
+from config.smtp import SendProgress, Step
 
 Kind = Mail.Failure
 LONGEST_TEXT = 300
@@ -63,7 +63,7 @@ NO_FAILURE: dict[str, object] = {
 }
 
 
-def failure_of(error: Exception, conversation: Conversation, *, unsaid: Iterable[str] = ()) -> Failure:
+def failure_of(error: Exception, conversation: SendProgress, *, unsaid: Iterable[str] = ()) -> Failure:
     """Return what an exception of the conversation means; `unsaid` are texts to leave out of the server's answer."""
     step = conversation.steps[-1] if conversation.steps else None
     code, said = _answer_of(error)
@@ -101,7 +101,7 @@ def _answer_of(error: Exception) -> tuple[int | None, str | bytes]:
 
 
 def _kind_of(error: Exception, step: Step | None, *, is_over: bool) -> Mail.Failure:
-    if isinstance(error, TargetRefused):
+    if isinstance(error, URLRefused):
         return Kind.BLOCKED
     if isinstance(error, LookupFailed | socket.gaierror):
         return Kind.NAME

@@ -31,7 +31,7 @@ from agency.services.mail.transport import send_by_installation, send_by_own_ser
 from agency.services.mail.turns import Busy, Turns, due_mail
 from agency.services.mail.writing import write_mail
 from config.db import database_now
-from config.smtp import Conversation
+from config.smtp import SendProgress
 from config.tries.counting import Try, begin_tries
 
 logger = logging.getLogger(__name__)
@@ -50,7 +50,7 @@ class Ended(NamedTuple):
     """The result of a conversation; without a failure the server has accepted the e-mail."""
 
     failure: Failure | None
-    conversation: Conversation
+    conversation: SendProgress
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,9 @@ from agency.services.mail.queue import requeue
 from agency.services.mail.routes import OF_AGENCIES
 from agency.services.mail.transport import require_reachable
 from agency.services.people.names import MESSAGE, holds_web_address
-from config.api.fields.texts import CONTROLS, ENCODED_WORD, can_be_written_to, misleads_in_direction
-from config.encryption import sealed
-from config.errors import Invalid, NotFound
+from config.api.text_fields import CONTROLS, ENCODED_WORD, has_unsafe_bidi, is_valid_email
+from config.encryption import encrypted_value
+from config.errors import InvalidInput, NotFound
 
 SUBMISSION_PORTS: Final = frozenset({465, 587})
 LONGEST_SECRET: Final = 500
@@ -48,18 +48,18 @@ class ServerChanges(TypedDict):
     from_address: str
 
 
-class SenderRefused(Invalid):
+class SenderRefused(InvalidInput):
     """The message says what is wrong with the name."""
 
     field = "sender_name"
 
 
-class PortRefused(Invalid):
+class PortRefused(InvalidInput):
     field = "port"
     message = "The port must be 465, 587 or one from 1024 to 65535."
 
 
-class PasswordNeeded(Invalid):
+class PasswordNeeded(InvalidInput):
     field = "password"
     message = "Type the password again: it was given for another server or user name."
 
@@ -84,7 +84,7 @@ def change_sender(*, agency: Agency, sender_name: str, reply_to: str, by: Actor)
     """Set the sender's name, empty for the agency's name, and the address for answers."""
     sender_name, reply_to = sender_name.strip(), reply_to.strip().lower()
     is_written_plainly = "@" not in sender_name and ENCODED_WORD not in sender_name
-    if not is_written_plainly or CONTROLS.search(sender_name) or misleads_in_direction(sender_name):
+    if not is_written_plainly or CONTROLS.search(sender_name) or has_unsafe_bidi(sender_name):
         raise SenderRefused("The name must be plain text, without an e-mail address.")
     if holds_web_address(sender_name):
         raise SenderRefused(MESSAGE)
@@ -108,7 +108,7 @@ def change_mail_server(*, agency: Agency, by: Actor, **server: Unpack[ServerChan
     if server["port"] not in SUBMISSION_PORTS and not 1024 <= server["port"] <= 65535:
         raise PortRefused
     if server["security"] not in MailSettings.Security.values:
-        raise Invalid("Choose how the connection is encrypted.", field="security")
+        raise InvalidInput("Choose how the connection is encrypted.", field="security")
     _require_address("from_address", server["from_address"])
     _require_ascii(username=server["username"], password=server["password"] or "")
     host = require_reachable(server["host"].strip(), server["port"])
@@ -170,22 +170,22 @@ def _password_for(settings: MailSettings, host: str, server: ServerChanges) -> A
     if not server["username"]:
         return None
     if server["password"]:
-        return sealed(settings, "password", server["password"])
+        return encrypted_value(settings, "password", server["password"])
     if _place_of(settings) != (host, server["port"], server["username"]):
         raise PasswordNeeded
     return settings.__dict__["password"]
 
 
 def _require_address(field: str, address: str) -> None:
-    if not can_be_written_to(address.strip()):
-        raise Invalid("Enter a valid e-mail address.", field=field)
+    if not is_valid_email(address.strip()):
+        raise InvalidInput("Enter a valid e-mail address.", field=field)
 
 
 def _require_ascii(**credentials: str) -> None:
-    """Raise `Invalid` for credentials that are not ASCII, as servers get them in ASCII."""
+    """Raise `InvalidInput` for credentials that are not ASCII, as servers get them in ASCII."""
     for field, text in credentials.items():
         if not text.isascii():
-            raise Invalid("Only letters, digits and signs of ASCII can be sent to a mail server.", field=field)
+            raise InvalidInput("Only letters, digits and signs of ASCII can be sent to a mail server.", field=field)
 
 
 def _in_ascii(address: str) -> str:

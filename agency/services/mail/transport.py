@@ -13,12 +13,10 @@ from django.core.mail.backends.base import BaseEmailBackend
 from agency.models import Mail, MailSettings
 from agency.services.mail.failures import CANNOT_BE_WRITTEN, Failure, failure_of
 from config.encryption import UnreadableSecret
-from config.errors import Invalid
-from config.http.guard import VettedTarget, check_target
-from config.http.lookups import LookupFailed
-from config.http.resolver import Resolver
-from config.http.targets import TargetRefused, parse_host
-from config.smtp import CONVERSATION_SECONDS, Conversation, PinnedEmailBackend, Step
+from config.errors import InvalidInput
+from config.http.guard import URLRefused, VettedTarget, check_target, parse_host
+from config.http.resolver import LookupFailed, Resolver
+from config.smtp import CONVERSATION_SECONDS, PinnedEmailBackend, SendProgress, Step
 
 logger = logging.getLogger(__name__)
 
@@ -28,7 +26,7 @@ OWN_SECONDS: Final = 20.0
 OWN_SILENCE_SECONDS: Final = 10.0
 
 
-class ServerRefused(Invalid):
+class ServerRefused(InvalidInput):
     field = "host"
     message = "The server must be publicly reachable."
 
@@ -40,7 +38,7 @@ def resolver() -> Resolver:
 
 
 def vet_server(host: str, port: int) -> VettedTarget:
-    """Look a server's name up and check all its addresses, as for a webhook. Raises `TargetRefused`, `LookupFailed`.
+    """Look a server's name up and check all its addresses, as for a webhook. Raises `URLRefused`, `LookupFailed`.
 
     It must not be called inside a transaction, as it looks names up.
     """
@@ -54,7 +52,7 @@ def require_reachable(host: str, port: int) -> str:
     """
     try:
         return vet_server(host, port).target.host
-    except TargetRefused as refusal:
+    except URLRefused as refusal:
         raise ServerRefused(str(refusal).replace("The URL's host", "The server")) from refusal
     except LookupFailed as failure:
         raise ServerRefused("The server's name could not be looked up. Try again in a moment.") from failure
@@ -65,7 +63,7 @@ def installation_address() -> str:
     return parseaddr(settings.DEFAULT_FROM_EMAIL)[1]
 
 
-def send_by_installation(message: EmailMessage) -> tuple[Failure | None, Conversation]:
+def send_by_installation(message: EmailMessage) -> tuple[Failure | None, SendProgress]:
     """Give an e-mail to the installation's server; return what failed, and how far the conversation came."""
     backend = get_connection()
     try:
@@ -79,15 +77,15 @@ def send_by_installation(message: EmailMessage) -> tuple[Failure | None, Convers
     return None, _conversation_of(backend)
 
 
-def send_by_own_server(message: EmailMessage, server: MailSettings) -> tuple[Failure | None, Conversation]:
+def send_by_own_server(message: EmailMessage, server: MailSettings) -> tuple[Failure | None, SendProgress]:
     """Give an e-mail to an agency's own server, at the very address that has just been checked."""
-    conversation = Conversation(seconds=OWN_SECONDS)
+    conversation = SendProgress(seconds=OWN_SECONDS)
     conversation.begin(Step.LOOKUP)
     try:
         _send(message, _backend_for(server, conversation))
     except UnreadableSecret:
         return Failure(Mail.Failure.UNREADABLE), conversation
-    except (OSError, TargetRefused, LookupFailed) as error:
+    except (OSError, URLRefused, LookupFailed) as error:
         return failure_of(error, conversation, unsaid=[*message.to, server.password or ""]), conversation
     except Exception as error:  # noqa: BLE001 - as above
         _log(error)
@@ -110,7 +108,7 @@ def _send(message: EmailMessage, backend: BaseEmailBackend) -> None:
             backend.close()
 
 
-def _backend_for(server: MailSettings, conversation: Conversation) -> BaseEmailBackend:
+def _backend_for(server: MailSettings, conversation: SendProgress) -> BaseEmailBackend:
     password = server.password or ""
     vetted = vet_server(server.host, server.port or 0)
     conversation.addresses = vetted.addresses
@@ -127,6 +125,6 @@ def _backend_for(server: MailSettings, conversation: Conversation) -> BaseEmailB
     )
 
 
-def _conversation_of(backend: object) -> Conversation:
+def _conversation_of(backend: object) -> SendProgress:
     found = getattr(backend, "conversation", None)
-    return found if isinstance(found, Conversation) else Conversation(seconds=CONVERSATION_SECONDS)
+    return found if isinstance(found, SendProgress) else SendProgress(seconds=CONVERSATION_SECONDS)

@@ -17,7 +17,7 @@ from agency.models.branding.brands import Picture, PictureKind
 from agency.services.colours import text_on
 from agency.services.domains.hosts import base_url_of
 from agency.services.mail.routes import settings_of
-from config.api.fields.texts import CONTROLS, ENCODED_WORD
+from config.api.text_fields import CONTROLS, ENCODED_WORD
 
 USUAL_COLOUR: Final = "#4f46e5"
 LOGOS: Final[tuple[PictureKind, ...]] = ("logo", "dark_logo")

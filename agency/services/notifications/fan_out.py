@@ -14,7 +14,7 @@ from agency.models import Notification, NotificationEvent, NotificationPreferenc
 from agency.models.notifications import Way
 from agency.notification_kinds import NotificationKind, notification_kinds
 from agency.services.notifications.recipients import recipients_of
-from config.api.fields.texts import known_zones
+from config.api.text_fields import known_zones
 from config.db import database_now
 from config.tries.counting import begin_next, run_begun
 

@@ -16,7 +16,7 @@ from agency.services.mail.queue import queue_mail
 from agency.services.notifications.fan_out import chosen_ways, mail_due_at, way_of
 from agency.services.notifications.recipients import recipients_of
 from agency.tenants import Audience
-from config.db import Moment, database_now
+from config.db import TimeOrExpression, database_now
 from config.tries.counting import begin_next, run_begun
 
 HOUR: Final = timedelta(hours=1)
@@ -113,7 +113,7 @@ def _queue_digest(first: Notification, rows: Sequence[Notification], *, more: in
     )
 
 
-def notifications_to_mail(way: Way, now: Moment) -> "QuerySet[Notification]":
+def notifications_to_mail(way: Way, now: TimeOrExpression) -> "QuerySet[Notification]":
     """Return the notifications whose e-mail is due by this delivery method, in their order."""
     return Notification.objects.filter(way=way, mail_due_at__lte=now).order_by("mail_due_at", "id")
 

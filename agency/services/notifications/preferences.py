@@ -9,10 +9,10 @@ from agency.models import NotificationPreference, User
 from agency.models.notifications import Way
 from agency.notification_kinds import NotificationKind
 from agency.services.notifications.fan_out import way_of
-from config.errors import Invalid
+from config.errors import InvalidInput
 
 
-class UnknownWay(Invalid):
+class UnknownWay(InvalidInput):
     message = "This kind of notification is not sent in this way."
 
 

@@ -17,7 +17,7 @@ from agency.services.mail.queue import queue_invitation
 from agency.services.notifications.agencies_own import notify_of_new_member
 from agency.services.people.members import AlreadyAMember, find_or_create_user, join_team
 from agency.services.people.names import require_plain_names
-from config.errors import Conflict, Invalid, NotFound
+from config.errors import Conflict, InvalidInput, NotFound
 from config.hooks import Registry
 
 ANSWERED_WITHIN = timedelta(days=7)
@@ -25,7 +25,7 @@ ANSWERED_WITHIN = timedelta(days=7)
 MOST_WAITING = 100
 
 
-class AlreadyInvited(Invalid):
+class AlreadyInvited(InvalidInput):
     field = "email"
     message = "This address is invited already. You can send the invitation again."
 

@@ -8,10 +8,10 @@ from agency.services.activity import record_activity
 from agency.services.activity.fields import Changes
 from agency.services.agencies import lock_agency
 from agency.services.people.names import require_plain_names
-from config.errors import Conflict, Invalid, NotFound
+from config.errors import Conflict, InvalidInput, NotFound
 
 
-class AlreadyAMember(Invalid):
+class AlreadyAMember(InvalidInput):
     field = "email"
     message = "This person is already in the team."
 

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 
-from config.errors import Invalid
+from config.errors import InvalidInput
 
 MESSAGE = "A name must not hold a web address."
 # What mail programs turn into links: an address with its scheme, `www.`, a host with a path, a bare host. A bare host
@@ -37,10 +37,10 @@ def holds_web_address(text: str) -> bool:
 
 
 def require_plain_names(**names: str) -> None:
-    """Raise `Invalid` for the first of these fields (`owner__name` for `owner.name`) that holds a web address."""
+    """Raise `InvalidInput` for the first of these fields (`owner__name` for `owner.name`) that holds a web address."""
     for field, name in names.items():
         if holds_web_address(name):
-            raise Invalid(MESSAGE, field=field.replace("__", "."))
+            raise InvalidInput(MESSAGE, field=field.replace("__", "."))
 
 
 def _is_address(host: re.Match[str]) -> bool:

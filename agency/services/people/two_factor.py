@@ -20,7 +20,7 @@ from agency.services.people.agencies import only_agency_of
 from agency.services.people.recovery_codes import codes_left, new_codes, use_recovery_code
 from agency.services.people.sessions import end_sessions
 from config.encryption import UnreadableSecret
-from config.errors import Conflict, Invalid
+from config.errors import Conflict, InvalidInput
 
 logger = logging.getLogger(__name__)
 
@@ -40,7 +40,7 @@ WHERE user_id = %(user)s RETURNING attempts, attempts_since
 """
 
 
-class CodeIsWrong(Invalid):
+class CodeIsWrong(InvalidInput):
     field = "code"
     message = "The code is wrong, or it was used already."
 

@@ -15,7 +15,7 @@ from agency.services.mail.queue import queue_mail
 from agency.services.people.members import find_or_create_user, remove_member
 from agency.services.people.names import require_plain_names
 from agency.services.people.two_factor import forget_two_factor
-from config.errors import Invalid
+from config.errors import InvalidInput
 
 
 class UserChanges(TypedDict, total=False):
@@ -29,7 +29,7 @@ class UserChanges(TypedDict, total=False):
     time_zone: str
 
 
-class AlreadyAPerson(Invalid):
+class AlreadyAPerson(InvalidInput):
     field = "email"
     message = "There is a person with this e-mail address already."
 

@@ -30,7 +30,7 @@ from broadcasts.services.listing import add_chunk
 from broadcasts.services.recipient_events import record_recipient_events
 from config.celery import wake_up
 from config.db import violated_constraint
-from config.postgresql.advisory_locks import AdvisoryLock
+from config.postgresql.concurrency import AdvisoryLock
 from workspaces.conversations.services.outbound.queueing import SENDER
 
 # Connections that prepare a broadcast share its audience. A service that removes or merges contacts has it alone. A

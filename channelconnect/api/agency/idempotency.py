@@ -9,7 +9,7 @@ from django.http import HttpResponse
 from rest_framework.request import Request
 
 from channelconnect.services import KeyTaken, keep_idempotency_key, require_connect, session_by_key
-from config.api.idempotency import Idempotency, KeyUsedOtherwise, Work, fingerprint_of, presented_idempotency_key
+from config.api.idempotency import Idempotency, KeyReused, Work, fingerprint_of, presented_idempotency_key
 
 
 class ConnectionIdempotency(Idempotency):
@@ -44,7 +44,7 @@ class ConnectionIdempotency(Idempotency):
     def _again(self, view: Any, key: str, digest: bytes) -> HttpResponse:
         session = session_by_key(view.agency, key)
         if session is None or bytes(session.request_digest or b"") != digest:
-            raise KeyUsedOtherwise
+            raise KeyReused
         require_connect(view.agency)
         answer: HttpResponse = view.answer_with_address(session, status=200)
         answer.headers["Idempotent-Replayed"] = "true"

@@ -3,16 +3,9 @@
 from channelconnect.codes import ERROR_CODES
 from channelconnect.models.sessions import Platform, Status
 from channelconnect.services.settings import LONGEST_URL, MOST_RETURN_URLS
-from config.api.fields import (
-    BooleanField,
-    ChoiceField,
-    DateTimeField,
-    ListField,
-    OpaqueField,
-    URLField,
-    UUIDField,
-)
+from config.api.fields import BooleanField, ChoiceField, DateTimeField, ListField, URLField, UUIDField
 from config.api.serializers import Serializer
+from config.api.text_fields import OpaqueField
 
 LONGEST_STATE = 500
 

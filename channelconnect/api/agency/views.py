@@ -27,7 +27,7 @@ from channelconnect.services import (
     snapshot_of,
 )
 from channelconnect.services.sessions.creation import SubAccountSuspended
-from config.api.operations import many, one, operation
+from config.api.operations import list_response, object_response, operation
 from config.db import database_now
 from workspaces.subaccounts.api.agency.views import SubAccountPartViewSet
 
@@ -38,7 +38,9 @@ class ConnectSettingsViewSet(AgencyViewSet):
     """The agency's connect settings."""
 
     @operation(
-        operation_id="readConnectSettings", summary="Read the connect settings", answer=one(ConnectSettingsSerializer)
+        operation_id="readConnectSettings",
+        summary="Read the connect settings",
+        answer=object_response(ConnectSettingsSerializer),
     )
     def retrieve(self, request: Request) -> HttpResponse:
         return self.answer(ConnectSettingsSerializer(settings_of(self.agency)))
@@ -47,7 +49,7 @@ class ConnectSettingsViewSet(AgencyViewSet):
         operation_id="replaceReturnUrls",
         summary="Replace the list of return URLs",
         request=ConnectSettingsSerializer,
-        answer=one(ConnectSettingsSerializer),
+        answer=object_response(ConnectSettingsSerializer),
     )
     def update(self, request: Request) -> HttpResponse:
         urls = self.validated(ConnectSettingsSerializer).validated_data["return_urls"]
@@ -68,7 +70,9 @@ class ConnectionViewSet(SubAccountPartViewSet):
         return sessions
 
     @operation(
-        operation_id="listConnections", summary="List the last 100 connections", answer=many(ConnectionSerializer)
+        operation_id="listConnections",
+        summary="List the last 100 connections",
+        answer=list_response(ConnectionSerializer),
     )
     def list(self, request: Request, workspace: UUID | None) -> HttpResponse:
         newest = self.get_queryset().order_by("-created_at", "-id")[:LIST_LENGTH]
@@ -80,8 +84,8 @@ class ConnectionViewSet(SubAccountPartViewSet):
         summary="Start connecting a channel; the answer holds the secret address for the customer's browser",
         request=ConnectionSerializer,
         status=201,
-        answer=one(PendingConnectionSerializer),
-        also={200: one(RepeatedConnectionSerializer)},
+        answer=object_response(PendingConnectionSerializer),
+        also={200: object_response(RepeatedConnectionSerializer)},
         errors={
             403: ConnectIsOff.message,
             404: "No such sub-account, or no such channel.",
@@ -105,14 +109,14 @@ class ConnectionViewSet(SubAccountPartViewSet):
         )
         return self.answer_with_address(session, status=201)
 
-    @operation(operation_id="readConnection", summary="Read a connection", answer=one(ConnectionSerializer))
+    @operation(operation_id="readConnection", summary="Read a connection", answer=object_response(ConnectionSerializer))
     def retrieve(self, request: Request, workspace: UUID | None, connection: UUID | None) -> HttpResponse:
         return self.answer(ConnectionSerializer(snapshot_of(self.get_object(), now=database_now())))
 
     @operation(
         operation_id="cancelConnection",
         summary="Abandon a connection; one that has ended stays as it is",
-        answer=one(ConnectionSerializer),
+        answer=object_response(ConnectionSerializer),
     )
     def cancel(self, request: Request, workspace: UUID | None, connection: UUID | None) -> HttpResponse:
         now = database_now()

@@ -6,8 +6,9 @@ from typing import Any
 from django.db.models import QuerySet
 
 from channelconnect.models import MessageTemplate
-from config.api.fields import CharField, ChoiceField, DateTimeField, DictField, IntegerField, ListField, UUIDField
-from config.api.serializers import RelatedField, Serializer
+from config.api.fields import ChoiceField, DateTimeField, DictField, IntegerField, ListField, UUIDField
+from config.api.serializers import Serializer, TenantRelatedField
+from config.api.text_fields import CharField
 from workspaces.subaccounts.models import Channel
 from workspaces.subaccounts.services import ChannelNotFound
 
@@ -57,7 +58,7 @@ class RequestedChannelSerializer(Serializer):
 class TemplateSyncRequestSerializer(Serializer):
     """Whose templates to list again."""
 
-    channel = RelatedField(
+    channel = TenantRelatedField(
         queryset=whatsapp_channels, missing=ChannelNotFound, representation=RequestedChannelSerializer()
     )
 

@@ -13,7 +13,7 @@ from channelconnect.api.workspace.serializers import (
 )
 from channelconnect.filters import MessageTemplateFilterSet
 from channelconnect.services.templates import request_sync, shown_templates
-from config.api.operations import one, operation, pages
+from config.api.operations import object_response, operation, page_response
 from workspaces.subaccounts.api.workspace.surface import WorkspaceViewSet
 
 
@@ -23,7 +23,7 @@ class MessageTemplateViewSet(WorkspaceViewSet):
     @operation(
         operation_id="listTemplates",
         summary="List the message templates, by name and language",
-        answer=pages(TemplateSerializer),
+        answer=page_response(TemplateSerializer),
         filters=MessageTemplateFilterSet,
     )
     def list(self, request: Request) -> HttpResponse:
@@ -39,7 +39,7 @@ class TemplateSyncViewSet(WorkspaceViewSet):
         summary="Have a channel's templates listed at the provider again, within seconds",
         request=TemplateSyncRequestSerializer,
         status=202,
-        answer=one(TemplateSyncSerializer),
+        answer=object_response(TemplateSyncSerializer),
         errors={404: "There is no such channel.", 409: "The channel is not connected."},
     )
     def create(self, request: Request) -> HttpResponse:

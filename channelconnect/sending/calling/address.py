@@ -4,11 +4,8 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Final
 
-from config.http.addresses import canonical
-from config.http.guard import VettedTarget
-from config.http.lookups import LookupFailed
-from config.http.resolver import Addresses, Resolver
-from config.http.targets import parse_target
+from config.http.guard import VettedTarget, canonical, parse_target
+from config.http.resolver import Addresses, LookupFailed, Resolver
 
 REMEMBER_SECONDS: Final = 5.0
 

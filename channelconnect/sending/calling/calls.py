@@ -30,11 +30,10 @@ from channelconnect.sending.limits import SLOW_SECONDS, SendingLimits
 from channelconnect.sending.recorder import MessageRecorder
 from channelconnect.sending.sources import ClaimedMessage, Sent
 from channelconnect.sending.uploads import MediaUploads, is_of_lost_file, must_upload
-from config.http.client import Sender
+from config.http.client import HTTPClient
 from config.http.error_codes import WITHHELD
-from config.http.exchange import Limits, Request, Result
-from config.http.lookups import LookupFailed
-from config.http.resolver import Addresses
+from config.http.resolver import Addresses, LookupFailed
+from config.http.transfer import Limits, Request, Result
 
 # The whole call ends before the run's claims could be declared lost.
 CALL_LIMITS: Final = Limits(
@@ -66,7 +65,7 @@ class CallsInFlight:
     def __init__(
         self,
         settings: ProviderSettings,
-        http: Sender,
+        http: HTTPClient,
         channels: KnownChannels,
         limits: SendingLimits,
         recorder: MessageRecorder,

@@ -8,7 +8,7 @@ from channelconnect.providers.graph.rate_limits import HEADERS, Used, used_of
 from channelconnect.providers.messages import Outcome
 from channelconnect.providers.messages.errors import Backoff
 from channelconnect.sending.brakes import APP, Brakes
-from config.http.exchange import Result
+from config.http.transfer import Result
 
 # These errors concern all calls of the app; other throttling errors concern the account's calls.
 OF_APP: Final = frozenset({"4", "341"})

@@ -23,7 +23,7 @@ from channelconnect.services.allowance_keys import (
     keys_of,
     lock_keys,
 )
-from config.leases.arrays import integers, texts
+from config.postgresql.arrays import integers, texts
 from workspaces.subaccounts.models import Channel
 
 # Broadcasts leave room this long to answers that found none. The answers ask again before it ends.

@@ -14,11 +14,10 @@ from channelconnect.sending.sources import ClaimedMessage, MessageSource, is_urg
 from channelconnect.sending.transactions import prepare_session
 from config.celery import wake_up_now
 from config.leases.claimer import Claimer, Demand
-from config.leases.connection import Connection
-from config.leases.runs import WorkerRuns
-from config.leases.shards import OwnedShards, shard_of
+from config.leases.connections import Connection
+from config.leases.runs import OwnedShards, WorkerRuns, shard_of
 from config.metrics import observe
-from config.postgresql.advisory_locks import AdvisoryLock
+from config.postgresql.concurrency import AdvisoryLock
 from workspaces.conversations.services.outbound.queueing import SENDER
 
 

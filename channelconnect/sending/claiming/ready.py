@@ -7,9 +7,9 @@ from typing import Final
 
 from channelconnect.sending.claiming.rooms import Rooms
 from channelconnect.sending.sources import MessageSource
-from config.leases.connection import Connection
-from config.leases.shards import shard_of
-from config.leases.turns import Path, Turns
+from config.leases.backlog import Path, RoundRobin
+from config.leases.connections import Connection
+from config.leases.runs import shard_of
 
 CHANNELS_PER_CLAIM: Final = 256
 CHANNELS_PER_AGENCY: Final = 64
@@ -23,7 +23,7 @@ class ReadyChannels:
     def __init__(self, source: MessageSource) -> None:
         self.source = source
         self.has_news = True
-        self._turns = Turns()
+        self._turns = RoundRobin()
         self._paths: set[Path] = set()
         self._rests_until = 0.0
 

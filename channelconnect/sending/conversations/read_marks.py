@@ -7,9 +7,9 @@ from channelconnect.providers.messages import OutgoingMessage, Recipient
 from channelconnect.providers.messages.outgoing import READ
 from channelconnect.sending.conversations.statements import IS_ACTIVE
 from channelconnect.sending.sources import ClaimedMessage, Coming, ReadyChannel, Sent
-from config.leases.arrays import integers
-from config.leases.connection import Connection
-from config.leases.shards import SHARDS
+from config.leases.connections import Connection
+from config.leases.runs import SHARDS
+from config.postgresql.arrays import integers
 
 NAME: Final = "read_marks"
 

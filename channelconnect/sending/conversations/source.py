@@ -16,10 +16,10 @@ from channelconnect.sending.sources import UNKNOWN_SECONDS, ClaimedMessage, Comi
 from channelconnect.sending.transactions import project_transaction
 from channelconnect.services.allowance_keys import OPEN, Key, locked_keys_of
 from config.db import database_now
-from config.leases.arrays import decimals, integers
 from config.leases.claimer import SOON_SECONDS
-from config.leases.connection import Connection
-from config.leases.shards import SHARDS
+from config.leases.connections import Connection
+from config.leases.runs import SHARDS
+from config.postgresql.arrays import decimals, integers
 from workspaces.conversations.models.conversations import WINDOW
 from workspaces.conversations.services.outbound.sending import SendResult, record_send_results
 

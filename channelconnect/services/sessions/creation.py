@@ -11,7 +11,7 @@ from agency.services import record_activity
 from channelconnect.models import ConnectSession
 from channelconnect.services.sessions.secrets import digest, new_secret
 from channelconnect.services.settings import require_connect
-from config.errors import Conflict, Invalid
+from config.errors import Conflict, InvalidInput
 from workspaces.subaccounts.models import Channel, Workspace
 from workspaces.subaccounts.services import ChannelNotFound, WorkspaceNotFound
 from workspaces.subaccounts.services.locking import lock_workspace
@@ -23,12 +23,12 @@ class SubAccountSuspended(Conflict):
     message = "This sub-account is suspended."
 
 
-class ReturnUrlNotRegistered(Invalid):
+class ReturnUrlNotRegistered(InvalidInput):
     field = "return_url"
     message = "This return URL is not registered for the agency."
 
 
-class ChannelOfAnotherPlatform(Invalid):
+class ChannelOfAnotherPlatform(InvalidInput):
     field = "channel_id"
     message = "This channel is of another platform."
 

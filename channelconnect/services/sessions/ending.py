@@ -13,7 +13,7 @@ from channelconnect import events
 from channelconnect.models import ConnectSession
 from channelconnect.models.sessions import Status
 from channelconnect.services.sessions.snapshots import snapshot_of
-from config.db import Moment
+from config.db import TimeOrExpression
 from workspaces.subaccounts.models import Channel
 
 EVENTS = {
@@ -85,6 +85,6 @@ def expire_sessions(*, now: datetime, by: Actor, batch: int = 500) -> int:
     )
 
 
-def expired_sessions(now: Moment) -> "QuerySet[ConnectSession]":
+def expired_sessions(now: TimeOrExpression) -> "QuerySet[ConnectSession]":
     """Return the open sessions whose time is over, in their order."""
     return ConnectSession.objects.open().filter(expires_at__lte=now).order_by("expires_at")

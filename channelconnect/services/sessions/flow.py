@@ -20,7 +20,7 @@ from channelconnect.services.sessions.ending import end_session, expire_if_due
 from channelconnect.services.sessions.saving import Refused, check_choice, save_choice
 from channelconnect.services.sessions.secrets import digest, new_secret, new_state
 from channelconnect.services.subscriptions import expected_subscription
-from config.encryption import sealed
+from config.encryption import encrypted_value
 from config.errors import Conflict, Forbidden
 
 logger = logging.getLogger(__name__)
@@ -154,7 +154,7 @@ def complete_authorization(
         return
     kept = json.dumps({"grant": grant.to_json(), "accounts": [account.to_json() for account in accounts]})
     waiting = ConnectSession.objects.in_time().filter(pk=session.pk, status=Status.AUTHORIZING, state_digest=None)
-    waiting.update(status=Status.SELECTING, grant=sealed(session, "grant", kept))
+    waiting.update(status=Status.SELECTING, grant=encrypted_value(session, "grant", kept))
 
 
 def _authorize(session: ConnectSession, code: str | None, redirect_uri: str) -> tuple[Grant, list[Account]]:

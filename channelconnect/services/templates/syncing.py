@@ -14,8 +14,8 @@ from channelconnect.providers import ProviderFault
 from channelconnect.providers.notices import TemplateChanged
 from channelconnect.providers.templates import ListedTemplate, list_templates
 from channelconnect.services.templates.listing import shown_templates
-from config.db import Moment
-from config.errors import Invalid
+from config.db import TimeOrExpression
+from config.errors import InvalidInput
 from config.tries.counting import run_counted
 from workspaces.conversations.services.errors import ChannelNotActive
 from workspaces.subaccounts.models import Channel, Workspace
@@ -54,7 +54,7 @@ LIMIT %s ON CONFLICT DO NOTHING
 """
 
 
-class OnlyOnWhatsApp(Invalid):
+class OnlyOnWhatsApp(InvalidInput):
     message = "Only WhatsApp channels have templates."
     field = "channel"
 
@@ -103,7 +103,7 @@ def sync_next(*, now: datetime) -> bool:
     return True
 
 
-def due_syncs(now: Moment) -> "QuerySet[TemplateSync]":
+def due_syncs(now: TimeOrExpression) -> "QuerySet[TemplateSync]":
     """Return the business accounts whose templates are due to be listed, in their order."""
     return TemplateSync.objects.filter(due_at__lte=now).order_by("due_at")
 

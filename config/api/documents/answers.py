@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from config.api.errors.faults import UNAVAILABLE
+from config.api.errors import UNAVAILABLE
 
 ERROR = {
     "type": "object",
@@ -104,7 +104,7 @@ def _sentence(status: int, refusals: SurfaceRefusals) -> str:
 
 def _meaning(status: int, refusals: SurfaceRefusals) -> str:
     meaning = MEANINGS.get(status) or _sentence(status, refusals)
-    return either(meaning, refusals.disabled) if status == 503 and refusals.disabled else meaning
+    return join_descriptions(meaning, refusals.disabled) if status == 503 and refusals.disabled else meaning
 
 
 def _answer(status: int, refusals: SurfaceRefusals) -> dict[str, Any]:
@@ -148,7 +148,7 @@ def _errors(path: str, method: str, operation: dict[str, Any], refusals: Surface
         found[400] = QUERY_TOO_LONG
     own = operation.get("x-errors", {})
     if 403 in own:
-        own = own | {403: either(own[403], refusals.forbidden)}
+        own = own | {403: join_descriptions(own[403], refusals.forbidden)}
     return dict(sorted((found | own).items()))
 
 
@@ -163,12 +163,12 @@ def place_links(path: str, operation: dict[str, Any]) -> None:
                     example["value"] = {**shown, "links": links}
 
 
-def either(one: str, other: str) -> str:
+def join_descriptions(one: str, other: str) -> str:
     """Join the sentences of two reasons for the same status."""
     return f"{one} Or: {other}"
 
 
-def complete(path: str, method: str, operation: dict[str, Any], refusals: SurfaceRefusals) -> None:
+def add_shared_answers(path: str, method: str, operation: dict[str, Any], refusals: SurfaceRefusals) -> None:
     """Add the shared errors and headers to an operation. Its own declarations take precedence."""
     parameters = operation.get("parameters", [])
     place_links(path, operation)

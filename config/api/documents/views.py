@@ -10,14 +10,15 @@ from functools import lru_cache, wraps
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
+from django.urls import path
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.gzip import gzip_page
 
 from config.api.documents.building import AGENCY, WORKSPACE, Document, written
-from config.api.documents.reference.building import ReferenceBuilder
-from config.api.documents.reference.samples import LANGUAGES
-from config.api.responses.json import CONTENT_TYPE, error_response
-from config.api.responses.pagination import origin
+from config.api.documents.reference import ReferenceBuilder
+from config.api.documents.samples import LANGUAGES
+from config.api.requests import origin
+from config.api.responses import CONTENT_TYPE, error_response
 
 View = Callable[[HttpRequest], HttpResponse]
 ALLOWED = ("GET", "HEAD")
@@ -94,3 +95,15 @@ def _page_view(document: Document, only: str = "") -> View:
 agency_document, workspace_document = _document_view(AGENCY), _document_view(WORKSPACE)
 agency_page, workspace_page = _page_view(AGENCY), _page_view(WORKSPACE)
 workspace_pages = {slug: _page_view(WORKSPACE, section) for slug, section in WORKSPACE.apart.items()}
+
+
+urlpatterns = [
+    path("api/agency/v1/openapi.json", agency_document, name="agency-document"),
+    path("api/v1/openapi.json", workspace_document, name="workspace-document"),
+    path("api/docs/agency", agency_page, name="agency-docs"),
+    path("api/docs/workspace", workspace_page, name="workspace-docs"),
+    *(
+        path(f"api/docs/workspace/{slug}", view, name=f"workspace-{slug}-docs")
+        for slug, view in workspace_pages.items()
+    ),
+]

@@ -6,8 +6,9 @@ from typing import Any
 from rest_framework.exceptions import ValidationError
 
 from agency.limits import CHANNEL_TYPES
-from config.api.fields import BooleanField, CharField, ChoiceField, IntegerField, ListField, UUIDField
+from config.api.fields import BooleanField, ChoiceField, IntegerField, ListField, UUIDField
 from config.api.serializers import Serializer
+from config.api.text_fields import CharField
 from packs.library import Industry
 from packs.models import Pack, PackEntry
 from packs.models.entries import MOST_ENTRIES

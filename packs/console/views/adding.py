@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from agency.pages.lists import Pages, read_pages
 from agency.pages.locale import in_page_language
 from config.db import name_key
-from config.errors import Invalid
+from config.errors import InvalidInput
 from packs.console.views.base import LIBRARY, PackDetailView, channel_names
 from packs.library import Industry, LibraryItem, library
 from packs.models import PackEntry
@@ -141,7 +141,7 @@ class EntryAdd(PackDetailView):
             item = library().items.get(template_id)
             try:
                 added.append(add_library_entry(pack=self.pack, template_id=template_id, by=self.by).name)
-            except Invalid as error:
+            except InvalidInput as error:
                 said = in_page_language(error.message)
                 refused.append(f"{item.name}: {said}" if item and len(chosen) > 1 else said)
         return added, refused

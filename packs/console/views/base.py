@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agency.console.views.base import ConsoleView, crumb
-from config.api.requests.ids import parse_uuid
+from config.api.requests import parse_uuid
 from packs.models import Pack
 from packs.services import find_pack, replaces_platform
 from workspaces.subaccounts.models import CHANNEL_NAMES

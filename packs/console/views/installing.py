@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from agency.console.views.base import FormPage
-from config.api.requests.ids import parse_uuid
+from config.api.requests import parse_uuid
 from packs.services import install_pack
 from packs.services.errors import PackNotFound
 from packs.services.offered_packs import OfferedPack, offered_packs

@@ -21,12 +21,12 @@ def _redis_away(request: pytest.FixtureRequest, settings: Any) -> Iterator[None]
     port = 1 if request.param == "refuses connections" else frozen.getsockname()[1]
     settings.REDIS_URL = f"redis://127.0.0.1:{port}/0"
     redis.client.cache_clear()
-    redis.breaker.close()
+    redis.circuit_breaker.close()
     yield
     frozen.close()
     redis.client().close()
     redis.client.cache_clear()
-    redis.breaker.close()
+    redis.circuit_breaker.close()
 
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("_redis_away")]
@@ -52,7 +52,7 @@ def test_a_write_waits_once_for_a_fifth_of_a_second_and_its_event_is_there(
     assert (options["socket_timeout"], options["socket_connect_timeout"]) == (0.2, 0.2)
     monkeypatch.setattr(redis, "BREAK_SECONDS", 3_600.0)
     for number in range(1, TIMES + 1):
-        redis.breaker.close()
+        redis.circuit_breaker.close()
         assert a.api.post("/workspaces", a_new_customer()).status_code == 201
         waits = [record for record in caplog.records if record.getMessage().startswith("redis is away")]
         assert len(waits) == number

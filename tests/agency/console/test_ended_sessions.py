@@ -16,7 +16,7 @@ from agency.models import Agency, Plan, User, UserSession
 from agency.pages.forms.kept_data import MOST_CHARACTERS, MOST_FORMS
 from agency.pages.forms.nonce import new_nonce
 from config.encryption import keyring
-from config.redis import attempt, breaker, client
+from config.redis import call_redis, circuit_breaker, client
 from tests.agency.console.browsers import PASSWORD, a_browser, a_member, a_person, flashes, hidden, text
 from tests.agency.two_factor import an_app
 from tests.factories import AgencyFactory, MemberFactory, WorkspaceFactory
@@ -37,22 +37,22 @@ def typed_after_the_end(browser: Client, path: str, **words: str) -> Any:
 
 @pytest.fixture(autouse=True)
 def _nothing_kept() -> None:
-    attempt(lambda redis: redis.delete("", *redis.scan_iter("kept-forms:*")))
+    call_redis(lambda redis: redis.delete("", *redis.scan_iter("kept-forms:*")))
 
 
 @pytest.fixture
 def _redis_away(settings: Any) -> Iterator[None]:
     settings.REDIS_URL = "unix:///nonexistent/redis.sock?db=0"
     client.cache_clear()
-    breaker.close()
+    circuit_breaker.close()
     yield
     client.cache_clear()
-    breaker.close()
+    circuit_breaker.close()
 
 
 def kept_in_redis() -> str:
     """Give all that is kept of anybody's forms."""
-    rows = attempt(lambda redis: [packed for key in redis.scan_iter("kept-forms:*") for packed in redis.hvals(key)])
+    rows = call_redis(lambda redis: [packed for key in redis.scan_iter("kept-forms:*") for packed in redis.hvals(key)])
     return " ".join(zlib.decompress(keyring().decrypt(cast(bytes, packed))).decode() for packed in rows)
 
 
@@ -189,8 +189,8 @@ def test_a_form_makes_no_session_and_a_person_has_so_many_kept_forms(a: Tenant) 
         a_browser().post(NEW_PLAN, {"name": "Again", "nonce": nonce})
     assert not UserSession.objects.exists()
     key = f"kept-forms:{person.pk}"
-    assert attempt(lambda redis: redis.hlen(key)) == MOST_FORMS
-    assert 0 < attempt(lambda redis: redis.ttl(key)) <= 3600
+    assert call_redis(lambda redis: redis.hlen(key)) == MOST_FORMS
+    assert 0 < call_redis(lambda redis: redis.ttl(key)) <= 3600
 
 
 def test_what_was_encrypted_with_a_key_that_is_gone_is_not_kept(a: Tenant, settings: Any) -> None:

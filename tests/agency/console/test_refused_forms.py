@@ -296,7 +296,7 @@ def test_with_redis_away_everything_is_answered_directly(admin: Client, settings
     assert admin.post(address, {"name": "Growth"}, headers=BROWSING).status_code == 302
     settings.REDIS_URL = there
     config_redis.client.cache_clear()
-    config_redis.breaker.close()
+    config_redis.circuit_breaker.close()
 
 
 @pytest.mark.django_db(transaction=True)

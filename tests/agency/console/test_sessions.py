@@ -13,7 +13,7 @@ from agency.account.user_agents import describe_browser
 from agency.actors import SYSTEM
 from agency.models import ActivityEntry, Mail, RecoveryCode, TwoFactor, User, UserSession
 from agency.services.people.sessions import end_session
-from config.operations.erasure import end_what_is_theirs, words_of
+from config.operations.erasure import close_account, personal_data_of
 from tests.agency.console.browsers import PASSWORD, a_browser, a_person, flashes, text
 from tests.agency.console.test_signing_in import sign_in
 from tests.agency.two_factor import an_app
@@ -102,7 +102,7 @@ def test_a_new_password_ends_the_others(person: User) -> None:
 def test_an_erased_person_has_none(person: User) -> None:
     an_app(person)
     here = a_browser(person)
-    end_what_is_theirs(person, words_of(person), None)
+    close_account(person, personal_data_of(person), None)
     assert not is_in(here)
     for model in (UserSession, TwoFactor, RecoveryCode):
         assert not model.objects.filter(user=person).exists()

@@ -28,11 +28,11 @@ def member(a: Tenant) -> Member:
 def _redis_away(settings: Any) -> Iterator[None]:
     settings.REDIS_URL = "redis://127.0.0.1:1/0"
     redis.client.cache_clear()
-    redis.breaker.close()
+    redis.circuit_breaker.close()
     yield
     redis.client().close()
     redis.client.cache_clear()
-    redis.breaker.close()
+    redis.circuit_breaker.close()
 
 
 def sign_in(browser: Client, email: str, password: str = PASSWORD, **more: str) -> Any:

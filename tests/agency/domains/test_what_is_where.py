@@ -18,7 +18,7 @@ from broadcasts.links import follow_at_once
 from broadcasts.models import Recipient
 from broadcasts.services.tracking import clicks
 from broadcasts.services.tracking.links import tracked_link
-from config.loop_answers import LoopRequest
+from config.event_loop_responses import EventLoopRequest
 from tests.broadcasts.under_way import a_broadcast, a_recipient
 from tests.factories import DomainFactory
 from tests.images.pictures import a_picture
@@ -60,7 +60,9 @@ def where(path: str) -> dict[str, bool]:
 def where_on_loop(path: str) -> dict[str, bool]:
     """Where the event loop answers from memory; elsewhere it leaves the answer to Django."""
     scope = {"type": "http", "method": "HEAD", "path": path, "scheme": "http"}
-    answers = {host: follow_at_once(LoopRequest({**scope, "headers": [(b"host", host.encode())]})) for host in HOSTS}
+    answers = {
+        host: follow_at_once(EventLoopRequest({**scope, "headers": [(b"host", host.encode())]})) for host in HOSTS
+    }
     return {host: answer is not None and answer.status == 302 for host, answer in answers.items()}
 
 

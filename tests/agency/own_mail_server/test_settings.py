@@ -23,7 +23,7 @@ from agency.services.mail.settings import PasswordNeeded, PortRefused
 from agency.services.mail.testing import JustTested, waits_for_test
 from agency.services.mail.transport import ServerRefused
 from agency.tasks import send_mail
-from config.errors import Invalid
+from config.errors import InvalidInput
 from tests.agency.mail_servers import a_mail, of, outcome, the_server, use_server
 from tests.factories import UserFactory
 from tests.fakes.smtp_server import PASSWORD, SmtpServer
@@ -147,7 +147,7 @@ def test_credentials_outside_ascii_are_refused_and_a_sender_s_domain_is_written_
 ) -> None:
     for field in ("username", "password"):
         values: Any = the_server(server, **{field: "grüße"})
-        with pytest.raises(Invalid) as refused:
+        with pytest.raises(InvalidInput) as refused:
             change_mail_server(agency=a.agency, by=SYSTEM, **values)
         assert list(refused.value.errors) == [field]
     use_server(a.agency, server, from_address="Hello@Bücher.example")

@@ -10,9 +10,8 @@ from django.test import Client
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from config.api.errors.refusals import Malformed, TooLarge
-from config.api.requests.parsers import StrictJSONParser
-from config.api.requests.strict_json import canonical_bytes, parse_object
+from config.api.errors import BadRequest, TooLarge
+from config.api.parsers import StrictJSONParser, canonical_bytes, parse_object
 from tests.api.conftest import AGENCY
 from tests.sizes import size
 
@@ -265,14 +264,14 @@ TOKENS = [*(bytes([mark]) for mark in b'{}[]":,a\\1- \xff'), b"\\u0000", b"\\ud8
 def test_no_bytes_are_a_surprise(pieces: list[bytes]) -> None:
     try:
         value = parse_object(b"".join(pieces))
-    except Malformed:
+    except BadRequest:
         return
     assert canonical_bytes(value) == canonical_bytes(parse_object(b" " + b"".join(pieces)))
 
 
 def test_the_parser_reads_like_the_surfaces() -> None:
     assert StrictJSONParser().parse(io.BytesIO(b'{"a":1}')) == {"a": 1}
-    with pytest.raises(Malformed):
+    with pytest.raises(BadRequest):
         StrictJSONParser().parse(io.BytesIO(b"[]"))
     with pytest.raises(TooLarge):
         StrictJSONParser().parse(io.BytesIO(b" " * (1024 * 1024 + 1)))

@@ -69,7 +69,7 @@ def test_a_text_that_cannot_be_encoded_is_422(agency: Client) -> None:
 def test_a_broken_constraint_quotes_no_row_in_answer_or_log(agency: Client, caplog: pytest.LogCaptureFixture) -> None:
     answer = agency.get(f"{AGENCY}/faults/integrity")
     assert (answer.status_code, answer.json()) == (409, CONCURRENT_CHANGE)
-    (record,) = [record for record in caplog.records if record.name == "config.api.errors.faults"]
+    (record,) = [record for record in caplog.records if record.name == "config.api.errors"]
     assert vars(record)["constraint"].startswith("auth_group_name")
     assert "canary" not in str(vars(record)).replace('canary-of-a-row")', "")
 
@@ -98,7 +98,7 @@ def test_a_lock_that_is_not_free_in_time_is_no_fault_of_the_request(agency: Clie
 
 def test_a_bug_is_logged_with_its_trace(agency: Client, caplog: pytest.LogCaptureFixture) -> None:
     agency.get(f"{AGENCY}/faults/bug")
-    (record,) = [record for record in caplog.records if record.name == "config.api.errors.faults"]
+    (record,) = [record for record in caplog.records if record.name == "config.api.errors"]
     assert record.levelname == "ERROR"
     assert record.exc_info is not None
 

@@ -6,8 +6,7 @@ from uuid import UUID
 import pytest
 from django.utils.translation import gettext_lazy
 
-from config.api.responses.json import iso, to_json
-from config.api.responses.renderers import JSONRenderer
+from config.api.responses import JSONRenderer, iso, to_json
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 

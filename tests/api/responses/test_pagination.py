@@ -7,7 +7,7 @@ from django.test import Client
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from config.api.responses.pagination import read_number
+from config.api.requests import parse_clamped_number
 from tests.api.conftest import AGENCY, WORKSPACE
 from tests.api.surfaces.views import MANY
 from tests.sizes import size
@@ -196,7 +196,7 @@ def test_a_plain_list_that_nothing_matches_is_plainly_empty(agency: Client) -> N
 
 @given(st.text(max_size=30))
 def test_every_text_is_read_as_some_number_in_range(text: str) -> None:
-    assert 1 <= read_number(text, usual=25, highest=100) <= 100
+    assert 1 <= parse_clamped_number(text, usual=25, highest=100) <= 100
 
 
 @given(st.binary(max_size=40))

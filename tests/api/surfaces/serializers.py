@@ -2,18 +2,10 @@
 
 from typing import Any
 
-from config.api.fields import (
-    BooleanField,
-    CharField,
-    ChoiceField,
-    EmailField,
-    IntegerField,
-    ListField,
-    TimezoneField,
-    UUIDField,
-)
+from config.api.fields import BooleanField, ChoiceField, IntegerField, ListField, UUIDField
 from config.api.filters import ChoiceFilter, DateTimeFilter, FilterSet, TextFilter, UUIDFilter
 from config.api.serializers import Serializer
+from config.api.text_fields import CharField, EmailField, TimezoneField
 
 
 class OwnerSerializer(Serializer):

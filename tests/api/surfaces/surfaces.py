@@ -4,11 +4,11 @@ from dataclasses import dataclass, field
 
 from django.conf import settings
 
-from config.api.errors.refusals import Unauthorized
+from config.api.errors import Unauthorized
 from config.api.keys import key_digest, new_key
 from config.api.surface import AddressLimitedSurface, KeyLimitedSurface
-from config.api.throttling import Limit
-from config.errors import Forbidden, Unavailable
+from config.api.throttling import RateLimit
+from config.errors import FeatureDisabled, Forbidden
 
 
 @dataclass(slots=True)
@@ -36,7 +36,7 @@ class SurfaceState:
 surface_state = SurfaceState()
 
 
-class AgencyIsOff(Unavailable):
+class AgencyIsOff(FeatureDisabled):
     message = "The reseller API is currently disabled."
 
 
@@ -64,8 +64,8 @@ class AgencyTestSurface(KeyLimitedSurface[Holder]):
         if not caller.active:
             raise Forbidden("This agency is not active.")
 
-    def key_limit(self, caller: Holder) -> Limit:
-        return Limit(f"agency-test:key:{caller.name}", settings.AGENCY_KEY_LIMIT)
+    def key_limit(self, caller: Holder) -> RateLimit:
+        return RateLimit(f"agency-test:key:{caller.name}", settings.AGENCY_KEY_LIMIT)
 
 
 class WorkspaceTestSurface(AddressLimitedSurface[Holder]):

@@ -2,7 +2,7 @@
 
 from django.urls import include, path, re_path
 
-from config.api.errors.handler import path_not_found
+from config.api.errors import path_not_found
 from config.api.surface import unknown_path
 from tests.api.surfaces import views
 from tests.api.surfaces.surfaces import AgencyTestSurface, WorkspaceTestSurface
@@ -20,7 +20,7 @@ agency = [
 workspace = [path("things", views.WorkspaceThings.as_view())]
 
 urlpatterns = [
-    path("", include("config.api.urls")),
+    path("", include("config.api.documents.views")),
     path("api/agency/v1/", include(agency)),
     re_path(r"^api/agency/v1(?:/[\s\S]*)?\Z", unknown_path(AgencyTestSurface)),
     path("api/v1/", include(workspace)),

@@ -15,9 +15,9 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 from rest_framework.viewsets import ViewSetMixin
 
-from config.api.operations import many, one, operation, pages
-from config.api.responses.json import json_response
-from config.errors import Conflict, Invalid, NotFound, Unavailable
+from config.api.operations import list_response, object_response, operation, page_response
+from config.api.responses import json_response
+from config.errors import Conflict, FeatureDisabled, InvalidInput, NotFound
 from tests.api.surfaces.serializers import ThingFilterSet, ThingSerializer, ThingWriteSerializer
 from tests.api.surfaces.surfaces import AgencyTestSurface, WorkspaceTestSurface, surface_state
 
@@ -29,7 +29,9 @@ class ThingIsMissing(NotFound):
 
 
 class AgencyThings(AgencyTestSurface):
-    @operation(operation_id="listThings", summary="List things", answer=pages(ThingSerializer), filters=ThingFilterSet)
+    @operation(
+        operation_id="listThings", summary="List things", answer=page_response(ThingSerializer), filters=ThingFilterSet
+    )
     def get(self, request: Request) -> HttpResponse:
         self.filtered(Group.objects.all())
         everything = range(1, MANY + 1)
@@ -40,7 +42,7 @@ class AgencyThings(AgencyTestSurface):
         operation_id="createThing",
         summary="Create a thing",
         request=ThingWriteSerializer,
-        answer=one(ThingSerializer),
+        answer=object_response(ThingSerializer),
         status=201,
         idempotent=True,
         request_example={"name": "Bakery"},
@@ -52,14 +54,17 @@ class AgencyThings(AgencyTestSurface):
 
 
 class AgencyThing(AgencyTestSurface):
-    @operation(operation_id="readThing", summary="Read a thing", answer=one(ThingSerializer))
+    @operation(operation_id="readThing", summary="Read a thing", answer=object_response(ThingSerializer))
     def get(self, request: Request, thing: UUID | None) -> Response:
         if thing is None:
             raise ThingIsMissing
         return Response({"data": {"uuid": thing}}, headers={"X-Own": "kept"})
 
     @operation(
-        operation_id="changeThing", summary="Change a thing", request=ThingWriteSerializer, answer=one(ThingSerializer)
+        operation_id="changeThing",
+        summary="Change a thing",
+        request=ThingWriteSerializer,
+        answer=object_response(ThingSerializer),
     )
     def patch(self, request: Request, thing: UUID | None) -> Response:
         return Response({"data": self.validated(ThingWriteSerializer, partial=True).changes})
@@ -69,7 +74,7 @@ class WorkspaceThings(WorkspaceTestSurface):
     @operation(
         operation_id="listThings",
         summary="List things",
-        answer=pages(ThingSerializer),
+        answer=page_response(ThingSerializer),
     )
     def get(self, request: Request) -> HttpResponse:
         return self.paged(ThingSerializer([], many=True), MANY)
@@ -82,17 +87,21 @@ class Echo(AgencyTestSurface):
         operation_id="echo",
         summary="Echo",
         body_optional=False,
-        answer=one(ThingSerializer),
+        answer=object_response(ThingSerializer),
         errors={409: "Never, in truth."},
     )
     def post(self, request: Request) -> HttpResponse:
         return json_response({"data": request.data})
 
-    @operation(operation_id="echoAgain", summary="Echo again", body_optional=False, answer=one(ThingSerializer))
+    @operation(
+        operation_id="echoAgain", summary="Echo again", body_optional=False, answer=object_response(ThingSerializer)
+    )
     def put(self, request: Request) -> HttpResponse:
         return self.post(request)
 
-    @operation(operation_id="listEchoes", summary="List echoes", answer=many(ThingSerializer), filters=ThingFilterSet)
+    @operation(
+        operation_id="listEchoes", summary="List echoes", answer=list_response(ThingSerializer), filters=ThingFilterSet
+    )
     def get(self, request: Request) -> HttpResponse:
         self.filtered(Group.objects.all())
         return json_response({"data": [{"number": 1}]})
@@ -101,7 +110,7 @@ class Echo(AgencyTestSurface):
 class Actions(ViewSetMixin, AgencyTestSurface):
     """A viewset with one action whose body may be empty."""
 
-    @operation(operation_id="suspend", summary="Suspend", answer=one(ThingSerializer))
+    @operation(operation_id="suspend", summary="Suspend", answer=object_response(ThingSerializer))
     def suspend(self, request: Request) -> Response:
         return Response({"data": request.data})
 
@@ -137,8 +146,8 @@ FAULTS: dict[str, Callable[[], Any]] = {
     "bug": lambda: FAULTS["a canary of the fault"],
     "missing": _raise(ThingIsMissing()),
     "conflict": _raise(Conflict("Not now.")),
-    "unavailable": _raise(Unavailable("Switched off.")),
-    "invalid": _raise(Invalid("Too many things.", field="things")),
+    "unavailable": _raise(FeatureDisabled("Switched off.")),
+    "invalid": _raise(InvalidInput("Too many things.", field="things")),
     "http404": _raise(Http404("No Model matches the given query.")),
     "denied": _raise(PermissionDenied("canary")),
     "bad": _raise(BadRequest("canary")),
@@ -185,7 +194,7 @@ class Prepared(AgencyTestSurface):
     @operation(
         operation_id="makePrepared",
         summary="Make prepared",
-        answer=one(ThingSerializer),
+        answer=object_response(ThingSerializer),
         request=ThingWriteSerializer,
         idempotent=True,
         prepare=prepare,
@@ -204,14 +213,14 @@ class Once(AgencyTestSurface):
     @operation(
         operation_id="makeOnce",
         summary="Make once",
-        answer=one(ThingSerializer),
+        answer=object_response(ThingSerializer),
         request=ThingWriteSerializer,
         idempotent=True,
     )
     def post(self, request: Request) -> HttpResponse:
         body: dict[str, Any] = dict(request.data)
         if body.get("refuse"):
-            raise Invalid("No such thing.", field="name")
+            raise InvalidInput("No such thing.", field="name")
         time.sleep(body.get("seconds", 0))
         group = Group.objects.create(name=body["name"])
         return json_response({"data": {"number": group.pk, "name": group.name}}, status=201)

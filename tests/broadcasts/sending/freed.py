@@ -11,7 +11,7 @@ from django.utils.timezone import now
 from broadcasts.models import Recipient, Stage
 from broadcasts.services.tracking.clicks import count_clicks, record_clicks
 from broadcasts.services.tracking.links import Target
-from config.postgresql.advisory_locks import AdvisoryLock
+from config.postgresql.concurrency import AdvisoryLock
 from tests.waiting import PATIENCE_SECONDS, until
 
 # Who frees rows, and waits for somebody who has one of them.

@@ -21,8 +21,8 @@ from channelconnect.providers.messages import CallResult, Outcome, error_of
 from channelconnect.sending.claiming.allowance import person_key, remaining_allowance, room_of
 from channelconnect.sending.sources import ClaimedMessage, Sent
 from channelconnect.services.allowance_keys import MARGIN_SECONDS
-from config.leases.connection import Connection, open_connection
-from config.leases.shards import SHARDS
+from config.leases.connections import Connection, open_connection
+from config.leases.runs import SHARDS
 from tests.broadcasts.sending.broadcasts import (
     TEXT,
     a_broadcast,

@@ -14,7 +14,7 @@ from broadcasts.models import Recipient, Stage
 from channelconnect.models import Allowance, AllowanceUse, ChannelCredential
 from channelconnect.sending.claiming.allowance import room_of
 from channelconnect.services.allowance_keys import MARGIN_SECONDS, uses_taken_along
-from config.leases.connection import Connection, open_connection
+from config.leases.connections import Connection, open_connection
 from tests.broadcasts.sending.broadcasts import (
     a_broadcast,
     add_recipients,

@@ -19,7 +19,7 @@ from channelconnect.models import SenderRun
 from channelconnect.providers.messages import Outcome, error_of
 from channelconnect.sending.recorder import MessageRecorder
 from channelconnect.sending.sources import Sent
-from config.leases.connection import Connection, open_connection
+from config.leases.connections import Connection, open_connection
 from tests.broadcasts.sending.broadcasts import counts, rows_as_counts, with_recipients
 from tests.broadcasts.sending.freed import claimed_by_the_dead, clicked_while_freed
 from tests.broadcasts.sending.test_allowance import Sending

@@ -14,8 +14,8 @@ from broadcasts.services.counts import add_counts
 from broadcasts.services.moving import cancel_broadcast, pause_broadcast, resume_broadcast
 from channelconnect.models import SenderRun
 from channelconnect.sending.limits import PER_CHANNEL
-from config.leases.connection import open_connection
-from config.leases.shards import SHARDS
+from config.leases.connections import open_connection
+from config.leases.runs import SHARDS
 from tests.broadcasts.sending.broadcasts import (
     counts,
     has_ended,

@@ -16,7 +16,7 @@ from channelconnect.providers.messages import CallResult, Outcome, OutgoingMessa
 from channelconnect.providers.messages.outgoing import Recipient as Addressee
 from channelconnect.sending.sources import ClaimedMessage, Sent
 from channelconnect.sending.transactions import prepare_session
-from config.leases.connection import open_connection
+from config.leases.connections import open_connection
 from tests.broadcasts.sending.broadcasts import open_window, with_recipients
 from workspaces.contacts.models import Contact
 from workspaces.subaccounts.models import Channel

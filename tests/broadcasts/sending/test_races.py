@@ -11,7 +11,7 @@ from broadcasts.models import Recipient, Stage
 from broadcasts.sending.source import BroadcastRecipients
 from channelconnect.models import Allowance, SenderRun
 from channelconnect.sending.sources import ClaimedMessage
-from config.leases.connection import open_connection
+from config.leases.connections import open_connection
 from tests.broadcasts.sending.broadcasts import a_broadcast, add_recipients, counts, people, rows_as_counts
 from tests.broadcasts.sending.test_allowance import Sending, a_number
 from tests.channelconnect.sending.conftest import StartSender

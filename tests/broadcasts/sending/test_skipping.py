@@ -10,7 +10,7 @@ from django.utils.timezone import now
 
 from broadcasts.models import Broadcast, Recipient
 from broadcasts.services.counts import add_counts
-from config.leases.connection import open_connection
+from config.leases.connections import open_connection
 from tests.broadcasts.sending.broadcasts import a_broadcast, add_recipients, counts, has_ended, people, rows_as_counts
 from tests.broadcasts.sending.test_allowance import Sending
 from tests.channelconnect.sending.conftest import StartSender

@@ -8,8 +8,8 @@ from django.utils.timezone import now
 from broadcasts.models import Broadcast
 from broadcasts.sending import source
 from broadcasts.sending.source import BroadcastRecipients
-from config.leases.connection import open_connection
-from config.leases.shards import SHARDS, shard_of
+from config.leases.connections import open_connection
+from config.leases.runs import SHARDS, shard_of
 from tests.broadcasts.sending.broadcasts import TEXT
 from tests.factories import ChannelFactory
 from tests.tenants import Tenant

@@ -5,7 +5,7 @@ from contextlib import closing
 from django.utils.timezone import now
 
 from channelconnect.models import Allowance
-from config.leases.connection import open_connection
+from config.leases.connections import open_connection
 from tests.broadcasts.sending.broadcasts import counts, with_recipients
 from tests.channelconnect.sending.conftest import StartSender
 from tests.channelconnect.sending.messages import a_conversation, a_message, sends

@@ -16,7 +16,7 @@ from broadcasts.models import Recipient, Stage
 from broadcasts.sending.source import OVERDUE_BATCH, BroadcastRecipients, end_overdue
 from channelconnect.sending import loop
 from channelconnect.sending.sources import Sent
-from config.leases.connection import Connection, open_connection
+from config.leases.connections import Connection, open_connection
 from tests.broadcasts.sending.broadcasts import with_recipients
 from tests.channelconnect.sending.conftest import StartSender
 from tests.channelconnect.sending.masses import Mass

@@ -9,7 +9,7 @@ from django.utils.timezone import now
 from channelconnect.providers.messages import OutgoingMessage, Recipient
 from channelconnect.sending.conversations.source import ConversationMessages
 from channelconnect.sending.sources import ClaimedMessage, Coming, ReadyChannel, Sent
-from config.leases.connection import Connection
+from config.leases.connections import Connection
 from workspaces.subaccounts.models import Channel
 
 

@@ -11,7 +11,7 @@ from channelconnect.sending.calling.calls import FEW_CALLS, MORE_CALLS, CallsInF
 from channelconnect.sending.channels import read_channels
 from channelconnect.sending.claiming.claimer import MessageClaimer
 from channelconnect.sending.loop import SenderRun
-from config.leases.connection import open_connection
+from config.leases.connections import open_connection
 from tests.channelconnect.sending.masses import Mass
 from tests.config.http.receivers import Connection, Receiver
 from tests.waiting import until

@@ -14,7 +14,7 @@ from channelconnect.sending.conversations.source import ConversationMessages
 from channelconnect.sending.limits import PER_CHANNEL, kept_of
 from channelconnect.sending.loop import SenderRun
 from config.celery import wake_up
-from config.leases.connection import open_connection
+from config.leases.connections import open_connection
 from tests.channelconnect.sending.conftest import StartSender
 from tests.channelconnect.sending.masses import Mass, WatchedConversations
 from tests.channelconnect.sending.messages import a_conversation, a_message, ended

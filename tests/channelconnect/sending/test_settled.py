@@ -15,7 +15,7 @@ from channelconnect.providers.messages import CallResult, Outcome, OutgoingMessa
 from channelconnect.providers.messages.errors import THROTTLED
 from channelconnect.sending.conversations.source import ConversationMessages
 from channelconnect.sending.sources import ClaimedMessage, Sent
-from config.leases.connection import open_connection
+from config.leases.connections import open_connection
 from tests.broadcasts.sending.broadcasts import a_broadcast, add_recipients, people
 from tests.channelconnect.sending.conftest import StartSender
 from tests.channelconnect.sending.messages import (

@@ -9,7 +9,7 @@ import pytest
 from channelconnect.models import SenderRun
 from channelconnect.sending.loop import SenderRun as Sender
 from config.leases import runs as leased_runs
-from config.leases.connection import open_connection
+from config.leases.connections import open_connection
 from tests.channelconnect.sending.conftest import StartSender
 from tests.channelconnect.sending.messages import a_conversation, a_message, sends
 from tests.processes.starting import Process, kill

@@ -13,8 +13,8 @@ from channelconnect.sending.conversations.read_marks import ReadMarks
 from channelconnect.sending.conversations.source import ConversationMessages
 from channelconnect.sending.sources import MessageSource
 from config.db import database_now
-from config.leases.connection import open_connection
-from config.leases.shards import SHARDS
+from config.leases.connections import open_connection
+from config.leases.runs import SHARDS
 from tests.channelconnect.sending.conftest import StartSender
 from tests.channelconnect.sending.messages import NUMBERS, a_channel, a_conversation, a_message, ended, sends
 from tests.factories import WorkspaceFactory

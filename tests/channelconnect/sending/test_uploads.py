@@ -16,7 +16,7 @@ from channelconnect.sending.conversations.files import files_of
 from channelconnect.sending.sources import ClaimedMessage
 from channelconnect.sending.uploads import MediaUploads
 from channelconnect.sending.uploads.turns import MOST_BYTES, PASSED_SECONDS, PER_CHANNEL, SLOW_SECONDS, UploadTurns
-from config.leases.connection import open_connection
+from config.leases.connections import open_connection
 from tests.channelconnect.sending.conftest import StartSender
 from tests.channelconnect.sending.messages import (
     NUMBERS,

@@ -25,12 +25,12 @@ def wrong_secret(signing: ModuleType) -> None:
 
 def other_bytes(client: ModuleType) -> None:
     """Write the body anew after it was signed."""
-    before = client.Sender.submit
+    before = client.HTTPClient.submit
 
     def submit(self: Any, request: Any) -> None:
         before(self, request._replace(body=json.dumps(json.loads(request.body)).encode()))
 
-    client.Sender.submit = submit
+    client.HTTPClient.submit = submit
 
 
 def early_answer(events: ModuleType) -> None:
@@ -180,7 +180,7 @@ PATCHES: dict[str, dict[str, Callable[[ModuleType], None]]] = {
     "early": {"agency.services.events": early_answer},
     "sixteen": {"webhooks.dispatcher.endpoint_queue": sixteen_at_once},
     "unbounded": {"webhooks.dispatcher.fan_out": unbounded},
-    "exclusive": {"config.leases.shards": shared},
+    "exclusive": {"config.leases.runs": shared},
     "requeued": {"broadcasts.sending.statements": requeued},
     "passed-over": {"broadcasts.sending.statements": passed_over},
     "uncounted": {"channelconnect.sending.claiming.allowance": uncounted},

@@ -10,7 +10,7 @@ import time_machine
 
 from config.celery import app
 from config.celery.beat import Scheduler
-from config.celery.calls import MOST_WAITING, WaitingCalls
+from config.celery.tasks import MOST_WAITING, QueueLengths
 from config.queues import TASKS, beat_schedule
 from tests.processes.broker import forget_calls
 
@@ -65,7 +65,7 @@ def test_a_queue_that_nobody_empties_stays_short(scheduler: Scheduler) -> None:
 def test_a_question_costs_no_channel_of_its_own(scheduler: Scheduler) -> None:
     """A channel is a connection to Redis, which forgets a queue that is empty."""
     broker = CountedConnection(scheduler.connection)
-    waiting = WaitingCalls(broker)
+    waiting = QueueLengths(broker)
     assert [waiting.number(queue) for queue in ("mail", "callbacks")] == [0, 0]
     scheduler.apply_entry(scheduler.schedule["agency.send_mail"], producer=scheduler.producer)
     assert [waiting.number(queue) for queue in ("mail", "callbacks")] == [1, 0]

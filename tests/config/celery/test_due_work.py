@@ -15,9 +15,8 @@ from broadcasts.services.tracking.clicks import record_clicks
 from broadcasts.services.tracking.links import Target
 from channelconnect.models import ChannelCredential, ConnectSession, TemplateSync, Unsubscription
 from config.celery import app
-from config.celery.calls import MOST_WAITING, WaitingCalls
-from config.celery.due_work import due_among, due_work, start_due_tasks
-from config.queues import SWEEP_SECONDS, TASKS, Task
+from config.celery.tasks import MOST_WAITING, QueueLengths, due_among, due_work, start_due_tasks
+from config.queues import FALLBACK_INTERVAL_SECONDS, TASKS, TaskSpec
 from tests.factories import PendingSignUpFactory, ServiceFactory, StaffFactory, UserFactory
 from tests.processes.broker import forget_calls
 from tests.tenants import Tenant
@@ -47,11 +46,11 @@ def every_task_is_imported() -> None:
 
 
 @pytest.fixture
-def waiting() -> Iterator[WaitingCalls]:
+def waiting() -> Iterator[QueueLengths]:
     """The calls that wait in the empty queues of this test run's broker."""
     forget_calls()
     with app.connection_for_write() as broker:
-        yield WaitingCalls(broker)
+        yield QueueLengths(broker)
     forget_calls()
 
 
@@ -243,11 +242,11 @@ def test_each_kind_of_due_work_is_in_the_table() -> None:
 
 
 def test_whatever_beat_asks_for_each_minute_is_begun_as_soon_as_it_is_due() -> None:
-    often = {task.name for task in TASKS if task.every is not None and task.every <= SWEEP_SECONDS}
+    often = {task.name for task in TASKS if task.every is not None and task.every <= FALLBACK_INTERVAL_SECONDS}
     assert {kind.name for kind in due_work} == often - LOOKED_FOR_BY_THEMSELVES
 
 
-def test_one_statement_finds_that_nothing_is_due(waiting: WaitingCalls) -> None:
+def test_one_statement_finds_that_nothing_is_due(waiting: QueueLengths) -> None:
     with CaptureQueriesContext(connection) as captured:
         start_due_tasks()
     assert len(captured) == 1
@@ -255,7 +254,7 @@ def test_one_statement_finds_that_nothing_is_due(waiting: WaitingCalls) -> None:
 
 
 def test_what_is_due_is_asked_for_with_the_next_look_however_often_a_call_is_lost(
-    a: Tenant, waiting: WaitingCalls
+    a: Tenant, waiting: QueueLengths
 ) -> None:
     a_mail(a, is_due=True)
     a_domain(a, is_due=True)
@@ -266,7 +265,7 @@ def test_what_is_due_is_asked_for_with_the_next_look_however_often_a_call_is_los
         assert {queue: number for queue, number in counted.items() if number} == {"mail": 1, "domains": 1}
 
 
-def test_a_queue_that_nobody_empties_stays_short(a: Tenant, waiting: WaitingCalls) -> None:
+def test_a_queue_that_nobody_empties_stays_short(a: Tenant, waiting: QueueLengths) -> None:
     a_mail(a, is_due=True)
     for _ in range(MOST_WAITING + 3):
         start_due_tasks()
@@ -274,7 +273,7 @@ def test_a_queue_that_nobody_empties_stays_short(a: Tenant, waiting: WaitingCall
 
 
 @pytest.mark.parametrize("task", [task for task in TASKS if task.every is not None], ids=lambda task: task.name)
-def test_an_idle_task_costs_few_statements(task: Task) -> None:
+def test_an_idle_task_costs_few_statements(task: TaskSpec) -> None:
     """Each is asked for by beat; what looks through many tables is asked for seldom."""
     app.tasks[task.name]()  # what a first run makes, such as the days of deliveries, is there
     with CaptureQueriesContext(connection) as captured:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from config.heartbeats import SILENCE_SECONDS, Heartbeat, Pulse, faults, path_of, read
+from config.heartbeats import SILENCE_SECONDS, Heartbeat, HeartbeatRecord, path_of, read, silent_loops
 from tests.processes.own_processes import celery_arguments, start, variables
 from tests.processes.starting import stop
 from tests.waiting import until
@@ -72,12 +72,14 @@ def test_a_loop_that_stands_still_is_found_and_one_that_goes_on_is_well(
             assert check(tmp_path, name) == (0, "Everything turns.\n")
             os.kill(pid, signal.SIGSTOP)
             try:
-                [said] = until(lambda: faults(tmp_path, name, silence=4), what="a loop that is found to stand still")
+                [said] = until(
+                    lambda: silent_loops(tmp_path, name, silence=4), what="a loop that is found to stand still"
+                )
                 assert said.startswith(f"{loop} of {process} has" if loop else f"{process} has not turned")
                 assert check(tmp_path, name, "--silence", "4")[0] == 1
             finally:
                 os.kill(pid, signal.SIGCONT)
-            until(lambda: not faults(tmp_path, name, silence=4), what="a loop that goes on")
+            until(lambda: not silent_loops(tmp_path, name, silence=4), what="a loop that goes on")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -103,54 +105,54 @@ def test_a_process_that_waits_for_its_broker_does_not_hang(name: str, tmp_path: 
 def write(folder: Path, process: str, *, age: float, loop: str = "", loops: tuple[str, ...] = ()) -> None:
     """Leave a pulse that a loop of this very process has written so long ago."""
     at = time.monotonic() - age
-    path_of(folder, process, loop).write_text(json.dumps(Pulse(os.getpid(), at, at, loops)._asdict()))
+    path_of(folder, process, loop).write_text(json.dumps(HeartbeatRecord(os.getpid(), at, at, loops)._asdict()))
 
 
 def test_a_loop_is_well_for_a_minute_after_its_last_turn(tmp_path: Path) -> None:
     write(tmp_path, "worker", age=SILENCE_SECONDS / 2, loops=("a.loop",))
-    assert faults(tmp_path) == []
+    assert silent_loops(tmp_path) == []
     write(tmp_path, "worker", age=SILENCE_SECONDS + 1, loops=("a.loop",))
-    [said] = faults(tmp_path, "worker")
+    [said] = silent_loops(tmp_path, "worker")
     assert said.startswith("worker has not turned for 61")
     own = Heartbeat(str(tmp_path), "worker", loops=["a.loop"])
     write(tmp_path, "worker", age=1000, loop="a.loop")
     own.turn()
-    assert faults(tmp_path) == []  # it has just begun, and begins its loop now
+    assert silent_loops(tmp_path) == []  # it has just begun, and begins its loop now
 
 
 def test_a_loop_that_never_began_is_found(tmp_path: Path) -> None:
     began = time.monotonic() - SILENCE_SECONDS - 1
-    pulse = Pulse(os.getpid(), time.monotonic(), began, ("a.loop",))
+    pulse = HeartbeatRecord(os.getpid(), time.monotonic(), began, ("a.loop",))
     path_of(tmp_path, "worker").write_text(json.dumps(pulse._asdict()))
-    [said] = faults(tmp_path)
+    [said] = silent_loops(tmp_path)
     assert said.startswith("a.loop of worker has not turned for 61")
     Heartbeat(str(tmp_path), "worker", loop="a.loop").turn()
-    assert faults(tmp_path) == []
+    assert silent_loops(tmp_path) == []
 
 
 def test_a_name_stands_for_all_that_are_numbered(tmp_path: Path) -> None:
     write(tmp_path, "dispatcher-1", age=0)
     write(tmp_path, "dispatcher-2", age=100)
     write(tmp_path, "sender-1", age=200)
-    assert [said.split()[0] for said in faults(tmp_path, "dispatcher")] == ["dispatcher-2"]
-    assert [said.split()[0] for said in faults(tmp_path)] == ["dispatcher-2", "sender-1"]
+    assert [said.split()[0] for said in silent_loops(tmp_path, "dispatcher")] == ["dispatcher-2"]
+    assert [said.split()[0] for said in silent_loops(tmp_path)] == ["dispatcher-2", "sender-1"]
 
 
 def test_what_is_no_pulse_is_none(tmp_path: Path) -> None:
     (tmp_path / "list.json").write_text("[1]")
-    assert faults(tmp_path) == [f"No process has written anything into {tmp_path} yet."]
+    assert silent_loops(tmp_path) == [f"No process has written anything into {tmp_path} yet."]
     path_of(tmp_path, "beat").write_text("[1]")
-    assert faults(tmp_path) == ["beat has ended."]
+    assert silent_loops(tmp_path) == ["beat has ended."]
 
 
 def test_what_has_ended_or_never_began_is_not_well(tmp_path: Path) -> None:
-    assert faults(tmp_path, "beat") == [f"No process named beat has written anything into {tmp_path} yet."]
+    assert silent_loops(tmp_path, "beat") == [f"No process named beat has written anything into {tmp_path} yet."]
     pid = os.fork()
     if pid == 0:
         Heartbeat(str(tmp_path), "beat").turn()
         os._exit(0)
     os.waitpid(pid, 0)
-    assert faults(tmp_path, "beat") == ["beat has ended."]
+    assert silent_loops(tmp_path, "beat") == ["beat has ended."]
 
 
 def test_a_folder_that_takes_nothing_stops_no_loop() -> None:

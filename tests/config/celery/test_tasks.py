@@ -5,7 +5,7 @@ import threading
 import pytest
 from django.db import connection
 
-from config.celery.tasks import held_alone, in_batches, one_at_a_time
+from config.celery.tasks import advisory_lock, in_batches, one_at_a_time
 from config.db import database_now
 
 
@@ -38,7 +38,7 @@ def test_a_task_does_nothing_while_another_process_is_at_it() -> None:
 
 @pytest.mark.django_db
 def test_a_lock_is_released_by_a_fault_as_well() -> None:
-    with pytest.raises(ZeroDivisionError), held_alone("a name"):
+    with pytest.raises(ZeroDivisionError), advisory_lock("a name"):
         raise ZeroDivisionError
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()")

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import trustme
 
-from config.http.client import Sender
-from config.http.exchange import Limits
+from config.http.client import HTTPClient
+from config.http.transfer import Limits
 from tests.config.http.receivers import Behaviour, Receiver, answer
 
 HURRIED = Limits(total_ms=3_000, connect_ms=2_900)
@@ -29,12 +29,12 @@ def start_receiver() -> Iterator[Callable[..., Receiver]]:
 
 
 @pytest.fixture
-def make_sender() -> Iterator[Callable[..., Sender]]:
+def make_sender() -> Iterator[Callable[..., HTTPClient]]:
     """Make senders; they end with the test."""
-    made: list[Sender] = []
+    made: list[HTTPClient] = []
 
-    def make(**options: Any) -> Sender:
-        made.append(Sender(**options))
+    def make(**options: Any) -> HTTPClient:
+        made.append(HTTPClient(**options))
         return made[-1]
 
     yield make
@@ -43,13 +43,13 @@ def make_sender() -> Iterator[Callable[..., Sender]]:
 
 
 @pytest.fixture
-def sender(make_sender: Callable[..., Sender]) -> Sender:
+def sender(make_sender: Callable[..., HTTPClient]) -> HTTPClient:
     """A sender whose limits no test reaches, however slow the machine is."""
     return make_sender(limits=Limits(total_ms=60_000, connect_ms=40_000))
 
 
 @pytest.fixture
-def hurried_sender(make_sender: Callable[..., Sender]) -> Sender:
+def hurried_sender(make_sender: Callable[..., HTTPClient]) -> HTTPClient:
     """A sender with limits short enough to wait for, and long enough for a receiver that answers."""
     return make_sender(limits=HURRIED)
 

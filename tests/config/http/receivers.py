@@ -11,10 +11,9 @@ from typing import Any, NamedTuple
 
 import trustme
 
-from config.http.client import Sender
-from config.http.exchange import Request, Result
-from config.http.guard import VettedTarget, check_addresses
-from config.http.targets import parse_target
+from config.http.client import HTTPClient
+from config.http.guard import VettedTarget, check_addresses, parse_target
+from config.http.transfer import Request, Result
 from tests.document.recording import watch_envelope
 
 LOOPBACK = (ip_network("127.0.0.0/8"), ip_network("::1/128"))
@@ -181,7 +180,7 @@ def request_to(vetted: VettedTarget, *, key: int = 1, **changes: Any) -> Request
     return Request(key, vetted, HEADERS, BODY)._replace(**changes)
 
 
-def post_all(sender: Sender, requests: Sequence[Request], *, within_s: float = 90) -> dict[int, Result]:
+def post_all(sender: HTTPClient, requests: Sequence[Request], *, within_s: float = 90) -> dict[int, Result]:
     """Submit requests together and wait for all their results."""
     for request in requests:
         sender.submit(request)
@@ -193,6 +192,6 @@ def post_all(sender: Sender, requests: Sequence[Request], *, within_s: float = 9
     return results
 
 
-def post(sender: Sender, vetted: VettedTarget, **changes: Any) -> Result:
+def post(sender: HTTPClient, vetted: VettedTarget, **changes: Any) -> Result:
     """Post once and wait for the result."""
     return post_all(sender, [request_to(vetted, **changes)])[1]

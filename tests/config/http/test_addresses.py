@@ -4,9 +4,15 @@ from ipaddress import ip_network
 
 import pytest
 
-from config.http.addresses import canonical, is_public
-from config.http.guard import UNREACHABLE_HOST, check_addresses, check_url
-from config.http.targets import TargetRefused, parse_target
+from config.http.guard import (
+    UNREACHABLE_HOST,
+    URLRefused,
+    canonical,
+    check_addresses,
+    check_url,
+    is_public,
+    parse_target,
+)
 
 OFFICE = (ip_network("10.1.0.0/16"), ip_network("fd00:1::/32"))
 
@@ -40,7 +46,7 @@ def test_an_allowed_network_passes_as_if_it_were_public(answers: list[str]) -> N
 
 @pytest.mark.parametrize("answers", [["10.2.0.1"], ["10.1.2.3", "10.2.0.1"], ["fd00:2::5"], ["127.0.0.1"]])
 def test_an_allowed_network_opens_no_other(answers: list[str]) -> None:
-    with pytest.raises(TargetRefused, match=UNREACHABLE_HOST):
+    with pytest.raises(URLRefused, match=UNREACHABLE_HOST):
         check_url("https://hooks.acme.io/", allowed=OFFICE, resolve=lambda _host: answers)
 
 
@@ -50,13 +56,13 @@ def test_a_name_of_the_inside_passes_only_where_all_its_addresses_are_allowed(na
 
     assert check_addresses(target, ["10.1.2.3"], allowed=OFFICE).addresses == ("10.1.2.3",)
     for answers in (["93.184.216.34"], ["10.1.2.3", "93.184.216.34"], ["10.2.0.1"]):
-        with pytest.raises(TargetRefused, match=UNREACHABLE_HOST):
+        with pytest.raises(URLRefused, match=UNREACHABLE_HOST):
             check_addresses(target, answers, allowed=OFFICE)
 
 
 def test_the_other_rules_stay_in_an_allowed_network() -> None:
     for url in ("http://10.1.2.3:22/", "http://user@10.1.2.3/", "http://10.1.515/", "ftp://10.1.2.3/"):
-        with pytest.raises(TargetRefused):
+        with pytest.raises(URLRefused):
             check_url(url, allowed=OFFICE, resolve=lambda _host: ["10.1.2.3"])
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from config.http.client import Sender
-from config.http.exchange import Limits
+from config.http.client import HTTPClient
+from config.http.transfer import Limits
 from tests.config.http.conftest import HURRIED
 from tests.config.http.receivers import (
     Behaviour,
@@ -50,7 +50,7 @@ def stop_reading(connection: Connection) -> None:
     connection.hang()
 
 
-def test_no_receiver_outlasts_the_limit(start_receiver: StartReceiver, hurried_sender: Sender) -> None:
+def test_no_receiver_outlasts_the_limit(start_receiver: StartReceiver, hurried_sender: HTTPClient) -> None:
     ways: list[tuple[Behaviour, bytes, int | None]] = [
         (hang, b"", None),
         (stop_reading, b"a" * 10_000_000, None),
@@ -71,7 +71,7 @@ def test_no_receiver_outlasts_the_limit(start_receiver: StartReceiver, hurried_s
         assert results[key].total_ms >= HURRIED.total_ms - 10
 
 
-def test_a_hanging_receiver_delays_no_other(start_receiver: StartReceiver, sender: Sender) -> None:
+def test_a_hanging_receiver_delays_no_other(start_receiver: StartReceiver, sender: HTTPClient) -> None:
     hanging = start_receiver(after_request(hang))
     healthy = start_receiver()
     for key in range(100, 120):
@@ -108,7 +108,7 @@ def send_endlessly(head: bytes, data: bytes, most: int = 500_000_000) -> Behavio
 )
 @pytest.mark.parametrize(("status", "error"), [(200, None), (500, "http_5xx")])
 def test_an_answer_without_end_is_left_at_the_limit(
-    start_receiver: StartReceiver, sender: Sender, head: bytes, data: bytes, status: int, error: str | None
+    start_receiver: StartReceiver, sender: HTTPClient, head: bytes, data: bytes, status: int, error: str | None
 ) -> None:
     receiver = start_receiver(send_endlessly(b"HTTP/1.1 %d X\r\n" % status + head, data))
 
@@ -121,7 +121,7 @@ def test_an_answer_without_end_is_left_at_the_limit(
     assert receiver.connections[0].sent < 8_000_000
 
 
-def test_an_answer_within_the_limit_is_read_to_its_end(start_receiver: StartReceiver, sender: Sender) -> None:
+def test_an_answer_within_the_limit_is_read_to_its_end(start_receiver: StartReceiver, sender: HTTPClient) -> None:
     body = b"a" * (BODY_LIMIT - 4096)
     receiver = start_receiver(answer(OK + b"Content-Length: %d\r\n\r\n" % len(body) + body))
 
@@ -131,7 +131,7 @@ def test_an_answer_within_the_limit_is_read_to_its_end(start_receiver: StartRece
     assert first.response_body == b"a" * 2048
 
 
-def test_the_framing_of_chunks_counts(start_receiver: StartReceiver, sender: Sender) -> None:
+def test_the_framing_of_chunks_counts(start_receiver: StartReceiver, sender: HTTPClient) -> None:
     receiver = start_receiver(
         answer(OK + b"Transfer-Encoding: chunked\r\n\r\n" + b"1\r\na\r\n" * 20_000 + b"0\r\n\r\n")
     )
@@ -141,7 +141,7 @@ def test_the_framing_of_chunks_counts(start_receiver: StartReceiver, sender: Sen
     assert (result.error, result.cut) == (None, True)
 
 
-def test_a_head_without_end_is_a_failure(start_receiver: StartReceiver, sender: Sender) -> None:
+def test_a_head_without_end_is_a_failure(start_receiver: StartReceiver, sender: HTTPClient) -> None:
     receiver = start_receiver(send_endlessly(OK, b"X-Flood: aaaaaaaaaaaaaaaa\r\n" * 1000))
 
     result = post(sender, receiver.vetted())
@@ -150,7 +150,7 @@ def test_a_head_without_end_is_a_failure(start_receiver: StartReceiver, sender: 
     assert len(result.response_head) == 8192
 
 
-def test_interim_answers_without_end_are_a_failure(start_receiver: StartReceiver, sender: Sender) -> None:
+def test_interim_answers_without_end_are_a_failure(start_receiver: StartReceiver, sender: HTTPClient) -> None:
     receiver = start_receiver(send_endlessly(b"", b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n" * 1000))
 
     result = post(sender, receiver.vetted())
@@ -158,7 +158,7 @@ def test_interim_answers_without_end_are_a_failure(start_receiver: StartReceiver
     assert (result.status, result.error) == (None, "too_large")
 
 
-def test_a_line_without_end_is_a_failure(start_receiver: StartReceiver, sender: Sender) -> None:
+def test_a_line_without_end_is_a_failure(start_receiver: StartReceiver, sender: HTTPClient) -> None:
     receiver = start_receiver(send_endlessly(OK + b"X-Long: ", b"a" * 65536))
 
     result = post(sender, receiver.vetted())
@@ -167,7 +167,7 @@ def test_a_line_without_end_is_a_failure(start_receiver: StartReceiver, sender: 
 
 
 @pytest.mark.parametrize("field", [b"Content-Encoding", b"Transfer-Encoding"])
-def test_a_compressed_answer_is_never_inflated(start_receiver: StartReceiver, sender: Sender, field: bytes) -> None:
+def test_a_compressed_answer_is_never_inflated(start_receiver: StartReceiver, sender: HTTPClient, field: bytes) -> None:
     bomb = gzip.compress(b"\0" * 50_000_000)
     receiver = start_receiver(
         after_request(lambda connection: connection.send(OK + field + b": gzip\r\nConnection: close\r\n\r\n" + bomb))
@@ -186,7 +186,7 @@ def test_a_compressed_answer_is_never_inflated(start_receiver: StartReceiver, se
 )
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_a_redirect_is_a_failure_and_not_followed(
-    start_receiver: StartReceiver, sender: Sender, status: int, location: str
+    start_receiver: StartReceiver, sender: HTTPClient, status: int, location: str
 ) -> None:
     receiver = start_receiver()
     where = location.format(port=receiver.port).encode()
@@ -214,7 +214,7 @@ def test_a_redirect_is_a_failure_and_not_followed(
     ],
 )
 def test_an_answer_that_is_none_is_a_failure(
-    start_receiver: StartReceiver, sender: Sender, data: bytes, error: str
+    start_receiver: StartReceiver, sender: HTTPClient, data: bytes, error: str
 ) -> None:
     receiver = start_receiver(after_request(lambda connection: connection.send(data)))
 
@@ -234,7 +234,7 @@ def test_an_answer_that_is_none_is_a_failure(
     ],
 )
 def test_an_answer_that_says_its_length_in_two_ways_is_no_acknowledgement(
-    start_receiver: StartReceiver, sender: Sender, status: int, framing: bytes
+    start_receiver: StartReceiver, sender: HTTPClient, status: int, framing: bytes
 ) -> None:
     data = b"HTTP/1.1 %d Reason\r\n%b\r\n5\r\nhello\r\n0\r\n\r\n" % (status, framing)
     receiver = start_receiver(answer(data))
@@ -245,7 +245,7 @@ def test_an_answer_that_says_its_length_in_two_ways_is_no_acknowledgement(
     assert len(receiver.connections) == 2, "such a connection is not used again"
 
 
-def test_interim_answers_have_a_head_of_their_own(start_receiver: StartReceiver, sender: Sender) -> None:
+def test_interim_answers_have_a_head_of_their_own(start_receiver: StartReceiver, sender: HTTPClient) -> None:
     interim = b"HTTP/1.1 103 Early Hints\r\nTransfer-Encoding: chunked\r\n\r\n"
     receiver = start_receiver(answer(interim + OK + b"Content-Length: 2\r\n\r\nok"))
 
@@ -254,7 +254,7 @@ def test_interim_answers_have_a_head_of_their_own(start_receiver: StartReceiver,
     assert (result.status, result.error, result.response_body) == (200, None, b"ok")
 
 
-def test_binary_answers_become_text_that_a_database_takes(start_receiver: StartReceiver, sender: Sender) -> None:
+def test_binary_answers_become_text_that_a_database_takes(start_receiver: StartReceiver, sender: HTTPClient) -> None:
     body = b"a\0b\xff\xfe\xed\xa0\x80\xc3\xa9"
     receiver = start_receiver(answer(OK + b"X-Odd: \xff\xe9\r\nContent-Length: %d\r\n\r\n" % len(body) + body))
 
@@ -266,7 +266,7 @@ def test_binary_answers_become_text_that_a_database_takes(start_receiver: StartR
     assert result.response_headers[0] == ("X-Odd", "\ufffd\ufffd")
 
 
-def test_no_cookie_is_kept(start_receiver: StartReceiver, sender: Sender) -> None:
+def test_no_cookie_is_kept(start_receiver: StartReceiver, sender: HTTPClient) -> None:
     receiver = start_receiver(answer(b"HTTP/1.1 204 X\r\nSet-Cookie: session=1; Path=/\r\n\r\n"))
 
     for _ in range(3):
@@ -276,7 +276,7 @@ def test_no_cookie_is_kept(start_receiver: StartReceiver, sender: Sender) -> Non
     assert all("cookie" not in request.headers for request in receiver.requests)
 
 
-def test_a_challenge_is_not_met(start_receiver: StartReceiver, sender: Sender) -> None:
+def test_a_challenge_is_not_met(start_receiver: StartReceiver, sender: HTTPClient) -> None:
     challenge = b"HTTP/1.1 401 X\r\nWWW-Authenticate: Basic realm=x\r\nContent-Length: 0\r\n\r\n"
     receiver = start_receiver(answer(challenge))
 
@@ -286,7 +286,7 @@ def test_a_challenge_is_not_met(start_receiver: StartReceiver, sender: Sender) -
 
 
 def test_proxies_and_credentials_of_the_environment_are_ignored(
-    start_receiver: StartReceiver, sender: Sender, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    start_receiver: StartReceiver, sender: HTTPClient, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     proxy, receiver = start_receiver(), start_receiver()
     for name in ("http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"):
@@ -304,7 +304,7 @@ def test_proxies_and_credentials_of_the_environment_are_ignored(
 
 
 def test_the_same_receiver_recovers_after_misbehaving(
-    start_receiver: StartReceiver, make_sender: Callable[..., Sender]
+    start_receiver: StartReceiver, make_sender: Callable[..., HTTPClient]
 ) -> None:
     """The first attempt begins with all of its time but half a second used up."""
     sender = make_sender(limits=Limits(total_ms=60_000, connect_ms=59_900))
@@ -328,7 +328,7 @@ def test_the_same_receiver_recovers_after_misbehaving(
     ids=["status line", "fields", "half a field", "a field without end", "no such status"],
 )
 def test_an_answer_that_is_none_acknowledges_nothing(
-    start_receiver: StartReceiver, sender: Sender, sent: bytes, status: int | None, error: str
+    start_receiver: StartReceiver, sender: HTTPClient, sent: bytes, status: int | None, error: str
 ) -> None:
     result = post(sender, start_receiver(after_request(lambda connection: connection.send(sent))).vetted())
     assert (result.status, result.error) == (status, error)

@@ -7,11 +7,9 @@ from typing import Any
 import pycurl
 import pytest
 
-from config.http.client import Sender
-from config.http.exchange import Limits
-from config.http.guard import check_url
-from config.http.targets import TargetRefused
-from config.http.transfer import Transfer
+from config.http.client import HTTPClient
+from config.http.guard import URLRefused, check_url
+from config.http.transfer import Limits, Transfer
 from tests.config.http.receivers import NO_CONTENT, Receiver, after_request, post, request_to
 
 StartReceiver = Callable[..., Receiver]
@@ -26,19 +24,19 @@ def two(start_receiver: StartReceiver) -> tuple[Receiver, Receiver]:
 
 
 def test_a_name_that_turns_inward_is_refused_before_anything_is_sent(
-    start_receiver: StartReceiver, sender: Sender
+    start_receiver: StartReceiver, sender: HTTPClient
 ) -> None:
     inside = start_receiver()
     answers = iter([["93.184.216.34"], ["127.0.0.1"]])
     url = f"http://hooks.acme.io:{inside.port}/"
 
     assert check_url(url, resolve=lambda _host: next(answers)).addresses == ("93.184.216.34",)
-    with pytest.raises(TargetRefused):
+    with pytest.raises(URLRefused):
         check_url(url, resolve=lambda _host: next(answers))
     assert inside.connections == []
 
 
-def test_the_name_is_not_looked_up_again(two: tuple[Receiver, Receiver], sender: Sender) -> None:
+def test_the_name_is_not_looked_up_again(two: tuple[Receiver, Receiver], sender: HTTPClient) -> None:
     """`localhost` resolves on every machine; a second look-up would lead to the first receiver."""
     first, second = two
 
@@ -49,7 +47,7 @@ def test_the_name_is_not_looked_up_again(two: tuple[Receiver, Receiver], sender:
     assert first.connections == []
 
 
-def test_a_kept_connection_is_not_used_for_another_address(two: tuple[Receiver, Receiver], sender: Sender) -> None:
+def test_a_kept_connection_is_not_used_for_another_address(two: tuple[Receiver, Receiver], sender: HTTPClient) -> None:
     first, second = two
     way_to = {receiver: first.vetted("hooks.acme.io", "/", receiver.host) for receiver in two}
 
@@ -61,7 +59,7 @@ def test_a_kept_connection_is_not_used_for_another_address(two: tuple[Receiver, 
     assert (len(first.requests), len(second.requests)) == (3, 3)
 
 
-def test_a_kept_connection_is_used_by_its_own_name_only(start_receiver: StartReceiver, sender: Sender) -> None:
+def test_a_kept_connection_is_used_by_its_own_name_only(start_receiver: StartReceiver, sender: HTTPClient) -> None:
     receiver = start_receiver()
 
     results = [post(sender, receiver.vetted(name)) for name in ("a.acme.io", "b.acme.io", "a.acme.io")]
@@ -75,7 +73,7 @@ def test_a_kept_connection_is_used_by_its_own_name_only(start_receiver: StartRec
 
 
 def test_another_vetted_address_is_tried_where_one_does_not_answer(
-    start_receiver: StartReceiver, sender: Sender
+    start_receiver: StartReceiver, sender: HTTPClient
 ) -> None:
     receiver = start_receiver(host="127.0.0.2")
     vetted = receiver.vetted("hooks.acme.io", "/", "127.0.0.3", "127.0.0.2")
@@ -86,7 +84,7 @@ def test_another_vetted_address_is_tried_where_one_does_not_answer(
     assert [result.reused for result in results] == [False, True]
 
 
-def test_the_order_of_the_answers_does_not_part_connections(start_receiver: StartReceiver, sender: Sender) -> None:
+def test_the_order_of_the_answers_does_not_part_connections(start_receiver: StartReceiver, sender: HTTPClient) -> None:
     receiver = start_receiver(host="127.0.0.2")
 
     for addresses in (("127.0.0.3", "127.0.0.2"), ("127.0.0.2", "127.0.0.3")):
@@ -95,7 +93,7 @@ def test_the_order_of_the_answers_does_not_part_connections(start_receiver: Star
     assert len(receiver.connections) == 1
 
 
-def test_a_smaller_answer_does_not_inherit_a_connection(two: tuple[Receiver, Receiver], sender: Sender) -> None:
+def test_a_smaller_answer_does_not_inherit_a_connection(two: tuple[Receiver, Receiver], sender: HTTPClient) -> None:
     first, second = two
 
     post(sender, first.vetted("hooks.acme.io", "/", "127.0.0.1", "127.0.0.2"))
@@ -105,7 +103,7 @@ def test_a_smaller_answer_does_not_inherit_a_connection(two: tuple[Receiver, Rec
     assert len(second.requests) == 1
 
 
-def test_ipv6_works_like_ipv4(start_receiver: StartReceiver, sender: Sender) -> None:
+def test_ipv6_works_like_ipv4(start_receiver: StartReceiver, sender: HTTPClient) -> None:
     try:
         receiver = start_receiver(host="::1")
     except OSError:

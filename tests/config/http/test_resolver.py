@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from config.http import resolver as resolving
-from config.http.lookups import LookupFailed, system_lookup
-from config.http.resolver import Resolver
+from config.http.resolver import LookupFailed, Resolver, system_lookup
 from tests.waiting import PATIENCE_SECONDS, until
 
 PUBLIC = ("93.184.216.34",)

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from config.http.client import Sender
-from config.http.exchange import Limits
+from config.http.client import HTTPClient
+from config.http.transfer import Limits
 from tests.config.http.receivers import (
     BODY,
     NO_CONTENT,
@@ -25,7 +25,7 @@ from tests.waiting import in_time
 StartReceiver = Callable[..., Receiver]
 
 
-def test_a_request_arrives_as_it_was_submitted(start_receiver: StartReceiver, sender: Sender) -> None:
+def test_a_request_arrives_as_it_was_submitted(start_receiver: StartReceiver, sender: HTTPClient) -> None:
     receiver = start_receiver()
 
     result = post(sender, receiver.vetted(path="/a/../b?x=%20"), headers=(("X-Svc-Event", "addon.granted"),))
@@ -42,7 +42,7 @@ def test_a_request_arrives_as_it_was_submitted(start_receiver: StartReceiver, se
 
 @pytest.mark.parametrize("size", [0, 600, 70_000, 2_000_000])
 def test_a_body_of_any_size_is_sent_without_asking_first(
-    start_receiver: StartReceiver, sender: Sender, size: int
+    start_receiver: StartReceiver, sender: HTTPClient, size: int
 ) -> None:
     receiver = start_receiver()
 
@@ -54,7 +54,7 @@ def test_a_body_of_any_size_is_sent_without_asking_first(
 
 
 @pytest.mark.parametrize("status", [200, 201, 204, 299])
-def test_any_2xx_is_a_success(start_receiver: StartReceiver, sender: Sender, status: int) -> None:
+def test_any_2xx_is_a_success(start_receiver: StartReceiver, sender: HTTPClient, status: int) -> None:
     receiver = start_receiver(answer(b"HTTP/1.1 %d X\r\nContent-Length: 0\r\n\r\n" % status))
 
     result = post(sender, receiver.vetted())
@@ -69,7 +69,9 @@ def test_any_2xx_is_a_success(start_receiver: StartReceiver, sender: Sender, sta
         *((500, "http_5xx"), (503, "http_5xx"), (600, "invalid_answer"), (999, "invalid_answer")),
     ],
 )
-def test_any_other_status_is_a_failure(start_receiver: StartReceiver, sender: Sender, status: int, error: str) -> None:
+def test_any_other_status_is_a_failure(
+    start_receiver: StartReceiver, sender: HTTPClient, status: int, error: str
+) -> None:
     receiver = start_receiver(answer(b"HTTP/1.1 %d X\r\nContent-Length: 0\r\n\r\n" % status))
 
     result = post(sender, receiver.vetted())
@@ -77,7 +79,7 @@ def test_any_other_status_is_a_failure(start_receiver: StartReceiver, sender: Se
     assert (result.status, result.error) == (status, error)
 
 
-def test_an_interim_answer_is_not_the_answer(start_receiver: StartReceiver, sender: Sender) -> None:
+def test_an_interim_answer_is_not_the_answer(start_receiver: StartReceiver, sender: HTTPClient) -> None:
     receiver = start_receiver(answer(b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n" + NO_CONTENT))
 
     result = post(sender, receiver.vetted())
@@ -86,7 +88,7 @@ def test_an_interim_answer_is_not_the_answer(start_receiver: StartReceiver, send
     assert result.response_head == NO_CONTENT
 
 
-def test_the_answer_is_kept_for_the_log(start_receiver: StartReceiver, sender: Sender) -> None:
+def test_the_answer_is_kept_for_the_log(start_receiver: StartReceiver, sender: HTTPClient) -> None:
     data = b"HTTP/1.1 500 Oops\r\nContent-Type: text/plain\r\nX-Trace:  7 \r\nContent-Length: 5\r\n\r\nsorry"
     receiver = start_receiver(answer(data))
 
@@ -99,7 +101,7 @@ def test_the_answer_is_kept_for_the_log(start_receiver: StartReceiver, sender: S
     assert not result.cut
 
 
-def test_times_are_given_in_their_order(start_receiver: StartReceiver, sender: Sender) -> None:
+def test_times_are_given_in_their_order(start_receiver: StartReceiver, sender: HTTPClient) -> None:
     """Each is held against the receiver's own clock, which runs between the request and the answer."""
     received, answered = list[float](), list[float]()
 
@@ -124,7 +126,7 @@ def test_times_are_given_in_their_order(start_receiver: StartReceiver, sender: S
     assert result.started_at + result.first_byte_ms / 1_000 >= answered[0] - 0.001
 
 
-def test_time_spent_on_the_name_counts(start_receiver: StartReceiver, make_sender: Callable[..., Sender]) -> None:
+def test_time_spent_on_the_name_counts(start_receiver: StartReceiver, make_sender: Callable[..., HTTPClient]) -> None:
     receiver = start_receiver(after_request(lambda connection: connection.hang()))
     sender = make_sender(limits=Limits(total_ms=3_600_000, connect_ms=3_599_900))
 
@@ -134,7 +136,7 @@ def test_time_spent_on_the_name_counts(start_receiver: StartReceiver, make_sende
     assert result.total_ms >= 3_599_990
 
 
-def test_a_connection_is_kept_for_the_next_request(start_receiver: StartReceiver, sender: Sender) -> None:
+def test_a_connection_is_kept_for_the_next_request(start_receiver: StartReceiver, sender: HTTPClient) -> None:
     receiver = start_receiver()
 
     results = [post(sender, receiver.vetted(path=f"/{number}")) for number in range(5)]
@@ -146,7 +148,7 @@ def test_a_connection_is_kept_for_the_next_request(start_receiver: StartReceiver
 
 
 def test_a_connection_that_the_receiver_closed_meanwhile_is_replaced(
-    start_receiver: StartReceiver, sender: Sender
+    start_receiver: StartReceiver, sender: HTTPClient
 ) -> None:
     receiver = start_receiver(after_request(lambda connection: connection.send(NO_CONTENT)))
 
@@ -160,7 +162,7 @@ def test_a_connection_that_the_receiver_closed_meanwhile_is_replaced(
 
 
 def test_a_hang_up_on_an_idle_connection_does_not_keep_the_loop_awake(
-    start_receiver: StartReceiver, sender: Sender
+    start_receiver: StartReceiver, sender: HTTPClient
 ) -> None:
     receiver = start_receiver(after_request(lambda connection: connection.send(NO_CONTENT)))
     post(sender, receiver.vetted())
@@ -174,7 +176,7 @@ def test_a_hang_up_on_an_idle_connection_does_not_keep_the_loop_awake(
     assert polls < 10
 
 
-def test_many_requests_go_side_by_side(start_receiver: StartReceiver, sender: Sender) -> None:
+def test_many_requests_go_side_by_side(start_receiver: StartReceiver, sender: HTTPClient) -> None:
     all_are_there = threading.Barrier(64, timeout=30)
 
     def wait_for_the_others(connection: Connection) -> None:
@@ -189,7 +191,7 @@ def test_many_requests_go_side_by_side(start_receiver: StartReceiver, sender: Se
     assert sender.in_flight == 0
 
 
-def test_an_answer_is_returned_as_soon_as_it_is_there(start_receiver: StartReceiver, sender: Sender) -> None:
+def test_an_answer_is_returned_as_soon_as_it_is_there(start_receiver: StartReceiver, sender: HTTPClient) -> None:
     receiver = start_receiver()
 
     def send() -> str | None:
@@ -202,7 +204,7 @@ def test_an_answer_is_returned_as_soon_as_it_is_there(start_receiver: StartRecei
         assert in_time(send) is None
 
 
-def test_requests_under_way_are_counted(start_receiver: StartReceiver, sender: Sender) -> None:
+def test_requests_under_way_are_counted(start_receiver: StartReceiver, sender: HTTPClient) -> None:
     receiver = start_receiver()
     sender.submit(request_to(receiver.vetted()))
     sender.submit(request_to(receiver.vetted(), key=2))
@@ -210,7 +212,7 @@ def test_requests_under_way_are_counted(start_receiver: StartReceiver, sender: S
     assert sender.in_flight == 2
 
 
-def test_another_thread_can_end_the_wait(sender: Sender) -> None:
+def test_another_thread_can_end_the_wait(sender: HTTPClient) -> None:
     timer = threading.Timer(0.1, sender.wake)
     timer.start()
 
@@ -219,7 +221,7 @@ def test_another_thread_can_end_the_wait(sender: Sender) -> None:
     timer.join()
 
 
-def test_a_wake_up_before_the_wait_is_not_lost_and_ends_no_other_one(sender: Sender) -> None:
+def test_a_wake_up_before_the_wait_is_not_lost_and_ends_no_other_one(sender: HTTPClient) -> None:
     for _ in range(100_000):
         sender.wake()
 
@@ -230,7 +232,7 @@ def test_a_wake_up_before_the_wait_is_not_lost_and_ends_no_other_one(sender: Sen
 
 
 @pytest.mark.parametrize("value", ["a\r\nX-Other: b", "a\nb", "a\0b", "ä"])
-def test_a_header_cannot_smuggle_another(start_receiver: StartReceiver, sender: Sender, value: str) -> None:
+def test_a_header_cannot_smuggle_another(start_receiver: StartReceiver, sender: HTTPClient, value: str) -> None:
     receiver = start_receiver()
 
     with pytest.raises(ValueError, match="header"):
@@ -240,7 +242,7 @@ def test_a_header_cannot_smuggle_another(start_receiver: StartReceiver, sender: 
     assert post(sender, receiver.vetted()).error is None
 
 
-def test_a_refused_connection_is_reported(start_receiver: StartReceiver, sender: Sender) -> None:
+def test_a_refused_connection_is_reported(start_receiver: StartReceiver, sender: HTTPClient) -> None:
     receiver = start_receiver()
     receiver.close()
 
@@ -250,7 +252,9 @@ def test_a_refused_connection_is_reported(start_receiver: StartReceiver, sender:
     assert result.connect_ms is None
 
 
-def test_closing_leaves_what_is_under_way(start_receiver: StartReceiver, make_sender: Callable[..., Sender]) -> None:
+def test_closing_leaves_what_is_under_way(
+    start_receiver: StartReceiver, make_sender: Callable[..., HTTPClient]
+) -> None:
     receiver = start_receiver(after_request(lambda connection: connection.hang()))
     sender = make_sender()
     sender.submit(request_to(receiver.vetted()))
@@ -263,7 +267,7 @@ def test_closing_leaves_what_is_under_way(start_receiver: StartReceiver, make_se
 
 
 def test_more_requests_than_connections_take_turns(
-    start_receiver: StartReceiver, make_sender: Callable[..., Sender]
+    start_receiver: StartReceiver, make_sender: Callable[..., HTTPClient]
 ) -> None:
     def slow(connection: Connection) -> None:
         time.sleep(0.02)
@@ -282,7 +286,7 @@ def open_files() -> int:
     return len(os.listdir("/dev/fd"))
 
 
-def test_no_descriptor_is_left_behind(start_receiver: StartReceiver, make_sender: Callable[..., Sender]) -> None:
+def test_no_descriptor_is_left_behind(start_receiver: StartReceiver, make_sender: Callable[..., HTTPClient]) -> None:
     receiver = start_receiver()
     before = open_files()
     sender = make_sender(most_connections=10)
@@ -298,7 +302,7 @@ def test_no_descriptor_is_left_behind(start_receiver: StartReceiver, make_sender
 
 
 def test_every_request_has_its_own_headers_whatever_its_handle_had_before(
-    start_receiver: StartReceiver, sender: Sender
+    start_receiver: StartReceiver, sender: HTTPClient
 ) -> None:
     receiver = start_receiver()
     first, second = (("X-Number", "1"), ("X-Odd", "1")), (("X-Number", "2"),)

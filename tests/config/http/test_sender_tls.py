@@ -6,22 +6,22 @@ from collections.abc import Callable
 import pytest
 import trustme
 
-from config.http.client import Sender
-from config.http.exchange import Limits
+from config.http.client import HTTPClient
+from config.http.transfer import Limits
 from tests.config.http.receivers import Connection, Receiver, post, server_tls
 
 StartReceiver = Callable[..., Receiver]
-MakeSender = Callable[..., Sender]
+MakeSender = Callable[..., HTTPClient]
 
 
 @pytest.fixture
-def trusting(make_sender: MakeSender, ca_file: str) -> Sender:
+def trusting(make_sender: MakeSender, ca_file: str) -> HTTPClient:
     """A sender that knows the receivers' authority."""
     return make_sender(limits=Limits(total_ms=60_000, connect_ms=40_000), ca_file=ca_file)
 
 
 def test_the_name_is_what_is_verified_and_asked_for(
-    start_receiver: StartReceiver, trusting: Sender, authority: trustme.CA
+    start_receiver: StartReceiver, trusting: HTTPClient, authority: trustme.CA
 ) -> None:
     receiver = start_receiver(tls=server_tls(authority, "hooks.acme.io"))
 
@@ -36,7 +36,7 @@ def test_the_name_is_what_is_verified_and_asked_for(
 
 
 def test_a_name_in_another_script_is_asked_for_in_ascii(
-    start_receiver: StartReceiver, trusting: Sender, authority: trustme.CA
+    start_receiver: StartReceiver, trusting: HTTPClient, authority: trustme.CA
 ) -> None:
     receiver = start_receiver(tls=server_tls(authority, "xn--bcher-kva.acme.io"))
 
@@ -45,7 +45,7 @@ def test_a_name_in_another_script_is_asked_for_in_ascii(
 
 
 def test_an_address_needs_a_certificate_for_the_address(
-    start_receiver: StartReceiver, trusting: Sender, authority: trustme.CA
+    start_receiver: StartReceiver, trusting: HTTPClient, authority: trustme.CA
 ) -> None:
     fitting = start_receiver(tls=server_tls(authority, "127.0.0.1"))
     unfitting = start_receiver(tls=server_tls(authority, "hooks.acme.io"))
@@ -56,7 +56,7 @@ def test_an_address_needs_a_certificate_for_the_address(
 
 @pytest.mark.parametrize("name", ["other.acme.io", "acme.io", "*.hooks.acme.io"])
 def test_a_certificate_for_another_name_is_refused(
-    start_receiver: StartReceiver, trusting: Sender, authority: trustme.CA, name: str
+    start_receiver: StartReceiver, trusting: HTTPClient, authority: trustme.CA, name: str
 ) -> None:
     receiver = start_receiver(tls=server_tls(authority, name))
 
@@ -66,7 +66,7 @@ def test_a_certificate_for_another_name_is_refused(
     assert receiver.requests == []
 
 
-def test_a_certificate_of_an_unknown_authority_is_refused(start_receiver: StartReceiver, trusting: Sender) -> None:
+def test_a_certificate_of_an_unknown_authority_is_refused(start_receiver: StartReceiver, trusting: HTTPClient) -> None:
     receiver = start_receiver(tls=server_tls(trustme.CA(), "hooks.acme.io"))
 
     assert post(trusting, receiver.vetted()).error == "tls"
@@ -83,7 +83,7 @@ def test_by_default_only_public_authorities_are_known(
 
 
 def test_a_connection_verified_for_one_name_serves_no_other(
-    start_receiver: StartReceiver, trusting: Sender, authority: trustme.CA
+    start_receiver: StartReceiver, trusting: HTTPClient, authority: trustme.CA
 ) -> None:
     receiver = start_receiver(tls=server_tls(authority, "a.acme.io"))
 
@@ -92,7 +92,7 @@ def test_a_connection_verified_for_one_name_serves_no_other(
     assert len(receiver.requests) == 1
 
 
-def test_outdated_tls_is_refused(start_receiver: StartReceiver, trusting: Sender, authority: trustme.CA) -> None:
+def test_outdated_tls_is_refused(start_receiver: StartReceiver, trusting: HTTPClient, authority: trustme.CA) -> None:
     context = server_tls(authority, "hooks.acme.io")
     context.set_ciphers("ALL:@SECLEVEL=0")
     with pytest.warns(DeprecationWarning, match="TLSv1_1 is deprecated"):
@@ -102,7 +102,7 @@ def test_outdated_tls_is_refused(start_receiver: StartReceiver, trusting: Sender
     assert post(trusting, receiver.vetted()).error == "tls"
 
 
-def test_a_receiver_without_tls_is_no_https_receiver(start_receiver: StartReceiver, trusting: Sender) -> None:
+def test_a_receiver_without_tls_is_no_https_receiver(start_receiver: StartReceiver, trusting: HTTPClient) -> None:
     def greet(connection: Connection) -> None:
         connection.socket.recv(4096)
         connection.send(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pycurl
 import pytest
 
-from config.http.sockets import SocketWatch
+from config.http.client import SocketWatch
 
 
 @pytest.fixture

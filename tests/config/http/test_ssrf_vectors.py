@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from config.http.guard import UNREACHABLE_HOST, check_url
-from config.http.targets import TargetRefused
+from config.http.guard import UNREACHABLE_HOST, URLRefused, check_url
 
 VECTORS: list[dict[str, Any]] = json.loads(
     (Path(__file__).parents[2] / "data" / "ssrf_vectors.json").read_text(encoding="utf-8")
@@ -30,7 +29,7 @@ def named(vector: dict[str, Any]) -> str:
 
 @pytest.mark.parametrize("vector", [v for v in VECTORS if v["verdict"] == "refuse"], ids=named)
 def test_a_hostile_url_is_refused(vector: dict[str, Any]) -> None:
-    with pytest.raises(TargetRefused):
+    with pytest.raises(URLRefused):
         check_url(vector["url"], resolve=name_service(vector))
 
 
@@ -59,7 +58,7 @@ def test_what_is_wrong_with_a_host_is_not_said() -> None:
     urls = [*(f"https://{host}/" for host in hosts), "https://10.0.0.5/", "https://localhost/", "https://redis/"]
     texts = set()
     for url in urls:
-        with pytest.raises(TargetRefused) as refusal:
+        with pytest.raises(URLRefused) as refusal:
             check_url(url, resolve=lambda host: hosts[host])
         texts.add(str(refusal.value))
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from config.http.targets import Target, TargetRefused, parse_target
+from config.http.guard import Target, URLRefused, parse_target
 
 
 def test_a_url_is_taken_apart() -> None:
@@ -52,7 +52,7 @@ def test_a_url_has_one_spelling(url: str, read: str) -> None:
     ],
 )
 def test_a_refusal_says_what_is_wrong_with_the_spelling(url: str, reason: str) -> None:
-    with pytest.raises(TargetRefused) as refusal:
+    with pytest.raises(URLRefused) as refusal:
         parse_target(url)
 
     assert str(refusal.value) == reason
@@ -70,7 +70,7 @@ ODD_URLS = st.lists(PIECES | st.text(max_size=8), max_size=8).map("".join) | st.
 def test_any_text_is_read_or_refused_and_nothing_else(text: str) -> None:
     try:
         target = parse_target(text)
-    except TargetRefused:
+    except URLRefused:
         return
     assert target.url.isascii()
     assert target.url.isprintable()

@@ -3,13 +3,13 @@
 from collections.abc import Callable
 from inspect import signature
 
-from config.http.client import Sender
-from config.http.exchange import Limits
+from config.http.client import HTTPClient
 from config.http.resolver import Resolver
+from config.http.transfer import Limits
 
 
 def test_an_attempt_takes_ten_seconds_at_most_five_to_connect_and_two_to_look_up(
-    make_sender: Callable[..., Sender],
+    make_sender: Callable[..., HTTPClient],
 ) -> None:
     assert make_sender()._limits == Limits()
     assert (Limits().total_ms, Limits().connect_ms) == (10_000, 5_000)

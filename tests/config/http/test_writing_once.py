@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from config.http.client import Sender
+from config.http.client import HTTPClient
 from config.http.error_codes import CLOSED, REFUSED, WITHHELD
-from config.http.exchange import Limits
+from config.http.transfer import Limits
 from tests.config.http.receivers import NO_CONTENT, Connection, Receiver, post
 
 StartReceiver = Callable[..., Receiver]
@@ -23,14 +23,14 @@ def hang_up_on_the_second(connection: Connection) -> None:
 
 
 @pytest.fixture
-def careful() -> Iterator[Sender]:
-    sender = Sender(limits=Limits(writes_once=True, idle_seconds=30))
+def careful() -> Iterator[HTTPClient]:
+    sender = HTTPClient(limits=Limits(writes_once=True, idle_seconds=30))
     yield sender
     sender.close()
 
 
 def test_a_kept_connection_that_ends_without_an_answer_is_not_tried_again(
-    start_receiver: StartReceiver, careful: Sender
+    start_receiver: StartReceiver, careful: HTTPClient
 ) -> None:
     receiver = start_receiver(hang_up_on_the_second)
 
@@ -42,7 +42,7 @@ def test_a_kept_connection_that_ends_without_an_answer_is_not_tried_again(
     assert len(receiver.requests) == 2
 
 
-def test_without_the_limit_libcurl_sends_it_again(start_receiver: StartReceiver, sender: Sender) -> None:
+def test_without_the_limit_libcurl_sends_it_again(start_receiver: StartReceiver, sender: HTTPClient) -> None:
     receiver = start_receiver(hang_up_on_the_second)
 
     post(sender, receiver.vetted())
@@ -51,7 +51,7 @@ def test_without_the_limit_libcurl_sends_it_again(start_receiver: StartReceiver,
     assert len(receiver.requests) == 3
 
 
-def test_what_never_left_is_not_written(start_receiver: StartReceiver, careful: Sender) -> None:
+def test_what_never_left_is_not_written(start_receiver: StartReceiver, careful: HTTPClient) -> None:
     receiver = start_receiver()
     way = receiver.vetted()
     receiver.close()
@@ -63,7 +63,7 @@ def test_what_never_left_is_not_written(start_receiver: StartReceiver, careful: 
 
 @pytest.mark.parametrize("is_kept", [False, True])
 def test_what_may_not_be_written_any_more_is_withheld_at_the_last_moment(
-    start_receiver: StartReceiver, make_sender: Callable[..., Sender], *, is_kept: bool
+    start_receiver: StartReceiver, make_sender: Callable[..., HTTPClient], *, is_kept: bool
 ) -> None:
     """Over a new connection or over one that was kept: the receiver gets nothing of it."""
     allowed = {"now": True}

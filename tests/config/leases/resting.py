@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from config.leases import claimer as leased_claimer
 from config.leases.claimer import REST_SECONDS, Claimer
-from config.leases.database_thread import DatabaseThread
+from config.leases.connections import DatabaseThread
 from tests.waiting import until
 
 A_MOMENT = 0.001

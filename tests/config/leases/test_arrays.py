@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from config.leases.arrays import binaries, decimals, integers, texts
+from config.postgresql.arrays import binaries, decimals, integers, texts
 
 
 def read(literal: str, kind: str) -> list[Any]:

@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from config.leases import clock
-from config.leases.clock import lease_clock
+from config.leases import claimer
+from config.leases.claimer import lease_clock
 
 
 def test_it_is_the_clock_that_counts_sleep_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -15,6 +15,6 @@ def test_it_is_the_clock_that_counts_sleep_where_there_is_one(monkeypatch: pytes
 
 
 def test_elsewhere_it_is_one_that_nobody_sets(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clock, "_CLOCK", None)
+    monkeypatch.setattr(claimer, "_CLOCK", None)
     monkeypatch.setattr(time, "monotonic", lambda: 7.0)
     assert lease_clock() == 7.0

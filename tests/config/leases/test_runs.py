@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 import pytest
 from django.db import connection
 
-from config.leases.connection import Connection, open_connection
+from config.leases.connections import Connection, open_connection
 from config.leases.runs import GRACE_SECONDS, LEASE_SECONDS, WorkerRuns
 from tests.waiting import until
 

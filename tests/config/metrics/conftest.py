@@ -7,9 +7,9 @@ import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
-from config.metrics import publishing, recording
-from config.operations.metrics.collector import ProductCollector
-from config.redis import attempt
+from config import metrics
+from config.operations.exporter import ProductCollector
+from config.redis import call_redis
 
 Sample = tuple[str, tuple[tuple[str, str], ...]]
 Scrape = Callable[[], dict[Sample, float]]
@@ -21,7 +21,7 @@ def scrape(db: None) -> Iterator[Scrape]:
     forget()
 
     def samples() -> dict[Sample, float]:
-        publishing.publish()
+        metrics.publish()
         registry = CollectorRegistry()
         registry.register(ProductCollector())
         families = text_string_to_metric_families(generate_latest(registry).decode())
@@ -36,11 +36,11 @@ def scrape(db: None) -> Iterator[Scrape]:
 
 
 def forget() -> None:
-    recording.take()
-    publishing._client.cache_clear()
+    metrics.take_sums()
+    metrics._client.cache_clear()
 
     def forget_published(redis: Any) -> None:
         for key in redis.scan_iter("metrics:*"):
             redis.delete(key)
 
-    attempt(forget_published)
+    call_redis(forget_published)

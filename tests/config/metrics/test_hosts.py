@@ -12,8 +12,8 @@ from django.db import connection
 from config.celery import app
 from config.celery.beat import Scheduler
 from config.health import BEAT_TICK_KEY, PULSE
-from config.operations.metrics import hosts
-from config.redis import attempt
+from config.operations import system_metrics
+from config.redis import call_redis
 from tests.config.metrics.conftest import Scrape
 from tests.processes.broker import forget_calls
 
@@ -26,7 +26,7 @@ def value(samples: Any, name: str) -> float | None:
 
 
 def test_beat_that_has_never_ticked_is_away_for_ever(scrape: Scrape) -> None:
-    attempt(lambda redis: redis.delete(BEAT_TICK_KEY))
+    call_redis(lambda redis: redis.delete(BEAT_TICK_KEY))
     assert value(scrape(), "beat_last_tick_seconds") == float("inf")
 
 
@@ -39,8 +39,8 @@ def test_beat_says_when_it_ticked_last(scrape: Scrape) -> None:
     age = value(scrape(), "beat_last_tick_seconds")
     assert age is not None
     assert 0 <= age < 60
-    earlier = attempt(lambda redis: float(redis.get(BEAT_TICK_KEY))) - 3600  # type: ignore[arg-type]  # beat has ticked
-    attempt(lambda redis: redis.set(BEAT_TICK_KEY, earlier))
+    earlier = call_redis(lambda redis: float(redis.get(BEAT_TICK_KEY))) - 3600  # type: ignore[arg-type]  # beat has ticked
+    call_redis(lambda redis: redis.set(BEAT_TICK_KEY, earlier))
     assert value(scrape(), "beat_last_tick_seconds") == pytest.approx(age + 3600, abs=60)
 
 
@@ -119,7 +119,7 @@ def test_an_archive_is_as_old_as_its_last_segment_or_as_the_server(
     }
     view = f"(SELECT {ago['archived']} AS last_archived_time, {ago['begun']} AS stats_reset)"
     with connection.cursor() as cursor:
-        cursor.execute(hosts.ARCHIVE_AGE.replace("pg_stat_archiver", f"{view} AS archiver"))
+        cursor.execute(system_metrics.ARCHIVE_AGE.replace("pg_stat_archiver", f"{view} AS archiver"))
         row = cursor.fetchone()
     assert row is not None
     assert float(row[0]) == pytest.approx(age, abs=30)

@@ -9,9 +9,10 @@ from django.test import Client
 
 from agency.models import Mail
 from agency.services import queue_mail
+from config import metrics
 from config import redis as config_redis
-from config.metrics import METRICS, Gauge, count, declarations, observe, publish, publishing, recording
-from config.operations.metrics import collector
+from config.metrics import METRICS, Gauge, count, observe, publish
+from config.operations import exporter
 from config.serving.application import WSGIInThreads
 from tests.config.metrics.conftest import Scrape
 from tests.factories import UserFactory
@@ -30,7 +31,7 @@ def test_a_request_is_measured_and_the_exporter_sees_it(a: Tenant, scrape: Scrap
 
 
 def test_the_web_says_how_many_threads_it_has(scrape: Scrape, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recording, "_reports", {})
+    monkeypatch.setattr(metrics, "_reports", {})
     WSGIInThreads(lambda _, __: [], threads=3, database_seconds=1.0)
     samples = scrape()
     assert (samples["web_threads", ()], samples["web_threads_busy", ()]) == (3, 0)
@@ -102,9 +103,9 @@ def test_without_redis_the_exporter_still_says_what_the_database_knows(
 
 
 def forget_clients() -> None:
-    publishing._client.cache_clear()
+    metrics._client.cache_clear()
     config_redis.client.cache_clear()
-    config_redis.breaker.close()
+    config_redis.circuit_breaker.close()
 
 
 def test_a_reading_that_takes_too_long_is_left_out_and_the_others_are_there(
@@ -117,7 +118,7 @@ def test_a_reading_that_takes_too_long_is_left_out_and_the_others_are_there(
 
     slow = Gauge("slow_reading", "Sleeps.", read=sleep)
     monkeypatch.setattr(METRICS, "_items", {slow.name: slow, **METRICS._items})
-    monkeypatch.setattr(collector, "BOUND", "SET statement_timeout = '100ms'")
+    monkeypatch.setattr(exporter, "BOUND", "SET statement_timeout = '100ms'")
     samples = scrape()
     connection.close()  # with its bound
     assert samples["metric_reading_failed", (("metric", "slow_reading"),)] == 1
@@ -126,7 +127,7 @@ def test_a_reading_that_takes_too_long_is_left_out_and_the_others_are_there(
 
 
 def test_rows_are_counted_up_to_a_bound(scrape: Scrape, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(declarations, "MOST_COUNTED", 2)
+    monkeypatch.setattr(metrics, "MOST_COUNTED", 2)
     user = UserFactory.create()
     for _ in range(3):
         queue_mail(kind=Mail.Kind.PASSWORD_RESET, user=user, context={})
@@ -142,6 +143,6 @@ def test_what_nobody_declared_is_refused() -> None:
 
 def test_every_metric_is_named_as_prometheus_wants_it() -> None:
     for metric in METRICS:
-        assert metric.name.endswith("_total") == isinstance(metric, declarations.Counter)
-        assert metric.name.endswith("_seconds") or not isinstance(metric, declarations.Histogram)
+        assert metric.name.endswith("_total") == isinstance(metric, metrics.Counter)
+        assert metric.name.endswith("_seconds") or not isinstance(metric, metrics.Histogram)
         assert metric.help.endswith(".")

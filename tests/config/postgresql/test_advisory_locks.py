@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from config.postgresql import advisory_locks
-from config.postgresql.advisory_locks import AdvisoryLock
+from config.postgresql import concurrency
+from config.postgresql.concurrency import AdvisoryLock
 from tools.local import ROOT
 
 APPS = ("agency", "broadcasts", "channelconnect", "config", "packs", "webhooks", "workspaces")
-REGISTRY = Path(advisory_locks.__file__)
+REGISTRY = Path(concurrency.__file__)
 CALL = re.compile(r"pg_\w*advisory\w*lock\w*\(\s*(?P<first>[^,)]*)")
 OURS = re.compile(r"\b7_?105_?0\d\d\b")
 

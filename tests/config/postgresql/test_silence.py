@@ -12,8 +12,8 @@ from django.db import connection
 from psycopg.conninfo import make_conninfo
 
 from config.asgi import application
-from config.health import BEAT_KEY, WORKER_KEY, Degradation, parts
-from config.redis import attempt
+from config.health import BEAT_KEY, WORKER_KEY, Degradation, degradations
+from config.redis import call_redis
 from tests.config.serving.web import Reply, Web, head, running_web
 from tests.tenants import AGENCY_BASE, Tenant
 from tests.waiting import until
@@ -161,10 +161,10 @@ def test_a_server_that_takes_no_writes_is_not_ready(web: Web, proxy: Proxy) -> N
 
 
 def test_what_is_missing_beside_the_database_is_named_and_serving_goes_on(web: Web) -> None:
-    attempt(lambda redis: redis.delete(WORKER_KEY, BEAT_KEY))  # those of an earlier test
+    call_redis(lambda redis: redis.delete(WORKER_KEY, BEAT_KEY))  # those of an earlier test
     reply = web.get("/readyz")
     assert (reply.status, reply.json["status"]) == (200, "degraded")
     found = reply.json["checks"]
-    assert set(found) == {"database", "migrations", *(part.name for part in parts)}
+    assert set(found) == {"database", "migrations", *(part.name for part in degradations)}
     assert (found["redis"], found["worker"], found["beat"], found["mail"]) == (True, False, False, True)
-    assert isinstance(parts.get("mail"), Degradation)
+    assert isinstance(degradations.get("mail"), Degradation)

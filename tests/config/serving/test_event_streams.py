@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from config.event_streams import KEPT_ENTRIES, newest_entry, publish, stream_key
+from config.event_streams import STREAM_MAXLEN, latest_entry_id, publish, stream_key
 from config.redis import client
 from config.serving.event_streams import HEARTBEAT
 from tests.config.serving.conftest import PAGES
@@ -93,7 +93,7 @@ def test_streams_hold_no_thread_and_are_forgotten_when_their_clients_go(web: Web
 
 def test_who_comes_back_is_told_what_was_missed_and_nothing_twice(web: Web, topic: str) -> None:
     publish(topic, {"number": 1})
-    has = newest_entry(topic)
+    has = latest_entry_id(topic)
     for number in (2, 3):
         publish(topic, {"number": number})
     listener = Listener(web, topic, after=has)
@@ -106,7 +106,7 @@ def test_who_comes_back_is_told_what_was_missed_and_nothing_twice(web: Web, topi
 
 
 def test_a_page_that_was_made_before_the_first_entry_misses_none(web: Web, topic: str) -> None:
-    has = newest_entry(topic)
+    has = latest_entry_id(topic)
     publish(topic, {"number": 1})
     assert b"refetch" not in Listener(web, topic, after=has).until(b'{"number":1}')
 
@@ -114,11 +114,11 @@ def test_a_page_that_was_made_before_the_first_entry_misses_none(web: Web, topic
 @pytest.mark.parametrize("missed", ["too many", "too long ago"])
 def test_who_missed_more_than_is_kept_is_told_to_ask_for_all(web: Web, topic: str, missed: str) -> None:
     publish(topic, {"number": 0})
-    has = newest_entry(topic) if missed == "too many" else "1000-1"
-    for number in range(KEPT_ENTRIES + 1):
+    has = latest_entry_id(topic) if missed == "too many" else "1000-1"
+    for number in range(STREAM_MAXLEN + 1):
         publish(topic, {"number": number})
     assert b"event: refetch" in Listener(web, topic, after=has).until(b"refetch")
-    assert client().xlen(stream_key(topic)) == KEPT_ENTRIES
+    assert client().xlen(stream_key(topic)) == STREAM_MAXLEN
 
 
 def test_a_lost_connection_to_redis_ends_with_everybody_asking_for_all(web: Web, topic: str) -> None:

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.test import Client
 
 from config.request_bodies import MIB, BodyRule
-from config.serving.large_bodies import MOST_KNOWN, MOST_OF_STRANGERS, LargeBodies, TooManyBodies
+from config.serving.bodies import MOST_KNOWN, MOST_OF_STRANGERS, LargeBodies, TooManyBodies
 from tests.config.serving.web import Reply, Web, head, read, running_web
 from tests.factories import a_workspace_key
 from tests.processes import own_processes

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from config.loop_answers import LoopAnswer
-from config.serving.answers import send_loop_answer
+from config.event_loop_responses import EventLoopResponse
+from config.serving.responses import send_loop_answer
 
 SCOPE = {"type": "http", "method": "GET", "path": "/l/x", "scheme": "https", "headers": []}
 
 
-def headers_of(answer: LoopAnswer, **scope: Any) -> dict[bytes, bytes]:
+def headers_of(answer: EventLoopResponse, **scope: Any) -> dict[bytes, bytes]:
     sent: list[Mapping[str, Any]] = []
 
     async def send(message: Mapping[str, Any]) -> None:
@@ -30,18 +30,18 @@ def headers_of(answer: LoopAnswer, **scope: Any) -> dict[bytes, bytes]:
 def test_https_is_promised_as_django_does_and_on_an_agency_s_host_for_it_alone(settings: Any) -> None:
     settings.SECURE_HSTS_SECONDS, settings.SECURE_HSTS_INCLUDE_SUBDOMAINS, settings.SECURE_HSTS_PRELOAD = 60, True, True
     ours, theirs = (
-        headers_of(LoopAnswer(302, [], is_installations=is_ours))[b"strict-transport-security"]
+        headers_of(EventLoopResponse(302, [], is_installations=is_ours))[b"strict-transport-security"]
         for is_ours in (True, False)
     )
     assert (ours, theirs) == (b"max-age=60; includeSubDomains; preload", b"max-age=60")
-    plain = headers_of(LoopAnswer(302, [], is_installations=True), scheme="http")
+    plain = headers_of(EventLoopResponse(302, [], is_installations=True), scheme="http")
     assert b"strict-transport-security" not in plain
 
 
 def test_its_line_in_the_log_says_how_long_it_took(caplog: pytest.LogCaptureFixture) -> None:
     began = monotonic()
     with caplog.at_level(logging.INFO, logger="requests"):
-        headers_of(LoopAnswer(302, [], is_installations=True))
+        headers_of(EventLoopResponse(302, [], is_installations=True))
     took_ms = (monotonic() - began) * 1_000
     [line] = caplog.records
     assert (line.__dict__["status"], line.__dict__["path"]) == (302, "/l/x")

@@ -12,7 +12,7 @@ from django.test import Client
 from agency.actors import SYSTEM
 from agency.models import Brand, Domain, User
 from agency.services import add_member, set_accent, set_picture
-from config.serving.host_sessions import HOST_AGENCY
+from config.serving.middleware import HOST_AGENCY
 from tests.agency.console.browsers import a_browser
 from tests.factories import DomainFactory
 from tests.images.pictures import a_picture

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from config.http import client
-from config.http.exchange import Limits
+from config.http.transfer import Limits
 from tests.channelconnect.conftest import meta, provider
 from tests.channelconnect.sending.conftest import start_sender
 from tests.config.http.receivers import LONG_SECONDS

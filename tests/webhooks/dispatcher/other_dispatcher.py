@@ -7,7 +7,7 @@ from django.db import connection
 from django.utils.timezone import now
 
 from config.leases.claimer import Demand
-from config.leases.connection import Connection, open_connection
+from config.leases.connections import Connection, open_connection
 from config.leases.runs import GRACE_SECONDS
 from tests.tenants import Tenant
 from tests.waiting import until

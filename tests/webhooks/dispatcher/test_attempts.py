@@ -6,7 +6,7 @@ import pytest
 from django.utils.timezone import now
 
 from config.http import client
-from config.http.exchange import Limits
+from config.http.transfer import Limits
 from tests.config.http.receivers import LONG_SECONDS, Connection, after_request, answer
 from tests.config.serving.web import reserved_port
 from tests.rounds import wait_for_a_round

@@ -16,7 +16,7 @@ from agency.services.events import DISPATCHER
 from config import redis as counters
 from config.celery import wake_up_channel
 from config.leases import claimer
-from config.leases.connection import open_connection
+from config.leases.connections import open_connection
 from config.leases.runs import LEASE_SECONDS
 from tests.rounds import wait_for_a_round
 from tests.subscribers import cut_subscribers
@@ -51,10 +51,10 @@ def away(settings: Any) -> Iterator[None]:
     """Redis does not answer: nobody listens where it should be."""
     settings.REDIS_URL = "redis://127.0.0.1:1/0"
     counters.client.cache_clear()
-    counters.breaker.close()
+    counters.circuit_breaker.close()
     yield
     counters.client.cache_clear()
-    counters.breaker.close()
+    counters.circuit_breaker.close()
 
 
 @pytest.fixture

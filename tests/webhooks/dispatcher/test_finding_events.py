@@ -7,7 +7,7 @@ from django.db import transaction
 
 from agency.models import Event
 from config.leases import backlog
-from config.leases.connection import open_connection
+from config.leases.connections import open_connection
 from tests.tenants import Tenant
 from tests.webhooks.conftest import StartDispatcher, StartReceiver
 from tests.webhooks.delivering import EVENT, ended, make_deliveries, record_events, subscribe

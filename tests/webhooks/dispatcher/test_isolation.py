@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from agency.models import Event
-from config.leases.shards import SHARDS
+from config.leases.runs import SHARDS
 from tests.config.http.receivers import LONG_SECONDS, Connection, Receiver
 from tests.rounds import wait_for_a_round
 from tests.tenants import Tenant

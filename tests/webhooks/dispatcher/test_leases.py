@@ -7,9 +7,8 @@ import pytest
 
 from config.http.error_codes import BLOCKED_ADDRESS
 from config.leases import runs as leased_runs
-from config.leases.connection import open_connection
-from config.leases.runs import LEASE_SECONDS
-from config.leases.shards import SHARDS, shard_of
+from config.leases.connections import open_connection
+from config.leases.runs import LEASE_SECONDS, SHARDS, shard_of
 from tests.rounds import wait_for_a_round
 from tests.tenants import Tenant
 from tests.waiting import PATIENCE_SECONDS, until

@@ -9,10 +9,10 @@ import pytest
 from django.db import connection
 from django.utils.timezone import now
 
+from config.leases.backlog import ReadTransactions
 from config.leases.claimer import SOON_SECONDS
-from config.leases.connection import Connection, open_connection
-from config.leases.shards import SHARDS
-from config.leases.transactions import ReadTransactions
+from config.leases.connections import Connection, open_connection
+from config.leases.runs import SHARDS
 from tests.factories.webhooks import an_endpoint
 from tests.tenants import Tenant
 from tests.webhooks.api.test_log_reads import nodes

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from config.leases import connection as leases_connection
-from config.leases import database_thread
+from config.leases import connections
+from config.leases import connections as leases_connection
 from tests.tenants import Tenant
 from tests.waiting import until
 from tests.webhooks.conftest import StartDispatcher, StartReceiver
@@ -41,7 +41,7 @@ def test_a_dispatcher_gives_a_silent_database_up_and_goes_on_when_it_answers(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    monkeypatch.setattr(database_thread, "LONGEST_ANSWER_SECONDS", 1.0)
+    monkeypatch.setattr(connections, "LONGEST_ANSWER_SECONDS", 1.0)
     receiver = start_receiver()
     subscribe(a, receiver)
     dispatcher = start_dispatcher()
@@ -50,7 +50,7 @@ def test_a_dispatcher_gives_a_silent_database_up_and_goes_on_when_it_answers(
     before = set(DispatcherRun.objects.values_list("pk", flat=True))
     proxy.become(Mode.SILENT)
     record_events(a)
-    until(lambda: "DatabaseSilent" in str([record.__dict__.get("fault") for record in caplog.records]))
+    until(lambda: "DatabaseTimeout" in str([record.__dict__.get("fault") for record in caplog.records]))
     assert dispatcher.thread.is_alive()
     proxy.become(Mode.PASSING)
     ended(a, 2)

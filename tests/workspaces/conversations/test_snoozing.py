@@ -6,7 +6,7 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.utils.timezone import now
 
-from config.event_streams import newest_entry
+from config.event_streams import latest_entry_id
 from tests import furnished
 from tests.tenants import Tenant
 from tests.workspaces.conversations.facts import a_conversation, person, receive, received, the_conversation
@@ -38,13 +38,13 @@ def test_its_time_brings_it_to_the_top_and_open_pages_are_told(a: Tenant, django
     held = snoozed(a)
     receive(received(a.channel, person=person(2)))
     assert wake_snoozed_conversations(now=now()) == 0
-    before = newest_entry(inbox_topic(a.workspace.pk))
+    before = latest_entry_id(inbox_topic(a.workspace.pk))
     with django_capture_on_commit_callbacks(execute=True):
         assert wake_snoozed_conversations(now=now() + HOUR) == 1
     newest = Conversation.objects.newest_activity_first().first()
     assert newest is not None
     assert (newest.pk, newest.snoozed_until) == (held.pk, None)
-    assert newest_entry(inbox_topic(a.workspace.pk)) > before
+    assert latest_entry_id(inbox_topic(a.workspace.pk)) > before
 
 
 def test_the_task_goes_by_the_databases_clock(a: Tenant) -> None:

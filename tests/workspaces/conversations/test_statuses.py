@@ -8,7 +8,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
-from config.metrics import recording
+from config import metrics
 from tests import furnished
 from tests.tenants import Tenant
 from tests.workspaces.conversations.facts import apply, echo, mark, moment, person, status, the_conversation
@@ -74,7 +74,7 @@ def test_proof_of_delivery_goes_before_a_failure_in_whatever_order_they_come(
     a: Tenant, proof: str, is_failed_first: bool, together: bool
 ) -> None:
     key = ("message_status_conflicts_total", "")
-    before = recording._counts.get(key, 0)
+    before = metrics._counts.get(key, 0)
     message, order = sent(a), ("failed", "sent", proof) if is_failed_first else (proof, "sent", "failed")
     told = [
         status(a.channel, message.provider_message_id or "", one, at=moment(number), error_code="131026")
@@ -85,7 +85,7 @@ def test_proof_of_delivery_goes_before_a_failure_in_whatever_order_they_come(
     message.refresh_from_db()
     assert (message.status, message.error_code, message.error_message) == (proof, None, None)
     assert message.delivered_at is not None
-    assert recording._counts[key] == before + 1
+    assert metrics._counts[key] == before + 1
 
 
 def test_a_failed_message_that_is_only_said_to_be_sent_stays_failed(a: Tenant) -> None:
@@ -120,10 +120,10 @@ def test_a_late_proof_of_delivery_ends_an_unknown_outcome(a: Tenant, order: tupl
 
 def test_an_unknown_outcome_contradicts_no_proof(a: Tenant) -> None:
     key = ("message_status_conflicts_total", "")
-    before = recording._counts.get(key, 0)
+    before = metrics._counts.get(key, 0)
     message = unknown(a)
     apply(inbound.advance_statuses, status(a.channel, "wamid.late", "delivered", opaque=str(message.uuid)))
-    assert recording._counts.get(key, 0) == before
+    assert metrics._counts.get(key, 0) == before
 
 
 def test_one_whose_outcome_was_unknown_and_that_is_only_said_to_be_sent_stays_failed_with_its_time(a: Tenant) -> None:

@@ -9,8 +9,8 @@ from django.utils.timezone import now
 from channelconnect.models import ChannelCredential
 from channelconnect.providers.templates import read_template
 from channelconnect.services.templates.syncing import keep_templates
-from config.operations.bootstrap.actor import BOOTSTRAP
-from config.operations.bootstrap.demo_workspace import demo_account
+from config.operations.bootstrap import demo_account
+from config.operations.bootstrap_accounts import BOOTSTRAP
 from tools.sandbox.config import DEVELOPMENT
 from tools.sandbox.control.people import PEOPLE
 from tools.sandbox.control.templates import Templates

@@ -16,7 +16,7 @@ def main(state: Path) -> None:
     # The settings allow maintenance commands a minute for each statement, and recognise them by `sys.argv`.
     sys.argv = ["manage.py", "migrate"]
     django.setup()
-    from config.operations.bootstrap.remembered import without_revoked_secrets
+    from config.operations.bootstrap_accounts import without_revoked_secrets
 
     migrate()
     forget_workers()
@@ -44,9 +44,9 @@ def migrate() -> None:
 def forget_workers() -> None:
     """Forget the worker and the beat of an earlier run: readiness must wait for those of this run."""
     from config.health import BEAT_KEY, WORKER_KEY
-    from config.redis import attempt
+    from config.redis import call_redis
 
-    attempt(lambda redis: redis.delete(WORKER_KEY, BEAT_KEY))
+    call_redis(lambda redis: redis.delete(WORKER_KEY, BEAT_KEY))
 
 
 def bootstrap() -> dict[str, Any]:

@@ -40,7 +40,7 @@ class Scenario:
 
     @classmethod
     def read(cls, given: dict[str, Any]) -> Self:
-        """Read and check a scenario. Raises `InvalidScenario`."""
+        """Read and check a scenario. Raises `InvalidInputScenario`."""
         _check_known(given, {field.name for field in fields(cls)}, "field")
         if given.get("person"):
             _check_known([given["person"]], PEOPLE, "person")

@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from agency.api.surface import AgencyViewSet
 from agency.event_types import event_catalogue
 from agency.tenants import Tenant
-from config.api.operations import many, operation
+from config.api.operations import list_response, operation
 from webhooks.api.declaring import Shapes
 from webhooks.api.deliveries import DeliveryViews
 from webhooks.api.endpoints import EndpointViews
@@ -52,7 +52,9 @@ class WebhookViewSet(OfAgency, EndpointViews):
         return event_catalogue(self.agency)
 
     @operation(
-        operation_id="listWebhookEvents", summary="List the events and their labels", answer=many(EventTypeSerializer)
+        operation_id="listWebhookEvents",
+        summary="List the events and their labels",
+        answer=list_response(EventTypeSerializer),
     )
     def events(self, request: Request) -> HttpResponse:
         catalogue = self.event_catalogue().items()

@@ -6,8 +6,9 @@ import orjson
 
 from agency.event_types import event_type
 from agency.tenants import Audience
-from config.api.fields import CharField, ListField, URLField, UUIDField
+from config.api.fields import ListField, URLField, UUIDField
 from config.api.serializers import Serializer
+from config.api.text_fields import CharField
 from webhooks.api.serializers import (
     MOST_EVENTS,
     DeliveryDetailSerializer,

@@ -7,7 +7,7 @@ from rest_framework.request import Request
 
 from agency.event_types import declared_events, event_labels
 from agency.tenants import Audience, Tenant
-from config.api.operations import operation, pages
+from config.api.operations import operation, page_response
 from webhooks.api.declaring import Shapes
 from webhooks.api.deliveries import DeliveryViews
 from webhooks.api.endpoints import EndpointViews
@@ -56,7 +56,7 @@ class WebhookViewSet(OfWorkspace, EndpointViews):
     @operation(
         operation_id="listWebhookTopics",
         summary="List the topics, their labels and groups",
-        answer=pages(TopicSerializer),
+        answer=page_response(TopicSerializer),
     )
     def topics(self, request: Request) -> HttpResponse:
         topics, page = list(declared_events(Audience.WORKSPACE)), self.whole_page()

@@ -3,8 +3,9 @@
 from typing import Any
 
 from agency.limits import CHANNEL_TYPES
-from config.api.fields import BooleanField, CharField, ChoiceField, DateTimeField, IntegerField, ListField, UUIDField
+from config.api.fields import BooleanField, ChoiceField, DateTimeField, IntegerField, ListField, UUIDField
 from config.api.serializers import Serializer
+from config.api.text_fields import CharField
 from workspaces.automations.flows.requirements import REQUIREMENTS
 from workspaces.automations.services import reasons_not_ready
 

@@ -10,7 +10,7 @@ from django.utils.http import urlencode
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from config.api.requests.parameters import is_storable
+from config.api.requests import is_storable
 from workspaces.automations.dashboard.slot_choices import PICKERS, Picker
 from workspaces.automations.flows.fields import Field, Own
 from workspaces.subaccounts.models import Workspace

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agency.models import User
-from config.api.requests.parameters import is_storable
+from config.api.requests import is_storable
 from config.db import like_pattern, name_key
 from workspaces.automations.models import Automation
 from workspaces.catalogue.models import Product, Service, ServiceCategory

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from config.errors import Invalid, NotFound
+from config.errors import InvalidInput, NotFound
 from workspaces.automations.flows.problem import Problem
 
 
@@ -14,7 +14,7 @@ class SlotNotFound(NotFound):
     message = "This automation has no such slot."
 
 
-class FlowRefused(Invalid):
+class FlowRefused(InvalidInput):
     """The flow cannot be stored or published. `problems` gives the reasons in the order of the flow."""
 
     field = "flow"
@@ -25,7 +25,7 @@ class FlowRefused(Invalid):
         self.errors = {self.field: [problem.sentence for problem in self.problems]}
 
 
-class NotReady(Invalid):
+class NotReady(InvalidInput):
     """The automation cannot be switched on yet. `reasons` says what to do first."""
 
     field = "enabled"
@@ -36,7 +36,7 @@ class NotReady(Invalid):
         self.errors = {self.field: self.reasons}
 
 
-class SlotRefused(Invalid):
+class SlotRefused(InvalidInput):
     """A value does not fit its slot. The keys of `errors` are `<node>.<path>`."""
 
     field = "slots"
@@ -46,6 +46,6 @@ class SlotRefused(Invalid):
         self.errors = errors
 
 
-class NameNeeded(Invalid):
+class NameNeeded(InvalidInput):
     field = "name"
     message = "An automation needs a name of at most 120 characters, on one line."

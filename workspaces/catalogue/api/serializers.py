@@ -6,16 +6,9 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from config.api.fields import (
-    BooleanField,
-    CharField,
-    ChoiceField,
-    DateTimeField,
-    DecimalField,
-    IntegerField,
-    UUIDField,
-)
-from config.api.serializers import RelatedField, Serializer
+from config.api.fields import BooleanField, ChoiceField, DateTimeField, DecimalField, IntegerField, UUIDField
+from config.api.serializers import Serializer, TenantRelatedField
+from config.api.text_fields import CharField
 from workspaces.catalogue.models import Service, ServiceCategory, StockMovement
 from workspaces.catalogue.models.products import LONGEST_DESCRIPTION, MOST_STOCK
 from workspaces.catalogue.models.services import LONGEST_DURATION, LONGEST_NAME, PRICE_DECIMALS, PRICE_DIGITS
@@ -38,9 +31,9 @@ def categories_of_caller(context: Mapping[str, Any]) -> "QuerySet[ServiceCategor
     return ServiceCategory.objects.of(context["view"].workspace)
 
 
-def category_field() -> RelatedField:
+def category_field() -> TenantRelatedField:
     """Take the id of one of the caller's categories, or null for none."""
-    return RelatedField(
+    return TenantRelatedField(
         source="category",
         queryset=categories_of_caller,
         missing=ServiceCategoryNotFound,

@@ -5,7 +5,7 @@ from datetime import datetime
 from django.db import connection, transaction
 
 from agency.actors import Actor
-from config.errors import Conflict, Forbidden, Invalid, NotFound
+from config.errors import Conflict, Forbidden, InvalidInput, NotFound
 from workspaces.catalogue.models import ServiceCategory
 from workspaces.catalogue.services.names import require_room_for_one, save_named
 from workspaces.catalogue.services.recording import record_catalogue_activity
@@ -24,7 +24,7 @@ class ServiceCategoryLimitReached(Forbidden):
     message = f"A workspace may have at most {MOST_CATEGORIES} service categories."
 
 
-class ServiceCategoryNameTaken(Invalid):
+class ServiceCategoryNameTaken(InvalidInput):
     field = "name"
     message = "Another service category has this name."
 

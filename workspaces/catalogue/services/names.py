@@ -6,12 +6,12 @@ from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 
 from config.db import name_key, violated_constraint
-from config.errors import Forbidden, Invalid
+from config.errors import Forbidden, InvalidInput
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import lock_workspace
 
 
-def save_named(row: Any, *, once: str, taken: type[Invalid], update_fields: list[str] | None = None) -> None:
+def save_named(row: Any, *, once: str, taken: type[InvalidInput], update_fields: list[str] | None = None) -> None:
     """Save a row with the key of its name. Raises `taken` if the constraint `once` finds the name in use."""
     row.name_key = name_key(row.name)
     fields = None if update_fields is None else [*update_fields, "name_key"]

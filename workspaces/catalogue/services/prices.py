@@ -2,13 +2,13 @@
 
 from decimal import Decimal
 
-from config.errors import Invalid
+from config.errors import InvalidInput
 from workspaces.catalogue.models.services import PRICE_DECIMALS
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services.settings.currencies import decimals_of
 
 
-class PriceRefused(Invalid):
+class PriceRefused(InvalidInput):
     field = "price"
 
 

@@ -10,7 +10,7 @@ from django.db import connection, transaction
 
 from agency.actors import Actor
 from agency.services.activity.fields import from_differences
-from config.errors import Conflict, Forbidden, Invalid, NotFound
+from config.errors import Conflict, Forbidden, InvalidInput, NotFound
 from config.hooks import Registry
 from workspaces.catalogue import events
 from workspaces.catalogue.models import Service, ServiceCategory
@@ -35,7 +35,7 @@ class ServiceLimitReached(Forbidden):
     message = f"A workspace may have at most {MOST_SERVICES:,} services."
 
 
-class ServiceNameTaken(Invalid):
+class ServiceNameTaken(InvalidInput):
     field = "name"
     message = "Another service has this name."
 

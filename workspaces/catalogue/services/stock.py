@@ -5,7 +5,7 @@ from datetime import datetime
 from django.db import transaction
 
 from agency.actors import Actor
-from config.errors import Conflict, Invalid, NotFound
+from config.errors import Conflict, InvalidInput, NotFound
 from workspaces.catalogue.models import Product, StockMovement
 from workspaces.catalogue.models.products import MOST_STOCK
 from workspaces.catalogue.models.stock import LONGEST_ACTOR
@@ -20,17 +20,17 @@ class ProductNotFound(NotFound):
     message = "Product not found."
 
 
-class StockNotTracked(Invalid):
+class StockNotTracked(InvalidInput):
     field = "stock_quantity"
     message = "The stock of this product is not tracked."
 
 
-class StockOutOfRange(Invalid):
+class StockOutOfRange(InvalidInput):
     field = "stock_quantity"
     message = f"The stock of a product may be at most {MOST_STOCK:,}."
 
 
-class NothingMoved(Invalid):
+class NothingMoved(InvalidInput):
     field = "stock_quantity"
     message = "A change of stock must not be 0."
 

@@ -5,8 +5,9 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from config.api.fields import CharField, ChoiceField, DateTimeField, EmailField, IntegerField, UUIDField
-from config.api.serializers import RelatedField, Serializer
+from config.api.fields import ChoiceField, DateTimeField, IntegerField, UUIDField
+from config.api.serializers import Serializer, TenantRelatedField
+from config.api.text_fields import CharField, EmailField
 from workspaces.catalogue.models import Service
 from workspaces.catalogue.services import ServiceNotFound
 from workspaces.classes.models import ClassSession, Staff
@@ -71,14 +72,14 @@ class ClassSessionSerializer(Serializer):
 class ClassSessionBodySerializer(Serializer):
     """A class to be scheduled."""
 
-    service = RelatedField(
+    service = TenantRelatedField(
         queryset=services_of_caller,
         missing=ServiceNotFound,
         representation=ClassServiceSerializer(),
         help_text="A service of the kind class.",
         example=SERVICE,
     )
-    staff = RelatedField(
+    staff = TenantRelatedField(
         queryset=staff_of_caller,
         missing=StaffNotFound,
         representation=ClassStaffSerializer(),
@@ -116,7 +117,7 @@ class ParticipantSerializer(Serializer):
 class ParticipantBodySerializer(Serializer):
     """Who is to have a seat."""
 
-    contact = RelatedField(
+    contact = TenantRelatedField(
         queryset=contacts_of_caller,
         missing=ContactNotFound,
         representation=ParticipantContactSerializer(),

@@ -7,8 +7,8 @@ from django.db.models import QuerySet
 
 from agency.actors import Actor
 from agency.services import NewEvent, record_events, subscribed_events
-from config.db import Moment
-from config.errors import Conflict, Invalid, NotFound
+from config.db import TimeOrExpression
+from config.errors import Conflict, InvalidInput, NotFound
 from workspaces.catalogue.models import Service
 from workspaces.catalogue.services import hold_service
 from workspaces.classes import events
@@ -27,22 +27,22 @@ class ClassNotFound(NotFound):
     message = "Class not found."
 
 
-class NotAClassService(Invalid):
+class NotAClassService(InvalidInput):
     field = "service"
     message = "The service field must name a service of the kind class."
 
 
-class EndNeeded(Invalid):
+class EndNeeded(InvalidInput):
     field = "ends_at"
     message = "The ends at field is required, as the service has no duration."
 
 
-class EndsBeforeItStarts(Invalid):
+class EndsBeforeItStarts(InvalidInput):
     field = "ends_at"
     message = "The ends at field must be later than the start."
 
 
-class TimeOutOfRange(Invalid):
+class TimeOutOfRange(InvalidInput):
     """A class starts or ends in a year outside of `YEARS`."""
 
     def __init__(self, field: str) -> None:
@@ -148,7 +148,7 @@ def complete_ended_classes(*, now: datetime, batch: int = BATCH) -> int:
     return len(locked)
 
 
-def ended_classes(now: Moment) -> "QuerySet[ClassSession]":
+def ended_classes(now: TimeOrExpression) -> "QuerySet[ClassSession]":
     """Give the scheduled classes whose end has passed, in the order of their end."""
     return ClassSession.objects.filter(status=Status.SCHEDULED, ends_at__lte=now).order_by("ends_at")
 

@@ -7,7 +7,7 @@ from django.db import connection, transaction
 
 from agency.actors import Actor
 from agency.services.activity.fields import from_differences
-from config.errors import Conflict, Forbidden, Invalid, NotFound
+from config.errors import Conflict, Forbidden, InvalidInput, NotFound
 from workspaces.catalogue.services import require_room_for_one, save_named
 from workspaces.classes import events
 from workspaces.classes.models import ClassSession, Staff
@@ -30,7 +30,7 @@ class StaffLimitReached(Forbidden):
     message = f"A workspace may have at most {MOST_STAFF} staff members."
 
 
-class StaffNameTaken(Invalid):
+class StaffNameTaken(InvalidInput):
     field = "name"
     message = "Another staff member has this name."
 

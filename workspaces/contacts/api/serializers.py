@@ -5,20 +5,9 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from config.api.fields import (
-    BooleanField,
-    CharField,
-    ChoiceField,
-    DateTimeField,
-    DictField,
-    EmailField,
-    IntegerField,
-    ListField,
-    MetadataField,
-    TimezoneField,
-    UUIDField,
-)
-from config.api.serializers import RelatedField, Serializer
+from config.api.fields import BooleanField, ChoiceField, DateTimeField, DictField, IntegerField, ListField, UUIDField
+from config.api.serializers import Serializer, TenantRelatedField
+from config.api.text_fields import CharField, EmailField, MetadataField, TimezoneField
 from workspaces.contacts.models import Contact
 from workspaces.contacts.models.contacts import LONGEST_NAME, LONGEST_TAG, MOST_TAGS, SHOWN_PLATFORMS
 from workspaces.contacts.models.segments import LONGEST_SEGMENT_NAME
@@ -137,7 +126,7 @@ def contacts_of_caller(context: Mapping[str, Any]) -> "QuerySet[Contact]":
 class MergeSerializer(Serializer):
     """The contact that is to become part of this one, and is gone then."""
 
-    contact = RelatedField(
+    contact = TenantRelatedField(
         queryset=contacts_of_caller,
         missing=ContactNotFound,
         representation=ContactSerializer(),

@@ -9,9 +9,9 @@ from django.db.models import Q
 from django.utils.dateparse import parse_datetime
 
 from agency.limits import CHANNEL_TYPES
-from config.api.fields.moments import NO_TIME, OUT_OF_RANGE, BeyondCalendar, moment_of
+from config.api.fields import NO_TIME, OUT_OF_RANGE, DateTimeOutOfRange, parse_aware_datetime
 from config.db import name_key
-from config.errors import Invalid
+from config.errors import InvalidInput
 from workspaces.contacts.services.fields.values import (
     ValueRefused,
     checked_attributes,
@@ -21,7 +21,7 @@ from workspaces.contacts.services.fields.values import (
 )
 
 
-class FilterRefused(Invalid):
+class FilterRefused(InvalidInput):
     """A filter has an unknown condition or a value that cannot be read."""
 
     field = "filter"
@@ -44,8 +44,8 @@ def _platform(value: Any) -> str:
 def _time(name: str) -> Callable[[Any], str]:
     def check(value: Any) -> str:
         try:
-            found = moment_of(value)
-        except BeyondCalendar as error:
+            found = parse_aware_datetime(value)
+        except DateTimeOutOfRange as error:
             raise ValueRefused(f"The time {OUT_OF_RANGE}", field=name) from error
         if found is None:
             words = name.replace("_", " ")

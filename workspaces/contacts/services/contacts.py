@@ -8,7 +8,7 @@ from typing import Final, Unpack
 from django.db import transaction
 
 from agency.actors import Actor
-from config.errors import Invalid
+from config.errors import InvalidInput
 from config.hooks import Registry
 from workspaces.contacts import events
 from workspaces.contacts.models import Contact
@@ -26,7 +26,7 @@ Source = Contact.OptOutSource
 WHO: Final = ("name", "phone", "email")
 
 
-class NobodyInParticular(Invalid):
+class NobodyInParticular(InvalidInput):
     field = "phone"
     message = "A contact needs a name, a phone number or an e-mail address."
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from django.db import connection, transaction
 
 from agency.services import NewEvent, record_events, subscribed_events
-from config.leases.arrays import booleans, integers, moments, texts
+from config.postgresql.arrays import booleans, integers, texts, timestamps
 from workspaces.contacts import events
 from workspaces.contacts.models import Contact
 from workspaces.contacts.services.events import NamedEvent
@@ -111,7 +111,7 @@ def _write(words: Collection[ConsentWord], now: datetime) -> list[tuple[int, int
     values: dict[str, Any] = {
         "now": now,
         "contacts": integers([word.contact for word in words]),
-        "times": moments([word.at for word in words]),
+        "times": timestamps([word.at for word in words]),
         "sources": texts([word.source for word in words]),
         "by_staff": booleans([word.is_by_staff for word in words]),
     }

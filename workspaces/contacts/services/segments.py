@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 from agency.actors import Actor
 from agency.services.activity.fields import from_differences
 from config.db import name_key, violated_constraint
-from config.errors import Conflict, Forbidden, Invalid
+from config.errors import Conflict, Forbidden, InvalidInput
 from config.hooks import Registry
 from workspaces.contacts import events
 from workspaces.contacts.models import Contact, Segment
@@ -24,12 +24,12 @@ from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import lock_workspace, record_workspace_activity, record_workspace_event
 
 
-class SegmentNameTaken(Invalid):
+class SegmentNameTaken(InvalidInput):
     field = "name"
     message = "Another segment has this name."
 
 
-class SegmentNameMissing(Invalid):
+class SegmentNameMissing(InvalidInput):
     field = "name"
     message = "The name field is required."
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from config.api.fields.texts import can_be_stored
+from config.api.text_fields import can_be_stored
 from workspaces.conversations.services import Content
 
 KINDS = ("text", "media", "template")

@@ -5,18 +5,9 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from config.api.fields import (
-    CharField,
-    ChoiceField,
-    DateTimeField,
-    DictField,
-    EmailField,
-    IntegerField,
-    ListField,
-    URLField,
-    UUIDField,
-)
-from config.api.serializers import RelatedField, Serializer
+from config.api.fields import ChoiceField, DateTimeField, DictField, IntegerField, ListField, URLField, UUIDField
+from config.api.serializers import Serializer, TenantRelatedField
+from config.api.text_fields import CharField, EmailField
 from workspaces.contacts.models import Contact
 from workspaces.contacts.services import ContactNotFound
 from workspaces.conversations.api.content import check_content
@@ -191,7 +182,7 @@ class MessageContentSerializer(Serializer):
     """One of: `text`; `media`, with a `caption` perhaps; `template`, with its `language` and `components`."""
 
     text = CharField(max_length=LONGEST_TEXT, multiline=True, required=False, example="Yes, at eight.")
-    media = RelatedField(
+    media = TenantRelatedField(
         queryset=media_of_caller,
         missing=MediaNotFound,
         representation=MessageMediaSerializer(),
@@ -216,10 +207,10 @@ class MessageContentSerializer(Serializer):
 class NewMessageSerializer(MessageContentSerializer):
     """A message to a contact, who may have no conversation on the channel yet."""
 
-    contact = RelatedField(
+    contact = TenantRelatedField(
         queryset=contacts_of_caller, missing=ContactNotFound, representation=ConversationContactSerializer()
     )
-    channel = RelatedField(
+    channel = TenantRelatedField(
         queryset=channels_of_caller, missing=ChannelNotFound, representation=ConversationChannelSerializer()
     )
 

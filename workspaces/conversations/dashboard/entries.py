@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from config.api.fields.moments import BeyondCalendar, moment_of
+from config.api.fields import DateTimeOutOfRange, parse_aware_datetime
 from workspaces.conversations.models import Conversation, Message, Note
 from workspaces.conversations.models.messages import OUTCOME_UNKNOWN, Status
 from workspaces.conversations.services.failures import reason_of
@@ -59,8 +59,8 @@ def read_position(text: str) -> Position | None:
     """Parse a position from a link. Return None for anything else."""
     moment, _, number = text.partition("_")
     try:
-        at = moment_of(moment)
-    except BeyondCalendar:
+        at = parse_aware_datetime(moment)
+    except DateTimeOutOfRange:
         return None
     if at is None or not (number.isascii() and number.isdigit()) or len(number) > 18:
         return None

@@ -1,6 +1,6 @@
 """Errors of the services of conversations."""
 
-from config.errors import Conflict, Invalid, NotFound
+from config.errors import Conflict, InvalidInput, NotFound
 
 
 class ConversationNotFound(NotFound):
@@ -39,7 +39,7 @@ class SentAgainAlready(Conflict):
     message = "This message has been sent again already."
 
 
-class NotInTheTeam(Invalid):
+class NotInTheTeam(InvalidInput):
     message = "The assigned to field must be the e-mail of a team member."
     field = "assigned_to"
 
@@ -48,5 +48,5 @@ class BegunAsSomethingElse(Conflict):
     message = "This was begun as something else, so nothing was done: look at where it stands now, and send it there."
 
 
-class ContentRefused(Invalid):
+class ContentRefused(InvalidInput):
     """The content does not fit the channel."""

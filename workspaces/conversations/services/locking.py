@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from django.db import connection
 
-from config.postgresql.advisory_locks import AdvisoryLock
+from config.postgresql.concurrency import AdvisoryLock
 from workspaces.contacts.services import ContactLockHandler
 from workspaces.conversations.models import Conversation
 from workspaces.conversations.services.errors import ConversationNotFound

@@ -8,15 +8,15 @@ from django.conf import settings
 from django.db import connection, transaction
 from django.utils.timezone import now
 
-from config.leases.arrays import integers, moments
-from config.retention.rules import OldRows, RetentionRule
+from config.postgresql.arrays import integers, timestamps
+from config.retention import ExpiredRows, RetentionRule
 from workspaces.conversations.models.conversations import LONGEST_PREVIEW
 from workspaces.conversations.services.announcing import announce_changes
 from workspaces.conversations.services.media_use import remove_media_of_messages
 
 KEPT = timedelta(days=settings.MESSAGES_KEPT_DAYS)
 BATCH = 1_000
-MESSAGES = OldRows("conversations_message", "created_at", KEPT)
+MESSAGES = ExpiredRows("conversations_message", "created_at", KEPT)
 # Deletes those of the lowest ids that are past their retention. Rows that are locked now wait for the next run.
 FORGET = """
 WITH old AS MATERIALIZED (
@@ -84,10 +84,10 @@ def _show(cursor: Any, gone: Sequence[Gone]) -> None:
     conversations = sorted({row[1] for row in gone})
     cursor.execute(SHOW, [LONGEST_PREVIEW, integers([row[0] for row in gone]), integers(conversations)])
     received = [row for row in gone if row[3]]
-    cursor.execute(COUNT, [integers([row[1] for row in received]), moments([row[4] for row in received])])
+    cursor.execute(COUNT, [integers([row[1] for row in received]), timestamps([row[4] for row in received])])
     cursor.execute(WORKSPACES, [integers(conversations)])
     announce_changes(cursor.fetchall())
 
 
-NOTES = OldRows("conversations_note", "created_at", KEPT)
+NOTES = ExpiredRows("conversations_note", "created_at", KEPT)
 RULES = (RetentionRule("messages", KEPT, forget_messages, MESSAGES.lag), NOTES.rule("notes"))

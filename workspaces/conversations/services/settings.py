@@ -5,14 +5,14 @@ from collections.abc import Sequence
 from django.db import transaction
 
 from agency.actors import Actor
-from config.errors import Invalid
+from config.errors import InvalidInput
 from workspaces.conversations.models import ConversationSettings
 from workspaces.conversations.services.opt_out_words import OPT_IN, opt_out_key
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import lock_workspace, record_workspace_activity
 
 
-class WordOptsIn(Invalid):
+class WordOptsIn(InvalidInput):
     field = "opt_out_words"
 
 

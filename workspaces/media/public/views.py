@@ -7,7 +7,7 @@ from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_safe
 
 from agency.pages.branding.host import host_serves
-from config.errors import NotFound, Unavailable
+from config.errors import FeatureDisabled, NotFound
 from workspaces.media.models import Media
 from workspaces.media.public.ranges import Range, range_of
 from workspaces.media.services import is_shown_by_browsers, open_media
@@ -66,7 +66,7 @@ def _body(request: HttpRequest, media: Media, start: int, length: int) -> HttpRe
         return FileResponse(open_media(media, start=start, length=length), content_type=media.content_type)
     except NotFound as error:
         raise Http404 from error
-    except Unavailable:
+    except FeatureDisabled:
         return HttpResponse(status=503, headers={"Retry-After": "5"})
 
 

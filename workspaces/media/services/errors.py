@@ -1,6 +1,6 @@
 """The errors of the services for files."""
 
-from config.errors import Conflict, Invalid, NotFound, Unavailable
+from config.errors import Conflict, FeatureDisabled, InvalidInput, NotFound
 from workspaces.media.services.content_types import MIB
 
 
@@ -8,7 +8,7 @@ class MediaNotFound(NotFound):
     message = "Media not found."
 
 
-class FileRefused(Invalid):
+class FileRefused(InvalidInput):
     """A file is not accepted. The message says what is wrong with it."""
 
     field = "file"
@@ -26,7 +26,7 @@ class FileTooLarge(FileRefused):
         super().__init__(f"A file of this type may have at most {most_bytes // MIB} MiB.")
 
 
-class StorageAway(Unavailable):
+class StorageAway(FeatureDisabled):
     message = "Files cannot be stored at the moment. Try again later."
 
 

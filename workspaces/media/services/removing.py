@@ -9,9 +9,9 @@ from django.db import connection, transaction
 from django.db.models import QuerySet
 
 from agency.actors import Actor
-from config.db import Moment, database_now
+from config.db import TimeOrExpression, database_now
 from config.hooks import Registry
-from config.leases.arrays import integers
+from config.postgresql.arrays import integers
 from workspaces.media.models import Media, MediaQuerySet, UnusedFile
 from workspaces.media.providers.storages import media_storage
 from workspaces.media.services.errors import MediaInUse, MediaNotFound
@@ -108,6 +108,6 @@ def remove_next_unused_file() -> bool:
     return True
 
 
-def due_unused_files(now: Moment) -> "QuerySet[UnusedFile]":
+def due_unused_files(now: TimeOrExpression) -> "QuerySet[UnusedFile]":
     """Give the files that are due to be removed from the storage, in their order."""
     return UnusedFile.objects.filter(due_at__lte=now).order_by("due_at", "id")

@@ -9,21 +9,10 @@ from agency.api.serializers import AddonReferenceSerializer, LimitsSerializer, P
 from agency.limits import CHANNEL_TYPES
 from agency.models import Addon, Plan
 from agency.services import AddonNotFound, PlanNotFound
-from config.api.fields import (
-    BooleanField,
-    CharField,
-    ChoiceField,
-    DateTimeField,
-    EmailField,
-    IntegerField,
-    ListField,
-    MetadataField,
-    NetworkField,
-    TimezoneField,
-    UUIDField,
-)
+from config.api.fields import BooleanField, ChoiceField, DateTimeField, IntegerField, ListField, UUIDField
 from config.api.keys import MOST_NETWORKS
-from config.api.serializers import RelatedField, Serializer
+from config.api.serializers import Serializer, TenantRelatedField
+from config.api.text_fields import CharField, EmailField, MetadataField, NetworkField, TimezoneField
 from workspaces.subaccounts.models import Channel, Workspace
 from workspaces.subaccounts.models.workspaces import LONGEST_EXTERNAL_ID, BusinessType
 
@@ -68,7 +57,7 @@ class SubAccountReferenceSerializer(Serializer):
     uuid = UUIDField(read_only=True, example="8d1f3b1e-52b4-4c8e-9a3e-2f6c7d8e9f10")
     name = CharField(max_length=LONGEST_NAME, example="Corner Salon")
     status = ChoiceField(Workspace.Status.choices, read_only=True)
-    plan = RelatedField(
+    plan = TenantRelatedField(
         queryset=plans_of_caller,
         missing=PlanNotFound,
         representation=PlanReferenceSerializer(),
@@ -187,7 +176,7 @@ class SuspensionSerializer(Serializer):
 class PlanChoiceSerializer(Serializer):
     """The plan to assign."""
 
-    plan = RelatedField(
+    plan = TenantRelatedField(
         queryset=plans_of_caller,
         missing=PlanNotFound,
         representation=PlanReferenceSerializer(),
@@ -198,7 +187,7 @@ class PlanChoiceSerializer(Serializer):
 class AddonChoiceSerializer(Serializer):
     """The add-on to grant."""
 
-    addon = RelatedField(
+    addon = TenantRelatedField(
         queryset=addons_of_caller,
         missing=AddonNotFound,
         representation=AddonReferenceSerializer(),

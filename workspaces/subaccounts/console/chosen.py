@@ -10,8 +10,8 @@ from django.urls import reverse
 from agency.models import Agency
 from agency.services.bulk.actions import Shown
 from agency.services.jobs.selections import Selection, Walk
-from config.api.requests.parameters import NothingMatches, Parameters
-from config.errors import Invalid
+from config.api.requests import NothingMatches, QueryParameters
+from config.errors import InvalidInput
 from workspaces.subaccounts.filters import SubAccountFilterSet
 from workspaces.subaccounts.models import Workspace
 
@@ -19,8 +19,8 @@ from workspaces.subaccounts.models import Workspace
 def filtered(query: str, rows: "QuerySet[Any]") -> "QuerySet[Any]":
     """Apply the filters of the list's query string. A value that no sub-account can have matches no row."""
     try:
-        return SubAccountFilterSet.apply(Parameters(query), rows)
-    except (NothingMatches, Invalid):
+        return SubAccountFilterSet.apply(QueryParameters(query), rows)
+    except (NothingMatches, InvalidInput):
         return rows.none()
 
 

@@ -17,7 +17,7 @@ from agency.models.branding.brands import BYTES_OF_AGENCY
 from agency.pages.branding.host import host_agency_id
 from agency.pages.second_factor import has_shown_code
 from agency.services.people.users import remember_landing
-from config.api.requests.ids import parse_uuid
+from config.api.requests import parse_uuid
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.pages.agency_access import AgencyAccess, access_of, leave_access, opened_workspace
 

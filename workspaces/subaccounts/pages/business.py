@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agency.pages.forms.fields import LongSelect, NameField, options_of
 from agency.services.people.names import MESSAGE, holds_web_address
-from config.api.fields.texts import known_zones
+from config.api.text_fields import known_zones
 from workspaces.subaccounts.models.workspaces import BusinessType
 from workspaces.subaccounts.services.people.signing_up import NewBusiness
 

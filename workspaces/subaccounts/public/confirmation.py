@@ -17,7 +17,7 @@ from agency.pages.forms.forms import add_refusal
 from agency.request_actor import request_actor
 from agency.services.mail.sign_up import pending_sign_up_of_link
 from agency.services.people.users import remember_landing
-from config.api.requests.ids import parse_uuid
+from config.api.requests import parse_uuid
 from workspaces.subaccounts.public.forms import OwnPasswordForm
 from workspaces.subaccounts.public.surface import SignUpView, agency_of, refuse, sign_up_of_browser
 from workspaces.subaccounts.services.people.signing_up import (

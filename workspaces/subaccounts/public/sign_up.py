@@ -17,7 +17,7 @@ from agency.pages.forms.forms import add_refusal
 from agency.pages.forms.nonce import FIELD, new_nonce, read_nonce
 from agency.pages.signed_in import OUT_OF_DATE
 from agency.services import open_sign_up_of
-from config.errors import Invalid
+from config.errors import InvalidInput
 from workspaces.subaccounts.public.forms import SignUpForm
 from workspaces.subaccounts.public.surface import SignUpView, remember_sign_up
 from workspaces.subaccounts.services import SubAccountLimitReached
@@ -81,7 +81,7 @@ class SignUp(SignUpIfOpen):
             return self._show(form, status=429)
         try:
             return self._sign_up(form, nonce.value)
-        except Invalid as refusal:
+        except InvalidInput as refusal:
             add_refusal(form, refusal)
             return self._show(form, status=422)
 

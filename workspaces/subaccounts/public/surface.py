@@ -14,7 +14,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 
 from agency.models import Agency
 from agency.pages.branding.host import host_agency
-from config.api.requests.ids import parse_uuid
+from config.api.requests import parse_uuid
 from config.errors import DomainError
 from workspaces.subaccounts.services import SubAccountLimitReached
 from workspaces.subaccounts.services.people.signing_up import (

@@ -6,8 +6,8 @@ from uuid import UUID
 from django.db import connection
 
 from config.api.keys import IS_USABLE
-from config.api.requests.clients import Address
-from config.db import fetch_rows
+from config.api.requests import Address
+from config.db import dictfetchall
 from workspaces.subaccounts.models import Workspace
 
 FIND = f"""
@@ -44,7 +44,7 @@ def authenticate_workspace_key(digest: bytes, *, address: Address | None) -> Wor
     """
     with connection.cursor() as cursor:
         cursor.execute(FIND, {"digest": digest, "address": None if address is None else str(address)})
-        rows = fetch_rows(cursor)
+        rows = dictfetchall(cursor)
     if not rows:
         return None
     row = rows[0]

@@ -7,8 +7,8 @@ from django.db.models.functions import Lower
 
 from agency.limits import CHANNEL_TYPES
 from agency.models import Agency
-from config.api.requests.ids import parse_uuid
-from config.db import beginning_pattern, like_pattern, name_key
+from config.api.requests import parse_uuid
+from config.db import like_pattern, name_key, prefix_pattern
 from workspaces.subaccounts.models import Channel, Workspace
 from workspaces.subaccounts.models.workspaces import found_by
 
@@ -52,7 +52,7 @@ def _conditions(query: str, key: str, digits: str) -> Q:
     if uuid := parse_uuid(query):
         return Q(uuid=uuid) | Q(external_key__like=like_pattern(key))
     if len(key) < TRIGRAM:
-        return Q(name_key__like=beginning_pattern(key))
+        return Q(name_key__like=prefix_pattern(key))
     conditions = found_by(query) | Q(external_key__like=like_pattern(key))
     return conditions | Q(phone_digits__like=like_pattern(digits)) if digits else conditions
 

@@ -12,7 +12,7 @@ from django.db import connection
 from django.db.models import QuerySet
 
 from agency.models import Agency
-from config.db import fetch_rows
+from config.db import dictfetchall
 
 ROWS = """
 SELECT {columns}
@@ -65,7 +65,7 @@ def rows_of(
     statement = _statement(tuple(columns), where, order, from_the_end, is_search and total <= FEW and not is_capped)
     with connection.cursor() as cursor:
         cursor.execute(statement, [*values, limit, skipped])
-        return fetch_rows(cursor)
+        return dictfetchall(cursor)
 
 
 def _conditions(rows: "QuerySet[Any]") -> tuple[str, list[Any]]:

@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 from agency.actors import Actor
 from agency.services.people.names import require_plain_names
 from config.db import database_now, name_key, violated_constraint
-from config.errors import Invalid, NotFound
+from config.errors import InvalidInput, NotFound
 from workspaces.subaccounts import events
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services.locking import lock_workspace
@@ -22,7 +22,7 @@ class WorkspaceNotFound(NotFound):
     message = "Sub-account not found."
 
 
-class ExternalIdTaken(Invalid):
+class ExternalIdTaken(InvalidInput):
     field = "external_id"
     message = "Another sub-account has this external id."
 

@@ -29,7 +29,7 @@ from agency.services.bulk.operations import (
     start_bulk_operation,
 )
 from agency.services.jobs.selections import Selection
-from config.api.requests.ids import parse_uuid
+from config.api.requests import parse_uuid
 
 LIST: Final = "console:bulk-operations"
 ONE: Final = "console:bulk-operation"

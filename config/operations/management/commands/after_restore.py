@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from broadcasts.services.recovery import NotPrepared
-from config.operations.recovery import confirm_database, doubt_what_may_have_left, is_to_be_confirmed
+from config.operations.recovery import confirm_database, hold_back_possibly_sent, is_to_be_confirmed
 
 
 class Command(BaseCommand):
@@ -37,7 +37,7 @@ class Command(BaseCommand):
             self.stdout.write("Confirmed. Senders and dispatchers go on where they were.")
             return
         try:
-            found = doubt_what_may_have_left()
+            found = hold_back_possibly_sent()
         except NotPrepared as error:
             raise CommandError(
                 "A broadcast could not be prepared; the log says why. Run this again after that."

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from config.errors import DomainError
 from config.operations.bootstrap import Installation, bootstrap
-from config.operations.bootstrap.users import DEFAULT_AGENCY
+from config.operations.bootstrap_accounts import DEFAULT_AGENCY
 
 NAME_LENGTH = 120
 ALREADY_SHOWN = "(shown when it was made; --rotate makes a new one)"

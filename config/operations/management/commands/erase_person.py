@@ -10,13 +10,13 @@ from django.core.management.base import BaseCommand, CommandError
 from agency.models import User
 from config.errors import DomainError
 from config.operations.erasure import (
-    Words,
+    PersonalData,
+    anonymize,
+    close_account,
+    count_mentions,
     email_mark,
-    end_what_is_theirs,
     forget_addresses,
-    occurrences,
-    rewrite,
-    words_of,
+    personal_data_of,
 )
 
 
@@ -45,33 +45,33 @@ class Command(BaseCommand):
     ) -> None:
         if finish is not None:
             user = self._find(email_mark(finish))
-            words = Words(email.strip().lower(), tuple(name), user.email)
+            words = PersonalData(email.strip().lower(), tuple(name), user.email)
         else:
             user, words = self._begin(email, replacement, dry_run=dry_run)
-        found = occurrences(words)
+        found = count_mentions(words)
         if not dry_run:
             self._rewrite(user, words)
         self._show(found, "would be rewritten" if dry_run else "rewritten")
 
-    def _begin(self, email: str, replacement: str | None, *, dry_run: bool) -> tuple[User, Words]:
+    def _begin(self, email: str, replacement: str | None, *, dry_run: bool) -> tuple[User, PersonalData]:
         """End what is theirs. After that the row no longer says what to look for; the printed command does."""
         user, heir = self._find(email), self._find(replacement) if replacement else None
         if user == heir:
             raise CommandError("Nobody can be replaced by themselves.")
-        words = words_of(user)
+        words = personal_data_of(user)
         if not dry_run:
             names = [part for name in words.names for part in ("--name", name)]
             line = shlex.join([words.email, "--finish", str(user.pk), *names])
             self.stdout.write(f"If this is interrupted, finish it with: manage.py erase_person {line}")
             try:
-                end_what_is_theirs(user, words, heir)
+                close_account(user, words, heir)
             except DomainError as refusal:
                 raise CommandError(refusal.message) from refusal
         return user, words
 
-    def _rewrite(self, user: User, words: Words) -> None:
+    def _rewrite(self, user: User, words: PersonalData) -> None:
         forget_addresses(user)
-        left = rewrite(words)
+        left = anonymize(words)
         if left:
             raise CommandError(f"Still named in: {', '.join(sorted(left))}. Finish it as said above.")
 

@@ -5,7 +5,7 @@ from typing import Any
 from django.apps import apps
 from django.core.management.base import BaseCommand, CommandError
 
-from config.encryption.stored import PASSES, Column, Outcome, Pass, columns_of, reencrypt
+from config.encryption import PASSES, Column, Outcome, RotationResult, columns_of, reencrypt
 
 
 class Command(BaseCommand):
@@ -28,7 +28,7 @@ class Command(BaseCommand):
                 return not done.unreadable
         return False
 
-    def _show(self, column: Column, done: Pass) -> None:
+    def _show(self, column: Column, done: RotationResult) -> None:
         outcomes: tuple[Outcome, ...] = ("re-encrypted", "current", "changed meanwhile", "unreadable")
         summary = ", ".join(f"{done.counts[outcome]:,} {outcome}" for outcome in outcomes)
         self.stdout.write(f"{column.label}: {summary}")

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 from prometheus_client import CollectorRegistry, start_http_server
 
-from config.operations.metrics.collector import ProductCollector
+from config.operations.exporter import ProductCollector
 
 PORT = 9187
 

@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from django.http import HttpResponse
 from rest_framework.request import Request
 
-from config.api.operations import one, operation
+from config.api.operations import object_response, operation
 from packs.api.agency.serializers import (
     NewPackEntrySerializer,
     OrderSerializer,
@@ -53,7 +53,7 @@ class PackEntryViewSet(CopyingViewSet):
         request=NewPackEntrySerializer,
         request_example={"template_id": "salons-booking-assistant"},
         status=201,
-        answer=one(PackEntrySerializer),
+        answer=object_response(PackEntrySerializer),
         errors={403: CannotCopy.message, 404: "No such pack; for a copy: no such sub-account, or no such automation."},
         idempotent=True,
     )
@@ -74,7 +74,7 @@ class PackEntryViewSet(CopyingViewSet):
         operation_id="updatePackEntry",
         summary="Change an automation of a pack, for later installs",
         request=PackEntryChangesSerializer,
-        answer=one(PackEntrySerializer),
+        answer=object_response(PackEntrySerializer),
     )
     def partial_update(self, request: Request, pack: UUID | None, entry: UUID | None) -> HttpResponse:
         found = self.get_object()
@@ -84,7 +84,7 @@ class PackEntryViewSet(CopyingViewSet):
     @operation(
         operation_id="removePackEntry",
         summary="Take an automation out of a pack; a published pack without any becomes a draft",
-        answer=one(PackEntryDeletedSerializer),
+        answer=object_response(PackEntryDeletedSerializer),
     )
     def destroy(self, request: Request, pack: UUID | None, entry: UUID | None) -> HttpResponse:
         removal = remove_entry(entry=self.get_object(), by=self.actor)
@@ -94,7 +94,7 @@ class PackEntryViewSet(CopyingViewSet):
         operation_id="orderPackEntries",
         summary="Put automations first in a pack; those left out keep their place after them",
         request=OrderSerializer,
-        answer=one(PackSerializer),
+        answer=object_response(PackSerializer),
     )
     def order(self, request: Request, pack: UUID | None) -> HttpResponse:
         found = self.pack

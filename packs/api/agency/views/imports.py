@@ -7,15 +7,15 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 
-from config.api.operations import many, one, operation
-from config.api.requests.ids import parse_uuid
-from config.errors import Invalid
+from config.api.operations import list_response, object_response, operation
+from config.api.requests import parse_uuid
+from config.errors import InvalidInput
 from packs.api.agency.serializers import ImportPreviewSerializer, ImportSourceSerializer
 from packs.api.agency.views.copying import CannotCopy, CopyingViewSet
 from packs.services import find_source, import_sources, preview_copy
 
 
-class ParametersMissing(Invalid):
+class ParametersMissing(InvalidInput):
     """Required parameters of the preview were not sent."""
 
     def __init__(self, names: list[str]) -> None:
@@ -30,7 +30,7 @@ class ImportViewSet(CopyingViewSet):
     @operation(
         operation_id="listImportSources",
         summary="List the sub-accounts with published automations",
-        answer=many(ImportSourceSerializer),
+        answer=list_response(ImportSourceSerializer),
         errors={403: CannotCopy.message},
     )
     def sources(self, request: Request) -> HttpResponse:
@@ -40,7 +40,7 @@ class ImportViewSet(CopyingViewSet):
     @operation(
         operation_id="previewImport",
         summary="Say what a copy would be; nothing is saved",
-        answer=one(ImportPreviewSerializer),
+        answer=object_response(ImportPreviewSerializer),
         query=(
             OpenApiParameter("workspace", OpenApiTypes.UUID, required=True, description="The sub-account's uuid."),
             OpenApiParameter("automation", OpenApiTypes.UUID, required=True, description="The automation's uuid."),

@@ -7,8 +7,8 @@ from django.http import HttpResponse
 from rest_framework.request import Request
 
 from agency.api.surface import AgencyViewSet
-from config.api.operations import Answer, many, one, operation
-from config.api.responses.json import json_response
+from config.api.operations import ResponseSpec, list_response, object_response, operation
+from config.api.responses import json_response
 from packs.api.agency.serializers import (
     LibraryItemSerializer,
     OrderSerializer,
@@ -47,7 +47,7 @@ class PackViewSet(AgencyViewSet):
     @operation(
         operation_id="listPacks",
         summary="List the packs in gallery order",
-        answer=many(PackSerializer, meta=PackListMetaSerializer),
+        answer=list_response(PackSerializer, meta=PackListMetaSerializer),
     )
     def list(self, request: Request) -> HttpResponse:
         meta = {"replace_platform": replaces_platform(self.agency.pk), "max_entries": MOST_ENTRIES}
@@ -58,7 +58,7 @@ class PackViewSet(AgencyViewSet):
         summary="Create a pack; it is a draft and comes last",
         request=PackSerializer,
         status=201,
-        answer=one(PackSerializer),
+        answer=object_response(PackSerializer),
         errors={409: TooManyPacks.message},
         idempotent=True,
     )
@@ -66,7 +66,7 @@ class PackViewSet(AgencyViewSet):
         pack = create_pack(agency=self.agency, by=self.actor, **self.validated(PackSerializer).validated_data)
         return self.answer(PackSerializer(view_pack(pack)), status=201)
 
-    @operation(operation_id="readPack", summary="Read a pack", answer=one(PackSerializer))
+    @operation(operation_id="readPack", summary="Read a pack", answer=object_response(PackSerializer))
     def retrieve(self, request: Request, pack: UUID | None) -> HttpResponse:
         return self.answer(PackSerializer(view_pack(self.get_object())))
 
@@ -74,7 +74,7 @@ class PackViewSet(AgencyViewSet):
         operation_id="updatePack",
         summary="Change a pack; publish, unpublish or archive it",
         request=PackChangesSerializer,
-        answer=one(PackSerializer),
+        answer=object_response(PackSerializer),
         errors={422: f"A field was refused; on `status`: {NothingToPublish.message}"},
     )
     def partial_update(self, request: Request, pack: UUID | None) -> HttpResponse:
@@ -85,7 +85,7 @@ class PackViewSet(AgencyViewSet):
     @operation(
         operation_id="removePack",
         summary="Remove a pack from every gallery; what customers have added stays",
-        answer=one(PackDeletedSerializer),
+        answer=object_response(PackDeletedSerializer),
     )
     def destroy(self, request: Request, pack: UUID | None) -> HttpResponse:
         remove_pack(pack=self.get_object(), by=self.actor)
@@ -95,7 +95,7 @@ class PackViewSet(AgencyViewSet):
         operation_id="orderPacks",
         summary="Put packs first in the gallery; those left out keep their place after them",
         request=OrderSerializer,
-        answer=Answer(schema=PackOrderSerializer, example=PackOrderSerializer.example()),
+        answer=ResponseSpec(schema=PackOrderSerializer, example=PackOrderSerializer.example()),
     )
     def order(self, request: Request) -> HttpResponse:
         order = self.validated(OrderSerializer).validated_data["order"]
@@ -107,7 +107,9 @@ class LibraryViewSet(AgencyViewSet):
     """The service's own automations."""
 
     @operation(
-        operation_id="listLibrary", summary="List the automations of the library", answer=many(LibraryItemSerializer)
+        operation_id="listLibrary",
+        summary="List the automations of the library",
+        answer=list_response(LibraryItemSerializer),
     )
     def list(self, request: Request) -> HttpResponse:
         return self.answer(LibraryItemSerializer(library().items.values(), many=True))
@@ -119,7 +121,7 @@ class VisibilityViewSet(AgencyViewSet):
     @operation(
         operation_id="readPackVisibility",
         summary="Read whether the agency's packs replace the service's own",
-        answer=one(PackVisibilitySerializer),
+        answer=object_response(PackVisibilitySerializer),
     )
     def retrieve(self, request: Request) -> HttpResponse:
         return self.answer(PackVisibilitySerializer({"replace_platform": replaces_platform(self.agency.pk)}))
@@ -128,7 +130,7 @@ class VisibilityViewSet(AgencyViewSet):
         operation_id="setPackVisibility",
         summary="Let the agency's packs replace the service's own, once one is published",
         request=PackVisibilitySerializer,
-        answer=one(PackVisibilitySerializer),
+        answer=object_response(PackVisibilitySerializer),
     )
     def update(self, request: Request) -> HttpResponse:
         wanted = self.validated(PackVisibilitySerializer).validated_data

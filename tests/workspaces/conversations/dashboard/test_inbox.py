@@ -10,7 +10,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from config.event_streams import newest_entry
+from config.event_streams import latest_entry_id
 from tests import furnished
 from tests.agency.console.browsers import text
 from tests.tenants import Tenant
@@ -241,12 +241,12 @@ def test_changes_are_published_to_the_open_pages_of_the_workspace_alone(
     owner: Client, channel: Channel, a: Tenant, b: Tenant, django_capture_on_commit_callbacks: Any
 ) -> None:
     own, other = inbox_topic(a.workspace.pk), inbox_topic(b.workspace.pk)
-    before = newest_entry(own), newest_entry(other)
+    before = latest_entry_id(own), latest_entry_id(other)
     with django_capture_on_commit_callbacks(execute=True):
         receive(received(channel))
-    assert newest_entry(own) > before[0]
+    assert latest_entry_id(own) > before[0]
     shown = owner.get(INBOX)
-    assert newest_entry(own).encode() in shown.content.replace(b"%2D", b"-")
+    assert latest_entry_id(own).encode() in shown.content.replace(b"%2D", b"-")
     stream = owner.get(f"{INBOX}/stream")
     assert (stream.status_code, stream.headers["Content-Type"]) == (200, "text/event-stream")
     assert Contact.objects.count() == 1

@@ -12,7 +12,7 @@ from agency.models import Agency, User
 from agency.pages.forms.nonce import new_nonce
 from agency.services import change_sign_up
 from agency.tasks import send_mail
-from config.serving.host_sessions import HOST_AGENCY
+from config.serving.middleware import HOST_AGENCY
 from tests.factories import DomainFactory, PlanFactory
 from tests.tenants import HANDLER, an_address
 

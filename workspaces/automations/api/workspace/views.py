@@ -6,7 +6,7 @@ from django.db.models import QuerySet
 from django.http import HttpResponse
 from rest_framework.request import Request
 
-from config.api.operations import one, operation, pages
+from config.api.operations import object_response, operation, page_response
 from workspaces.automations.api.serializers import AutomationDetailSerializer, AutomationSerializer
 from workspaces.automations.filters import AutomationFilterSet
 from workspaces.automations.models import Automation
@@ -26,7 +26,7 @@ class AutomationViewSet(WorkspaceViewSet):
     @operation(
         operation_id="listAutomations",
         summary="List the automations, newest first",
-        answer=pages(AutomationSerializer),
+        answer=page_response(AutomationSerializer),
         filters=AutomationFilterSet,
     )
     def list(self, request: Request) -> HttpResponse:
@@ -36,7 +36,7 @@ class AutomationViewSet(WorkspaceViewSet):
     @operation(
         operation_id="readAutomation",
         summary="Read an automation with its steps",
-        answer=one(AutomationDetailSerializer),
+        answer=object_response(AutomationDetailSerializer),
     )
     def retrieve(self, request: Request, automation: UUID | None) -> HttpResponse:
         return self.answer(AutomationDetailSerializer(self.get_object()))

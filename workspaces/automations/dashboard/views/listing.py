@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agency.pages.lists import read_pages
 from agency.pages.tables import Choices, Column, Filter, ListPage, Table, TableState
-from config.api.requests.parameters import NothingMatches, Parameters
+from config.api.requests import NothingMatches, QueryParameters
 from workspaces.automations.filters import AutomationListFilterSet
 from workspaces.automations.models import Automation
 from workspaces.automations.services import Capabilities, capabilities_of, reasons_not_ready
@@ -58,7 +58,7 @@ class Automations(ListPage, DashboardView):
         state, capabilities = self.read_table({"pack": self._packs()}), capabilities_of(self.workspace)
         rows: QuerySet[Automation] = self.workspace.automations.order_by(*(state.order or ("-created_at", "-id")))
         try:
-            rows = AutomationListFilterSet.apply(Parameters.of(request), rows)
+            rows = AutomationListFilterSet.apply(QueryParameters.of(request), rows)
         except NothingMatches:
             rows = rows.none()
         asked = state.values["state"]

@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from config.api.requests.ids import parse_uuid
+from config.api.requests import parse_uuid
 from workspaces.automations.services.switching_many import MOST_AT_ONCE, off_automations, switch_on_ready
 from workspaces.subaccounts.dashboard.surface import DashboardView
 from workspaces.subaccounts.models import CHANNEL_NAMES

@@ -8,7 +8,7 @@ from django.http import HttpResponse
 from django.utils import timezone
 from rest_framework.request import Request
 
-from config.api.operations import one, operation, pages
+from config.api.operations import object_response, operation, page_response
 from config.api.serializers import DeletedSerializer
 from workspaces.catalogue.api.serializers import (
     ProductBodySerializer,
@@ -55,7 +55,7 @@ class ProductViewSet(WorkspaceViewSet):
     @operation(
         operation_id="listProducts",
         summary="List the products, newest first",
-        answer=pages(ProductSerializer),
+        answer=page_response(ProductSerializer),
         filters=ProductFilterSet,
     )
     def list(self, request: Request) -> HttpResponse:
@@ -67,7 +67,7 @@ class ProductViewSet(WorkspaceViewSet):
         summary="Create a product",
         request=ProductBodySerializer,
         status=201,
-        answer=one(ProductSerializer),
+        answer=object_response(ProductSerializer),
         errors=NO_CATEGORY,
         idempotent=True,
     )
@@ -76,7 +76,7 @@ class ProductViewSet(WorkspaceViewSet):
         product = create_product(workspace=self.workspace, now=timezone.now(), by=self.actor, **wanted)
         return self.answer(ProductSerializer(product), status=201)
 
-    @operation(operation_id="readProduct", summary="Read a product", answer=one(ProductSerializer))
+    @operation(operation_id="readProduct", summary="Read a product", answer=object_response(ProductSerializer))
     def retrieve(self, request: Request, product: UUID | None) -> HttpResponse:
         return self.answer(ProductSerializer(self.get_object()))
 
@@ -84,7 +84,7 @@ class ProductViewSet(WorkspaceViewSet):
         operation_id="replaceProduct",
         summary="Replace a product; what is left out goes back to its default, but the stock stays",
         request=ProductBodySerializer,
-        answer=one(ProductSerializer),
+        answer=object_response(ProductSerializer),
         errors=NOT_THERE,
     )
     def update(self, request: Request, product: UUID | None) -> HttpResponse:
@@ -96,7 +96,7 @@ class ProductViewSet(WorkspaceViewSet):
         operation_id="updateProduct",
         summary="Change a product; what is left out stays",
         request=ProductBodySerializer,
-        answer=one(ProductSerializer),
+        answer=object_response(ProductSerializer),
         errors=NOT_THERE,
     )
     def partial_update(self, request: Request, product: UUID | None) -> HttpResponse:
@@ -110,7 +110,7 @@ class ProductViewSet(WorkspaceViewSet):
     @operation(
         operation_id="deleteProduct",
         summary="Delete a product; its stock movements are kept",
-        answer=one(DeletedSerializer),
+        answer=object_response(DeletedSerializer),
     )
     def destroy(self, request: Request, product: UUID | None) -> HttpResponse:
         delete_product(product=self.get_object(), now=timezone.now(), by=self.actor)
@@ -119,7 +119,7 @@ class ProductViewSet(WorkspaceViewSet):
     @operation(
         operation_id="listStockMovements",
         summary="List a product's stock movements, newest first",
-        answer=pages(StockMovementSerializer),
+        answer=page_response(StockMovementSerializer),
     )
     def stock_movements(self, request: Request, product: UUID | None) -> HttpResponse:
         rows = self.get_object().stock_movements.order_by("-id")
@@ -138,7 +138,7 @@ class ServiceCategoryViewSet(WorkspaceViewSet):
     @operation(
         operation_id="listServiceCategories",
         summary="List the service categories by name",
-        answer=pages(ServiceCategorySerializer),
+        answer=page_response(ServiceCategorySerializer),
         filters=ServiceCategoryFilterSet,
     )
     def list(self, request: Request) -> HttpResponse:
@@ -150,7 +150,7 @@ class ServiceCategoryViewSet(WorkspaceViewSet):
         summary="Create a service category",
         request=ServiceCategorySerializer,
         status=201,
-        answer=one(ServiceCategorySerializer),
+        answer=object_response(ServiceCategorySerializer),
         errors={403: ServiceCategoryLimitReached.message},
         idempotent=True,
     )
@@ -162,7 +162,7 @@ class ServiceCategoryViewSet(WorkspaceViewSet):
     @operation(
         operation_id="readServiceCategory",
         summary="Read a service category",
-        answer=one(ServiceCategorySerializer),
+        answer=object_response(ServiceCategorySerializer),
     )
     def retrieve(self, request: Request, category: UUID | None) -> HttpResponse:
         return self.answer(ServiceCategorySerializer(self.get_object()))
@@ -171,7 +171,7 @@ class ServiceCategoryViewSet(WorkspaceViewSet):
         operation_id="updateServiceCategory",
         summary="Rename a service category",
         request=ServiceCategorySerializer,
-        answer=one(ServiceCategorySerializer),
+        answer=object_response(ServiceCategorySerializer),
     )
     def partial_update(self, request: Request, category: UUID | None) -> HttpResponse:
         found = self.get_object()
@@ -182,7 +182,7 @@ class ServiceCategoryViewSet(WorkspaceViewSet):
     @operation(
         operation_id="deleteServiceCategory",
         summary="Delete a service category in which nothing stands",
-        answer=one(DeletedSerializer),
+        answer=object_response(DeletedSerializer),
         errors={409: ServiceCategoryInUse.message},
     )
     def destroy(self, request: Request, category: UUID | None) -> HttpResponse:
@@ -202,7 +202,7 @@ class ServiceViewSet(WorkspaceViewSet):
     @operation(
         operation_id="listServices",
         summary="List the services by name",
-        answer=pages(ServiceSerializer),
+        answer=page_response(ServiceSerializer),
         filters=ServiceFilterSet,
     )
     def list(self, request: Request) -> HttpResponse:
@@ -214,7 +214,7 @@ class ServiceViewSet(WorkspaceViewSet):
         summary="Create a service",
         request=ServiceBodySerializer,
         status=201,
-        answer=one(ServiceSerializer),
+        answer=object_response(ServiceSerializer),
         errors={**NO_CATEGORY, 403: ServiceLimitReached.message},
         idempotent=True,
     )
@@ -223,7 +223,7 @@ class ServiceViewSet(WorkspaceViewSet):
         made = create_service(workspace=self.workspace, now=timezone.now(), by=self.actor, **wanted)
         return self.answer(ServiceSerializer(made), status=201)
 
-    @operation(operation_id="readService", summary="Read a service", answer=one(ServiceSerializer))
+    @operation(operation_id="readService", summary="Read a service", answer=object_response(ServiceSerializer))
     def retrieve(self, request: Request, service: UUID | None) -> HttpResponse:
         return self.answer(ServiceSerializer(self.get_object()))
 
@@ -231,7 +231,7 @@ class ServiceViewSet(WorkspaceViewSet):
         operation_id="updateService",
         summary="Change a service; what is left out stays",
         request=ServiceBodySerializer,
-        answer=one(ServiceSerializer),
+        answer=object_response(ServiceSerializer),
         errors={
             404: "No such service, or no such service category.",
             409: "Something is planned with this service, so that its kind has to stay.",
@@ -246,7 +246,7 @@ class ServiceViewSet(WorkspaceViewSet):
     @operation(
         operation_id="deleteService",
         summary="Delete a service; what was done with it still names it",
-        answer=one(DeletedSerializer),
+        answer=object_response(DeletedSerializer),
         errors={409: "Something is planned with this service."},
     )
     def destroy(self, request: Request, service: UUID | None) -> HttpResponse:

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy
 
 from agency.pages.lists import paged, with_id
 from agency.pages.tables import Column, Filter, ListPage, Table
-from config.api.requests.parameters import NothingMatches, Parameters
+from config.api.requests import NothingMatches, QueryParameters
 from workspaces.catalogue.dashboard.forms import ProductForm, StockForm
 from workspaces.catalogue.dashboard.pages import EntryForm, EntryQuestion, Link, shown_decimals
 from workspaces.catalogue.filters import ProductFilterSet
@@ -53,10 +53,10 @@ class Products(ListPage, DashboardView):
         state = self.read_table({"category": [(str(one.uuid), one.name) for one in categories]})
         rows: QuerySet[Product] = Product.objects.of(self.workspace).select_related("category").newest_first()
         try:
-            rows = ProductFilterSet.apply(Parameters.of(request), rows)
+            rows = ProductFilterSet.apply(QueryParameters.of(request), rows)
         except NothingMatches:
             rows = rows.none()
-        state.is_filtered = ProductFilterSet.is_sent(Parameters.of(request))
+        state.is_filtered = ProductFilterSet.is_sent(QueryParameters.of(request))
         return self.list_page("catalogue/products.html", state.fetch(rows), decimals=shown_decimals(self.workspace))
 
 

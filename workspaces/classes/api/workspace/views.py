@@ -8,7 +8,7 @@ from django.http import HttpResponse
 from django.utils import timezone
 from rest_framework.request import Request
 
-from config.api.operations import one, operation, pages
+from config.api.operations import object_response, operation, page_response
 from config.api.serializers import DeletedSerializer
 from workspaces.classes.api.serializers import (
     ClassSessionBodySerializer,
@@ -51,7 +51,7 @@ class StaffViewSet(WorkspaceViewSet):
     @operation(
         operation_id="listStaff",
         summary="List the staff by name",
-        answer=pages(StaffSerializer),
+        answer=page_response(StaffSerializer),
         filters=StaffFilterSet,
     )
     def list(self, request: Request) -> HttpResponse:
@@ -63,7 +63,7 @@ class StaffViewSet(WorkspaceViewSet):
         summary="Create a staff member",
         request=StaffSerializer,
         status=201,
-        answer=one(StaffSerializer),
+        answer=object_response(StaffSerializer),
         errors={403: StaffLimitReached.message},
         idempotent=True,
     )
@@ -72,7 +72,7 @@ class StaffViewSet(WorkspaceViewSet):
         made = create_staff(workspace=self.workspace, now=timezone.now(), by=self.actor, **wanted)
         return self.answer(StaffSerializer(made), status=201)
 
-    @operation(operation_id="readStaff", summary="Read a staff member", answer=one(StaffSerializer))
+    @operation(operation_id="readStaff", summary="Read a staff member", answer=object_response(StaffSerializer))
     def retrieve(self, request: Request, staff: UUID | None) -> HttpResponse:
         return self.answer(StaffSerializer(self.get_object()))
 
@@ -80,7 +80,7 @@ class StaffViewSet(WorkspaceViewSet):
         operation_id="updateStaff",
         summary="Change a staff member; what is left out stays",
         request=StaffSerializer,
-        answer=one(StaffSerializer),
+        answer=object_response(StaffSerializer),
     )
     def partial_update(self, request: Request, staff: UUID | None) -> HttpResponse:
         found = self.get_object()
@@ -91,7 +91,7 @@ class StaffViewSet(WorkspaceViewSet):
     @operation(
         operation_id="deleteStaff",
         summary="Delete a staff member; classes of the past still name them",
-        answer=one(DeletedSerializer),
+        answer=object_response(DeletedSerializer),
         errors={409: StaffInUse.message},
     )
     def destroy(self, request: Request, staff: UUID | None) -> HttpResponse:
@@ -111,7 +111,7 @@ class ClassSessionViewSet(WorkspaceViewSet):
     @operation(
         operation_id="listClasses",
         summary="List the classes in the order of their start",
-        answer=pages(ClassSessionSerializer),
+        answer=page_response(ClassSessionSerializer),
         filters=ClassSessionFilterSet,
         errors={422: "A time is malformed."},
     )
@@ -124,7 +124,7 @@ class ClassSessionViewSet(WorkspaceViewSet):
         summary="Schedule a class",
         request=ClassSessionBodySerializer,
         status=201,
-        answer=one(ClassSessionSerializer),
+        answer=object_response(ClassSessionSerializer),
         errors={404: "No such service, or no such staff member."},
         idempotent=True,
     )
@@ -133,14 +133,14 @@ class ClassSessionViewSet(WorkspaceViewSet):
         session = schedule_class(workspace=self.workspace, now=timezone.now(), by=self.actor, **wanted)
         return self.answer(ClassSessionSerializer(session), status=201)
 
-    @operation(operation_id="readClass", summary="Read a class", answer=one(ClassSessionSerializer))
+    @operation(operation_id="readClass", summary="Read a class", answer=object_response(ClassSessionSerializer))
     def retrieve(self, request: Request, session: UUID | None) -> HttpResponse:
         return self.answer(ClassSessionSerializer(self.get_object()))
 
     @operation(
         operation_id="cancelClass",
         summary="Cancel a class; a cancelled one stays as it is",
-        answer=one(ClassSessionSerializer),
+        answer=object_response(ClassSessionSerializer),
         errors={409: "The class is completed."},
     )
     def cancel(self, request: Request, session: UUID | None) -> HttpResponse:
@@ -169,7 +169,7 @@ class ParticipantViewSet(WorkspaceViewSet):
     @operation(
         operation_id="listParticipants",
         summary="List the participants of a class in the order in which they came",
-        answer=pages(ParticipantSerializer),
+        answer=page_response(ParticipantSerializer),
     )
     def list(self, request: Request, session: UUID | None) -> HttpResponse:
         return self.page_of(self.get_queryset().order_by("id"), ParticipantSerializer)
@@ -179,8 +179,8 @@ class ParticipantViewSet(WorkspaceViewSet):
         summary="Give a contact a seat; one who has a seat keeps it (200)",
         request=ParticipantBodySerializer,
         status=201,
-        also={200: one(ParticipantSerializer)},
-        answer=one(ParticipantSerializer),
+        also={200: object_response(ParticipantSerializer)},
+        answer=object_response(ParticipantSerializer),
         errors={404: "No such class, or no such contact.", 409: f"The class is full. {NOT_SCHEDULED}"},
         idempotent=True,
     )
@@ -193,7 +193,7 @@ class ParticipantViewSet(WorkspaceViewSet):
     @operation(
         operation_id="removeParticipant",
         summary="Free the seat of a contact",
-        answer=one(DeletedSerializer),
+        answer=object_response(DeletedSerializer),
         errors={404: "No such class, or no such participant.", 409: NOT_SCHEDULED},
     )
     def destroy(self, request: Request, session: UUID | None, contact: UUID | None) -> HttpResponse:

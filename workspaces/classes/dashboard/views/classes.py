@@ -14,8 +14,7 @@ from django.utils.translation import gettext_lazy
 
 from agency.pages.lists import paged, with_id
 from agency.pages.tables import Choices, Column, Filter, ListPage, Table, TableState
-from config.api.requests.ids import parse_uuid
-from config.api.requests.parameters import NothingMatches, Parameters, is_storable
+from config.api.requests import NothingMatches, QueryParameters, is_storable, parse_uuid
 from config.db import like_pattern, name_key
 from workspaces.catalogue.dashboard.pages import EntryForm, EntryQuestion, Link
 from workspaces.catalogue.models import Service
@@ -67,7 +66,7 @@ class Classes(ListPage, DashboardView):
         state, zone = self.read_table(self._choices()), ZoneInfo(self.workspace.timezone)
         rows: QuerySet[ClassSession] = ClassSession.objects.of(self.workspace).with_names()
         try:
-            rows = ClassFilterSet.apply(Parameters.of(request), rows)
+            rows = ClassFilterSet.apply(QueryParameters.of(request), rows)
         except NothingMatches:
             rows = rows.none()
         state.fetch(self._between_days(rows, state, zone))

@@ -7,7 +7,7 @@ from django.http import HttpResponse
 from django.utils import timezone
 from rest_framework.request import Request
 
-from config.api.operations import one, operation, pages
+from config.api.operations import object_response, operation, page_response
 from config.api.serializers import DeletedSerializer
 from workspaces.contacts.api.serializers import (
     ContactChangesSerializer,
@@ -52,7 +52,7 @@ class ContactViewSet(WorkspaceViewSet):
     @operation(
         operation_id="listContacts",
         summary="List the contacts, newest first",
-        answer=pages(ContactSerializer),
+        answer=page_response(ContactSerializer),
         filters=ContactFilterSet,
     )
     def list(self, request: Request) -> HttpResponse:
@@ -70,7 +70,7 @@ class ContactViewSet(WorkspaceViewSet):
         summary="Create a contact",
         request=NewContactSerializer,
         status=201,
-        answer=one(ContactSerializer),
+        answer=object_response(ContactSerializer),
         idempotent=True,
     )
     def create(self, request: Request) -> HttpResponse:
@@ -78,7 +78,7 @@ class ContactViewSet(WorkspaceViewSet):
         made = create_contact(workspace=self.workspace, now=timezone.now(), **wanted)
         return self.answer(ContactSerializer(made), status=201)
 
-    @operation(operation_id="readContact", summary="Read a contact", answer=one(ContactSerializer))
+    @operation(operation_id="readContact", summary="Read a contact", answer=object_response(ContactSerializer))
     def retrieve(self, request: Request, contact: UUID | None) -> HttpResponse:
         return self.answer(ContactSerializer(self.get_object()))
 
@@ -86,7 +86,7 @@ class ContactViewSet(WorkspaceViewSet):
         operation_id="changeContact",
         summary="Change a contact; what is left out stays",
         request=ContactChangesSerializer,
-        answer=one(ContactSerializer),
+        answer=object_response(ContactSerializer),
     )
     def partial_update(self, request: Request, contact: UUID | None) -> HttpResponse:
         found = self.get_object()
@@ -94,7 +94,7 @@ class ContactViewSet(WorkspaceViewSet):
         changed = update_contact(contact=found, now=timezone.now(), **changes)
         return self.answer(ContactSerializer(changed))
 
-    @operation(operation_id="deleteContact", summary="Delete a contact", answer=one(DeletedSerializer))
+    @operation(operation_id="deleteContact", summary="Delete a contact", answer=object_response(DeletedSerializer))
     def destroy(self, request: Request, contact: UUID | None) -> HttpResponse:
         remove_contact(contact=self.get_object(), now=timezone.now(), by=self.actor)
         return self.answer(DeletedSerializer({"deleted": True}))
@@ -113,7 +113,7 @@ class ContactMergeViewSet(WorkspaceViewSet):
         operation_id="mergeContacts",
         summary="Merge another contact into this one",
         request=MergeSerializer,
-        answer=one(ContactSerializer),
+        answer=object_response(ContactSerializer),
         idempotent=True,
     )
     def create(self, request: Request, contact: UUID | None) -> HttpResponse:
@@ -130,7 +130,7 @@ class ContactImportViewSet(WorkspaceViewSet):
         operation_id="importContacts",
         summary="Make or change up to 1,000 contacts",
         request=ImportSerializer,
-        answer=one(ImportResultSerializer),
+        answer=object_response(ImportResultSerializer),
         idempotent=True,
     )
     def create(self, request: Request) -> HttpResponse:
@@ -148,7 +148,9 @@ class SegmentViewSet(WorkspaceViewSet):
     def get_queryset(self) -> "QuerySet[Segment]":
         return Segment.objects.of(self.workspace).select_related("workspace")
 
-    @operation(operation_id="listSegments", summary="List the segments, newest first", answer=pages(SegmentSerializer))
+    @operation(
+        operation_id="listSegments", summary="List the segments, newest first", answer=page_response(SegmentSerializer)
+    )
     def list(self, request: Request) -> HttpResponse:
         rows, page = self.get_queryset(), self.page
         shown = with_sizes(self.workspace, rows.order_by("-created_at", "-id")[page.offset : page.offset + page.size])
@@ -159,7 +161,7 @@ class SegmentViewSet(WorkspaceViewSet):
         summary="Create a segment",
         request=SegmentSerializer,
         status=201,
-        answer=one(SegmentSerializer),
+        answer=object_response(SegmentSerializer),
         idempotent=True,
     )
     def create(self, request: Request) -> HttpResponse:
@@ -167,7 +169,7 @@ class SegmentViewSet(WorkspaceViewSet):
         made = create_segment(workspace=self.workspace, now=timezone.now(), by=self.actor, **wanted)
         return self.answer(SegmentSerializer(with_size(made)), status=201)
 
-    @operation(operation_id="readSegment", summary="Read a segment", answer=one(SegmentSerializer))
+    @operation(operation_id="readSegment", summary="Read a segment", answer=object_response(SegmentSerializer))
     def retrieve(self, request: Request, segment: UUID | None) -> HttpResponse:
         return self.answer(SegmentSerializer(with_size(self.get_object())))
 
@@ -175,7 +177,7 @@ class SegmentViewSet(WorkspaceViewSet):
         operation_id="changeSegment",
         summary="Change a segment; a filter is replaced as a whole",
         request=SegmentSerializer,
-        answer=one(SegmentSerializer),
+        answer=object_response(SegmentSerializer),
     )
     def partial_update(self, request: Request, segment: UUID | None) -> HttpResponse:
         found = self.get_object()
@@ -186,7 +188,7 @@ class SegmentViewSet(WorkspaceViewSet):
     @operation(
         operation_id="deleteSegment",
         summary="Delete a segment; its contacts stay",
-        answer=one(DeletedSerializer),
+        answer=object_response(DeletedSerializer),
         errors={409: "A broadcast is still to go to the segment."},
     )
     def destroy(self, request: Request, segment: UUID | None) -> HttpResponse:

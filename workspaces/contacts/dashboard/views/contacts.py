@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy
 from agency.pages.forms.forms import Confirmation
 from agency.pages.lists import MOST_COUNTED, count_capped, read_pages, with_id
 from agency.pages.tables import Column, Filter, ListPage, Table
-from config.api.requests.parameters import NothingMatches, Parameters
+from config.api.requests import NothingMatches, QueryParameters
 from workspaces.contacts.dashboard.forms import ContactForm
 from workspaces.contacts.filters import ContactFilterSet, only_tag
 from workspaces.contacts.models import Contact
@@ -58,7 +58,7 @@ class Contacts(ListPage, DashboardView):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         state, total = self.read_table(), count_contacts(self.workspace)
-        rows, parameters = Contact.objects.of(self.workspace), Parameters.of(request)
+        rows, parameters = Contact.objects.of(self.workspace), QueryParameters.of(request)
         try:
             tag, found = only_tag(parameters), ContactFilterSet.apply(parameters, rows)
         except NothingMatches:

@@ -9,8 +9,7 @@ from django.utils.translation import gettext_lazy
 
 from agency.pages.forms.forms import Confirmation
 from agency.pages.lists import with_id
-from config.api.requests.ids import parse_uuid
-from config.api.requests.parameters import is_storable
+from config.api.requests import is_storable, parse_uuid
 from config.db import like_pattern, name_key
 from workspaces.contacts.dashboard.views.contacts import ONE, OneContact
 from workspaces.contacts.models import Contact

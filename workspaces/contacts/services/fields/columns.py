@@ -8,7 +8,7 @@ from typing import Any, TypedDict
 from django.db import IntegrityError
 
 from config.db import violated_constraint
-from config.errors import Invalid
+from config.errors import InvalidInput
 from workspaces.contacts.models import Contact
 from workspaces.contacts.models.contacts import email_key, search_key
 from workspaces.contacts.services.fields.phones import Phone
@@ -57,12 +57,12 @@ class ContactColumns:
         return self.opted_out_at is not None
 
 
-class PhoneTaken(Invalid):
+class PhoneTaken(InvalidInput):
     field = "phone"
     message = "Another contact has this phone number."
 
 
-class EmailTaken(Invalid):
+class EmailTaken(InvalidInput):
     field = "email"
     message = "Another contact has this e-mail address."
 
@@ -80,7 +80,7 @@ EMPTY: Mapping[str, Any] = {
 }
 
 
-def taken_error(constraint: str) -> Invalid | None:
+def taken_error(constraint: str) -> InvalidInput | None:
     """Return the error for a violated unique constraint, or None for another constraint."""
     error = TAKEN.get(constraint)
     return error() if error else None

@@ -6,17 +6,18 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
-from config.api.fields.metadata import LONGEST_VALUE, is_name
-from config.api.fields.texts import (
+from config.api.text_fields import (
     CONTROLS,
     CONTROLS_BUT_LINES,
+    LONGEST_VALUE,
     UNSTORABLE,
-    can_be_written_to,
-    is_seen,
+    has_unsafe_bidi,
+    has_visible_text,
+    is_name,
+    is_valid_email,
     known_zones,
-    misleads_in_direction,
 )
-from config.errors import Invalid
+from config.errors import InvalidInput
 from workspaces.contacts.models.contacts import LONGEST_EMAIL, LONGEST_NAME, LONGEST_TAG, MOST_ATTRIBUTES, MOST_TAGS
 from workspaces.contacts.services.fields.phones import Phone, read_phone
 from workspaces.contacts.services.fields.tags import distinct_tags
@@ -28,7 +29,7 @@ PLAIN_EMAIL = re.compile(
 )
 
 
-class ValueRefused(Invalid):
+class ValueRefused(InvalidInput):
     """A value is not valid for its field of a contact."""
 
 
@@ -44,9 +45,9 @@ def checked_text(name: str, value: Any, *, longest: int, multiline: bool = False
         raise ValueRefused(f"{subject} holds characters that cannot be stored.", field=name)
     if (CONTROLS_BUT_LINES if multiline else CONTROLS).search(text):
         raise ValueRefused(f"{subject} must not contain control characters.", field=name)
-    if misleads_in_direction(text):
+    if has_unsafe_bidi(text):
         raise ValueRefused(f"{subject} must not contain characters that override the direction of text.", field=name)
-    return _short(name, text, longest, subject) if is_seen(text) else ""
+    return _short(name, text, longest, subject) if has_visible_text(text) else ""
 
 
 def _is_plain(value: Any, longest: int) -> bool:
@@ -78,7 +79,7 @@ def checked_email(value: Any) -> str | None:
         return None
     if PLAIN_EMAIL.fullmatch(text):
         return text
-    if not can_be_written_to(text):
+    if not is_valid_email(text):
         raise ValueRefused("The email field must be a valid e-mail address.", field="email")
     return text
 

@@ -13,7 +13,7 @@ from django.db import DataError, IntegrityError, transaction
 from django.db.models import QuerySet
 
 from agency.actors import Actor
-from config.errors import Conflict, Invalid, NotFound
+from config.errors import Conflict, InvalidInput, NotFound
 from config.tries.counting import begin_next, run_begun
 from workspaces.contacts.models import ContactImport, ContactImportPiece, RefusedRow
 from workspaces.contacts.models.imports import LONGEST_FILENAME, MOST_REFUSED_ROWS
@@ -50,7 +50,7 @@ class ImportHasStarted(Conflict):
     message = "This import has been started or cancelled already."
 
 
-class MappingRefused(Invalid):
+class MappingRefused(InvalidInput):
     field = "mapping"
 
 

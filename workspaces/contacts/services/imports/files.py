@@ -9,7 +9,7 @@ from itertools import chain, islice
 from typing import IO, Final
 
 from agency.services.exports.cells import read_cell
-from config.errors import Invalid
+from config.errors import InvalidInput
 
 MOST_BYTES: Final = 16 * 1024 * 1024
 # Empty rows count too, so that a file with millions of them is not read to its end.
@@ -29,7 +29,7 @@ READ_BYTES: Final = 64 * 1024
 UNCLOSED: Final = "Perhaps a quotation mark is never closed."
 
 
-class FileRefused(Invalid):
+class FileRefused(InvalidInput):
     field = "file"
 
 

@@ -11,7 +11,7 @@ from django.utils.functional import cached_property
 from agency import limits
 from agency.services import subscribed_events
 from config.db import violated_constraint
-from config.errors import Conflict, Invalid
+from config.errors import Conflict, InvalidInput
 from workspaces.contacts import events
 from workspaces.contacts.models import Contact
 from workspaces.contacts.models.contacts import MOST_ATTRIBUTES, MOST_TAGS
@@ -114,7 +114,7 @@ class _Batch:
         for row in rows:
             try:
                 self._take_one(row)
-            except Invalid as refused:
+            except InvalidInput as refused:
                 self.result.refuse(row, refused)
         self._write()
         self._tell()

@@ -2,12 +2,12 @@
 
 from datetime import timedelta
 
-from config.retention.rules import OldRows, RetentionRule
+from config.retention import ExpiredRows, RetentionRule
 
 KEPT = timedelta(days=30)
 # Small batches, because thousands of rows may go with each import.
 BATCH = 500
-IMPORTS = OldRows(
+IMPORTS = ExpiredRows(
     "contacts_contactimport",
     "coalesce(completed_at, started_at, created_at)",
     KEPT,

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from config.errors import Invalid
+from config.errors import InvalidInput
 from workspaces.contacts.models.contacts import email_key
 from workspaces.contacts.services.fields.values import CHECKS
 
@@ -43,7 +43,7 @@ class ImportResult:
     def counts(self) -> dict[str, int]:
         return {"created": self.created, "updated": self.updated, "refused": len(self.errors)}
 
-    def refuse(self, row: Row, error: Invalid) -> None:
+    def refuse(self, row: Row, error: InvalidInput) -> None:
         self.errors.append(RowError(row.index, error.errors))
 
 
@@ -77,7 +77,7 @@ def checked_row(given: Mapping[str, Any]) -> tuple[dict[str, Any], Errors]:
             continue
         try:
             checked = check(value)
-        except Invalid as refused:
+        except InvalidInput as refused:
             errors |= refused.errors
         else:
             if checked:

@@ -13,8 +13,8 @@ from typing import Any
 
 from django.db import IntegrityError, connection, transaction
 
-from config.db import fetch_rows
-from config.leases.arrays import integers, moments, texts
+from config.db import dictfetchall
+from config.postgresql.arrays import integers, texts, timestamps
 from workspaces.contacts.models import ContactIdentity
 from workspaces.contacts.models.contacts import LONGEST_NAME, search_key
 from workspaces.contacts.services.events import record_created
@@ -182,7 +182,7 @@ def _tell(known: Iterable[Known], now: datetime, told: Mapping[ChannelPerson, da
     try:
         with transaction.atomic():
             if news:
-                times = moments([told.get(person, now) for person in news.values()])
+                times = timestamps([told.get(person, now) for person in news.values()])
                 _execute(LINK, identities=integers(news), times=times, **_told(news.values()))
             if fills:
                 _execute(FILL, now=now, **_fillings(fills.values()))
@@ -203,8 +203,8 @@ def _make(
     for statement, some in ((MAKE_BY_PHONE, with_phone), (MAKE_BY_ID, without)):
         if some:
             times = {
-                "heard": moments([heard.get(person) for person in some]),
-                "told": moments([told.get(person, now) for person in some]),
+                "heard": timestamps([heard.get(person) for person in some]),
+                "told": timestamps([told.get(person, now) for person in some]),
             }
             made += _run(statement, now=now, **times, **_ids(some), **_details(some))
     return made
@@ -281,7 +281,7 @@ def _fillings(known: Iterable[Known]) -> dict[str, str]:
 def _run(statement: str, **values: Any) -> list[dict[str, Any]]:
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
-        return fetch_rows(cursor)
+        return dictfetchall(cursor)
 
 
 def _execute(statement: str, **values: Any) -> None:

@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 
 from agency.actors import SYSTEM, Actor
 from config.db import name_key
-from config.errors import Invalid
+from config.errors import InvalidInput
 from config.hooks import Registry
 from workspaces.contacts.models import Contact, ContactIdentity
 from workspaces.contacts.models.contacts import MOST_ATTRIBUTES, MOST_TAGS, search_key
@@ -27,7 +27,7 @@ NEVER = datetime.min.replace(tzinfo=UTC)
 TAKEN_WHERE_EMPTY = ("name", "phone", "email", "email_key", "country", "timezone")
 
 
-class MergedWithItself(Invalid):
+class MergedWithItself(InvalidInput):
     message = "A contact cannot be merged with itself."
     field = "contact"
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from django.db import connection
 
-from config.leases.arrays import booleans, integers, moments
+from config.postgresql.arrays import booleans, integers, timestamps
 from workspaces.contacts.models import ContactIdentity
 from workspaces.contacts.services.people.matching import ChannelPerson, contacts_of_people
 from workspaces.contacts.services.people.merging import join_contacts
@@ -47,7 +47,7 @@ def follow_marketing_wishes(*, wishes: Iterable[MarketingWish], now: datetime) -
     if last:
         columns = [
             integers(last),
-            moments([wish.at for wish in last.values()]),
+            timestamps([wish.at for wish in last.values()]),
             booleans([not wish.is_wanted for wish in last.values()]),
         ]
         with connection.cursor() as cursor:
@@ -71,7 +71,7 @@ def record_last_inbound(*, times: Mapping[int, datetime]) -> None:
     """Set when contacts last wrote, by primary key, in one statement for any number of them."""
     if times:
         with connection.cursor() as cursor:
-            cursor.execute(RECORD_INBOUND, [integers(times), moments(times.values())])
+            cursor.execute(RECORD_INBOUND, [integers(times), timestamps(times.values())])
 
 
 class Renaming(NamedTuple):

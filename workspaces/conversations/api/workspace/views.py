@@ -7,7 +7,7 @@ from django.http import HttpResponse
 from django.utils import timezone
 from rest_framework.request import Request
 
-from config.api.operations import one, operation, pages
+from config.api.operations import object_response, operation, page_response
 from workspaces.conversations.api.content import content_of
 from workspaces.conversations.api.serializers import (
     ConversationChangesSerializer,
@@ -57,7 +57,7 @@ class ConversationViewSet(WorkspaceViewSet):
     @operation(
         operation_id="listConversations",
         summary="List the conversations, newest activity first",
-        answer=pages(ConversationSerializer),
+        answer=page_response(ConversationSerializer),
         filters=ConversationFilterSet,
     )
     def list(self, request: Request) -> HttpResponse:
@@ -67,7 +67,9 @@ class ConversationViewSet(WorkspaceViewSet):
         total = count_conversations(self.workspace, found, wanted)
         return self.paged(ConversationSerializer(shown, many=True), total)
 
-    @operation(operation_id="readConversation", summary="Read a conversation", answer=one(ConversationSerializer))
+    @operation(
+        operation_id="readConversation", summary="Read a conversation", answer=object_response(ConversationSerializer)
+    )
     def retrieve(self, request: Request, conversation: UUID | None) -> HttpResponse:
         return self.answer(ConversationSerializer(self.get_object()))
 
@@ -75,7 +77,7 @@ class ConversationViewSet(WorkspaceViewSet):
         operation_id="changeConversation",
         summary="Open, close or assign a conversation; what is left out stays",
         request=ConversationChangesSerializer,
-        answer=one(ConversationSerializer),
+        answer=object_response(ConversationSerializer),
         errors={409: "Somebody else than `if_assigned_to` has the conversation."},
     )
     def partial_update(self, request: Request, conversation: UUID | None) -> HttpResponse:
@@ -104,7 +106,7 @@ class ReadingViewSet(ConversationPartViewSet):
     @operation(
         operation_id="readAllMessages",
         summary="Mark all of a conversation as read",
-        answer=one(ConversationSerializer),
+        answer=object_response(ConversationSerializer),
     )
     def create(self, request: Request, conversation: UUID | None) -> HttpResponse:
         changed = mark_read(conversation=self.conversation, now=timezone.now())
@@ -117,7 +119,7 @@ class UnreadingViewSet(ConversationPartViewSet):
     @operation(
         operation_id="markUnread",
         summary="Mark the last message that came in as unread",
-        answer=one(ConversationSerializer),
+        answer=object_response(ConversationSerializer),
     )
     def create(self, request: Request, conversation: UUID | None) -> HttpResponse:
         changed = mark_unread(conversation=self.conversation, now=timezone.now())
@@ -127,7 +129,7 @@ class UnreadingViewSet(ConversationPartViewSet):
 class NoteViewSet(ConversationPartViewSet):
     """What colleagues tell each other in a conversation; contacts never see it."""
 
-    @operation(operation_id="listNotes", summary="List the notes, newest first", answer=pages(NoteSerializer))
+    @operation(operation_id="listNotes", summary="List the notes, newest first", answer=page_response(NoteSerializer))
     def list(self, request: Request, conversation: UUID | None) -> HttpResponse:
         rows = Note.objects.filter(conversation=self.conversation)
         return self.page_of(rows.order_by("-created_at", "-id"), NoteSerializer)
@@ -137,7 +139,7 @@ class NoteViewSet(ConversationPartViewSet):
         summary="Add a note",
         request=NewNoteSerializer,
         status=201,
-        answer=one(NoteSerializer),
+        answer=object_response(NoteSerializer),
         idempotent=True,
     )
     def create(self, request: Request, conversation: UUID | None) -> HttpResponse:
@@ -153,7 +155,7 @@ class ConversationMessageViewSet(ConversationPartViewSet):
     @operation(
         operation_id="listMessages",
         summary="List the messages of a conversation, newest first",
-        answer=pages(MessageSerializer),
+        answer=page_response(MessageSerializer),
     )
     def list(self, request: Request, conversation: UUID | None) -> HttpResponse:
         found = self.conversation
@@ -166,7 +168,7 @@ class ConversationMessageViewSet(ConversationPartViewSet):
         summary="Send a message into a conversation",
         request=MessageContentSerializer,
         status=201,
-        answer=one(MessageSerializer),
+        answer=object_response(MessageSerializer),
         errors=SENDING_ERRORS,
         idempotent=True,
         request_example={"text": "Yes, at eight."},
@@ -186,7 +188,7 @@ class MessageViewSet(WorkspaceViewSet):
         summary="Send a message to a contact; opens the conversation where there is none",
         request=NewMessageSerializer,
         status=201,
-        answer=one(MessageSerializer),
+        answer=object_response(MessageSerializer),
         errors={**SENDING_ERRORS, 404: "No such contact, channel or file."},
         idempotent=True,
         request_example={
@@ -216,7 +218,7 @@ class ConversationSettingsViewSet(WorkspaceViewSet):
     @operation(
         operation_id="readConversationSettings",
         summary="Read the settings of conversations",
-        answer=one(ConversationSettingsSerializer),
+        answer=object_response(ConversationSettingsSerializer),
     )
     def retrieve(self, request: Request) -> HttpResponse:
         return self.answer(ConversationSettingsSerializer(settings_of(self.workspace)))
@@ -225,7 +227,7 @@ class ConversationSettingsViewSet(WorkspaceViewSet):
         operation_id="changeConversationSettings",
         summary="Choose words that opt contacts out",
         request=ConversationSettingsSerializer,
-        answer=one(ConversationSettingsSerializer),
+        answer=object_response(ConversationSettingsSerializer),
     )
     def update(self, request: Request) -> HttpResponse:
         words = self.validated(ConversationSettingsSerializer).validated_data["opt_out_words"]

@@ -12,7 +12,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from config.api.requests.ids import parse_uuid
+from config.api.requests import parse_uuid
 from config.errors import DomainError
 from workspaces.conversations.dashboard.views.inbox import LIST, InboxPage
 from workspaces.conversations.models import Conversation

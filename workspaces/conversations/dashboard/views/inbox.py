@@ -12,7 +12,7 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext_lazy as _
 
 from agency.pages.forms.kept_data import take_form_data
-from config.event_streams import EventStreamResponse, newest_entry
+from config.event_streams import EventStreamResponse, latest_entry_id
 from workspaces.conversations.dashboard.composer import Composer, composer_of, kept_composer
 from workspaces.conversations.dashboard.entries import read_entries, read_position, write_position
 from workspaces.conversations.dashboard.snooze_times import snooze_times
@@ -105,7 +105,7 @@ class InboxPage(DashboardView):
         **more: Any,
     ) -> HttpResponse:
         """Render the inbox. `composer` is a refused one with its typed values."""
-        context: dict[str, Any] = {"newest_entry": newest_entry(inbox_topic(self.workspace.pk))}
+        context: dict[str, Any] = {"newest_entry": latest_entry_id(inbox_topic(self.workspace.pk))}
         if conversation is not None:
             context |= self._thread(conversation, composer)
         context |= {"listed": self._list(), "views": self._views(), "kinds": KINDS, "now": timezone.now()}

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy
 from agency.pages.forms.forms import Confirmation
 from agency.pages.lists import with_id
 from agency.pages.tables import Column, Filter, ListPage, Table
-from config.api.requests.parameters import is_storable
+from config.api.requests import is_storable
 from workspaces.conversations.dashboard.forms import SavedReplyForm
 from workspaces.conversations.dashboard.views.inbox import OneConversation
 from workspaces.conversations.models import SavedReply

@@ -13,7 +13,7 @@ from agency.pages.forms.refusals import show_form_again
 from agency.pages.lists import with_id
 from agency.pages.locale import in_page_language
 from agency.pages.signed_in import OUT_OF_DATE
-from config.api.requests.ids import parse_uuid
+from config.api.requests import parse_uuid
 from config.errors import DomainError
 from workspaces.conversations.dashboard.composer import Composer, composer_as_sent, composer_of
 from workspaces.conversations.dashboard.views.inbox import ONE, OneConversation

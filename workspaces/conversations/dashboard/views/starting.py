@@ -9,8 +9,7 @@ from django.utils import timezone
 from agency.pages.forms.kept_data import kept_form_data, take_form_data
 from agency.pages.lists import with_id
 from agency.pages.locale import in_page_language
-from config.api.requests.ids import parse_uuid
-from config.api.requests.parameters import is_storable
+from config.api.requests import is_storable, parse_uuid
 from config.db import like_pattern, name_key
 from config.errors import DomainError
 from workspaces.contacts.models import Contact

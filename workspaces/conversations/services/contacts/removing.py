@@ -3,7 +3,7 @@
 from django.db import connection
 from django.utils.timezone import now
 
-from config.leases.arrays import integers
+from config.postgresql.arrays import integers
 from workspaces.contacts.services import ContactRemovalHandler
 from workspaces.conversations.models import Conversation
 from workspaces.conversations.services.announcing import announce_changes

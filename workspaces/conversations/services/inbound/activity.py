@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.db import connection
 
-from config.leases.arrays import booleans, integers, moments, texts, uuids
+from config.postgresql.arrays import booleans, integers, texts, timestamps, uuids
 from workspaces.contacts.services.people.network_changes import record_last_inbound
 from workspaces.conversations.models.conversations import LONGEST_PREVIEW
 from workspaces.conversations.services.inbound.conversations import LockedConversation
@@ -150,15 +150,15 @@ def _places(activities: Collection[Activity]) -> list[str]:
 def _counts(activities: Collection[Activity], now: datetime) -> list[str]:
     last = [one.last for one in activities]
     return [
-        moments([one.updated_at or now for one in activities]),
+        timestamps([one.updated_at or now for one in activities]),
         integers([one.unread for one in activities]),
         integers([one.id if one else None for one in last]),
         uuids([one.uuid if one else None for one in last]),
-        moments([one.at if one else None for one in last]),
+        timestamps([one.at if one else None for one in last]),
         texts([one.direction if one else None for one in last]),
         texts([one.type if one else None for one in last]),
         texts([one.text[:LONGEST_PREVIEW] if one else None for one in last]),
-        moments([one.inbound_at for one in activities]),
+        timestamps([one.inbound_at for one in activities]),
     ]
 
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from django.db import connection, transaction
 
-from config.leases.arrays import integers
+from config.postgresql.arrays import integers
 from config.tries.counting import died_of, run_counted
 from workspaces.conversations.facts import FILE_SEPARATOR, MOST_FILES, MessageEdited, MessageRemoved, ReactionChanged
 from workspaces.conversations.models.conversations import LONGEST_PREVIEW

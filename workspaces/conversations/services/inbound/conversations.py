@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db import connection
 
-from config.leases.arrays import integers
+from config.postgresql.arrays import integers
 from workspaces.conversations.facts import ChannelReference
 
 Key = tuple[int, int]

@@ -7,8 +7,8 @@ from uuid import UUID
 
 from django.db import connection
 
-from config.api.requests.ids import parse_uuid
-from config.leases.arrays import integers, moments, texts, uuids
+from config.api.requests import parse_uuid
+from config.postgresql.arrays import integers, texts, timestamps, uuids
 from workspaces.conversations.facts import EchoReceived, StatusChanged
 from workspaces.conversations.services.announcing import announce_changes
 from workspaces.conversations.services.inbound.activity import activities_of, apply_activities, in_order_of_arrival
@@ -104,7 +104,7 @@ def _tell_ours(facts: Sequence[EchoReceived]) -> dict[int, bool]:
         integers([fact.channel.id for fact in facts]),
         texts([storable(fact.message_id) for fact in facts]),
         uuids(opaque),
-        moments([fact.at for fact in facts]),
+        timestamps([fact.at for fact in facts]),
     ]
     with connection.cursor() as cursor:
         cursor.execute(OURS, columns)

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.db import connection
 
-from config.leases.arrays import booleans, integers, moments, texts
+from config.postgresql.arrays import booleans, integers, texts, timestamps
 from workspaces.conversations.facts import ReceivedFile
 from workspaces.conversations.models.messages import LONGEST_PROVIDER_ID
 from workspaces.conversations.services.inbound.activity import NewMessage
@@ -92,7 +92,7 @@ def _values(drafts: Sequence[Draft], direction: str, now: datetime) -> dict[str,
         "texts": texts([one.text for one in drafts]),
         "details": texts([one.details for one in drafts]),
         "ids": texts([one.message_id for one in drafts]),
-        "times": moments([one.at for one in drafts]),
+        "times": timestamps([one.at for one in drafts]),
     }
 
 

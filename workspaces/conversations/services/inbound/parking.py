@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from django.db import connection
 
-from config.leases.arrays import integers, moments, texts
+from config.postgresql.arrays import integers, texts, timestamps
 
 MOST_OF_A_CHANNEL = 1_000
 # Longer than the transactions that park a change or make its message known, and than this task waits behind others. At
@@ -79,7 +79,7 @@ def columns_of(changes: Collection[Change]) -> list[str]:
         integers([one.channel_id for one in changes]),
         texts([one.message_id for one in changes]),
         texts([one.text for one in changes]),
-        moments([one.at for one in changes]),
+        timestamps([one.at for one in changes]),
     ]
 
 

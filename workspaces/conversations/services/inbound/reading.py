@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from django.db import connection
 
-from config.leases.arrays import integers, moments, texts
+from config.postgresql.arrays import integers, texts, timestamps
 from workspaces.conversations.facts import ReadUpTo
 from workspaces.conversations.services.inbound.statuses import RANKS, Moving, move_on
 from workspaces.conversations.services.texts import storable
@@ -106,7 +106,7 @@ def _marks(facts: Sequence[ReadUpTo]) -> list[Mark]:
         texts([storable(fact.person.user_id) or None for fact in told]),
         texts([storable(fact.message_id) for fact in told]),
         texts([fact.status for fact in told]),
-        moments([fact.at for fact in told]),
+        timestamps([fact.at for fact in told]),
     ]
     with connection.cursor() as cursor:
         cursor.execute(FIND, columns)
@@ -117,10 +117,12 @@ def _passed(marks: Sequence[Mark]) -> Iterable[tuple[int, int, int, str, datetim
     conversations = integers([mark.conversation for mark in marks])
     with connection.cursor() as cursor:
         cursor.execute(
-            MARK, [conversations, moments([one.read_at for one in marks]), moments([one.received_at for one in marks])]
+            MARK,
+            [conversations, timestamps([one.read_at for one in marks]), timestamps([one.received_at for one in marks])],
         )
         cursor.execute(
-            PASSED, [conversations, moments([one.since for one in marks]), moments([one.received_at for one in marks])]
+            PASSED,
+            [conversations, timestamps([one.since for one in marks]), timestamps([one.received_at for one in marks])],
         )
         rows: list[tuple[int, int, int, str, datetime]] = cursor.fetchall()
     return rows

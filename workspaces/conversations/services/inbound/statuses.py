@@ -6,9 +6,9 @@ from datetime import datetime
 
 from django.db import connection
 
-from config.api.requests.ids import parse_uuid
-from config.leases.arrays import integers, moments, texts, uuids
+from config.api.requests import parse_uuid
 from config.metrics import count
+from config.postgresql.arrays import integers, texts, timestamps, uuids
 from workspaces.conversations.facts import StatusChanged
 from workspaces.conversations.models.messages import OUTCOME_UNKNOWN
 from workspaces.conversations.services.announcing import announce_changes
@@ -197,7 +197,7 @@ def move_on(messages: Sequence[Moving], *, now: datetime) -> None:
     columns = [
         integers([one.id for one in messages]),
         texts([one.status for one in messages]),
-        *(moments([one.times.get(status) for one in messages]) for status in ("sent", "delivered", "read")),
+        *(timestamps([one.times.get(status) for one in messages]) for status in ("sent", "delivered", "read")),
         texts([one.error_code for one in messages]),
         texts([one.error_message for one in messages]),
     ]

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db import connection
 
-from config.leases.arrays import integers, moments, texts
+from config.postgresql.arrays import integers, texts, timestamps
 from workspaces.conversations.models import QueuedMessage
 from workspaces.conversations.models.conversations import LONGEST_PREVIEW
 from workspaces.conversations.services.announcing import announce_changes
@@ -103,7 +103,7 @@ def _columns(results: Sequence[SendResult]) -> list[str]:
     return [
         integers([one.message for one in results]),
         texts([one.status for one in results]),
-        moments([one.at for one in results]),
+        timestamps([one.at for one in results]),
         texts([storable(one.provider_message_id) or None for one in results]),
         texts([storable(one.error_code)[:LONGEST_CODE] or None for one in results]),
         texts([storable(one.error_message)[:LONGEST_ERROR] or None for one in results]),

@@ -6,7 +6,7 @@ from typing import NotRequired, TypedDict, Unpack
 from django.db import transaction
 
 from agency.models import User
-from config.api.requests.parameters import is_storable
+from config.api.requests import is_storable
 from workspaces.conversations.models import Conversation, Message
 from workspaces.conversations.models.messages import Direction
 from workspaces.conversations.services.announcing import announce_changes

@@ -8,7 +8,7 @@ from django.db import IntegrityError, transaction
 from agency.actors import Actor
 from agency.services.activity.fields import changes_to
 from config.db import name_key, violated_constraint
-from config.errors import Forbidden, Invalid, NotFound
+from config.errors import Forbidden, InvalidInput, NotFound
 from workspaces.contacts.models import Contact
 from workspaces.conversations.models import SavedReply
 from workspaces.subaccounts.models import Workspace
@@ -23,12 +23,12 @@ class SavedReplyNotFound(NotFound):
     message = "Saved reply not found."
 
 
-class SavedReplyNameTaken(Invalid):
+class SavedReplyNameTaken(InvalidInput):
     field = "name"
     message = "Another saved reply has this name."
 
 
-class UnknownVariable(Invalid):
+class UnknownVariable(InvalidInput):
     field = "text"
 
 

@@ -5,8 +5,8 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.db.models import QuerySet
 
-from config.db import Moment
-from config.errors import Conflict, Invalid
+from config.db import TimeOrExpression
+from config.errors import Conflict, InvalidInput
 from workspaces.conversations.models import Conversation
 from workspaces.conversations.services.announcing import announce_changes
 from workspaces.conversations.services.locking import lock_conversation
@@ -19,7 +19,7 @@ class CannotSnoozeClosed(Conflict):
     message = "This conversation is closed. Reopen it first."
 
 
-class SnoozeTimeRefused(Invalid):
+class SnoozeTimeRefused(InvalidInput):
     message = "A conversation can be snoozed until a time within the next year."
     field = "until"
 
@@ -55,6 +55,6 @@ def wake_snoozed_conversations(*, now: datetime, batch: int = BATCH) -> int:
     return len(woken)
 
 
-def conversations_to_wake(now: Moment) -> "QuerySet[Conversation]":
+def conversations_to_wake(now: TimeOrExpression) -> "QuerySet[Conversation]":
     """Return the conversations whose snooze has ended, earliest first."""
     return Conversation.objects.filter(snoozed_until__lte=now).order_by("snoozed_until")

@@ -1,7 +1,8 @@
 """Files of a workspace, as its API shows and takes them."""
 
-from config.api.fields import CharField, DateTimeField, IntegerField, UploadField, URLField, UUIDField
+from config.api.fields import DateTimeField, IntegerField, UploadField, URLField, UUIDField
 from config.api.serializers import Serializer
+from config.api.text_fields import CharField
 
 TOKEN = "uBqmT1mD0b5mZ0fV6W2xkqJc3m8y9QeR7tYhLpN4sAE"  # noqa: S105  # an example
 

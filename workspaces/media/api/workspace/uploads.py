@@ -1,6 +1,6 @@
 """The limits of uploads, for the web server and for the view."""
 
-from config.api.requests.multipart import UploadRule
+from config.api.parsers import UploadRule
 from config.request_bodies import BodyRule
 from workspaces.media.services.content_types import MOST_DOCUMENT_BYTES
 

@@ -6,9 +6,9 @@ from django.http import HttpResponse
 from django.utils import timezone
 from rest_framework.request import Request
 
-from config.api.errors.refusals import TooLarge
-from config.api.operations import one, operation, pages
-from config.api.requests.multipart import Upload
+from config.api.errors import TooLarge
+from config.api.operations import object_response, operation, page_response
+from config.api.parsers import Upload
 from config.api.serializers import DeletedSerializer
 from workspaces.media.api.workspace.serializers import MediaSerializer, MediaUploadSerializer
 from workspaces.media.api.workspace.uploads import UPLOAD
@@ -47,7 +47,7 @@ class MediaViewSet(WorkspaceViewSet):
     def get_queryset(self) -> MediaQuerySet:
         return Media.objects.of(self.workspace).with_agency()
 
-    @operation(operation_id="listMedia", summary="List the files, newest first", answer=pages(MediaSerializer))
+    @operation(operation_id="listMedia", summary="List the files, newest first", answer=page_response(MediaSerializer))
     def list(self, request: Request) -> HttpResponse:
         return self.page_of(self.get_queryset().newest_first(), MediaSerializer)
 
@@ -57,7 +57,7 @@ class MediaViewSet(WorkspaceViewSet):
         request=MediaUploadSerializer,
         upload=UPLOAD,
         status=201,
-        answer=one(MediaSerializer),
+        answer=object_response(MediaSerializer),
         errors={
             413: "The file is larger than one of its type may be: 16 MiB, or 100 MiB for documents.",
             415: "The body is not multipart/form-data.",
@@ -70,14 +70,16 @@ class MediaViewSet(WorkspaceViewSet):
         media = add_media(workspace=self.workspace, stored=self.stored, now=timezone.now())
         return self.answer(MediaSerializer(media), status=201)
 
-    @operation(operation_id="readMedia", summary="Read what is known of a file", answer=one(MediaSerializer))
+    @operation(
+        operation_id="readMedia", summary="Read what is known of a file", answer=object_response(MediaSerializer)
+    )
     def retrieve(self, request: Request, media: UUID | None) -> HttpResponse:
         return self.answer(MediaSerializer(self.get_object()))
 
     @operation(
         operation_id="removeMedia",
         summary="Remove a file, unless a message to be sent, a scheduled broadcast or an automation needs it",
-        answer=one(DeletedSerializer),
+        answer=object_response(DeletedSerializer),
         errors={409: MediaInUse.message},
     )
     def destroy(self, request: Request, media: UUID | None) -> HttpResponse:

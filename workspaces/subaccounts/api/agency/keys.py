@@ -11,8 +11,8 @@ from rest_framework.request import Request
 
 from agency.services.keys import KeyRolledAlready
 from config.api.idempotency import Idempotency
-from config.api.operations import many, one, operation
-from config.api.responses.json import json_response
+from config.api.operations import list_response, object_response, operation
+from config.api.responses import json_response
 from config.encryption import UnreadableSecret, decrypt_text, encrypt_text
 from config.errors import Conflict, Forbidden
 from workspaces.subaccounts.api.agency.views import SubAccountPartViewSet
@@ -87,13 +87,15 @@ class SubAccountKeyViewSet(SubAccountPartViewSet):
     @operation(
         operation_id="listSubAccountKeys",
         summary="List the live API keys of a sub-account, newest first",
-        answer=many(KeySerializer),
+        answer=list_response(KeySerializer),
     )
     def list(self, request: Request, workspace: UUID | None) -> HttpResponse:
         return self.answer(KeySerializer(self.get_queryset().order_by("-created_at", "-id"), many=True))
 
     @operation(
-        operation_id="readSubAccountKey", summary="Read a live API key of a sub-account", answer=one(KeySerializer)
+        operation_id="readSubAccountKey",
+        summary="Read a live API key of a sub-account",
+        answer=object_response(KeySerializer),
     )
     def retrieve(self, request: Request, workspace: UUID | None, key: UUID | None) -> HttpResponse:
         return self.answer(KeySerializer(self.get_object()))
@@ -103,7 +105,7 @@ class SubAccountKeyViewSet(SubAccountPartViewSet):
         summary="Make an API key of a sub-account; it is shown this once",
         request=NewKeySerializer,
         status=201,
-        answer=one(KeyWithPlaintextSerializer),
+        answer=object_response(KeyWithPlaintextSerializer),
         errors={403: f"{MayNotMakeKeys.message} {TooManyKeys.message}", 404: KEY_GONE, 409: NoLongerShown.message},
         idempotent=PlaintextIdempotency(),
     )
@@ -119,7 +121,7 @@ class SubAccountKeyViewSet(SubAccountPartViewSet):
         request=KeyRollSerializer,
         body_optional=True,
         status=201,
-        answer=one(RolledKeySerializer),
+        answer=object_response(RolledKeySerializer),
         errors={
             403: MayNotMakeKeys.message,
             404: KEY_GONE,
@@ -141,7 +143,7 @@ class SubAccountKeyViewSet(SubAccountPartViewSet):
     @operation(
         operation_id="revokeSubAccountKey",
         summary="Revoke an API key of a sub-account, at once and for good",
-        answer=one(RevokedSerializer),
+        answer=object_response(RevokedSerializer),
     )
     def destroy(self, request: Request, workspace: UUID | None, key: UUID | None) -> HttpResponse:
         revoke_workspace_key(key=self.get_object(), now=timezone.now(), by=self.actor)

@@ -12,7 +12,7 @@ from agency.api.serializers import AddonSerializer
 from agency.api.surface import AgencyViewSet
 from agency.models import Addon
 from agency.services import AddonNotFound, PlanNotFound
-from config.api.operations import many, one, operation, pages
+from config.api.operations import list_response, object_response, operation, page_response
 from workspaces.subaccounts.api.serializers import (
     AddonChoiceSerializer,
     ChannelSerializer,
@@ -60,7 +60,7 @@ class SubAccountViewSet(AgencyViewSet):
     @operation(
         operation_id="listSubAccounts",
         summary="List the sub-accounts, newest first",
-        answer=pages(SubAccountSerializer),
+        answer=page_response(SubAccountSerializer),
         filters=SubAccountFilterSet,
         errors={422: "A date is malformed."},
     )
@@ -83,7 +83,7 @@ class SubAccountViewSet(AgencyViewSet):
         summary="Create a sub-account with its owner",
         request=SubAccountSerializer,
         status=201,
-        answer=one(SubAccountSerializer),
+        answer=object_response(SubAccountSerializer),
         errors={403: SubAccountLimitReached.message, 404: PlanNotFound.message},
         idempotent=True,
     )
@@ -95,7 +95,7 @@ class SubAccountViewSet(AgencyViewSet):
     @operation(
         operation_id="readSubAccount",
         summary="Read a sub-account with its add-ons, limits and channels",
-        answer=one(SubAccountDetailSerializer),
+        answer=object_response(SubAccountDetailSerializer),
     )
     def retrieve(self, request: Request, workspace: UUID | None) -> HttpResponse:
         return self.answer(SubAccountDetailSerializer(self.get_object()))
@@ -104,7 +104,7 @@ class SubAccountViewSet(AgencyViewSet):
         operation_id="updateSubAccount",
         summary="Change name, business type, time zone, external id or metadata",
         request=SubAccountChangesSerializer,
-        answer=one(SubAccountSerializer),
+        answer=object_response(SubAccountSerializer),
     )
     def partial_update(self, request: Request, workspace: UUID | None) -> HttpResponse:
         found = self.get_object()
@@ -116,7 +116,7 @@ class SubAccountViewSet(AgencyViewSet):
         summary="Suspend a sub-account; a suspended one stays as it is",
         request=SuspensionSerializer,
         body_optional=True,
-        answer=one(SubAccountSerializer),
+        answer=object_response(SubAccountSerializer),
     )
     def suspend(self, request: Request, workspace: UUID | None) -> HttpResponse:
         found = self.get_object()
@@ -127,7 +127,7 @@ class SubAccountViewSet(AgencyViewSet):
     @operation(
         operation_id="restoreSubAccount",
         summary="Lift a suspension; an active sub-account stays as it is",
-        answer=one(SubAccountSerializer),
+        answer=object_response(SubAccountSerializer),
     )
     def restore(self, request: Request, workspace: UUID | None) -> HttpResponse:
         restored = restore_workspace(workspace=self.get_object(), now=timezone.now(), by=self.actor)
@@ -137,7 +137,7 @@ class SubAccountViewSet(AgencyViewSet):
         operation_id="assignPlan",
         summary="Assign a plan: its limits are copied onto the sub-account",
         request=PlanChoiceSerializer,
-        answer=one(SubAccountSerializer),
+        answer=object_response(SubAccountSerializer),
         errors={404: "No such sub-account, or no such plan."},
     )
     def plan(self, request: Request, workspace: UUID | None) -> HttpResponse:
@@ -150,7 +150,7 @@ class SubAccountViewSet(AgencyViewSet):
         operation_id="replaceOwner",
         summary="Hand a sub-account over to another owner, who is asked first unless they belong to the agency already",
         request=NewOwnerSerializer,
-        answer=one(SubAccountSerializer),
+        answer=object_response(SubAccountSerializer),
     )
     def owner(self, request: Request, workspace: UUID | None) -> HttpResponse:
         found = self.get_object()
@@ -163,7 +163,7 @@ class SubAccountViewSet(AgencyViewSet):
         operation_id="inviteOwner",
         summary="Send the owner the invitation again",
         status=202,
-        answer=one(SubAccountSerializer),
+        answer=object_response(SubAccountSerializer),
         errors={409: OwnerHasPassword.message},
         idempotent=True,
     )
@@ -171,7 +171,9 @@ class SubAccountViewSet(AgencyViewSet):
         invited = invite_owner_again(workspace=self.get_object(), now=timezone.now(), by=self.actor)
         return self.answer(SubAccountSerializer(invited), status=202)
 
-    @operation(operation_id="readUsage", summary="Read how much of each limit is used", answer=one(UsageSerializer))
+    @operation(
+        operation_id="readUsage", summary="Read how much of each limit is used", answer=object_response(UsageSerializer)
+    )
     def usage(self, request: Request, workspace: UUID | None) -> HttpResponse:
         return self.answer(UsageSerializer(usage_against_limits(self.get_object())))
 
@@ -196,7 +198,11 @@ class HeldAddonViewSet(SubAccountPartViewSet):
         """An archived add-on can be taken away, though no longer granted."""
         return Addon.objects.filter(agency=self.agency)
 
-    @operation(operation_id="listHeldAddons", summary="List the add-ons of a sub-account", answer=many(AddonSerializer))
+    @operation(
+        operation_id="listHeldAddons",
+        summary="List the add-ons of a sub-account",
+        answer=list_response(AddonSerializer),
+    )
     def list(self, request: Request, workspace: UUID | None) -> HttpResponse:
         return self.answer(AddonSerializer(self.workspace.granted_addons, many=True))
 
@@ -205,8 +211,8 @@ class HeldAddonViewSet(SubAccountPartViewSet):
         summary="Grant an add-on; one that is held already answers 200",
         request=AddonChoiceSerializer,
         status=201,
-        answer=one(AddonSerializer),
-        also={200: one(AddonSerializer)},
+        answer=object_response(AddonSerializer),
+        also={200: object_response(AddonSerializer)},
         errors={404: "No such sub-account, or no such add-on."},
         idempotent=True,
     )
@@ -217,7 +223,7 @@ class HeldAddonViewSet(SubAccountPartViewSet):
         [held] = [one for one in found.granted_addons if one.pk == addon.pk]
         return self.answer(AddonSerializer(held), status=201 if granted else 200)
 
-    @operation(operation_id="revokeAddon", summary="Revoke an add-on", answer=one(RevokedSerializer))
+    @operation(operation_id="revokeAddon", summary="Revoke an add-on", answer=object_response(RevokedSerializer))
     def destroy(self, request: Request, workspace: UUID | None, addon: UUID | None) -> HttpResponse:
         found, held = self.workspace, self.get_object()
         revoke_addon(workspace=found, addon=held, now=timezone.now(), by=self.actor)
@@ -237,13 +243,15 @@ class SubAccountChannelViewSet(SubAccountPartViewSet):
     @operation(
         operation_id="listSubAccountChannels",
         summary="List the channels of a sub-account",
-        answer=many(ChannelSerializer),
+        answer=list_response(ChannelSerializer),
     )
     def list(self, request: Request, workspace: UUID | None) -> HttpResponse:
         return self.answer(ChannelSerializer(self.workspace.connected_channels, many=True))
 
     @operation(
-        operation_id="readSubAccountChannel", summary="Read a channel of a sub-account", answer=one(ChannelSerializer)
+        operation_id="readSubAccountChannel",
+        summary="Read a channel of a sub-account",
+        answer=object_response(ChannelSerializer),
     )
     def retrieve(self, request: Request, workspace: UUID | None, channel: UUID | None) -> HttpResponse:
         return self.answer(ChannelSerializer(self.get_object()))
@@ -251,7 +259,7 @@ class SubAccountChannelViewSet(SubAccountPartViewSet):
     @operation(
         operation_id="disconnectSubAccountChannel",
         summary="Disconnect a channel, which frees its account; a disconnected one stays as it is",
-        answer=one(ChannelSerializer),
+        answer=object_response(ChannelSerializer),
     )
     def destroy(self, request: Request, workspace: UUID | None, channel: UUID | None) -> HttpResponse:
         disconnected = disconnect_channel(channel=self.get_object(), now=timezone.now(), by=self.actor)

@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from config.api.fields import CharField, ChoiceField, DateTimeField, IntegerField, ListField, TimezoneField, UUIDField
+from config.api.fields import ChoiceField, DateTimeField, IntegerField, ListField, UUIDField
 from config.api.serializers import Serializer
+from config.api.text_fields import CharField, TimezoneField
 from workspaces.subaccounts.api.serializers import ChannelSerializer
 from workspaces.subaccounts.models import Channel
 from workspaces.subaccounts.models.workspaces import DAYS, BusinessType

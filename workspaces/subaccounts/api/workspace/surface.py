@@ -7,8 +7,8 @@ from agency.models import Switch
 from agency.pages.branding.host import host_serves
 from agency.request_actor import request_actor
 from agency.services.switches import switch_is_on
-from config.api.errors.refusals import Unauthorized
-from config.api.requests.clients import client_address
+from config.api.errors import Unauthorized
+from config.api.requests import client_address
 from config.api.surface import AddressLimitedSurface
 from config.errors import Forbidden
 from workspaces.subaccounts.models import Workspace

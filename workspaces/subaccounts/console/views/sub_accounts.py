@@ -12,7 +12,7 @@ from agency.models import Plan
 from agency.pages.lists import count_capped, read_pages
 from agency.pages.tables import Choices, Column, Filter, ListPage, Table
 from agency.services.bulk.actions import actions_on
-from config.api.requests.parameters import Parameters
+from config.api.requests import QueryParameters
 from workspaces.subaccounts.console.chosen import filtered
 from workspaces.subaccounts.filters import SubAccountFilterSet
 from workspaces.subaccounts.models import Workspace
@@ -51,7 +51,7 @@ class Filters:
 
     @property
     def any(self) -> bool:
-        return SubAccountFilterSet.is_sent(Parameters(self.query))
+        return SubAccountFilterSet.is_sent(QueryParameters(self.query))
 
     def apply(self, rows: "QuerySet[Any]") -> "QuerySet[Any]":
         """Apply the filters. A value that no sub-account can have matches no row."""

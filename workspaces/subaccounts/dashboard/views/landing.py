@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from agency.pages.lists import paged, with_id
 from agency.request_actor import user_actor
-from config.api.requests.ids import parse_uuid
+from config.api.requests import parse_uuid
 from workspaces.subaccounts.dashboard.current_workspace import choose_workspace
 from workspaces.subaccounts.dashboard.surface import CustomerView, inside_dashboard
 from workspaces.subaccounts.models import Workspace

@@ -19,7 +19,7 @@ from agency.pages.lists import count_capped, read_pages, with_id
 from agency.pages.tables import Column, Filter, ListPage, Table, TableState
 from agency.services import InvitationNotFound, withdraw_invitation
 from agency.services.people.invitations import MOST_WAITING
-from config.api.requests.parameters import is_storable
+from config.api.requests import is_storable
 from workspaces.subaccounts.dashboard.current_workspace import OWNERS
 from workspaces.subaccounts.dashboard.forms import PersonForm
 from workspaces.subaccounts.dashboard.surface import DashboardForm, DashboardView

@@ -13,13 +13,13 @@ from agency.actors import Actor
 from agency.models import Invitation, User
 from agency.services import record_activity
 from agency.services.agencies import lock_agency
-from config.errors import Invalid, NotFound
+from config.errors import InvalidInput, NotFound
 from config.hooks import Registry
 from workspaces.subaccounts.models import Workspace, WorkspaceMember
 from workspaces.subaccounts.services.locking import lock_workspace
 
 
-class AlreadyInTheWorkspace(Invalid):
+class AlreadyInTheWorkspace(InvalidInput):
     field = "email"
     message = "This person is in this workspace already."
 

@@ -14,7 +14,7 @@ from agency.services import open_sign_up_of, record_activity, sign_up_settings_o
 from agency.services.mail.address_requests import AddressRequests
 from agency.services.mail.sign_up import queue_confirmation, queue_known_address, waiting_sign_ups
 from agency.services.people.names import require_plain_names
-from config.errors import Conflict, Forbidden, Invalid, NotFound
+from config.errors import Conflict, Forbidden, InvalidInput, NotFound
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services.provisioning import SubAccountLimitReached, agency_has_room, create_workspace
 
@@ -40,7 +40,7 @@ class AddressKnown(Conflict):
     message = "There is an account with this address."
 
 
-class PasswordIsAnother(Invalid):
+class PasswordIsAnother(InvalidInput):
     field = "password"
     message = "This is not the password with which you signed up."
 
@@ -65,7 +65,7 @@ def request_sign_up(
 
     This function does the same for every address. The mail worker looks the address up later: it sends the link, or
     another e-mail if the address has an account. Raises `SignUpIsOff`, `SubAccountLimitReached` and, for names that
-    contain a web address, `Invalid`.
+    contain a web address, `InvalidInput`.
     """
     require_plain_names(name=name, business=business.name)
     settings = _open_sign_up(agency)

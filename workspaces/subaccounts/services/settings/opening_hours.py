@@ -6,7 +6,7 @@ from datetime import datetime
 from itertools import groupby, pairwise
 from typing import Any
 
-from config.errors import Invalid
+from config.errors import InvalidInput
 from workspaces.subaccounts.models.workspaces import DAYS
 
 Interval = list[str]
@@ -17,7 +17,7 @@ DASH = "\u2013"
 TIME = re.compile(r"(?:[01]\d|2[0-3]):[0-5]\d|24:00")
 
 
-class OpeningHoursRefused(Invalid):
+class OpeningHoursRefused(InvalidInput):
     """`day` is the wrong day; empty if the error is not in one day."""
 
     field = "opening_hours"

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.validators import URLValidator
 
-from config.errors import Invalid
+from config.errors import InvalidInput
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services.settings.opening_hours import checked_hours, hours_as_text
 
@@ -17,7 +17,7 @@ PHONE = re.compile(r"\+?[0-9(][0-9 ()./-]{4,38}")
 is_link = URLValidator(schemes=["http", "https"])
 
 
-class SettingRefused(Invalid):
+class SettingRefused(InvalidInput):
     """A setting does not have the form that it needs, such as that of a phone number."""
 
 

@@ -1,11 +1,11 @@
 """A sub-account's limits, and the check that there is room for more."""
 
 from agency import limits
-from config.errors import Invalid
+from config.errors import InvalidInput
 from workspaces.subaccounts.models import Workspace
 
 
-class LimitReached(Invalid):
+class LimitReached(InvalidInput):
     """A write would pass a limit of the sub-account's plan and add-ons."""
 
     field = "limit"

@@ -1,1 +1,0 @@
-"""Reads a request: its sender, the ids in its path, its query string and its body."""

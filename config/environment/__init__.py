@@ -1,1 +1,0 @@
-"""Reads the settings from environment variables, and refuses dangerous ones in production."""

@@ -1,1 +1,0 @@
-"""The exporter: what it reads from the servers, and how it gives that to Prometheus."""
