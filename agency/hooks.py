@@ -1,64 +1,129 @@
-"""All that the agency app registers: menu, first steps, activity labels, notifications, retention, support panels."""
+"""All that the agency app registers: menu, first steps, activity labels, notifications, retention, metrics."""
 
 from collections.abc import Iterable
 
 from django.db.models import Exists, Q
+from django.db.models.functions import Now
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from agency import metrics
-from agency.admin.overview.found import SOURCES as SUPPORT_FIND_SOURCES
-from agency.admin.overview.panels import PANELS as SUPPORT_PANELS
-from agency.console.exports import ACTIVITY
-from agency.models import Agency, AgencyKey, Domain, Invitation, Mail, Member, Plan, User
+from agency.admin.overview import SUPPORT_PANELS, SUPPORT_SEARCH_SOURCES
+from agency.console.activity import ACTIVITY
+from agency.models import (
+    Agency,
+    AgencyKey,
+    BulkOperation,
+    Domain,
+    Export,
+    Invitation,
+    Mail,
+    MailSettings,
+    Member,
+    Plan,
+    User,
+)
+from agency.models.jobs import ACTIVE
 from agency.notification_kinds import notification_kinds
-from agency.pages.finding import ConsoleAction, FindSource, console_actions, find_sources
-from agency.pages.found import found_addons, found_members, found_plans
 from agency.pages.registry import (
     ActivityAction,
     ActivityTarget,
-    Belonging,
-    Concern,
-    ConcernSource,
+    Alert,
+    AlertSource,
     Figure,
     FigureSource,
     FirstStep,
-    LandingPlace,
+    LandingPage,
+    Membership,
     MenuEntry,
     Section,
     StrOrPromise,
     activity_actions,
     activity_targets,
-    concern_sources,
+    alert_sources,
     console_menu,
     figure_sources,
     first_steps,
-    landing_places,
+    landing_pages,
 )
-from agency.pages.support import support_find_sources, support_panels
-from agency.services.activity.fields import RecordedAction, recorded_actions
-from agency.services.activity.own_fields import FIELDS as RECORDED_FIELDS
-from agency.services.exports.sources import export_sources
-from agency.services.mail.address_requests import address_requests
-from agency.services.mail.links import MailLink, mail_links
-from agency.services.mail.queue import mail_keeps_up
-from agency.services.mail.servers import FAILURES_BEFORE_REST
+from agency.pages.search import (
+    ConsoleAction,
+    SearchSource,
+    console_actions,
+    search_addons,
+    search_members,
+    search_plans,
+    search_sources,
+    support_panels,
+    support_search_sources,
+)
+from agency.services.activity import FIELDS as RECORDED_FIELDS
+from agency.services.activity import RecordedAction, recorded_actions
+from agency.services.exports import export_sources
+from agency.services.invitations import TEAM, invitation_handlers
+from agency.services.mail.content import (
+    MailLink,
+    confirmation_path,
+    has_to_choose_a_password,
+    known_address_path,
+    mail_links,
+)
+from agency.services.mail.queue import is_mail_healthy, waiting_for_installation_server
 from agency.services.mail.settings import mail_settings_of
-from agency.services.mail.sign_up import confirmation_path, has_to_choose_a_password, known_address_path
-from agency.services.notifications import agencies_own, expiring_keys
-from agency.services.notifications.checks import check_mail_servers, check_sub_account_limits
-from agency.services.notifications.mailing import digest_path, notification_path
-from agency.services.notifications.recipients import STAFF, recipient_sources
-from agency.services.notifications.states import StateCheck, state_checks
-from agency.services.people.invitations import TEAM, invitation_handlers
-from agency.services.people.passwords import PASSWORD_RESETS
+from agency.services.mail.transport import FAILURES_BEFORE_REST
+from agency.services.notifications import agency_kinds
+from agency.services.notifications.agency_kinds import check_mail_servers, check_sub_account_limits
+from agency.services.notifications.delivery import STAFF, digest_path, notification_path, recipient_sources
+from agency.services.notifications.recording import StateCheck, state_checks
+from agency.services.passwords import PASSWORD_RESETS, address_requests
 from agency.services.retention import RULES
 from config.health import Degradation, degradations
-from config.metrics import METRICS
+from config.metrics import METRICS, Gauge, capped_count, oldest_seconds
 from config.request_bodies import MIB, BodyRule, body_rules
 from config.retention import retention_rules
 
-degradations.add(Degradation("mail", mail_keeps_up))
+WAITING = Mail.objects.filter(sent_at=None, given_up_at=None)
+
+JOBS = {"bulk": BulkOperation.objects.filter(state__in=ACTIVE), "export": Export.objects.filter(state__in=ACTIVE)}
+
+MAIL_AND_JOB_METRICS = (
+    Gauge(
+        "jobs_active",
+        "Bulk changes and exports that wait or run, counted up to 10,000.",
+        read=lambda: {kind: capped_count(rows) for kind, rows in JOBS.items()},
+        label="kind",
+    ),
+    Gauge(
+        "jobs_oldest_seconds",
+        "For how long the oldest bulk change or export that has not ended has been there.",
+        read=lambda: {kind: oldest_seconds(rows, "created_at", order_by="id") for kind, rows in JOBS.items()},
+        label="kind",
+    ),
+    Gauge(
+        "mail_waiting",
+        "E-mails to be sent, now or at their next attempt, counted up to 10,000.",
+        read=lambda: capped_count(WAITING),
+    ),
+    Gauge(
+        "mail_due_oldest_seconds",
+        "For how long the longest due e-mail has waited for the worker, but for those that agencies' own servers take.",
+        read=lambda: oldest_seconds(
+            waiting_for_installation_server().filter(next_attempt_at__lte=Now()), "next_attempt_at"
+        ),
+    ),
+    Gauge(
+        "mail_retried",
+        "E-mails that the installation's server did not take and that will be tried again, counted up to 10,000.",
+        read=lambda: capped_count(WAITING.filter(attempts__gt=0, by_own_server=False)),
+    ),
+    Gauge(
+        "mail_own_servers_resting",
+        "Agencies' own mail servers that failed several times in a row; the installation's stands in for them.",
+        read=lambda: capped_count(MailSettings.objects.filter(resting_until__gt=Now())),
+    ),
+)
+
+
+degradations.add(Degradation("mail", is_mail_healthy))
 
 body_rules.add(BodyRule("/console/", signed_in=True), BodyRule("/admin/", signed_in=True))
 # A picture may have 1 MiB. The larger bound lets the page itself refuse larger pictures, such as those of cameras.
@@ -69,7 +134,7 @@ body_rules.add(
     )
 )
 
-METRICS.add(*metrics.METRICS)
+METRICS.add(*MAIL_AND_JOB_METRICS)
 MENU = [
     MenuEntry(url_name="console:home", label=_("Home"), icon="home", section=Section.MAIN, order=10),
     MenuEntry(url_name="console:plans", label=_("Plans"), icon="plan", section=Section.CATALOGUE, order=10),
@@ -168,9 +233,9 @@ def _is_support(user: User, agency_id: int | None) -> bool:
     return user.is_staff and agency_id is None
 
 
-def _memberships(user: User, agency_id: int | None) -> Iterable[Belonging]:
+def _memberships(user: User, agency_id: int | None) -> Iterable[Membership]:
     for member in Member.objects.of_person(user, agency_id).select_related("agency").order_by("agency__name_key", "id"):
-        yield Belonging(
+        yield Membership(
             label=member.agency.name,
             note=member.get_role_display(),
             open_url=reverse("console:switch"),
@@ -227,10 +292,10 @@ def figures(agency: Agency) -> Iterable[Figure]:
 MOST_NAMED = 3
 
 
-def _domain_concerns(agency: Agency) -> Iterable[Concern]:
+def _domain_concerns(agency: Agency) -> Iterable[Alert]:
     failing = Domain.objects.of(agency).filter(failing_since__isnull=False)
     for domain in failing.order_by("failing_since", "id")[:MOST_NAMED]:
-        yield Concern(
+        yield Alert(
             text=_("The TXT record of %(host)s is gone: it is answered until %(day)s.")
             % {"host": domain.host, "day": f"{domain.served_until:%Y-%m-%d}"},
             url=reverse("console:domain", args=[domain.uuid]),
@@ -238,21 +303,21 @@ def _domain_concerns(agency: Agency) -> Iterable[Concern]:
         )
 
 
-def concerns(agency: Agency) -> Iterable[Concern]:
+def concerns(agency: Agency) -> Iterable[Alert]:
     """Domains whose record is gone, open invitations, and the sub-account limit once nine tenths of it are used."""
     yield from _domain_concerns(agency)
     waiting = Invitation.objects.filter(agency=agency, status=Invitation.Status.OPEN, workspace_uuid=None)
     emails = list(waiting.order_by("id").values_list("email", flat=True)[: MOST_NAMED + 1])
     if emails:
         names = ", ".join(emails[:MOST_NAMED]) + (" …" if len(emails) > MOST_NAMED else "")
-        yield Concern(
+        yield Alert(
             text=_("Invited to the team and not here yet: %(names)s") % {"names": names},
             url=reverse("console:team"),
             action=_("Team"),
         )
     most = agency.max_sub_accounts
     if most is not None and agency.sub_account_count * 10 >= most * 9:
-        yield Concern(
+        yield Alert(
             text=_("%(number)s of %(most)s sub-accounts are used.")
             % {"number": f"{agency.sub_account_count:,}", "most": f"{most:,}"},
             url=reverse("console:sub-accounts"),
@@ -260,7 +325,7 @@ def concerns(agency: Agency) -> Iterable[Concern]:
         )
 
 
-def mail_concerns(agency: Agency) -> Iterable[Concern]:
+def mail_concerns(agency: Agency) -> Iterable[Alert]:
     """An agency's own mail server that fails, or that has not passed a test yet."""
     settings = mail_settings_of(agency)
     if settings.has_server and settings.failures >= FAILURES_BEFORE_REST:
@@ -270,7 +335,7 @@ def mail_concerns(agency: Agency) -> Iterable[Concern]:
         text = _("Your mail server is not used yet: it has not taken a test e-mail.")
     else:
         return
-    yield Concern(text=text, url=reverse("console:mail"), action=_("E-mail"))
+    yield Alert(text=text, url=reverse("console:mail"), action=_("E-mail"))
 
 
 def _domains_page(mail: Mail) -> str:
@@ -279,12 +344,12 @@ def _domains_page(mail: Mail) -> str:
 
 address_requests.add(PASSWORD_RESETS)
 invitation_handlers.add(TEAM)
-notification_kinds.add(*agencies_own.KINDS, *expiring_keys.KINDS)
+notification_kinds.add(*agency_kinds.AGENCY_KINDS, *agency_kinds.EXPIRING_KEY_KINDS)
 recipient_sources.add(STAFF)
 state_checks.add(
     StateCheck("sub_account_limits", check_sub_account_limits),
     StateCheck("mail_servers", check_mail_servers),
-    *expiring_keys.STATE_CHECKS,
+    *agency_kinds.STATE_CHECKS,
 )
 mail_links.add(
     MailLink(Mail.Kind.SIGN_UP_CONFIRMATION, confirmation_path),
@@ -294,9 +359,9 @@ mail_links.add(
     MailLink(Mail.Kind.NOTIFICATION, notification_path),
     MailLink(Mail.Kind.NOTIFICATION_DIGEST, digest_path),
 )
-landing_places.add(
-    LandingPlace(name="console", url_name="console:home", order=10, is_open=_is_member, belongings=_memberships),
-    LandingPlace(name="admin", url_name="admin:index", order=20, is_open=_is_support),
+landing_pages.add(
+    LandingPage(name="console", url_name="console:home", order=10, is_open=_is_member, belongings=_memberships),
+    LandingPage(name="admin", url_name="admin:index", order=20, is_open=_is_support),
 )
 console_menu.add(*MENU)
 console_actions.add(
@@ -306,14 +371,14 @@ console_actions.add(
     ConsoleAction(url_name="console:team-invite", label=_("Invite to the team"), order=70),
     ConsoleAction(url_name="console:domain-new", label=_("Add domain"), order=80),
 )
-find_sources.add(
-    FindSource(name="plans", label=_("Plans"), order=40, find=found_plans),
-    FindSource(name="addons", label=_("Add-ons"), order=45, find=found_addons),
-    FindSource(name="members", label=_("Team"), order=60, find=found_members),
+search_sources.add(
+    SearchSource(name="plans", label=_("Plans"), order=40, find=search_plans),
+    SearchSource(name="addons", label=_("Add-ons"), order=45, find=search_addons),
+    SearchSource(name="members", label=_("Team"), order=60, find=search_members),
 )
-concern_sources.add(
-    ConcernSource(name="agency", order=30, concerns=concerns),
-    ConcernSource(name="mail", order=35, concerns=mail_concerns),
+alert_sources.add(
+    AlertSource(name="agency", order=30, concerns=concerns),
+    AlertSource(name="mail", order=35, concerns=mail_concerns),
 )
 first_steps.add(*STEPS)
 figure_sources.add(FigureSource(name="agency", order=20, figures=figures))
@@ -327,4 +392,4 @@ activity_targets.add(
 )
 export_sources.add(ACTIVITY)
 support_panels.add(*SUPPORT_PANELS)
-support_find_sources.add(*SUPPORT_FIND_SOURCES)
+support_search_sources.add(*SUPPORT_SEARCH_SOURCES)

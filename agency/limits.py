@@ -27,7 +27,7 @@ LABELS = {
     "channels.gbp": _("Google Business Profile channels"),
 }
 # The labels where a limit is 1.
-LABELS_OF_ONE = {
+SINGULAR_LABELS = {
     "contacts": _("contact"),
     "team_members": _("team member"),
     "broadcasts_per_month": _("broadcast per month"),

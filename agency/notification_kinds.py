@@ -12,13 +12,13 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
 from agency.models import Member
-from agency.models.notifications import Way
+from agency.models.notifications import DeliveryMethod
 from agency.tenants import Audience
 from config.hooks import Registry
 
 StrOrPromise = str | Promise
-EVERYBODY = frozenset(Member.Role)
-CHANGERS = frozenset(role for role in Member.Role if Member(role=role).may_change_things)
+ALL_ROLES = frozenset(Member.Role)
+WRITE_ROLES = frozenset(role for role in Member.Role if Member(role=role).may_change_things)
 
 
 def as_written(data: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -40,9 +40,9 @@ class NotificationKind:
     text: StrOrPromise
     url_name: str
     audience: Audience = Audience.AGENCY
-    roles: frozenset[str] = CHANGERS
+    roles: frozenset[str] = WRITE_ROLES
     names_object: bool = False
-    usual: Way = Way.AT_ONCE
+    usual: DeliveryMethod = DeliveryMethod.AT_ONCE
     words: Callable[[Mapping[str, Any]], Mapping[str, Any]] = as_written
     has_own_mail: bool = False
 
@@ -54,12 +54,12 @@ class NotificationKind:
         return reverse(self.url_name, args=[object_id] if self.names_object else [])
 
     @property
-    def ways(self) -> tuple[Way, ...]:
+    def ways(self) -> tuple[DeliveryMethod, ...]:
         """The delivery methods that may be chosen."""
-        return (Way.OFF, Way.CONSOLE) if self.has_own_mail else tuple(Way)
+        return (DeliveryMethod.OFF, DeliveryMethod.CONSOLE) if self.has_own_mail else tuple(DeliveryMethod)
 
-    def usual_way(self, role: str) -> Way:
-        return Way.CONSOLE if self.has_own_mail or role == Member.Role.VIEWER else self.usual
+    def usual_way(self, role: str) -> DeliveryMethod:
+        return DeliveryMethod.CONSOLE if self.has_own_mail or role == Member.Role.VIEWER else self.usual
 
 
 notification_kinds = Registry[NotificationKind](

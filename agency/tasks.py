@@ -6,18 +6,23 @@ from celery import shared_task
 from django.db.models.functions import Now
 
 from agency.models import BulkOperation, Export
-from agency.models.notifications import Way
+from agency.models.notifications import DeliveryMethod
 from agency.services import send_due_mails
-from agency.services.domains.checks import check_due_domains, due_domains
-from agency.services.hourly_counts import count_hours as count_ended_hours
-from agency.services.jobs.turns import active_jobs
-from agency.services.jobs.turns import run_jobs as run_waiting_jobs
-from agency.services.mail.sign_up import waiting_sign_ups
-from agency.services.mail.turns import IS_ANY_DUE
-from agency.services.notifications.fan_out import events_to_notify_of, tell_next_people
-from agency.services.notifications.mailing import mail_next_at_once, mail_next_digest, notifications_to_mail
-from agency.services.notifications.states import run_check, state_checks
-from agency.services.people.passwords import waiting_password_resets
+from agency.services.domains import check_due_domains, due_domains
+from agency.services.hourly_counts import run_hourly_counters as count_ended_hours
+from agency.services.jobs import active_jobs
+from agency.services.jobs import run_jobs as run_waiting_jobs
+from agency.services.mail.content import waiting_sign_ups
+from agency.services.mail.queue import IS_ANY_DUE
+from agency.services.notifications.delivery import (
+    events_to_notify_of,
+    fan_out_next_event,
+    mail_next_at_once,
+    mail_next_digest,
+    notifications_to_mail,
+)
+from agency.services.notifications.recording import run_check, state_checks
+from agency.services.passwords import waiting_password_resets
 from agency.services.retention import RULES
 from config.celery.tasks import DueWork, due_work, in_batches, one_at_a_time
 from config.queues import HOUSEKEEPING_SECONDS
@@ -37,8 +42,8 @@ due_work.add(
         "agency.tell_people",
         (
             events_to_notify_of,
-            lambda: notifications_to_mail(Way.AT_ONCE, Now()),
-            lambda: notifications_to_mail(Way.DIGEST, Now()),
+            lambda: notifications_to_mail(DeliveryMethod.AT_ONCE, Now()),
+            lambda: notifications_to_mail(DeliveryMethod.DIGEST, Now()),
         ),
     ),
     DueWork("agency.check_domains", (lambda: due_domains(Now()),)),
@@ -63,7 +68,7 @@ def run_jobs() -> None:
 @one_at_a_time
 def tell_people() -> None:
     """Write people's notifications, and queue the e-mails about them that are due."""
-    for work in (tell_next_people, mail_next_at_once, mail_next_digest):
+    for work in (fan_out_next_event, mail_next_at_once, mail_next_digest):
         in_batches(work, seconds=NOTIFICATION_SECONDS)
 
 

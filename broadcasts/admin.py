@@ -11,7 +11,7 @@ from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 
-from agency.admin.base import RecordAdmin, by_uuid, staff_actor
+from agency.admin.base import ReadOnlyAdmin, by_uuid, staff_actor
 from broadcasts.models import Broadcast, Rate
 from broadcasts.services.costs import COLUMNS, MOST_BYTES, RateCardRefused, import_rates
 from workspaces.subaccounts.admin import of_workspace
@@ -31,7 +31,7 @@ class RateCardForm(forms.Form):
 
 
 @admin.register(Rate)
-class RateAdmin(RecordAdmin):
+class RateAdmin(ReadOnlyAdmin):
     list_display = ("currency", "category", "market", "price", "valid_from")
     list_filter = ("currency", "category")
     search_fields = ("market",)
@@ -77,7 +77,7 @@ class RateAdmin(RecordAdmin):
 
 
 @admin.register(Broadcast)
-class BroadcastAdmin(RecordAdmin):
+class BroadcastAdmin(ReadOnlyAdmin):
     list_display = ("uuid", "name", "workspace", "channel", "status", "recipients_count", "created_at")
     list_select_related = ("workspace", "channel")
     list_filter = ("status", "type")

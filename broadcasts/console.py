@@ -8,11 +8,11 @@ from django.urls import path
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agency.console.views.base import ConsoleView, crumb
-from agency.pages.lists import keyset_page, with_id
+from agency.console.base import ConsoleView, breadcrumb
+from agency.pages.pagination import keyset_page, with_id
 from agency.pages.tables import ListPage
-from agency.services.exports.sources import ExportSource, Rows
-from agency.services.jobs.selections import Selection
+from agency.services.bulk import Selection
+from agency.services.exports import ExportSource, RowBatch
 from broadcasts.models import Broadcast, Recipient
 from broadcasts.pages.labels import STATUSES
 from broadcasts.pages.panels import OF_AGENCY, with_shares
@@ -45,11 +45,11 @@ def _rows(selection: Selection) -> Any:
     return own.filter(status=status) if status in STATUSES else own
 
 
-def _read(selection: Selection, cursor: Any, size: int) -> Rows:
+def _read(selection: Selection, cursor: Any, size: int) -> RowBatch:
     rows = _rows(selection)
     rows = rows.filter(pk__lt=cursor) if cursor else rows
     found = with_progress(joined(rows).order_by("-pk")[:size])
-    return Rows([_row(one) for one in found], found[-1].pk if len(found) == size else None)
+    return RowBatch([_row(one) for one in found], found[-1].pk if len(found) == size else None)
 
 
 def _row(broadcast: Broadcast) -> dict[str, Any]:
@@ -109,7 +109,7 @@ class BroadcastPage(ConsoleView):
         found = with_id(joined(Broadcast.objects.of_agency(self.agency)), uuid)
         if found is None:
             raise BroadcastNotFound
-        crumbs = [crumb(_("Broadcasts"), LIST)]
+        crumbs = [breadcrumb(_("Broadcasts"), LIST)]
         return self.page("broadcasts/console/broadcast.html", crumbs=crumbs, **shown_page(found))
 
 

@@ -6,14 +6,13 @@ from django.utils.translation import gettext_lazy as _
 
 from agency.event_types import EventType, event_types
 from agency.notification_kinds import notification_kinds
-from agency.pages.charts import ChartSource, chart_sources
-from agency.pages.charts.hourly_counts import counted_series
+from agency.pages.charts import ChartSource, chart_sources, counted_series
 from agency.pages.registry import ActivityAction, MenuEntry, activity_actions, console_menu, dashboard_menu
-from agency.pages.support import support_panels
-from agency.services.activity.fields import RecordedAction, recorded_actions
-from agency.services.exports.sources import export_sources
+from agency.pages.search import support_panels
+from agency.services.activity import RecordedAction, recorded_actions
+from agency.services.exports import export_sources
 from agency.services.hourly_counts import hourly_counters
-from agency.services.notifications.states import StateCheck, state_checks
+from agency.services.notifications.recording import StateCheck, state_checks
 from broadcasts import events
 from broadcasts.api.serializers import BroadcastReferenceSerializer, BroadcastSerializer, RecipientSerializer
 from broadcasts.console import BROADCASTS

@@ -12,7 +12,7 @@ from django.urls import path
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
 
-from agency.pages.branding.host import host_agency_id, host_at_once
+from agency.pages.branding import cached_host, host_agency_id
 from broadcasts.services.tracking.clicks import (
     FollowedLink,
     follow_link,
@@ -104,7 +104,7 @@ RAW_HEADERS = [(name.lower().encode(), value.encode()) for name, value in HEADER
 
 def follow_at_once(request: EventLoopRequest) -> EventLoopResponse | None:
     """Redirect if this process knows the host and the broadcast. The click is recorded with others of the moment."""
-    host = host_at_once(request.header(b"host"))
+    host = cached_host(request.header(b"host"))
     if host is None:
         return None
     followed = follow_link_at_once(request.path.removeprefix(PATH), host_agency=host.agency_id)

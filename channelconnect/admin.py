@@ -7,7 +7,7 @@ from django.contrib import admin
 from django.db.models import Q
 from django.http import HttpRequest
 
-from agency.admin.base import ChangingAdmin, RecordAdmin, RowForm, copy_fields, staff_actor
+from agency.admin.base import ReadOnlyAdmin, RowForm, WritableAdmin, copy_model_fields, staff_actor
 from channelconnect.models import ConnectSession, ConnectSettings, ProviderNotice, Unsubscription
 from channelconnect.services import switch_connect
 from config.api.requests import parse_uuid
@@ -26,7 +26,7 @@ class SwitchForm(RowForm):
 
 
 @admin.register(ConnectSettings)
-class ConnectSettingsAdmin(ChangingAdmin):
+class ConnectSettingsAdmin(WritableAdmin):
     """The switch that lets an agency connect channels. An agency without a row is added here."""
 
     form = SwitchForm
@@ -50,7 +50,7 @@ class ConnectSettingsAdmin(ChangingAdmin):
         saved = switch_connect(
             agency=obj.agency, enabled=data["enabled"], reason=data["reason"], by=staff_actor(request)
         )
-        copy_fields(saved, obj)
+        copy_model_fields(saved, obj)
 
 
 def by_agency(queryset: Any, term: str) -> Any:
@@ -60,7 +60,7 @@ def by_agency(queryset: Any, term: str) -> Any:
 
 
 @admin.register(ConnectSession)
-class ConnectSessionAdmin(RecordAdmin):
+class ConnectSessionAdmin(ReadOnlyAdmin):
     list_display = ("uuid", "status", "error_code", "agency", "workspace", "platform", "created_at")
     list_select_related = ("agency", "workspace")
     fields = (
@@ -82,7 +82,7 @@ class ConnectSessionAdmin(RecordAdmin):
 
 
 @admin.register(Unsubscription)
-class UnsubscriptionAdmin(RecordAdmin):
+class UnsubscriptionAdmin(ReadOnlyAdmin):
     """Subscriptions that are, were or could not be taken back at providers; never with their token."""
 
     list_display = ("uuid", "status", "workspace", "platform", "reason", "fault", "tries", "due_at", "ended_at")
@@ -114,7 +114,7 @@ class UnsubscriptionAdmin(RecordAdmin):
 
 
 @admin.register(ProviderNotice)
-class ProviderNoticeAdmin(RecordAdmin):
+class ProviderNoticeAdmin(ReadOnlyAdmin):
     """The bodies are customers' messages, so support cannot read them."""
 
     list_display = ("id", "status", "received_at", "read_at", "fault")

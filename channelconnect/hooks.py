@@ -5,8 +5,8 @@ from django.utils.translation import gettext_lazy as _
 from agency.event_types import EventType, event_types
 from agency.models import Agency
 from agency.pages.registry import ActivityAction, MenuEntry, Section, activity_actions, console_menu
-from agency.pages.support import support_panels
-from agency.services.activity.fields import RecordedAction, recorded_actions
+from agency.pages.search import support_panels
+from agency.services.activity import RecordedAction, recorded_actions
 from channelconnect import events, metrics
 from channelconnect.api.agency.serializers import ConnectionSerializer
 from channelconnect.api.workspace.serializers import TemplateSerializer

@@ -42,7 +42,7 @@ HOSTS = {host.lower() for host in [urlsplit(PUBLIC_URL).hostname or "", *env.com
 # For trying the product out. An agency's domain may be below one of these, such as app.agency.localhost.
 LOCAL_HOSTS = set() if PRODUCTION else {"localhost", "127.0.0.1", "[::1]", "testserver", ".localhost"}
 HOSTS |= LOCAL_HOSTS
-# agency.pages.branding.host.KnownHosts answers 404 for every other host. Django's own check would answer 400.
+# agency.pages.branding.HostMiddleware answers 404 for every other host. Django's own check would answer 400.
 ALLOWED_HOSTS = ["*"]
 # Every process listens for changes of agencies' domains over a separate connection. Tests, with one process, do not.
 DOMAIN_CHANGES_ARE_HEARD = ENVIRONMENT != "test"
@@ -102,16 +102,16 @@ MIDDLEWARE = [
     "config.metrics.RequestMetrics",
     "config.serving.middleware.RequestId",
     "config.serving.middleware.SecurityHeaders",
-    "agency.pages.branding.host.KnownHosts",
+    "agency.pages.branding.HostMiddleware",
     "config.serving.middleware.ForwardedScheme",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "agency.pages.locale.PageLocale",
+    "agency.pages.branding.PageLocaleMiddleware",
     "config.serving.middleware.PageSessions",
     "django.middleware.csrf.CsrfViewMiddleware",
     "config.serving.middleware.PageUsers",
     "config.serving.middleware.PageMessages",
-    "agency.pages.forms.refusals.RefusedForms",
+    "agency.pages.invalid_forms.InvalidFormMiddleware",
     "config.serving.middleware.BodyAdmission",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
@@ -139,7 +139,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "agency.pages.branding.look.look_context",
+                "agency.pages.branding.theme_context",
             ],
         },
     },
@@ -226,7 +226,7 @@ CELERY_BEAT_SCHEDULER = "config.celery.beat:Scheduler"
 # Pages, mail, language --------------------------------------------------------------------------------
 
 _https = PUBLIC_URL.startswith("https://")
-SESSION_ENGINE = "agency.account.session_store"
+SESSION_ENGINE = "agency.account.sessions"
 SESSION_COOKIE_NAME = "__Host-session" if _https else "session"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _https
 SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
@@ -340,7 +340,7 @@ BILLING_CURRENCY = env.text("BILLING_CURRENCY", "USD")
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 1000
 DATA_UPLOAD_MAX_NUMBER_FILES = 1
-FILE_UPLOAD_HANDLERS = ["agency.pages.forms.uploads.BoundedUpload"]
+FILE_UPLOAD_HANDLERS = ["agency.pages.forms.BoundedUpload"]
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [],

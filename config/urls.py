@@ -4,10 +4,10 @@ from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path, re_path
 from django.views.generic import RedirectView
 
-from agency.api.surface import AgencySurface
-from agency.api.urls import urlpatterns as agency_paths
+from agency.api import AgencySurface
+from agency.api import urlpatterns as agency_paths
 from agency.console.urls import urlpatterns as agency_pages
-from agency.public.tls import tls_allowed
+from agency.public import tls_allowed
 from broadcasts.api.broadcasts import urlpatterns as broadcast_paths
 from broadcasts.console import urlpatterns as agency_broadcast_pages
 from broadcasts.dashboard.urls import urlpatterns as broadcast_pages
@@ -96,7 +96,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", RedirectView.as_view(pattern_name="account:sign-in")),
     path("account/", include("agency.account.urls")),
     path("", include("workspaces.subaccounts.public.urls")),
-    path("brand/", include("agency.public.urls")),
+    path("brand/", include("agency.public")),
     path("media/", include("workspaces.media.public.urls")),
     path("connect/", include("channelconnect.pages.urls")),
     path("l/", include("broadcasts.links")),

@@ -7,7 +7,6 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from agency.models import Agency
-from agency.pages.finding import ConsoleAction, FindSource, Found, console_actions, find_sources
 from agency.pages.registry import (
     ActivityAction,
     ActivityTarget,
@@ -20,7 +19,8 @@ from agency.pages.registry import (
     dashboard_menu,
     first_steps,
 )
-from agency.services.activity.fields import RecordedAction, recorded_actions
+from agency.pages.search import ConsoleAction, SearchResult, SearchSource, console_actions, search_sources
+from agency.services.activity import RecordedAction, recorded_actions
 from config.api.requests import parse_uuid
 from packs.library import checks  # noqa: F401  # importing registers the system checks
 from packs.models import Pack
@@ -49,12 +49,12 @@ def _has_published(agency: Agency) -> Exists:
     return Exists(Pack.objects.of(agency).published())
 
 
-def found_packs(agency: Agency, query: str, most: int) -> Iterator[Found]:
+def found_packs(agency: Agency, query: str, most: int) -> Iterator[SearchResult]:
     uuid = parse_uuid(query)
     wanted = Q(uuid=uuid) if uuid else Q(name__icontains=query)
     for pack in Pack.objects.of(agency).filter(wanted).in_gallery_order()[:most]:
         address = reverse("console:pack", args=[pack.uuid])
-        yield Found(title=pack.name, detail=pack.get_status_display(), url=address)
+        yield SearchResult(title=pack.name, detail=pack.get_status_display(), url=address)
 
 
 first_channel_handlers.add(FirstChannelHandler("starter pack", give_starter_pack))
@@ -62,7 +62,7 @@ console_menu.add(
     MenuEntry(url_name="console:packs", label=_("Packs"), icon="pack", section=Section.CATALOGUE, order=30)
 )
 console_actions.add(ConsoleAction(url_name="console:pack-new", label=_("New pack"), order=40))
-find_sources.add(FindSource(name="packs", label=_("Packs"), order=50, find=found_packs))
+search_sources.add(SearchSource(name="packs", label=_("Packs"), order=50, find=found_packs))
 dashboard_menu.add(
     MenuEntry(url_name="app:gallery", label=_("Gallery"), icon="pack", section=Section.AUTOMATION, order=10)
 )

@@ -14,7 +14,7 @@ from hypothesis import settings as search
 from pytest_django import DjangoDbBlocker
 from whitenoise.middleware import WhiteNoiseMiddleware
 
-from agency.services.domains.hosts import VerifiedHosts, cache
+from agency.services.hosts import VerifiedHosts, cache
 from tests.agency.console.browsers import at_the_console
 from tests.database.copies import SharedTemplate, template_of_this_run
 from tests.database.emptying import empty_database, forget_counters

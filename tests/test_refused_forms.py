@@ -12,8 +12,8 @@ from django.urls import URLPattern, get_resolver, reverse
 from pytest_django import DjangoDbBlocker
 
 from agency.actors import SYSTEM
-from agency.pages.forms.nonce import VALUE, new_nonce
-from agency.pages.forms.page import FormView
+from agency.pages.forms import VALUE, new_nonce
+from agency.pages.views import FormView
 from agency.services import change_sign_up
 from tests import furnished
 from tests.agency.console.browsers import PASSWORD, a_browser, a_member

@@ -22,7 +22,7 @@ from agency.services import (
     suspend_agency,
     update_item,
 )
-from agency.services.people.users import change_user
+from agency.services.members import change_user
 from channelconnect.services import set_return_urls, switch_connect
 from packs.services import (
     add_library_entry,

@@ -11,8 +11,7 @@ from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from agency.admin.base import MOST_ROWS, RecordAdmin
-from agency.admin.filters import AgencyFilter, DayFilter, FilteredRecordAdmin
+from agency.admin.base import MOST_ROWS, AgencyFilter, DayFilter, FilteredRecordAdmin, ReadOnlyAdmin
 from webhooks.models import Attempt, Delivery, Endpoint, QueuedDelivery
 from webhooks.models.partitions import A_DAY, first_id
 from webhooks.pages.labels import state_label
@@ -32,7 +31,7 @@ class EndpointList(ChangeList):
 
 
 @admin.register(Endpoint)
-class EndpointAdmin(RecordAdmin):
+class EndpointAdmin(ReadOnlyAdmin):
     list_display = ("url", "agency", "state", "last_delivery_at", "removed_at")
     list_select_related = ("agency",)
     fields = (

@@ -10,29 +10,35 @@ from django.utils.translation import gettext_lazy as _
 from agency.models import Agency
 from agency.notification_kinds import notification_kinds
 from agency.pages.charts import ChartSource, chart_sources
-from agency.pages.finding import ConsoleAction, FindSource, console_actions, find_sources
 from agency.pages.registry import (
     ActivityAction,
     ActivityTarget,
-    Concern,
-    ConcernSource,
+    Alert,
+    AlertSource,
     FirstStep,
     MenuEntry,
     Section,
     activity_actions,
     activity_targets,
-    concern_sources,
+    alert_sources,
     console_menu,
     dashboard_menu,
     first_steps,
 )
-from agency.pages.support import support_find_sources, support_panels
-from agency.services.activity.fields import RecordedAction, recorded_actions
+from agency.pages.search import (
+    ConsoleAction,
+    SearchSource,
+    console_actions,
+    search_sources,
+    support_panels,
+    support_search_sources,
+)
+from agency.services.activity import RecordedAction, recorded_actions
 from agency.services.agencies import restoration_handlers
-from agency.services.bulk.actions import bulk_actions
-from agency.services.events import SubscriberCheck, subscriber_checks
-from agency.services.exports.sources import export_sources
-from agency.services.notifications.states import state_checks
+from agency.services.bulk import bulk_actions
+from agency.services.events import SubscriptionSource, subscriber_checks
+from agency.services.exports import export_sources
+from agency.services.notifications.recording import state_checks
 from agency.services.retention import EventReader, event_readers
 from agency.tenants import Audience
 from config.api.documents.building import DocumentedEvents, documented_events
@@ -82,11 +88,11 @@ MOST_NAMED = 3
 LONGEST_SHOWN = 100
 
 
-def concerns(agency: Agency) -> Iterable[Concern]:
+def concerns(agency: Agency) -> Iterable[Alert]:
     """Yield endpoints that fail, or have failed deliveries that were neither sent again nor dismissed."""
     enabled = Endpoint.objects.of(agency).filter(enabled=True).order_by("id").defer("secret")[:MOST_ENDPOINTS]
     for endpoint, condition in needing_attention(enabled, MOST_NAMED):
-        yield Concern(
+        yield Alert(
             text=concern_words(condition, Truncator(endpoint.url).chars(LONGEST_SHOWN)),
             url=reverse("console:webhook", args=[endpoint.uuid]),
             action=_("Webhook"),
@@ -94,8 +100,8 @@ def concerns(agency: Agency) -> Iterable[Concern]:
 
 
 METRICS.add(*metrics.METRICS)
-concern_sources.add(ConcernSource(name="webhooks", order=10, concerns=concerns))
-subscriber_checks.add(SubscriberCheck("webhooks", has_subscribers, subscriptions))
+alert_sources.add(AlertSource(name="webhooks", order=10, concerns=concerns))
+subscriber_checks.add(SubscriptionSource("webhooks", has_subscribers, subscriptions))
 documented_events.add(
     DocumentedEvents("agency events", "agency", events_of(Audience.AGENCY)),
     DocumentedEvents("workspace events", "workspace", events_of(Audience.WORKSPACE)),
@@ -109,9 +115,9 @@ chart_sources.add(
     )
 )
 console_actions.add(ConsoleAction(url_name="console:webhook-new", label=_("Add webhook"), order=60))
-find_sources.add(
-    FindSource(name="webhooks", label=_("Webhooks"), order=30, find=found_endpoints),
-    FindSource(name="deliveries", label=_("Deliveries"), order=35, find=found_deliveries),
+search_sources.add(
+    SearchSource(name="webhooks", label=_("Webhooks"), order=30, find=found_endpoints),
+    SearchSource(name="deliveries", label=_("Deliveries"), order=35, find=found_deliveries),
 )
 dashboard_menu.add(
     MenuEntry(url_name="app:webhooks", label=_("Webhooks"), icon="webhook", section=Section.CONFIGURATION, order=86)
@@ -138,6 +144,6 @@ export_sources.add(DELIVERIES)
 move_handlers.add(ENDPOINTS)
 restoration_handlers.add(RESTORATION)
 support_panels.add(*SUPPORT_PANELS)
-support_find_sources.add(*SUPPORT_FIND_SOURCES)
+support_search_sources.add(*SUPPORT_FIND_SOURCES)
 hub_panels.add(*HUB_PANELS)
 hub_concern_sources.add(*HUB_CONCERNS)

@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
 from agency.models import User
-from agency.pages.forms.fields import LongSelect, NameField
+from agency.pages.forms import LongSelect, NameField
 from config.api.text_fields import known_zones
 
 LONGEST_PASSWORD = 4096
@@ -108,7 +108,7 @@ class PasswordAndCodeForm(PasswordForm):
     )
 
 
-class ErrorsBesideRules:
+class PasswordErrorsMixin:
     """Shows a password's errors beside the field with the rules, not beside its repetition."""
 
     def validate_password_for_user(self, user: Any, password_field_name: str = "") -> None:
@@ -116,9 +116,9 @@ class ErrorsBesideRules:
         untyped.validate_password_for_user(user, "new_password1")
 
 
-class NewPasswordForm(ErrorsBesideRules, SetPasswordForm):  # type: ignore[type-arg]  # not subscriptable at run time
+class NewPasswordForm(PasswordErrorsMixin, SetPasswordForm):  # type: ignore[type-arg]  # not subscriptable at run time
     pass
 
 
-class OwnPasswordForm(ErrorsBesideRules, PasswordChangeForm):
+class ChangePasswordForm(PasswordErrorsMixin, PasswordChangeForm):
     pass

@@ -17,18 +17,16 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_safe
 
-from agency.account.sign_in.landing import keep_landing, landing_page_of
-from agency.account.sign_in.signing_in import sign_in
+from agency.account.sign_in import landing_page_of, pin_landing_page, sign_in
 from agency.models import Invitation, Member, User
-from agency.pages.branding.host import host_agency_id
-from agency.pages.forms.fields import NameField
-from agency.pages.forms.forms import add_refusal
-from agency.pages.lists import LARGEST_ID, paged
-from agency.pages.registry import in_order, landing_places
-from agency.pages.signed_in import SignedInView
+from agency.pages.branding import host_agency_id
+from agency.pages.forms import NameField, add_domain_error
+from agency.pages.pagination import LARGEST_ID, paginate
+from agency.pages.registry import in_order, landing_pages
+from agency.pages.views import SignedInView
 from agency.request_actor import request_actor, user_actor
 from agency.services import MemberNotFound, remove_member
-from agency.services.people.invitations import (
+from agency.services.invitations import (
     HasAPassword,
     InvitationEnded,
     InvitationNotFound,
@@ -37,7 +35,7 @@ from agency.services.people.invitations import (
     decline_invitation,
     handler_of,
     invitation_of_link,
-    named,
+    with_names,
 )
 from config.api.requests import parse_uuid
 from config.errors import InvalidInput
@@ -126,7 +124,7 @@ class AnswerLink(View):
         except (HasAPassword, InvitationEnded):
             return _ended(request)
         except InvalidInput as refusal:
-            add_refusal(form, refusal)
+            add_domain_error(form, refusal)
             return self._show(form, status=422)
         request.session.pop(SESSION_KEY, None)
         return sign_in(request, user)
@@ -157,18 +155,18 @@ class Invitations(SignedInView):
     def get(self, request: HttpRequest) -> HttpResponse:
         user = cast(User, request.user)
         agency_id = host_agency_id(request)
-        rows, pages = paged(request, invitations_to(user, agency_id))
+        rows, pages = paginate(request, open_invitations_for(user, agency_id))
         context = {
             "user": user,
-            "rows": named(rows),
+            "rows": with_names(rows),
             "pages": pages,
-            "belongings": [one for place in in_order(landing_places) for one in place.belongings(user, agency_id)],
+            "belongings": [one for place in in_order(landing_pages) for one in place.belongings(user, agency_id)],
             "back": landing_page_of(user, agency_id),
         }
         return render(request, "account/invitations.html", context)
 
 
-def invitations_to(user: User, agency_id: int | None) -> Any:
+def open_invitations_for(user: User, agency_id: int | None) -> Any:
     """Return a person's open invitations, newest first; with `agency_id` only that agency's."""
     waiting = Invitation.objects.filter(email=user.email, status=Invitation.Status.OPEN)
     if agency_id is not None:
@@ -183,12 +181,12 @@ class AnswerInvitation(SignedInView):
 
     def post(self, request: HttpRequest, uuid: UUID | None, answer: str) -> HttpResponse:
         user = cast(User, request.user)
-        invitation = invitations_to(user, host_agency_id(request)).filter(uuid=uuid).first() if uuid else None
+        invitation = open_invitations_for(user, host_agency_id(request)).filter(uuid=uuid).first() if uuid else None
         if invitation is None:
             raise InvitationNotFound
         names = handler_of(invitation).names(invitation)
         if answer == "accept":
-            keep_landing(user)
+            pin_landing_page(user)
         by = user_actor(request, user, of_workspace=invitation.workspace_uuid is not None)
         ANSWERS[answer](invitation=invitation, user=user, now=timezone.now(), by=by)
         done = _("You have accepted: %(name)s.") if answer == "accept" else _("You have declined: %(name)s.")

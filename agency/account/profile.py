@@ -11,23 +11,21 @@ from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 
-from agency.account.forms import OwnPasswordForm, ProfileForm
-from agency.account.sign_in.attempt_limits import PASSWORD_CHANGES
-from agency.account.sign_in.landing import landing_page_of
+from agency.account.forms import ChangePasswordForm, ProfileForm
+from agency.account.sign_in import PASSWORD_CHANGES, landing_page_of
 from agency.models import User
-from agency.pages.branding.host import host_agency_id
-from agency.pages.forms.forms import add_refusal
-from agency.pages.forms.kept_data import take_form_data
-from agency.pages.locale import remember_locale
-from agency.pages.signed_in import SignedInView
+from agency.pages.branding import host_agency_id, remember_locale
+from agency.pages.form_drafts import pop_form_draft
+from agency.pages.forms import add_domain_error
+from agency.pages.views import SignedInView
 from agency.request_actor import user_actor
-from agency.services.people.passwords import change_password
-from agency.services.people.users import change_user
+from agency.services.members import change_user
+from agency.services.passwords import change_password
 from config.errors import DomainError
 
 
 @method_decorator(sensitive_post_parameters(), name="dispatch")
-class OwnPage(SignedInView):
+class AccountFormView(SignedInView):
     """A page with a form about the signed-in person."""
 
     landing_page = "account:profile"
@@ -38,7 +36,7 @@ class OwnPage(SignedInView):
         return cast(User, self.request.user)
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        kept = take_form_data(request, request.path)
+        kept = pop_form_draft(request, request.path)
         return self.show(self.make_form(kept.data if kept else None))
 
     def post(self, request: HttpRequest) -> HttpResponse:
@@ -50,7 +48,7 @@ class OwnPage(SignedInView):
             try:
                 return self.save(form)
             except DomainError as error:
-                add_refusal(form, error)
+                add_domain_error(form, error)
         return self.show(form, status=422)
 
     def wait(self) -> int:
@@ -83,7 +81,7 @@ class OwnPage(SignedInView):
         return render(self.request, self.template_name, {**context, **self.context()}, status=status)
 
 
-class Profile(OwnPage):
+class Profile(AccountFormView):
     template_name = "account/profile.html"
     keeps_form_data = True
 
@@ -105,18 +103,18 @@ class Profile(OwnPage):
             return self.done(_("Your account was saved."), self.landing_page)
 
 
-class ChangePassword(OwnPage):
+class ChangePassword(AccountFormView):
     """Asks for the old password, with a limit on attempts; all other sessions of the person end."""
 
     template_name = "account/change_password.html"
 
-    def make_form(self, data: Any = None) -> OwnPasswordForm:
-        return OwnPasswordForm(self.user, data)
+    def make_form(self, data: Any = None) -> ChangePasswordForm:
+        return ChangePasswordForm(self.user, data)
 
     def wait(self) -> int:
         return PASSWORD_CHANGES.count(str(self.user.pk))
 
-    def save(self, form: OwnPasswordForm) -> HttpResponse:
+    def save(self, form: ChangePasswordForm) -> HttpResponse:
         password = form.cleaned_data["new_password1"]
         keep = self.request.session.session_key
         change_password(user=self.user, password=password, keep=keep, by=user_actor(self.request, self.user))

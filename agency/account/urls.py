@@ -3,21 +3,21 @@
 from django.urls import path
 from django.views.generic import TemplateView
 
-from agency.account import invitations, passwords, profile, security, two_factor
-from agency.account.sign_in import code as sign_in_code
-from agency.account.sign_in import views as sign_in
+from agency.account import invitations, profile, security, sign_in_views
+from agency.account import sign_in_views as sign_in
+from agency.account import sign_in_views as sign_in_code
 
 app_name = "account"
 urlpatterns = [
     path("sign-in", sign_in.SignIn.as_view(), name="sign-in"),
     path("sign-out", sign_in.sign_out, name="sign-out"),
-    path("password-reset", passwords.PasswordReset.as_view(), name="password-reset"),
+    path("password-reset", sign_in_views.PasswordReset.as_view(), name="password-reset"),
     path(
         "password-reset/sent",
         TemplateView.as_view(template_name="account/password_reset_sent.html"),
         name="password-reset-sent",
     ),
-    path("set-password/<uidb64>/<token>", passwords.SetPassword.as_view(), name="set-password"),
+    path("set-password/<uidb64>/<token>", sign_in_views.SetPassword.as_view(), name="set-password"),
     path("invitation/<str:token>", invitations.open_link, name="invitation-link"),
     path("invitation", invitations.AnswerLink.as_view(), name="invitation"),
     path("invitations", invitations.Invitations.as_view(), name="invitations"),
@@ -40,9 +40,9 @@ urlpatterns = [
     path("security", security.Security.as_view(), name="security"),
     path("sessions/end", security.EndSession.as_view(), name="session-end"),
     path("sessions/end-others", security.EndOtherSessions.as_view(), name="sessions-end"),
-    path("two-factor/begin", two_factor.BeginTwoFactor.as_view(), name="two-factor-begin"),
-    path("two-factor/set-up", two_factor.SetUpTwoFactor.as_view(), name="two-factor-set-up"),
-    path("two-factor/recovery-codes", two_factor.NewRecoveryCodes.as_view(), name="recovery-codes"),
-    path("two-factor/off", two_factor.SwitchTwoFactorOff.as_view(), name="two-factor-off"),
+    path("two-factor/begin", security.BeginTwoFactor.as_view(), name="two-factor-begin"),
+    path("two-factor/set-up", security.SetUpTwoFactor.as_view(), name="two-factor-set-up"),
+    path("two-factor/recovery-codes", security.NewRecoveryCodes.as_view(), name="recovery-codes"),
+    path("two-factor/off", security.SwitchTwoFactorOff.as_view(), name="two-factor-off"),
     path("password", profile.ChangePassword.as_view(), name="password"),
 ]

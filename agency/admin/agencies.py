@@ -1,5 +1,7 @@
-"""Admin of agencies: create, rename, limit, suspend and restore them."""
+"""Admin of agencies: create, limit, suspend and restore them, and see their domains and their events."""
 
+import json
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
@@ -12,16 +14,30 @@ from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
-from django.utils.html import format_html_join
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from agency.admin.base import TEXT, ChangingAdmin, NamedForm, TypedNameForm, by_uuid, copy_fields, staff_actor
+from agency.admin.base import (
+    LARGEST_ID,
+    TEXT,
+    AgencyFilter,
+    ConfirmByNameForm,
+    DayFilter,
+    FilteredRecordAdmin,
+    NamedForm,
+    WritableAdmin,
+    by_uuid,
+    copy_model_fields,
+    staff_actor,
+)
 from agency.admin.overview import find_page, overview_page
-from agency.models import Agency
+from agency.models import Agency, Domain, Event
 from agency.services import change_agency, create_agency, restore_agency, suspend_agency
 from agency.services.agencies import AgencyNameTaken
+from agency.services.domains import remove_domain
 from config.api.requests import parse_uuid
 from config.db import name_key
+from config.retention import first_id_since
 
 RELATED = (
     ("Sub-accounts", "subaccounts_workspace"),
@@ -53,14 +69,14 @@ class AgencyForm(NamedForm):
         return name
 
 
-class SuspensionForm(TypedNameForm):
+class SuspensionForm(ConfirmByNameForm):
     reason = forms.CharField(max_length=500, widget=forms.TextInput(attrs=TEXT))
 
     field_order = ("reason", "typed_name")
 
 
 @admin.register(Agency)
-class AgencyAdmin(ChangingAdmin):
+class AgencyAdmin(WritableAdmin):
     form = AgencyForm
     list_display = ("name", "status", "id", "sub_account_count", "max_sub_accounts", "created_at")
     list_filter = ("status",)
@@ -97,7 +113,7 @@ class AgencyAdmin(ChangingAdmin):
             saved = change_agency(agency=obj, by=staff_actor(request), **values)
         else:
             saved = create_agency(by=staff_actor(request), **values)
-        copy_fields(saved, obj)
+        copy_model_fields(saved, obj)
 
     def get_urls(self) -> list[URLPattern]:
         own = self.admin_site.admin_view
@@ -153,3 +169,99 @@ class AgencyAdmin(ChangingAdmin):
         if not self.has_change_permission(request, agency):
             raise PermissionDenied
         return agency
+
+
+@admin.register(Domain)
+class DomainAdmin(WritableAdmin):
+    list_display = ("host", "state", "is_primary", "agency", "finding", "points_here", "checked_at", "failing_since")
+    list_select_related = ("agency",)
+    list_filter = ("state", "finding")
+    search_fields = ("host",)
+    search_help_text = "The beginning of a host."
+    fields = readonly_fields = (
+        "uuid",
+        "agency",
+        "host",
+        "state",
+        "is_primary",
+        "verified_at",
+        "finding",
+        "found_texts",
+        "found_addresses",
+        "points_here",
+        "checked_at",
+        "next_check_at",
+        "failing_since",
+        "created_at",
+    )
+
+    def search(self, queryset: "QuerySet[Domain]", term: str) -> "QuerySet[Domain]":
+        return queryset.filter(host__startswith=term.lower())
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return super().has_change_permission(request)
+
+    def name_to_type(self, obj: Any) -> str:
+        return str(obj.host) if obj else ""
+
+    def delete_model(self, request: HttpRequest, obj: Domain) -> None:
+        remove_domain(domain=obj, by=staff_actor(request))
+
+
+WAITING, FANNED_OUT = "waiting", "fanned out"
+
+
+class EventStatusFilter(admin.SimpleListFilter):
+    title = parameter_name = "status"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(WAITING, "Waiting"), (FANNED_OUT, "Fanned out")]
+
+    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
+        return queryset.filter(fanned_out_at__isnull=self.value() == WAITING) if self.value() else queryset
+
+
+class EventDayFilter(DayFilter):
+    def of_day(self, queryset: Any, day: date) -> Any:
+        """Return a day's events by a range of ids, which rise with time, give or take a minute of transaction."""
+        start = datetime.combine(day, time(), UTC)
+        ends = (start - timedelta(minutes=1), start + timedelta(days=1, minutes=1))
+        first, end = (
+            first_id_since(moment, table="agency_event", column="occurred_at", first=0, end=LARGEST_ID)
+            for moment in ends
+        )
+        numbered = queryset.filter(pk__gte=first, pk__lt=end)
+        return numbered.filter(occurred_at__gte=start, occurred_at__lt=start + timedelta(days=1))
+
+
+@admin.register(Event)
+class EventAdmin(FilteredRecordAdmin):
+    list_display = ("name", "status", "uuid", "agency", "occurred_at", "fanned_out_at")
+    list_select_related = ("agency",)
+    list_filter = (AgencyFilter, EventStatusFilter, EventDayFilter)
+    fields = (
+        "uuid",
+        "agency",
+        "workspace_id",
+        "name",
+        "workspace_uuid",
+        "occurred_at",
+        "status",
+        "fanned_out_at",
+        "envelope",
+    )
+    readonly_fields = ("status", "envelope")
+
+    @admin.display
+    def status(self, event: Event) -> str:
+        return FANNED_OUT if event.fanned_out_at else WAITING
+
+    @admin.display
+    def envelope(self, event: Event) -> SafeString:
+        return format_html("<pre>{}</pre>", json.dumps(json.loads(bytes(event.body)), indent=2, ensure_ascii=False))

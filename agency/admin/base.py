@@ -1,5 +1,6 @@
-"""What all support admin pages share: bounded lists, exact searches, changes through services only."""
+"""What all support admin pages share: bounded lists, exact searches, filters, changes through services only."""
 
+from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 from uuid import UUID
 
@@ -13,11 +14,13 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.functional import cached_property
 
 from agency.actors import Actor
+from agency.models import Agency
 from agency.request_actor import user_actor
-from agency.services.people.names import MESSAGE, holds_web_address
+from agency.services.agencies import MESSAGE, holds_web_address
 from config.api.requests import parse_uuid
 from config.api.text_fields import is_valid_email
 from config.errors import DomainError
@@ -52,7 +55,7 @@ class NamedForm(RowForm):
         return name
 
 
-class TypedNameForm(forms.Form):
+class ConfirmByNameForm(forms.Form):
     """Asks for the object's name, so that a dangerous change happens neither by a slip nor to another object."""
 
     typed_name = forms.CharField(max_length=500, widget=forms.TextInput(attrs={**TEXT, "autocomplete": "off"}))
@@ -77,7 +80,7 @@ class BoundedPaginator(_Paginator):
         return rows.order_by().values("pk")[:MOST_ROWS].count()
 
 
-class DeclaredLookups(_ModelAdmin):
+class RestrictedLookups(_ModelAdmin):
     """A list whose address may contain only its declared filters and `linked_by`.
 
     Django itself accepts any column of the table, such as `?password__startswith=…`. Somebody could read a secret
@@ -88,10 +91,10 @@ class DeclaredLookups(_ModelAdmin):
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
         declared = self.get_list_filter(request) if request else ()
-        return lookup in self.linked_by or any(lookup in parameters_of(one) for one in declared)
+        return lookup in self.linked_by or any(lookup in lookup_parameters(one) for one in declared)
 
 
-def parameters_of(declared: Any) -> set[str]:
+def lookup_parameters(declared: Any) -> set[str]:
     """Return the parameters that an entry of `list_filter` reads: those of its class, or the column's lookups."""
     if isinstance(declared, type) and issubclass(declared, admin.SimpleListFilter):
         return {str(declared.parameter_name)}
@@ -99,7 +102,7 @@ def parameters_of(declared: Any) -> set[str]:
     return {f"{column}{look_up}" for look_up in ("", "__exact", "__id__exact", "__isnull", "__gte", "__lt")}
 
 
-class SupportAdmin(DeclaredLookups):
+class SupportAdmin(RestrictedLookups):
     """Lists the newest rows first by primary key; searches use an index."""
 
     ordering = ("-pk",)
@@ -128,7 +131,7 @@ class SupportAdmin(DeclaredLookups):
         return False
 
 
-class RecordAdmin(SupportAdmin):
+class ReadOnlyAdmin(SupportAdmin):
     """Rows that support may read but not change."""
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
@@ -138,7 +141,7 @@ class RecordAdmin(SupportAdmin):
         return False
 
 
-class ChangingAdmin(SupportAdmin):
+class WritableAdmin(SupportAdmin):
     """Rows that support may change; the page with the form shows why a change was refused."""
 
     def changeform_view(
@@ -162,7 +165,7 @@ class ChangingAdmin(SupportAdmin):
     ) -> HttpResponse:
         """Ask for the name, then let the service remove the row; Django itself asks only for a click."""
         found = self.get_object(request, unquote(object_id))
-        form = TypedNameForm(self.name_to_type(found), request.POST or None)
+        form = ConfirmByNameForm(self.name_to_type(found), request.POST or None)
         is_allowed = found is not None and self.has_delete_permission(request, found)
         if request.method == "POST" and is_allowed and not form.is_valid():
             return self.refuse(request, NOT_THE_NAME)
@@ -197,7 +200,68 @@ def staff_actor(request: HttpRequest) -> Actor:
     return user_actor(request, request.user, kind="staff")
 
 
-def copy_fields(source: Model, target: Model) -> None:
+def copy_model_fields(source: Model, target: Model) -> None:
     """Copy the row that a service has written onto the admin's own instance."""
     for field in target._meta.concrete_fields:
         setattr(target, field.attname, getattr(source, field.attname))
+
+
+MOST_AGENCIES = 100
+DAYS = 31
+LARGEST_ID = 2**63 - 1
+
+
+class AgencyFilter(admin.SimpleListFilter):
+    """Filters by agency. The list offers the first hundred by name; every agency's own page links to its rows."""
+
+    title = "agency"
+    parameter_name = "agency__id__exact"
+
+    def lookups(self, request: HttpRequest, model_admin: _ModelAdmin) -> list[tuple[str, str]]:
+        agencies = Agency.objects.order_by("name_key").only("pk", "name")
+        offered = list(agencies[:MOST_AGENCIES])
+        chosen = self._number()
+        if chosen is not None and chosen not in {agency.pk for agency in offered}:
+            offered += agencies.filter(pk=chosen)
+        return [(str(agency.pk), agency.name) for agency in offered]
+
+    def queryset(self, request: HttpRequest, queryset: "QuerySet[Any]") -> "QuerySet[Any]":
+        """Filter by a range; with an equality the planner could walk through all newer rows of other agencies."""
+        if self.value() is None:
+            return queryset
+        number = self._number()
+        return queryset.none() if number is None else queryset.filter(agency_id__gte=number, agency_id__lte=number)
+
+    def _number(self) -> int | None:
+        value = self.value() or ""
+        return min(int(value), LARGEST_ID) if value.isascii() and value.isdigit() and len(value) < 30 else None
+
+
+class DayFilter(admin.SimpleListFilter):
+    """Filters by one day in UTC."""
+
+    title = "day (UTC)"
+    parameter_name = "day"
+
+    def lookups(self, request: HttpRequest, model_admin: _ModelAdmin) -> list[tuple[str, str]]:
+        today = timezone.now().date()
+        days = [(today - timedelta(days=ago)).isoformat() for ago in range(DAYS)]
+        return [(day, day) for day in days]
+
+    def queryset(self, request: HttpRequest, queryset: "QuerySet[Any]") -> "QuerySet[Any]":
+        if self.value() is None:
+            return queryset
+        if self.value() not in {day for day, _ in self.lookup_choices}:
+            return queryset.none()
+        return self.of_day(queryset, date.fromisoformat(self.value() or ""))
+
+    def of_day(self, queryset: "QuerySet[Any]", day: date) -> "QuerySet[Any]":
+        """Return the rows of a day. Each list overrides this."""
+        raise NotImplementedError
+
+
+class FilteredRecordAdmin(ReadOnlyAdmin):
+    """Records with an agency; when one agency is chosen, the order follows the index of its rows."""
+
+    def get_ordering(self, request: HttpRequest) -> tuple[str, ...]:
+        return ("agency_id", "-pk") if AgencyFilter.parameter_name in request.GET else ("-pk",)

@@ -11,18 +11,24 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllow
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 
-from agency.admin.base import ChangingAdmin, DeclaredLookups, NamedForm, TypedNameForm, copy_fields, staff_actor
+from agency.admin.base import (
+    ConfirmByNameForm,
+    NamedForm,
+    RestrictedLookups,
+    WritableAdmin,
+    copy_model_fields,
+    staff_actor,
+)
 from agency.models import User
-from agency.services.people.agencies import only_agency_of
-from agency.services.people.passwords import request_password_reset
-from agency.services.people.two_factor import has_two_factor, reset_two_factor
-from agency.services.people.users import change_user, invite_user
+from agency.services.members import change_user, invite_user
+from agency.services.passwords import only_agency_of, queue_password_reset_mail
+from agency.services.two_factor import has_two_factor, reset_two_factor
 
 admin.site.unregister(Group)
 
 
 @admin.register(Group)
-class SupportGroupAdmin(DeclaredLookups, GroupAdmin):
+class SupportGroupAdmin(RestrictedLookups, GroupAdmin):
     """Groups of rights, as in Django's own admin."""
 
 
@@ -43,7 +49,7 @@ class NewUserForm(NamedForm):
 
 
 @admin.register(User)
-class UserAdmin(ChangingAdmin):
+class UserAdmin(WritableAdmin):
     """Only superusers grant rights, invite colleagues and change the accounts of support staff."""
 
     form = PersonForm
@@ -81,7 +87,7 @@ class UserAdmin(ChangingAdmin):
     def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
         save = change_user if change else invite_user
         values = {"user": obj, **form.cleaned_data} if change else form.cleaned_data
-        copy_fields(save(by=staff_actor(request), **values), obj)
+        copy_model_fields(save(by=staff_actor(request), **values), obj)
 
     def get_urls(self) -> list[URLPattern]:
         own = self.admin_site.admin_view
@@ -102,7 +108,7 @@ class UserAdmin(ChangingAdmin):
     def two_factor_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Reset the two-factor of a person who has lost it, once their address has been typed."""
         user = self._changeable(request, pk)
-        form = TypedNameForm(user.email, request.POST or None)
+        form = ConfirmByNameForm(user.email, request.POST or None)
         if form.is_valid():
             was_on = reset_two_factor(user=user, by=staff_actor(request))
             done = "is reset, and an e-mail tells them" if was_on else "was not set up"
@@ -121,7 +127,7 @@ class UserAdmin(ChangingAdmin):
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
         user = self._changeable(request, pk)
-        request_password_reset(email=user.email, agency=only_agency_of(user))
+        queue_password_reset_mail(email=user.email, agency=only_agency_of(user))
         return self.done(request, user, f"{user.email} gets an e-mail with a link to set a password.")
 
 

@@ -1,16 +1,18 @@
-"""An agency, which resells the service under its own brand, and the people who run it."""
+"""An agency, which resells the service under its own brand: its people, keys, plans and add-ons; and the switches."""
 
 import uuid
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Now
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from agency.models.people.users import User
+from agency.models.users import User
+from config.api.keys import LONGEST_NETWORK
 
 
 class Agency(models.Model):
@@ -96,3 +98,143 @@ class Member(models.Model):
     @property
     def may_change_things(self) -> bool:
         return self.role in {self.Role.OWNER, self.Role.ADMIN}
+
+
+EXPIRES = Q(revoked_at=None, expires_at__isnull=False, replaced_by=None)
+
+
+class KeyQuerySet(models.QuerySet[Any]):
+    def live(self) -> Self:
+        """Return the keys that are neither revoked nor, by the database's clock, expired."""
+        return self.filter(Q(expires_at=None) | Q(expires_at__gt=Now()), revoked_at=None)
+
+
+class APIKey(models.Model):
+    """A key with which programs call; `key_hash` is its SHA-256 (32 bytes), `prefix` its first 12 characters.
+
+    It works from `allowed_networks`, or from anywhere if that is empty, until `expires_at` if that is set. A rolled key
+    is `replaced_by` its successor.
+    """
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    name = models.CharField(max_length=120)
+    key_hash = models.BinaryField(unique=True)
+    prefix = models.CharField(max_length=12)
+    created_by = models.CharField(max_length=254, blank=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    last_used_at = models.DateTimeField(null=True, blank=True, editable=False)
+    revoked_at = models.DateTimeField(null=True, blank=True, editable=False)
+    expires_at = models.DateTimeField(null=True, blank=True, editable=False)
+    allowed_networks = ArrayField(
+        models.CharField(max_length=LONGEST_NETWORK), default=list, blank=True, editable=False
+    )
+    replaced_by = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="replaces")
+
+    objects: ClassVar[KeyQuerySet] = KeyQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
+
+    class Meta:
+        abstract = True
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.prefix}…)"
+
+    @property
+    def is_expired(self) -> bool:
+        return self.expires_at is not None and self.expires_at <= timezone.now()
+
+    @property
+    def is_live(self) -> bool:
+        return self.revoked_at is None and not self.is_expired
+
+    @property
+    def state(self) -> str:
+        """Whether the key works, in one word for support."""
+        if self.revoked_at:
+            return "revoked"
+        return "expired" if self.is_expired else "live"
+
+
+class AgencyKey(APIKey):
+    """A key of the agency's own systems."""
+
+    agency = models.ForeignKey(Agency, on_delete=models.PROTECT, related_name="keys")
+    can_copy = models.BooleanField(default=False, verbose_name="may copy automations out of sub-accounts")
+    can_make_keys = models.BooleanField(default=False, verbose_name="may make API keys of sub-accounts")
+
+    class Meta:
+        verbose_name = "agency API key"
+        indexes = [models.Index(fields=["id"], condition=EXPIRES, name="agency_key_that_expires")]
+
+
+class CatalogueItem(models.Model):
+    """A plan or an add-on; `limits` has the form that `agency.limits` describes.
+
+    Archived items can no longer be assigned.
+    """
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    name = models.CharField(max_length=120)
+    name_key = models.CharField(max_length=480, editable=False)
+    description = models.CharField(max_length=500, blank=True)
+    limits = models.JSONField()
+    archived_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        abstract = True
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Plan(CatalogueItem):
+    """A base plan; a sub-account has one or none. New sub-accounts get the default plan if none is named."""
+
+    agency = models.ForeignKey(Agency, on_delete=models.PROTECT, related_name="plans")
+    is_default = models.BooleanField(default=False, db_default=False, editable=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["agency"], condition=Q(is_default=True), name="plan_one_default_per_agency"
+            ),
+            models.CheckConstraint(
+                condition=Q(is_default=False) | Q(archived_at=None), name="plan_default_is_not_archived"
+            ),
+            models.UniqueConstraint(
+                fields=["agency", "name_key"], condition=Q(archived_at=None), name="plan_name_once_per_agency"
+            ),
+        ]
+
+
+class Addon(CatalogueItem):
+    """An add-on; a sub-account may hold any number of add-ons, each once."""
+
+    agency = models.ForeignKey(Agency, on_delete=models.PROTECT, related_name="addons")
+
+    class Meta:
+        verbose_name = "add-on"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["agency", "name_key"], condition=Q(archived_at=None), name="addon_name_once_per_agency"
+            ),
+        ]
+
+
+class Switch(models.Model):
+    """One switch; a missing row means on."""
+
+    class Name(models.TextChoices):
+        AGENCY_API = "agency_api", _("Reseller API")
+        WORKSPACE_API = "workspace_api", _("Workspace API")
+
+    name = models.CharField(max_length=40, primary_key=True, choices=Name)
+    enabled = models.BooleanField(default=True)
+    reason = models.CharField(max_length=500, blank=True)
+    changed_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        verbose_name_plural = "switches"
+
+    def __str__(self) -> str:
+        return f"{self.get_name_display()}: {'on' if self.enabled else 'off'}"

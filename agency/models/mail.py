@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from agency.models.agencies import Agency
-from agency.models.people.invitations import Invitation
+from agency.models.people import Invitation
 from config.smtp import Step
 
 STEPS = {

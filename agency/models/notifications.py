@@ -64,7 +64,7 @@ class NotificationEvent(models.Model):
         return self.tenant.audience
 
 
-class Way(models.TextChoices):
+class DeliveryMethod(models.TextChoices):
     """How a person receives notifications of one kind."""
 
     OFF = "off", _("Not at all")
@@ -87,7 +87,7 @@ class Notification(models.Model):
     kind = models.CharField(max_length=60)
     created_at = models.DateTimeField()
     read_at = models.DateTimeField(null=True)
-    way = models.CharField(max_length=10, choices=Way)
+    way = models.CharField(max_length=10, choices=DeliveryMethod)
     mail_due_at = models.DateTimeField(null=True)
     mailed_at = models.DateTimeField(null=True)
 
@@ -129,7 +129,7 @@ class NotificationPreference(models.Model):
     )
     area = models.UUIDField()
     kind = models.CharField(max_length=60)
-    way = models.CharField(max_length=10, choices=Way)
+    way = models.CharField(max_length=10, choices=DeliveryMethod)
 
     class Meta:
         constraints = [

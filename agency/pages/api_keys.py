@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agency.pages.forms.fields import MultilineField
+from agency.pages.forms import MultilineField
 from agency.pages.tables import Column, Table
 from agency.services.keys import LONGEST_LIFE, KeyLimits
 from config.api.keys import LONGEST_NETWORK, MOST_NETWORKS, parse_network
@@ -101,7 +101,7 @@ class RollForm(forms.Form):
         return now + timedelta(hours=hours) if hours else None
 
 
-def roll_form(*, name: str, prefix: str) -> dict[str, Any]:
+def roll_page_context(*, name: str, prefix: str) -> dict[str, Any]:
     """Return the texts of the form that asks before a key is rolled."""
     return {
         "heading": _("Roll %(name)s?") % {"name": name},
@@ -116,7 +116,7 @@ def live_keys_first(keys: "QuerySet[Any]") -> "QuerySet[Any]":
     return keys.order_by(IS_OVER, F("revoked_at").desc(nulls_first=True), "-created_at", "-id")
 
 
-def revocation_form(*, name: str, prefix: str, warning: str) -> dict[str, Any]:
+def revocation_page_context(*, name: str, prefix: str, warning: str) -> dict[str, Any]:
     """Return the texts of the form that asks before a key is revoked."""
     return {
         "heading": _("Revoke %(name)s?") % {"name": name},

@@ -9,8 +9,8 @@ from django.shortcuts import redirect
 from django.template.loader import render_to_string
 from django.utils.translation import gettext_lazy as _
 
-from agency.pages.branding.look import look_of, remembered_look
-from agency.pages.forms.kept_data import Outcome, answer_signed_out, keep_form_data, remember_browser
+from agency.pages.branding import cached_theme, theme_of_host
+from agency.pages.form_drafts import DraftOutcome, answer_signed_out, remember_browser, save_form_draft
 from config.api.errors import (
     RETRY_AFTER_SECONDS,
     SERVER_ERROR,
@@ -47,7 +47,7 @@ def is_api(request: HttpRequest) -> bool:
 def error_page(request: HttpRequest, status: int) -> HttpResponse:
     """Render an error page in the host's theme; for a fault of ours, in a theme that needs no query."""
     title, advice = MESSAGES[status]
-    look = look_of(request) if status < FAULTS else remembered_look(request)
+    look = theme_of_host(request) if status < FAULTS else cached_theme(request)
     context = {"title": title, "advice": advice, "status": status, "request_id": request_id.get(), "look": look}
     return HttpResponse(render_to_string("pages/error.html", context), status=status)
 
@@ -84,7 +84,7 @@ def _unavailable(request: HttpRequest, fault: BaseException) -> HttpResponse:
     return answer
 
 
-def comes_from_here(request: HttpRequest) -> bool:
+def is_same_origin(request: HttpRequest) -> bool:
     """Return whether the browser's headers say that a page of ours sent this."""
     site = request.headers.get("Sec-Fetch-Site")
     if site is not None:
@@ -99,12 +99,12 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     for whom it was shown. Nothing is changed.
     """
     view: Any = getattr(request.resolver_match and request.resolver_match.func, "view_class", None)
-    if not hasattr(view, "address_of_form") or not comes_from_here(request):
+    if not hasattr(view, "address_of_form") or not is_same_origin(request):
         return error_page(request, 403)
     page = view.address_of_form(request)
     if not request.user.is_authenticated:
         return answer_signed_out(request, page=page, keeps=view.keeps_form_data)
-    if not view.keeps_form_data or keep_form_data(request, page) is not Outcome.KEPT:
+    if not view.keeps_form_data or save_form_draft(request, page) is not DraftOutcome.KEPT:
         return error_page(request, 403)
     response = redirect(page)
     remember_browser(request, response)

@@ -12,18 +12,18 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agency.models import Notification, User
-from agency.models.notifications import Way
+from agency.models.notifications import DeliveryMethod
 from agency.notification_kinds import NotificationKind
-from agency.pages.forms.page import FormView
-from agency.pages.lists import LARGEST_ID, KeysetPage, keyset_page
-from agency.pages.signed_in import SignedInView, person_of
+from agency.pages.pagination import LARGEST_ID, KeysetPage, keyset_page
 from agency.pages.tables import Column, Filter, ListPage, Table
-from agency.services.notifications.preferences import preferences_of, set_preferences
-from agency.services.notifications.reading import (
+from agency.pages.views import FormView, SignedInView, person_of
+from agency.services.notifications.delivery import (
     count_unread,
     mark_all_read,
     mark_read,
     notifications_of,
+    preferences_of,
+    set_preferences,
 )
 from config.api.requests import parse_clamped_number
 
@@ -105,7 +105,7 @@ class NotificationsReadPage(NotificationPage):
 class PreferencesForm(forms.Form):
     """A row for each kind, with the delivery methods that it allows."""
 
-    def __init__(self, data: Any, *, kinds: Collection[NotificationKind], initial: dict[str, Way]) -> None:
+    def __init__(self, data: Any, *, kinds: Collection[NotificationKind], initial: dict[str, DeliveryMethod]) -> None:
         super().__init__(data, initial=initial)
         for kind in kinds:
             self.fields[kind.name] = forms.ChoiceField(
@@ -126,9 +126,9 @@ class NotificationSettingsPage(FormView[PreferencesForm], NotificationPage):
         return PreferencesForm(data, kinds=kinds, initial=initial)
 
     def save(self, form: PreferencesForm) -> HttpResponse:
-        ways = {name: Way(value) for name, value in form.cleaned_data.items()}
+        ways = {name: DeliveryMethod(value) for name, value in form.cleaned_data.items()}
         set_preferences(user=person_of(self.request), area=self.area_id, kinds=self.notification_kinds, ways=ways)
         return self.done(_("Your preferences are kept."), self.nav)
 
     def context(self) -> dict[str, Any]:
-        return {"heading": _("Notification preferences"), "ways": Way.choices}
+        return {"heading": _("Notification preferences"), "ways": DeliveryMethod.choices}

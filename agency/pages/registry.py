@@ -2,10 +2,13 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Protocol, Self, TypeVar
 
 from django.db.models import Exists, Q, TextChoices
+from django.template.loader import render_to_string
 from django.utils.functional import Promise
+from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
 from agency.models import Agency, User
@@ -81,7 +84,7 @@ class FirstStep:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Concern:
+class Alert:
     """Something that needs attention: a sentence, and the address of the page where it is solved."""
 
     text: StrOrPromise
@@ -90,12 +93,12 @@ class Concern:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConcernSource:
+class AlertSource:
     """The concerns that one app finds at an agency, in a bounded number of statements."""
 
     name: str
     order: int
-    concerns: Callable[[Agency], Iterable[Concern]]
+    concerns: Callable[[Agency], Iterable[Alert]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +123,7 @@ class ActivityTarget:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Belonging:
+class Membership:
     """A membership of a person: posting `value` as `field` to `open_url` switches to it.
 
     `leave_url` is the page on which the person leaves it.
@@ -135,7 +138,7 @@ class Belonging:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LandingPlace:
+class LandingPage:
     """A part of the product in which people can arrive after signing in, if it is open to them.
 
     Both functions take a person and the id of the agency whose host it is: None on the installation's host, which shows
@@ -146,13 +149,13 @@ class LandingPlace:
     url_name: str
     order: int
     is_open: Callable[[User, int | None], bool]
-    belongings: Callable[[User, int | None], Iterable[Belonging]] = lambda *_: ()
+    belongings: Callable[[User, int | None], Iterable[Membership]] = lambda *_: ()
 
 
 console_menu = Registry[MenuEntry](
     "entries of the console's menu",
     called=(
-        "`written_menu` reads them once in a process for each page of the menu and language; the console's search "
+        "`render_menu` reads them once in a process for each page of the menu and language; the console's search "
         "reads them too"
     ),
     transaction="none",
@@ -161,13 +164,13 @@ console_menu = Registry[MenuEntry](
 dashboard_menu = Registry[MenuEntry](
     "entries of the dashboard's menu",
     called=(
-        "`written_menu` reads them once in a process for each page of the menu and language; a new workspace "
+        "`render_menu` reads them once in a process for each page of the menu and language; a new workspace "
         "opens the first page"
     ),
     transaction="none",
     failure="cannot happen: the items are data",
 )
-concern_sources = Registry[ConcernSource](
+alert_sources = Registry[AlertSource](
     "sources of concerns",
     called=(
         "`concerns_of` calls each for the console's home page, and `health` for support's overview of an agency, "
@@ -188,10 +191,10 @@ first_steps = Registry[FirstStep](
     transaction="none",
     failure="the page answers 500",
 )
-landing_places = Registry[LandingPlace](
+landing_pages = Registry[LandingPage](
     "landing places",
     called=(
-        "`landing_page_of` and `keep_landing` call `is_open` of each, by their `order`; the page of invitations "
+        "`landing_page_of` and `pin_landing_page` call `is_open` of each, by their `order`; the page of invitations "
         "calls `belongings`"
     ),
     transaction="none",
@@ -234,3 +237,14 @@ def in_sections(entries: Iterable[MenuEntry]) -> list[MenuSection]:
     ordered = in_order(entries)
     sections = [MenuSection(part.label, [entry for entry in ordered if entry.section == part]) for part in Section]
     return [section for section in sections if section.entries]
+
+
+def render_menu(template: str, entries: Registry[MenuEntry], nav: str) -> str:
+    """Render a menu with the entry `nav` as the current one."""
+    return render_menu_once(template, entries, nav, get_language())
+
+
+@lru_cache(maxsize=1024)
+def render_menu_once(template: str, entries: Registry[MenuEntry], nav: str, language: str | None) -> str:
+    """Render a menu once for each language and process, as all its entries are there once the apps are loaded."""
+    return render_to_string(template, {"menu": in_sections(entries), "nav": nav})

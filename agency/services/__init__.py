@@ -7,6 +7,7 @@ from agency.services.agencies import (
     require_two_factor,
     restore_agency,
     set_language,
+    set_switch,
     suspend_agency,
 )
 from agency.services.brands import (
@@ -23,12 +24,16 @@ from agency.services.catalogue import (
     PlanIsDefault,
     PlanLimitReached,
     PlanNotFound,
+    SignUpNeedsPlan,
     SignUpTakesPlan,
     archive_item,
+    change_sign_up,
     choose_default_plan,
     create_addon,
     create_plan,
     default_plan_of,
+    open_sign_up_of,
+    sign_up_settings_of,
     update_item,
 )
 from agency.services.events import (
@@ -39,21 +44,7 @@ from agency.services.events import (
     subscribed_events,
     write_event,
 )
-from agency.services.keys import KeyNotFound, issue_agency_key, revoke_agency_key, roll_agency_key
-from agency.services.mail.queue import queue_mail, queue_to_address
-from agency.services.mail.sending import send_due_mail, send_due_mails, send_next_mail
-from agency.services.mail.settings import (
-    MailNotFound,
-    change_mail_server,
-    change_sender,
-    mail_settings_of,
-    remove_mail_server,
-    send_mail_again,
-    set_carries_account_links,
-)
-from agency.services.mail.testing import request_test_mail
-from agency.services.mail.turns import due_mail
-from agency.services.people.invitations import (
+from agency.services.invitations import (
     InvitationEnded,
     InvitationNotFound,
     accept_invitation,
@@ -63,9 +54,20 @@ from agency.services.people.invitations import (
     send_invitation_again,
     withdraw_invitation,
 )
-from agency.services.people.members import MemberNotFound, add_member, change_role, remove_member
-from agency.services.sign_up import SignUpNeedsPlan, change_sign_up, open_sign_up_of, sign_up_settings_of
-from agency.services.switches import set_switch
+from agency.services.keys import KeyNotFound, issue_agency_key, revoke_agency_key, roll_agency_key
+from agency.services.mail.queue import lease_next_mail, queue_mail, queue_to_address
+from agency.services.mail.sending import send_due_mail, send_due_mails, send_next_mail
+from agency.services.mail.settings import (
+    MailNotFound,
+    change_mail_server,
+    change_sender,
+    mail_settings_of,
+    remove_mail_server,
+    request_test_mail,
+    send_mail_again,
+    set_carries_account_links,
+)
+from agency.services.members import MemberNotFound, add_member, change_role, remove_member
 
 __all__ = [
     "AddonLimitReached",
@@ -97,10 +99,10 @@ __all__ = [
     "create_plan",
     "decline_invitation",
     "default_plan_of",
-    "due_mail",
     "envelope",
     "invite_member",
     "issue_agency_key",
+    "lease_next_mail",
     "mail_settings_of",
     "open_sign_up_of",
     "picture_named",

@@ -1,22 +1,89 @@
-"""Changes of agencies themselves: created, renamed, set up, suspended and restored."""
+"""Changes of agencies themselves and of the fleet-wide switches, and the rule for names of agencies and people."""
 
+import re
+import unicodedata
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.conf import settings
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.db.models.functions import Now
 
 from agency.actors import Actor
-from agency.models import Agency, Member
-from agency.services.activity import record_activity
-from agency.services.activity.fields import changes_to
-from agency.services.domains.hosts import tell_all_to_read_anew
-from agency.services.people.names import require_plain_names
+from agency.models import Agency, Member, Switch
+from agency.services.activity import changes_to, record_activity
+from agency.services.hosts import notify_host_change
 from config.db import name_key
 from config.errors import InvalidInput
 from config.hooks import Registry
+
+READ = "SELECT enabled FROM agency_switch WHERE name = %s"
+
+
+def switch_is_on(name: Switch.Name) -> bool:
+    """Read a fleet-wide switch; a missing row means on."""
+    with connection.cursor() as cursor:
+        cursor.execute(READ, [name])
+        row = cursor.fetchone()
+    return row is None or bool(row[0])
+
+
+@transaction.atomic
+def set_switch(*, name: str, enabled: bool, reason: str, by: Actor) -> Switch:
+    """Switch a surface on or off for everybody, from the next request on."""
+    switch, _ = Switch.objects.select_for_update(no_key=True).get_or_create(name=name)
+    if (switch.enabled, switch.reason) == (enabled, reason):
+        return switch
+    switch.enabled, switch.reason = enabled, reason
+    switch.save()
+    action = "switch.turned_on" if enabled else "switch.turned_off"
+    target = ("switch", name, switch.get_name_display())
+    record_activity(by=by, action=action, agency_id=None, target=target, details={"reason": reason})
+    return switch
+
+
+MESSAGE = "A name must not hold a web address."
+# What mail programs turn into links: an address with its scheme, `www.`, a host with a path, a bare host. A bare host
+# counts if it ends in the domain of a country or in a common domain, so that `Dr.Smith` and `Hair.Nails` stay names.
+COMMON_ENDS = re.compile(
+    r"""
+    academy | agency | app | art | asia | beauty | best | bid | biz | blog | business | buzz | cafe | care |
+    cash | center | chat | city | click | cloud | club | codes | coffee | com | community | company |
+    consulting | cool | cyou | deals | design | dev | digital | direct | edu | email | events | example |
+    exchange | expert | finance | fit | fun | fund | fyi | games | global | gmbh | gov | group | guru |
+    health | help | host | house | icu | info | ink | int | international | invalid | jobs | life | limited
+    | link | live | lol | ltd | market | marketing | media | men | mil | mobi | money | monster | museum |
+    name | net | network | news | ninja | one | online | org | page | party | photos | plus | press | pro |
+    promo | pub | quest | realty | ren | rest | restaurant | review | rip | rocks | run | sale | salon | sbs
+    | school | science | services | shop | site | skin | social | software | solutions | space | store |
+    stream | studio | style | support | surf | systems | tax | team | tech | tel | test | tips | today |
+    tokyo | tools | top | tours | town | trade | trading | travel | vip | wang | watch | webcam | website |
+    wiki | win | wine | work | works | world | wtf | xin | xxx | xyz | yoga | zip | zone
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+SCHEME = re.compile(r"[a-z0-9]://|\bmailto:\S|\bwww\d*\.\w", re.IGNORECASE)
+HOST = re.compile(r"(?<![\w@.-])(?:[\w-]+\.)+([^\W\d_]{2,}|xn--[\w-]+)\.?(?![\w@-])([/:?#]?)")
+
+
+def holds_web_address(text: str) -> bool:
+    """Return whether a mail program would make a link of some part of a text."""
+    seen = "".join(one for one in unicodedata.normalize("NFKC", text) if unicodedata.category(one) != "Cf")
+    seen = seen.replace("\u3002", ".")
+    return bool(SCHEME.search(seen)) or any(_is_address(found) for found in HOST.finditer(seen))
+
+
+def require_no_web_addresses(**names: str) -> None:
+    """Raise `InvalidInput` for the first of these fields (`owner__name` for `owner.name`) that holds a web address."""
+    for field, name in names.items():
+        if holds_web_address(name):
+            raise InvalidInput(MESSAGE, field=field.replace("__", "."))
+
+
+def _is_address(host: re.Match[str]) -> bool:
+    end, more = host[1], host[2]
+    return len(end) == 2 or more == "/" or end.lower().startswith("xn--") or bool(COMMON_ENDS.fullmatch(end))
 
 
 class AgencyNameTaken(InvalidInput):
@@ -59,7 +126,7 @@ def lock_agencies(pks: Collection[int]) -> dict[int, Agency]:
 @transaction.atomic
 def create_agency(*, name: str, by: Actor, max_sub_accounts: int | None = None) -> Agency:
     """Create an agency; the name must be free and hold no web address."""
-    require_plain_names(name=name)
+    require_no_web_addresses(name=name)
     try:
         with transaction.atomic():
             agency = Agency.objects.create(
@@ -74,7 +141,7 @@ def create_agency(*, name: str, by: Actor, max_sub_accounts: int | None = None) 
 @transaction.atomic
 def change_agency(*, agency: Agency, name: str, max_sub_accounts: int | None, by: Actor) -> Agency:
     """Rename an agency or change how many sub-accounts it may hold (None for no limit)."""
-    require_plain_names(name=name)
+    require_no_web_addresses(name=name)
     agency = Agency.objects.select_for_update(no_key=True).get(pk=agency.pk)
     values = {"name": name.strip(), "name_key": name_key(name), "max_sub_accounts": max_sub_accounts}
     changed = {field: value for field, value in values.items() if getattr(agency, field) != value}
@@ -119,7 +186,7 @@ def set_language(*, agency: Agency, language: str, by: Actor) -> Agency:
         changes = {"language": (agency.language, language)}
         agency.language = language
         agency.save(update_fields=["language"])
-        tell_all_to_read_anew()
+        notify_host_change()
         target = ("agency", agency.uuid, agency.name)
         action = "agency.language_changed"
         record_activity(by=by, action=action, agency_id=agency.id, target=target, changes=changes)

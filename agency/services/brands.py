@@ -1,23 +1,119 @@
-"""An agency's brand: the colour from which all others follow, its logo for both themes, its favicon."""
+"""An agency's brand: its colour, its logo for both themes, its favicon, drawn from uploaded pictures."""
 
 import hashlib
+import logging
 import re
-from typing import Any, Final
+import struct
+import subprocess
+import sys
+from collections.abc import Iterator
+from io import BytesIO
+from threading import BoundedSemaphore
+from typing import Any, Final, Literal, NamedTuple, cast
 
 from django.db import transaction
+from PIL import Image
 
 from agency.actors import Actor
 from agency.models import Agency, Brand
-from agency.models.branding.brands import BYTES, PictureKind
-from agency.services.activity import record_activity
-from agency.services.activity.fields import Changes
-from agency.services.pictures import DrawnPicture, NoPicture, Work, draw, icon_of_own, main_colours
+from agency.models.branding import PICTURE_BYTE_FIELDS, PictureKind
+from agency.services import picture_program
+from agency.services.activity import Changes, record_activity
 from config.errors import InvalidInput
+
+logger = logging.getLogger(__name__)
+
+MOST_BYTES = 1024 * 1024
+TOO_LARGE = "The file is larger than 1 MiB."
+TOO_MUCH_WORK: Final = "The picture takes too much work to draw. Save it anew."
+MOST_CPU_SECONDS: Final = 5
+# By the wall clock, for a machine so busy that the limit of work is not reached.
+LONGEST_SECONDS: Final = 20.0
+AT_ONCE: Final = BoundedSemaphore(2)
+# A colour that a logo suggests covers at least this share of it, and is neither black nor white nor grey.
+LEAST_SHARE: Final = 0.02
+LEAST_SATURATION: Final = 60
+MOST_COLOURS: Final = 12
+HALF: Final = 127
+Colour = tuple[int, int, int]
+# The names that `picture_program.py` has for what it draws.
+PictureVariant = Literal["logo", "icon"]
+
+
+class DrawnPicture(NamedTuple):
+    """A PNG with its size in pixels."""
+
+    png: bytes
+    width: int
+    height: int
+
+
+class InvalidPicture(ValueError):
+    """The bytes are no picture that is accepted; the message says why, for a person."""
+
+
+def draw(data: bytes, *works: PictureVariant) -> list[DrawnPicture]:
+    """Read a PNG, JPEG or WebP file and draw it anew: as a logo, as an icon, or both. Raises `InvalidPicture`.
+
+    A separate process does it, which knows nothing of the product and ends by itself.
+    """
+    if len(data) > MOST_BYTES:
+        raise InvalidPicture(TOO_LARGE)
+    program = [sys.executable, "-I", picture_program.__file__, str(MOST_CPU_SECONDS), *works]
+    with AT_ONCE:
+        try:
+            done = subprocess.run(program, input=data, capture_output=True, env={}, timeout=LONGEST_SECONDS)  # noqa: S603  # ours
+        except subprocess.TimeoutExpired:
+            raise InvalidPicture(TOO_MUCH_WORK) from None
+    if done.returncode in picture_program.EXIT_MESSAGES:
+        raise InvalidPicture(picture_program.EXIT_MESSAGES[done.returncode])
+    if done.returncode:
+        logger.warning("a picture was not drawn", extra={"exit": done.returncode})
+        raise InvalidPicture(TOO_MUCH_WORK)
+    return [_measured(png) for png in _parts(done.stdout)]
+
+
+def draw_icon_from_logo(png: bytes) -> DrawnPicture:
+    """Draw the icon of a picture that we have made."""
+    return _measured(picture_program.icon_of(picture_program.read_picture(png)))
+
+
+def main_colours(png: bytes, *, most: int) -> list[str]:
+    """Return the main colours (`#rrggbb`) of a picture that we have made, the commonest first."""
+    with Image.open(BytesIO(png), formats=["PNG"]) as read:
+        drawn = read.convert("RGBA")
+    pixels = cast("tuple[tuple[int, int, int, int], ...]", drawn.resize((64, 64)).get_flattened_data())
+    opaque = [pixel[:3] for pixel in pixels if pixel[3] > HALF]
+    if not opaque:
+        return []
+    row = Image.new("RGB", (len(opaque), 1))
+    row.putdata(opaque)
+    few = row.quantize(MOST_COLOURS, Image.Quantize.MEDIANCUT).convert("RGB")
+    counted = sorted(cast("list[tuple[int, Colour]]", few.getcolors(len(opaque))), reverse=True)
+    wide = [colour for count, colour in counted if count >= LEAST_SHARE * len(opaque)]
+    strong = [colour for colour in wide if max(colour) - min(colour) >= LEAST_SATURATION]
+    return [f"#{red:02x}{green:02x}{blue:02x}" for red, green, blue in strong[:most]]
+
+
+def _parts(written: bytes) -> Iterator[bytes]:
+    """Yield the pictures that the program wrote, each after its length."""
+    while written:
+        (length,) = picture_program.LENGTH.unpack_from(written)
+        rest = written[picture_program.LENGTH.size :]
+        yield rest[:length]
+        written = rest[length:]
+
+
+def _measured(png: bytes) -> DrawnPicture:
+    """Return a PNG that we have made, with the size that its header says."""
+    width, height = struct.unpack_from(">II", png, 16)
+    return DrawnPicture(png, width, height)
+
 
 ACCENT = re.compile(r"#[0-9a-f]{6}", re.ASCII)
 MOST_SUGGESTED: Final = 5
 # What is drawn from an uploaded file, the requested picture first; a logo also gives the favicon.
-DRAWN_OF: Final[dict[PictureKind, tuple[Work, ...]]] = {
+DRAWN_OF: Final[dict[PictureKind, tuple[PictureVariant, ...]]] = {
     "logo": ("logo", "icon"),
     "dark_logo": ("logo",),
     "favicon": ("icon",),
@@ -37,13 +133,13 @@ class PictureRefused(InvalidInput):
 
 def brand_of(agency: Agency) -> Brand:
     """Return the agency's brand without the pictures' bytes; if none was saved, that of the product's own look."""
-    return Brand.objects.filter(agency=agency).defer(*BYTES).first() or Brand(agency=agency)
+    return Brand.objects.filter(agency=agency).defer(*PICTURE_BYTE_FIELDS).first() or Brand(agency=agency)
 
 
 def picture_named(digest: str, *, agency_id: int | None = None) -> bytes | None:
     """Return the PNG with this SHA-256 while this agency shows it; without `agency_id`, while any agency does."""
     brands = Brand.objects.all() if agency_id is None else Brand.objects.filter(agency=agency_id)
-    for kind in BYTES:
+    for kind in PICTURE_BYTE_FIELDS:
         found = brands.filter(**{f"{kind}_digest": digest}).values_list(kind, flat=True).first()
         if found:
             return bytes(found)
@@ -78,7 +174,7 @@ def set_picture(*, agency: Agency, kind: PictureKind, file: bytes, by: Actor) ->
     """
     try:
         drawn, *icons = draw(file, *DRAWN_OF[kind])
-    except NoPicture as error:
+    except InvalidPicture as error:
         raise PictureRefused(str(error)) from error
     values = _columns(kind, drawn)
     digest = str(values[f"{kind}_digest"])
@@ -88,7 +184,7 @@ def set_picture(*, agency: Agency, kind: PictureKind, file: bytes, by: Actor) ->
             values["favicon_is_own"] = True
         elif icons and not brand.favicon_is_own:
             values |= _columns("favicon", icons[0])
-        if any(getattr(brand, name) != value for name, value in values.items() if name not in BYTES):
+        if any(getattr(brand, name) != value for name, value in values.items() if name not in PICTURE_BYTE_FIELDS):
             _save(brand, values)
             _record(agency, f"brand.{kind}_changed", by, digest=digest)
 
@@ -99,14 +195,14 @@ def remove_picture(*, agency: Agency, kind: PictureKind, by: Actor) -> None:
 
     Without a logo, pages show the name's first letter; without its own favicon, an agency has one made from its logo.
     """
-    brand = Brand.objects.select_for_update(no_key=True).defer(*BYTES).filter(agency=agency).first()
+    brand = Brand.objects.select_for_update(no_key=True).defer(*PICTURE_BYTE_FIELDS).filter(agency=agency).first()
     if brand is None or brand.picture(kind) is None or (kind == "favicon" and not brand.favicon_is_own):
         return
     values = _columns(kind, None)
     if kind == "favicon":
         values |= {
             "favicon_is_own": False,
-            **_columns("favicon", icon_of_own(bytes(brand.logo)) if brand.logo else None),
+            **_columns("favicon", draw_icon_from_logo(bytes(brand.logo)) if brand.logo else None),
         }
     elif kind == "logo" and not brand.favicon_is_own:
         values |= _columns("favicon", None)
@@ -133,7 +229,7 @@ def _save(brand: Brand, values: dict[str, Any]) -> None:
 def _lock(agency: Agency) -> Brand:
     """Lock the agency's row without the pictures' bytes, creating it the first time."""
     Brand.objects.bulk_create([Brand(agency=agency)], ignore_conflicts=True)
-    return Brand.objects.select_for_update(no_key=True).defer(*BYTES).get(agency=agency)
+    return Brand.objects.select_for_update(no_key=True).defer(*PICTURE_BYTE_FIELDS).get(agency=agency)
 
 
 def _record(agency: Agency, action: str, by: Actor, changes: Changes | None = None, **details: str) -> None:

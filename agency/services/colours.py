@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
-Theme = Literal["light", "dark"]
+ColourScheme = Literal["light", "dark"]
 Contrast = Literal["usual", "more"]
 Tokens = dict[str, str]
 
@@ -22,7 +22,7 @@ STEP: Final = 0.01
 HOVER: Final = 0.06
 
 
-class Ground(NamedTuple):
+class Surface(NamedTuple):
     """A theme's backgrounds and texts in tokens.css; `soft` is the lightness and the largest chroma of `accent-soft`.
 
     `away` is the direction in which a colour gains contrast: -1 darker, 1 lighter.
@@ -34,9 +34,9 @@ class Ground(NamedTuple):
     away: int
 
 
-GROUNDS: Final[dict[Theme, Ground]] = {
-    "light": Ground(("#f6f7f9", "#ffffff", "#f2f4f7"), ("#1a2033", "#566074"), (0.955, 0.03), -1),
-    "dark": Ground(("#0d1017", "#151a23", "#1d2430", "#10141c"), ("#e8ebf2", "#9ba6b8"), (0.28, 0.06), 1),
+SURFACES: Final[dict[ColourScheme, Surface]] = {
+    "light": Surface(("#f6f7f9", "#ffffff", "#f2f4f7"), ("#1a2033", "#566074"), (0.955, 0.03), -1),
+    "dark": Surface(("#0d1017", "#151a23", "#1d2430", "#10141c"), ("#e8ebf2", "#9ba6b8"), (0.28, 0.06), 1),
 }
 
 
@@ -65,38 +65,38 @@ def text_on(colour: str) -> str:
 
 
 @lru_cache(maxsize=1_000)
-def tokens_of(colour: str, theme: Theme, contrast_wanted: Contrast = "usual") -> Tokens:
+def tokens_of(colour: str, theme: ColourScheme, contrast_wanted: Contrast = "usual") -> Tokens:
     """Return the tokens of tokens.css that follow from an agency's colour (`#rrggbb`).
 
     `accent` and its variants are for texts, lines and marks. `button` is the colour itself, or with more contrast the
     nearest colour on which its text stands out.
     """
-    ground, own = GROUNDS[theme], _oklch(colour)
+    ground, own = SURFACES[theme], _oklch(colour)
     soft, least = _soft(own, ground), MORE_TEXT if contrast_wanted == "more" else TEXT
-    accent = _standing_out(own, (*ground.grounds, soft), ground.away, least)
+    accent = _with_contrast(own, (*ground.grounds, soft), ground.away, least)
     button_text = text_on(colour)
     if contrast_wanted == "more":
-        colour = _standing_out(own, (button_text,), -1 if button_text == WHITE else 1, least)
+        colour = _with_contrast(own, (button_text,), -1 if button_text == WHITE else 1, least)
     stands_out = all(contrast(colour, one) >= EDGE for one in ground.grounds)
     return {
         "accent": accent,
-        "accent-strong": _moved(accent, text_on(accent)),
+        "accent-strong": _hover_colour(accent, text_on(accent)),
         "accent-soft": soft,
         "on-accent": text_on(accent),
         "button": colour,
-        "button-strong": _moved(colour, button_text),
+        "button-strong": _hover_colour(colour, button_text),
         "on-button": button_text,
         "button-edge": "transparent" if stands_out else "var(--edge)",
     }
 
 
-def _soft(own: Oklch, ground: Ground) -> str:
+def _soft(own: Oklch, ground: Surface) -> str:
     """Return a faint shade of the colour, on which the theme's own texts can be read."""
     lightness, most = ground.soft
     return _hex(Oklch(lightness, min(own.chroma, most), own.hue))
 
 
-def _standing_out(own: Oklch, grounds: Iterable[str], away: int, least: float) -> str:
+def _with_contrast(own: Oklch, grounds: Iterable[str], away: int, least: float) -> str:
     """Return the colour, or the nearest colour of its hue with enough contrast to all backgrounds."""
     shown, lightness = _hex(own), own.lightness
     while any(contrast(shown, ground) < least for ground in grounds):
@@ -105,7 +105,7 @@ def _standing_out(own: Oklch, grounds: Iterable[str], away: int, least: float) -
     return shown
 
 
-def _moved(colour: str, text: str) -> str:
+def _hover_colour(colour: str, text: str) -> str:
     """Return the colour under the pointer: further from its text, or a little nearer if there is no further."""
     own = _oklch(colour)
     away = -HOVER if text == WHITE else HOVER

@@ -20,7 +20,7 @@ DISPATCHER = "dispatcher"
 
 
 @dataclass(frozen=True, slots=True)
-class SubscriberCheck:
+class SubscriptionSource:
     """How a higher app says which events its subscribers want.
 
     `has_subscribers` says whether a tenant has a subscriber for events of this name. `subscriptions` returns the names
@@ -32,7 +32,7 @@ class SubscriberCheck:
     subscriptions: Callable[[Collection[int]], Mapping[int, AbstractSet[str]]]
 
 
-subscriber_checks = Registry[SubscriberCheck](
+subscriber_checks = Registry[SubscriptionSource](
     "checks for subscribers",
     called="`has_subscribers` asks each until one says yes, `subscribed_events` asks all, before events are recorded",
     transaction="the caller's",

@@ -7,7 +7,7 @@ from typing import Final
 
 from django.db import transaction
 
-from agency.models.hourly_counts import CounterState, HourlyCount
+from agency.models.records import CounterState, HourlyCount
 from config.db import database_now
 from config.hooks import Registry
 
@@ -46,13 +46,13 @@ hourly_counters = Registry[HourlyCounter](
 )
 
 
-def count_hours() -> int:
+def run_hourly_counters() -> int:
     """Count the hours that have ended since the last run, for every counter; return how many counters had any."""
-    return sum(count_hours_of(counter) for counter in hourly_counters)
+    return sum(run_hourly_counter(counter) for counter in hourly_counters)
 
 
 @transaction.atomic
-def count_hours_of(counter: HourlyCounter) -> bool:
+def run_hourly_counter(counter: HourlyCounter) -> bool:
     """Count the due hours of one counter. A repeated or a concurrent run changes nothing."""
     latest = (database_now() - MARGIN).replace(minute=0, second=0, microsecond=0)
     CounterState.objects.get_or_create(name=counter.name, defaults={"counted_until": latest - KEPT})

@@ -7,9 +7,9 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.db import connection, transaction
 
-from agency.services.exports.files import KEPT as EXPORTS_KEPT
+from agency.services.exports import KEPT as EXPORTS_KEPT
 from agency.services.hourly_counts import KEPT as HOURLY_COUNTS_KEPT
-from agency.services.sent_forms import SENT_FORMS_KEPT
+from agency.services.page_records import SENT_FORMS_KEPT
 from config.hooks import Registry
 from config.retention import BATCH, ExpiredRows, RetentionRule
 
@@ -18,9 +18,9 @@ EVENTS_KEPT = timedelta(days=32)
 # Counted from the day until which they could have been answered; they never go before the e-mails with their links.
 INVITATIONS_KEPT = timedelta(days=settings.MAIL_KEPT_DAYS)
 HAS_NO_MAIL = "NOT EXISTS (SELECT FROM agency_mail WHERE invitation_id = oldest.id)"
-FEW = 10
+EXPORT_BATCH = 10
 # Each event takes along the notifications of all its people.
-FEW_EVENTS = 100
+EVENT_BATCH = 100
 # What makes the activity table's trigger let old rows go (migration 0002), for this transaction only.
 ALLOW_FORGETTING = "SELECT set_config('agency.activity', 'retention', true)"
 
@@ -98,15 +98,15 @@ NOTIFICATIONS = ExpiredRows(
 
 
 def forget_exports() -> int:
-    return EXPORTS.forget(FEW)
+    return EXPORTS.forget(EXPORT_BATCH)
 
 
 def forget_notifications() -> int:
-    return NOTIFICATIONS.forget(FEW_EVENTS)
+    return NOTIFICATIONS.forget(EVENT_BATCH)
 
 
 def forget_bulk_operations() -> int:
-    return BULK_OPERATIONS.forget(FEW)
+    return BULK_OPERATIONS.forget(EXPORT_BATCH)
 
 
 RULES = (

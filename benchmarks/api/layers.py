@@ -6,7 +6,7 @@ from django.db import connection
 from django.http import HttpRequest
 
 from agency.models import Agency, AgencyKey
-from agency.services.authentication import AgencyCaller
+from agency.services.keys import AgencyCaller
 from config.api.errors import Unauthorized
 from config.api.keys import IS_USABLE, has_key_format, key_digest, presented_key
 from workspaces.subaccounts.api.agency.views import SubAccountViewSet

@@ -12,9 +12,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agency.pages.forms.forms import Confirmation
-from agency.pages.lists import with_id
-from agency.pages.locale import in_page_language
+from agency.pages.branding import in_page_language
+from agency.pages.forms import ConfirmationForm
+from agency.pages.pagination import with_id
 from agency.pages.registry import StrOrPromise
 from agency.pages.tables import ListPage
 from broadcasts.models import Broadcast
@@ -137,15 +137,15 @@ class BroadcastDuplicate(OneBroadcast):
         )
 
 
-class BroadcastCancel(OneBroadcast, DashboardForm[Confirmation]):
+class BroadcastCancel(OneBroadcast, DashboardForm[ConfirmationForm]):
     """Cancels a broadcast, after a confirmation: its unsent messages are never sent."""
 
     template_name = "broadcasts/cancel.html"
 
-    def make_form(self, data: Any = None) -> Confirmation:
-        return Confirmation(data)
+    def make_form(self, data: Any = None) -> ConfirmationForm:
+        return ConfirmationForm(data)
 
-    def save(self, form: Confirmation) -> HttpResponse:
+    def save(self, form: ConfirmationForm) -> HttpResponse:
         cancel_broadcast(broadcast=self.broadcast, now=database_now(), by=self.by)
         return self.done(_("The broadcast is cancelled."), ONE, self.broadcast.uuid)
 
@@ -153,15 +153,15 @@ class BroadcastCancel(OneBroadcast, DashboardForm[Confirmation]):
         return {"broadcast": self.broadcast}
 
 
-class BroadcastDelete(OneBroadcast, DashboardForm[Confirmation]):
+class BroadcastDelete(OneBroadcast, DashboardForm[ConfirmationForm]):
     """Deletes a draft, after a confirmation."""
 
     template_name = "broadcasts/delete.html"
 
-    def make_form(self, data: Any = None) -> Confirmation:
-        return Confirmation(data)
+    def make_form(self, data: Any = None) -> ConfirmationForm:
+        return ConfirmationForm(data)
 
-    def save(self, form: Confirmation) -> HttpResponse:
+    def save(self, form: ConfirmationForm) -> HttpResponse:
         delete_broadcast(broadcast=self.broadcast, now=timezone.now(), by=self.by)
         return self.done(_("%(name)s was deleted.") % {"name": self.broadcast.name}, LIST)
 

@@ -9,8 +9,8 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from agency.pages.lists import with_id
-from agency.pages.locale import in_page_language
+from agency.pages.branding import in_page_language
+from agency.pages.pagination import with_id
 from broadcasts.dashboard.broadcasts import LIST, OneBroadcast
 from broadcasts.dashboard.forecasts import forecast_of, leaves_now, press_words
 from broadcasts.dashboard.forms import FIELDS, RETARGET, ComposerForm, TestForm, initial_of, pictured_form

@@ -7,8 +7,8 @@ from typing import Any, Final
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from agency.pages.locale import in_page_language
-from agency.templatetags.formats import number
+from agency.pages.branding import in_page_language
+from agency.templatetags.pages import number
 from broadcasts.models import Broadcast
 from broadcasts.pages.labels import REASONS
 from broadcasts.services.forecast import ForecastUnavailable, Preview, preview

@@ -9,7 +9,7 @@ from django import forms
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from agency.pages.forms.fields import LineField, MultilineField, NameField, WallClockField
+from agency.pages.forms import LineField, MultilineField, NaiveDateTimeField, NameField
 from broadcasts.dashboard.recipients import find_contacts
 from broadcasts.models import Broadcast
 from broadcasts.pages.labels import ENGAGEMENTS
@@ -50,7 +50,7 @@ FIELDS: Final = {
 
 
 def moment_field(label: Any) -> forms.DateTimeField:
-    return WallClockField(label=label, required=False)
+    return NaiveDateTimeField(label=label, required=False)
 
 
 class ComposerForm(forms.Form):

@@ -8,11 +8,11 @@ from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.utils import translation
 
-from agency.pages.lists import read_pages
+from agency.pages.pagination import read_pages
 from agency.pages.tables import ListPage
 from agency.services import record_activity
-from agency.services.exports.cells import csv_line
-from agency.templatetags.formats import number
+from agency.services.exports import csv_line
+from agency.templatetags.pages import number
 from broadcasts.dashboard.broadcasts import OneBroadcast
 from broadcasts.models import Broadcast, Recipient
 from broadcasts.models.broadcasts import MOST_CONTACTS

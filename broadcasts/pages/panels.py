@@ -10,8 +10,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agency.models import Agency
-from agency.pages.registry import Concern
-from agency.pages.support import SupportPanel, SupportRow
+from agency.pages.registry import Alert
+from agency.pages.search import SupportPanel, SupportRow
 from agency.pages.tables import Column, Filter, Table, TableState
 from broadcasts.models import Broadcast
 from broadcasts.pages.labels import COLOURS, RECIPIENTS, STATUSES, shares_of
@@ -62,13 +62,13 @@ def broadcasts(workspace: Workspace, most: int) -> HubContent:
     )
 
 
-def paused_broadcasts(workspace: Workspace) -> Iterator[Concern]:
+def paused_broadcasts(workspace: Workspace) -> Iterator[Alert]:
     """Yield a concern for each paused broadcast among the newest, whether a fault or a person paused it."""
     newest = Broadcast.objects.of(workspace).newest_first().values_list("uuid", "name", "status", "paused_reason")
     paused = [row for row in newest[:NEWEST] if row[2] == Broadcast.Status.PAUSED]
     for uuid, name, _status, reason in paused[:MOST_NAMED]:
         text = _("The broadcast %(name)s is paused: %(reason)s") if reason else _("The broadcast %(name)s is paused.")
-        yield Concern(
+        yield Alert(
             text=text % {"name": name, "reason": reason and _(reason)},
             url=reverse("console:broadcast", args=[uuid]),
             action=_("Broadcast"),

@@ -6,7 +6,7 @@ from functools import partial
 from time import monotonic
 from typing import Any, Final, NamedTuple
 
-from agency.services.domains.hosts import base_url_of
+from agency.services.hosts import base_url_of
 from broadcasts.content import FrozenMessage, WrittenJson
 from broadcasts.models import Recipient
 from broadcasts.models.recipients import opaque_of

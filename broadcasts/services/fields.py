@@ -12,7 +12,7 @@ from django.db.models.functions import Cast
 from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext_lazy as _
 
-from agency.services.activity.fields import RecordedField, Shown
+from agency.services.activity import RecordedField, ValueFormat
 from broadcasts import events
 from broadcasts.content import VARIABLE, filled
 from broadcasts.models import Broadcast
@@ -250,9 +250,9 @@ FIELDS: Final[dict[str, tuple[RecordedField, ...]]] = {
         RecordedField("audience", _("Audience"), hidden=True),
         RecordedField("message", _("Message"), hidden=True),
         RecordedField("timezone_mode", _("Time zone"), hidden=True),
-        RecordedField("scheduled_at", _("When"), Shown.MOMENT),
+        RecordedField("scheduled_at", _("When"), ValueFormat.MOMENT),
         RecordedField("scheduled_local_at", _("When"), hidden=True),
-        RecordedField("requires_approval", _("Has to be approved"), Shown.SWITCH),
+        RecordedField("requires_approval", _("Has to be approved"), ValueFormat.SWITCH),
         RecordedField("source_broadcast_id", _("Earlier broadcast"), hidden=True),
         RecordedField("retarget_engagement", _("Those who"), hidden=True),
     ),

@@ -6,10 +6,17 @@ from typing import Final
 from django.db.models import OuterRef, QuerySet, Subquery, Sum
 from django.utils.translation import gettext_lazy as _
 
-from agency.models.notifications import Way
-from agency.notification_kinds import EVERYBODY, NotificationKind
-from agency.services.notifications.recording import Occurrence, record_notification
-from agency.services.notifications.states import BATCH, begin_states, end_states, is_open, open_keys
+from agency.models.notifications import DeliveryMethod
+from agency.notification_kinds import ALL_ROLES, NotificationKind
+from agency.services.notifications.recording import (
+    BATCH,
+    NewNotificationEvent,
+    close_states,
+    open_keys,
+    open_states,
+    record_notification,
+    state_is_open,
+)
 from agency.tenants import Audience, Tenant
 from broadcasts.models import Broadcast, BroadcastCount
 from workspaces.subaccounts.services import tenant_of
@@ -24,8 +31,8 @@ KINDS: Final = (
         text=_("The broadcast %(broadcast)s of %(workspace)s was paused: %(reason)s"),
         url_name="console:broadcast",
         names_object=True,
-        roles=EVERYBODY,
-        usual=Way.DIGEST,
+        roles=ALL_ROLES,
+        usual=DeliveryMethod.DIGEST,
     ),
     NotificationKind(
         name=WORKSPACE_BROADCAST_PAUSED,
@@ -42,7 +49,7 @@ KINDS: Final = (
         url_name="app:broadcast",
         names_object=True,
         audience=Audience.WORKSPACE,
-        usual=Way.CONSOLE,
+        usual=DeliveryMethod.CONSOLE,
     ),
 )
 
@@ -61,12 +68,12 @@ def notify_of_pause(broadcast: Broadcast, *, now: datetime, reason: str | None =
 
 def check_held_broadcasts(now: datetime) -> bool:
     """Notify of broadcasts whose people wait for their number's allowance."""
-    rows = _held().exclude(is_open(WORKSPACE_BROADCAST_HELD, "uuid")).select_related("workspace").order_by("pk")
+    rows = _held().exclude(state_is_open(WORKSPACE_BROADCAST_HELD, "uuid")).select_related("workspace").order_by("pk")
     found = [_occurrence(one) for one in rows[:BATCH]]
-    begin_states(WORKSPACE_BROADCAST_HELD, found, now=now)
+    open_states(WORKSPACE_BROADCAST_HELD, found, now=now)
     for keys in open_keys(WORKSPACE_BROADCAST_HELD):
         still = _under_way().filter(uuid__in=keys).values_list("uuid", flat=True)
-        end_states(WORKSPACE_BROADCAST_HELD, set(keys) - {str(uuid) for uuid in still}, now=now)
+        close_states(WORKSPACE_BROADCAST_HELD, set(keys) - {str(uuid) for uuid in still}, now=now)
     return len(found) == BATCH
 
 
@@ -81,8 +88,8 @@ def _held() -> "QuerySet[Broadcast]":
     return Broadcast.objects.filter(status=Broadcast.Status.SENDING).alias(held=held).filter(held__gt=0)
 
 
-def _occurrence(broadcast: Broadcast) -> Occurrence:
-    return Occurrence(
+def _occurrence(broadcast: Broadcast) -> NewNotificationEvent:
+    return NewNotificationEvent(
         tenant=tenant_of(broadcast.workspace),
         key=str(broadcast.uuid),
         object_id=str(broadcast.uuid),

@@ -15,7 +15,7 @@ from django.db.models.functions import Now
 
 from agency.actors import SYSTEM
 from agency.models import Agency
-from agency.services.domains.hosts import base_urls_of
+from agency.services.hosts import base_urls_of
 from broadcasts import events
 from broadcasts.content import FrozenMessage, variables_in
 from broadcasts.models import Broadcast

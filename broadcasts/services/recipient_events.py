@@ -7,7 +7,7 @@ from typing import Any
 
 from agency.actors import Actor
 from agency.services import NewEvent, record_activity, record_events, subscribed_events
-from agency.services.activity.fields import from_differences
+from agency.services.activity import from_differences
 from agency.tenants import Tenant
 from broadcasts.models import Broadcast, Recipient
 from broadcasts.services.listing import with_contacts, with_progress

@@ -7,7 +7,7 @@ there, because the browser has its cookie for that host.
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.urls import reverse
 
-from agency.pages.branding.host import host_agency_id
+from agency.pages.branding import host_agency_id
 from channelconnect.pages.concurrency import PROVIDER_CALLS
 from channelconnect.pages.landing import SeeOther, StatusPage
 from channelconnect.pages.surface import callback_address

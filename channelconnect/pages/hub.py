@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agency.pages.registry import Concern
+from agency.pages.registry import Alert
 from channelconnect.models import ConnectSession, ConnectSettings
 from channelconnect.models.sessions import Platform
 from channelconnect.services import settings_of
@@ -102,10 +102,10 @@ def channels(workspace: Workspace, most: int) -> HubContent:
     )
 
 
-def broken_channels(workspace: Workspace) -> Iterator[Concern]:
+def broken_channels(workspace: Workspace) -> Iterator[Alert]:
     broken = workspace.channels.filter(status=Channel.Status.ERROR).order_by("id")
     for name in broken.values_list("name", flat=True)[:MOST_NAMED]:
-        yield Concern(
+        yield Alert(
             text=_("%(channel)s is broken: nothing comes in or goes out until it is connected again.")
             % {"channel": name},
             url="#channels",

@@ -5,7 +5,7 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import redirect
 
-from agency.pages.branding.host import agencys_host
+from agency.pages.branding import agency_host_name
 from channelconnect.models import ConnectSession
 from channelconnect.models.sessions import Status
 from channelconnect.pages.outcome import address_to_leave_for, outcome_context
@@ -117,7 +117,7 @@ class Continue(ActionView):
             redirect_uri=callback_address(),
             now=self.now,
             by=self.by,
-            host=agencys_host(self.request),
+            host=agency_host_name(self.request),
         )
         response = SeeOther(consent.consent_url)
         remember_browser(response, consent.browser)

@@ -7,8 +7,8 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from agency.pages.forms.refusals import show_no_kept_page
-from agency.pages.lists import Pages, read_pages
+from agency.pages.invalid_forms import skip_cached_form_page
+from agency.pages.pagination import NumberedPages, read_pages
 from channelconnect.models.sessions import Status
 from channelconnect.pages.concurrency import PROVIDER_CALLS
 from channelconnect.pages.landing import SeeOther, StatusPage, bound_session
@@ -35,7 +35,7 @@ class SessionPage(StatusPage):
         status, _code = status_at(session, self.now)
         if status == Status.SELECTING:
             return self.show_accounts()
-        show_no_kept_page(request)
+        skip_cached_form_page(request)
         if status != Status.AUTHORIZING:
             address = address_to_leave_for(session, self.now)
             return SeeOther(address) if address else self.show_outcome()
@@ -79,7 +79,7 @@ def is_hit(account: Account, search: str) -> bool:
     return any(wanted in text for text in texts)
 
 
-def links_of(pages: Pages, search: str, here: str) -> dict[str, str]:
+def links_of(pages: NumberedPages, search: str, here: str) -> dict[str, str]:
     """Return the addresses of the previous and the next page; empty if there is none."""
     numbers = {"previous": pages.previous, "next": pages.next}
     kept = {"search": search} if search else {}

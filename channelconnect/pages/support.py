@@ -6,7 +6,7 @@ from typing import Final
 from django.urls import reverse
 
 from agency.models import Agency
-from agency.pages.support import SupportPanel, SupportRow
+from agency.pages.search import SupportPanel, SupportRow
 from channelconnect.models import ConnectSession, ConnectSettings, ProviderNotice
 from channelconnect.models.inbox import MOST_TRIES
 from channelconnect.models.sessions import Status

@@ -12,9 +12,7 @@ from django.shortcuts import render
 from django.views import View
 
 from agency.actors import Actor
-from agency.pages.branding.host import host_agency_id
-from agency.pages.branding.look import look_of_agency
-from agency.pages.locale import prefer_language_of
+from agency.pages.branding import host_agency_id, prefer_language_of, theme_of_agency
 from agency.request_actor import request_actor
 from agency.services import brand_of
 from channelconnect.models import ConnectSession
@@ -99,7 +97,7 @@ class ConnectPage(View):
             "agency": session.agency,
             "workspace": session.workspace,
             "platform": session.get_platform_display(),
-            "look": look_of_agency(session.agency, brand_of(session.agency)),
+            "look": theme_of_agency(session.agency, brand_of(session.agency)),
         }
         return render(self.request, template, {**frame, **context}, status=status)
 

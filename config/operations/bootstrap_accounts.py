@@ -15,7 +15,7 @@ from agency.actors import Actor
 from agency.limits import build
 from agency.models import Agency, AgencyKey, Member, Plan, User
 from agency.services import add_member, create_addon, create_plan, issue_agency_key, record_activity, revoke_agency_key
-from agency.services.people.members import find_or_create_user
+from agency.services.members import find_or_create_user
 from config.api.keys import key_digest
 from config.db import name_key
 from config.errors import Conflict, InvalidInput

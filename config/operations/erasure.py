@@ -17,8 +17,8 @@ from django.db import connection, transaction
 from agency.actors import SYSTEM
 from agency.models import ActivityEntry, BulkOperation, Export, User
 from agency.services.agencies import lock_agencies
-from agency.services.people.sessions import end_sessions
-from agency.services.people.users import agencies_of, erase_user
+from agency.services.members import agencies_of, erase_user
+from agency.services.passwords import end_sessions
 from config.db import database_now
 from config.errors import Conflict
 from config.postgresql.concurrency import retry_on_conflict

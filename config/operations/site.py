@@ -15,10 +15,9 @@ from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 
-from agency.account.sign_in.attempt_limits import allow_sign_ins, sign_in_wait
-from agency.account.sign_in.signing_in import SIGNED_IN_TO_SUPPORT, sign_in
+from agency.account.sign_in import SIGNED_IN_TO_SUPPORT, reset_sign_in_throttle, sign_in, throttle_sign_in
 from agency.models import User
-from agency.pages.second_factor import has_shown_code, lead_to_set_up
+from agency.pages.views import has_shown_code, two_factor_required_page
 
 
 class SupportSignIn(LoginView):
@@ -30,7 +29,7 @@ class SupportSignIn(LoginView):
 
     def form_valid(self, form: Any) -> HttpResponse:
         user = cast(User, form.get_user())
-        allow_sign_ins(self.request, user.email)
+        reset_sign_in_throttle(self.request, user.email)
         return sign_in(self.request, user, to=self.get_success_url(), is_to_support=True)
 
 
@@ -57,14 +56,14 @@ class SupportSite(admin.AdminSite):
     ) -> HttpResponseBase:
         """Sign in, with the console's limits on attempts."""
         if request.method == "POST":
-            seconds = sign_in_wait(request, request.POST.get("username", ""))
+            seconds = throttle_sign_in(request, request.POST.get("username", ""))
             if seconds:
                 return self._refuse_for(request, seconds)
             request.user = AnonymousUser()
         elif self.has_permission(request):
             return redirect("admin:index")
         elif self._has_signed_in(request):
-            return lead_to_set_up(request, name=str(self.site_title), back=reverse("admin:index"))
+            return two_factor_required_page(request, name=str(self.site_title), back=reverse("admin:index"))
         context = {**self.each_context(request), "title": "Log in", "subtitle": None}
         context |= {"app_path": request.get_full_path(), **(extra_context or {})}
         return SupportSignIn.as_view(extra_context=context)(request)

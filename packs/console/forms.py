@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from agency.pages.forms.fields import LineField, MultilineField, NameField
+from agency.pages.forms import LineField, MultilineField, NameField
 from packs.library import Industry
 from packs.models import Pack, PackEntry
 from packs.services.queries import EntryView

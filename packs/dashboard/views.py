@@ -12,7 +12,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from agency.pages.lists import read_pages
+from agency.pages.pagination import read_pages
 from agency.pages.tables import Filter, ListPage, Table
 from config.api.requests import parse_uuid
 from packs.library import Industry

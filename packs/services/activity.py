@@ -4,7 +4,7 @@ from typing import Any
 
 from agency.actors import Actor
 from agency.services import record_activity
-from agency.services.activity.fields import Changes
+from agency.services.activity import Changes
 from packs.models import Pack
 
 

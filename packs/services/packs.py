@@ -9,7 +9,7 @@ from django.db import transaction
 from agency.actors import Actor
 from agency.models import Agency
 from agency.services import record_activity
-from agency.services.activity.fields import changes_to
+from agency.services.activity import changes_to
 from packs.models import Pack
 from packs.services.activity import record_pack_activity
 from packs.services.errors import NothingToPublish, TooManyPacks

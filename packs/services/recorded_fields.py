@@ -4,7 +4,7 @@ from typing import Final
 
 from django.utils.translation import gettext_lazy as _
 
-from agency.services.activity.fields import RecordedField, Shown
+from agency.services.activity import RecordedField, ValueFormat
 from packs.library import Industry
 from packs.models import Pack, PackEntry
 from workspaces.automations.flows.requirements import REQUIREMENTS
@@ -26,5 +26,7 @@ FIELDS: Final[dict[str, tuple[RecordedField, ...]]] = {
         RecordedField("tier", _("Tier"), choices=PackEntry.Tier.choices),
         RecordedField("requires", _("What a customer must have before it can be switched on"), choices=REQUIRED),
     ),
-    "packs.visibility_changed": (RecordedField("replace_platform", _("Only your own packs are shown"), Shown.SWITCH),),
+    "packs.visibility_changed": (
+        RecordedField("replace_platform", _("Only your own packs are shown"), ValueFormat.SWITCH),
+    ),
 }

@@ -11,7 +11,7 @@ from django.test import Client
 from agency.actors import SYSTEM
 from agency.models import Agency, Brand, User
 from agency.services import change_sender, set_accent, set_picture
-from agency.services.people.passwords import request_password_reset
+from agency.services.passwords import queue_password_reset_mail
 from agency.tasks import send_mail
 from tests.agency.two_factor import an_app
 from tests.factories import DomainFactory, MemberFactory
@@ -62,7 +62,7 @@ def test_e_mails_to_support_are_the_installation_s(
 ) -> None:
     sign_in(superuser)
     sign_in(superuser)  # with another browser, which is told by e-mail
-    request_password_reset(email=superuser.email)
+    queue_password_reset_mail(email=superuser.email)
     an_app(superuser)
     send_mail()
     assert {sent.subject for sent in outbox.outbox} >= {"Set a new password"}

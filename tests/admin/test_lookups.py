@@ -10,7 +10,7 @@ from django.contrib.auth.models import Permission
 from django.db import models
 from django.test import Client
 
-from agency.admin.base import DeclaredLookups
+from agency.admin.base import RestrictedLookups
 from agency.models import User
 from config.encryption import EncryptedTextField
 
@@ -57,7 +57,7 @@ def test_a_search_reaches_no_secret(model: type[models.Model]) -> None:
 
 
 def test_every_page_of_the_admin_has_the_rule() -> None:
-    assert [model for model, page in PAGES.items() if not isinstance(page, DeclaredLookups)] == []
+    assert [model for model, page in PAGES.items() if not isinstance(page, RestrictedLookups)] == []
 
 
 def test_staff_who_see_people_read_no_hash_letter_by_letter(

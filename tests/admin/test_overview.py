@@ -13,9 +13,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from agency.actors import SYSTEM
-from agency.admin.overview.views import MOST_ROWS
+from agency.admin.overview import MOST_ROWS
 from agency.models import Agency, BulkOperation, Domain, Mail, Member, User
-from agency.pages.support import support_find_sources, support_panels
+from agency.pages.search import support_panels, support_search_sources
 from agency.services import issue_agency_key, suspend_agency
 from broadcasts.models import Broadcast
 from broadcasts.services.moving import give_up_broadcast
@@ -176,7 +176,7 @@ def test_each_panel_and_source_wants_the_right_of_its_list(
     known = {
         f"{one.content_type.app_label}.{one.codename}" for one in Permission.objects.select_related("content_type")
     }
-    assert {one.permission for one in (*support_panels, *support_find_sources)} <= known
+    assert {one.permission for one in (*support_panels, *support_search_sources)} <= known
 
 
 def test_a_domain_goes_once_its_host_was_typed(support: Client, agency: Agency) -> None:

@@ -15,7 +15,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from agency.actors import SYSTEM
-from agency.admin.base import MOST_ROWS, RecordAdmin
+from agency.admin.base import MOST_ROWS, ReadOnlyAdmin
 from agency.models import ActivityEntry, AgencyKey, Event
 from agency.services import issue_agency_key, revoke_agency_key
 from broadcasts.models import Rate
@@ -42,7 +42,7 @@ from workspaces.subaccounts.services import (
 pytestmark = pytest.mark.django_db
 
 COUNT = re.compile(r"SELECT COUNT\(", re.IGNORECASE)
-RECORDS = [model for model, page in admin.site._registry.items() if isinstance(page, RecordAdmin)]
+RECORDS = [model for model, page in admin.site._registry.items() if isinstance(page, ReadOnlyAdmin)]
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from agency.models import ActivityEntry, Invitation, Mail, Member, User
 from agency.services import InvitationEnded, accept_invitation, invite_member, withdraw_invitation
-from agency.services.people.invitations import MOST_WAITING, AlreadyInvited, TooManyInvitations
+from agency.services.invitations import MOST_WAITING, AlreadyInvited, TooManyInvitations
 from agency.tasks import send_mail
 from config.logs import redact
 from tests.agency.console.browsers import PASSWORD, a_browser, a_member, a_person, flashes, text

@@ -10,7 +10,7 @@ from django.template.loader import get_template
 from django.utils.timezone import now
 
 from agency.models import Mail
-from agency.services import due_mail, queue_mail, send_due_mail
+from agency.services import lease_next_mail, queue_mail, send_due_mail
 from agency.services.mail.queue import ATTEMPTS
 from agency.tasks import send_mail
 from tests.factories import UserFactory
@@ -45,20 +45,20 @@ def test_the_task_sends_what_is_due_and_each_mail_once(queued: Mail) -> None:
 
 def test_a_leased_mail_is_nobody_else_s_for_two_minutes(queued: Mail) -> None:
     moment = now()
-    assert due_mail(now=moment) == queued
-    assert due_mail(now=moment + timedelta(seconds=119)) is None
-    assert due_mail(now=moment + timedelta(seconds=121)) == queued
+    assert lease_next_mail(now=moment) == queued
+    assert lease_next_mail(now=moment + timedelta(seconds=119)) is None
+    assert lease_next_mail(now=moment + timedelta(seconds=121)) == queued
 
 
 def test_a_mail_that_is_not_due_yet_waits(queued: Mail) -> None:
-    assert due_mail(now=queued.next_attempt_at - timedelta(seconds=1)) is None
+    assert lease_next_mail(now=queued.next_attempt_at - timedelta(seconds=1)) is None
 
 
 @pytest.mark.usefixtures("_no_server")
 def test_a_mail_is_tried_again_and_given_up_after_twelve_tries(queued: Mail) -> None:
     moment, waits = now(), []
     for _ in range(ATTEMPTS):
-        mail = due_mail(now=moment)
+        mail = lease_next_mail(now=moment)
         assert mail is not None
         assert not send_due_mail(mail=mail, now=moment)
         later = Mail.objects.get().next_attempt_at
@@ -67,26 +67,26 @@ def test_a_mail_is_tried_again_and_given_up_after_twelve_tries(queued: Mail) -> 
     assert waits == sorted(waits)
     assert (waits[0], waits[-1]) == (timedelta(seconds=20), timedelta(hours=1))
     assert Mail.objects.get().given_up_at is not None
-    assert due_mail(now=moment + timedelta(days=1)) is None
+    assert lease_next_mail(now=moment + timedelta(days=1)) is None
 
 
 def test_a_mail_that_kills_its_sender_each_time_is_left_alone_after_twelve_tries(queued: Mail) -> None:
     moment = now()
     for _ in range(ATTEMPTS):
-        assert due_mail(now=moment) is not None
+        assert lease_next_mail(now=moment) is not None
         moment += timedelta(hours=1)
     Mail.objects.update(next_attempt_at=now())
     send_mail()
     mail = Mail.objects.get()
     assert (mail.failure, mail.given_up_at is not None, outbox.outbox) == (Mail.Failure.INTERRUPTED, True, [])
-    assert due_mail(now=moment) is None
+    assert lease_next_mail(now=moment) is None
 
 
 def test_what_people_wait_for_leaves_before_invitations(queued: Mail) -> None:
     for kind in (Mail.Kind.OWNER_INVITATION, Mail.Kind.PASSWORD_RESET, Mail.Kind.TWO_FACTOR_CHANGED):
         queue_mail(kind=kind, user=UserFactory.create(), context={})
     moment, order = now() + timedelta(seconds=1), []
-    while mail := due_mail(now=moment):
+    while mail := lease_next_mail(now=moment):
         order.append(mail.kind)
     assert order == ["password_reset", "two_factor_changed", "owner_invitation", "owner_invitation"]
 
@@ -115,7 +115,7 @@ def test_two_workers_never_take_the_same_mail() -> None:
 
     def take_all(_: int) -> list[int]:
         taken = []
-        while mail := due_mail(now=moment):
+        while mail := lease_next_mail(now=moment):
             taken.append(mail.pk)
         return taken
 
@@ -129,7 +129,7 @@ def test_a_mail_in_another_worker_s_hands_holds_up_no_other() -> None:
     first, second = (queue_mail(kind=Mail.Kind.OWNER_INVITATION, user=user, context=INVITATION) for _ in range(2))
     with transaction.atomic():
         Mail.objects.select_for_update().get(pk=first.pk)
-        assert at_once(lambda _: due_mail(now=now()), times=1) == [second]
+        assert at_once(lambda _: lease_next_mail(now=now()), times=1) == [second]
 
 
 def test_a_mail_names_itself_in_lists(queued: Mail) -> None:

@@ -13,10 +13,10 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from agency.models import Agency, Domain, Mail, MailSettings, User
 from agency.services import change_sender, queue_mail, set_accent, set_picture
-from agency.services.mail.address_requests import answer_address_requests
-from agency.services.mail.routes import own_server_of
+from agency.services.mail.content import Sender, blocks_of
+from agency.services.mail.queue import agency_server_for
 from agency.services.mail.settings import SenderRefused
-from agency.services.mail.writing import Sender, blocks_of
+from agency.services.passwords import answer_address_requests
 from agency.tasks import send_mail
 from config.errors import InvalidInput
 from tests.agency.mail_servers import a_mail
@@ -215,7 +215,7 @@ def test_a_server_that_nobody_trusts_carries_no_link_that_opens_an_account(kind:
         agency=a.agency, host="x.example", port=465, security="tls", from_address="a@x.example", verified_at=now()
     )
     mail = queue_mail(kind=Mail.Kind(kind), user=UserFactory.create(password="!"), agency=a.agency, context={})
-    assert kind in OPENS_NO_ACCOUNT or own_server_of(mail, now()) is None
+    assert kind in OPENS_NO_ACCOUNT or agency_server_for(mail, now()) is None
 
 
 OWN, OURS = "http://app.bright.localhost/account/set-password/", "http://testserver/account/set-password/"

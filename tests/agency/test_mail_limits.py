@@ -11,7 +11,7 @@ from django.utils.timezone import now
 
 from agency.models import Mail
 from agency.services import queue_mail
-from agency.services.mail.sign_up import queue_known_address
+from agency.services.mail.content import queue_known_address
 from agency.tasks import send_mail
 from tests.agency.invitations import invited
 from tests.factories import UserFactory

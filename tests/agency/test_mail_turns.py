@@ -10,8 +10,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
 from agency.models import Agency, Mail
-from agency.services import due_mail, queue_mail
-from agency.services.mail.turns import DUE, Busy, Turns
+from agency.services import lease_next_mail, queue_mail
+from agency.services.mail.queue import DUE, InFlight, RoundRobin
 from agency.tasks import send_mail
 from tests.factories import UserFactory
 from tests.tenants import Tenant
@@ -24,9 +24,9 @@ def queued(agency: Agency | None, *kinds: Mail.Kind) -> list[Mail]:
     return [queue_mail(kind=kind, user=UserFactory.create(), agency=agency, context={}) for kind in kinds]
 
 
-def leased(turns: Turns, *, at: datetime, most: int = 100, busy: Busy | None = None) -> list[Mail]:
+def leased(turns: RoundRobin, *, at: datetime, most: int = 100, busy: InFlight | None = None) -> list[Mail]:
     """What a worker takes, one after another."""
-    found = (due_mail(now=at, busy=busy or Busy(), turns=turns) for _ in range(most))
+    found = (lease_next_mail(now=at, busy=busy or InFlight(), turns=turns) for _ in range(most))
     return [mail for mail in found if mail]
 
 
@@ -38,7 +38,7 @@ def test_an_agency_s_import_holds_up_no_other_agency(a: Tenant, b: Tenant) -> No
     many = queued(a.agency, *[Kind.OWNER_INVITATION] * 30)
     few = queued(b.agency, *[Kind.OWNER_INVITATION] * 3)
     own = queued(None, Kind.DOMAIN_RECORD_MISSING)
-    order = leased(Turns(), at=soon())
+    order = leased(RoundRobin(), at=soon())
     assert len(order) == 34
     assert [order.index(mail) for mail in few] <= [2, 4, 6]
     assert order.index(own[0]) <= 2
@@ -51,7 +51,7 @@ def test_what_somebody_waits_for_leaves_first_whoever_it_is_for(a: Tenant, b: Te
     queued(b.agency, Kind.SIGN_UP_CONFIRMATION)
     queued(a.agency, Kind.PASSWORD_RESET, Kind.PASSWORD_RESET)
     queued(b.agency, Kind.PASSWORD_RESET, Kind.NEW_SIGN_IN)
-    kinds = [mail.kind for mail in leased(Turns(), at=soon())]
+    kinds = [mail.kind for mail in leased(RoundRobin(), at=soon())]
     assert set(kinds[:4]) == {"password_reset", "new_sign_in"}
     assert set(kinds[4:7]) == {"sign_up_known_address", "sign_up_confirmation", "test"}
     assert set(kinds[7:]) == {"workspace_invitation"}
@@ -59,7 +59,7 @@ def test_what_somebody_waits_for_leaves_first_whoever_it_is_for(a: Tenant, b: Te
 
 def test_an_agency_that_was_just_sent_for_waits_until_others_were(a: Tenant, b: Tenant) -> None:
     """From one run of the worker to the next."""
-    turns = Turns()
+    turns = RoundRobin()
     queued(a.agency, *[Kind.OWNER_INVITATION] * 4)
     assert [mail.agency for mail in leased(turns, at=soon(), most=2)] == [a.agency] * 2
     queued(b.agency, *[Kind.OWNER_INVITATION] * 2)
@@ -68,15 +68,15 @@ def test_an_agency_that_was_just_sent_for_waits_until_others_were(a: Tenant, b: 
 
 def test_who_is_being_sent_something_holds_up_nobody_else(a: Tenant) -> None:
     first, second = queued(a.agency, *[Kind.OWNER_INVITATION] * 2)
-    assert leased(Turns(), at=soon(), most=1, busy=Busy(recipients=[first.recipient])) == [second]
-    assert leased(Turns(), at=soon(), busy=Busy(installation=True)) == []
+    assert leased(RoundRobin(), at=soon(), most=1, busy=InFlight(recipients=[first.recipient])) == [second]
+    assert leased(RoundRobin(), at=soon(), busy=InFlight(installation=True)) == []
 
 
 def test_finding_the_next_reads_one_entry_of_each_agency_and_kind(a: Tenant, b: Tenant) -> None:
     for tenant in (a, b):
         queued(tenant.agency, *[Kind.OWNER_INVITATION] * 40, Kind.PASSWORD_RESET)
     with CaptureQueriesContext(connection) as captured:
-        assert due_mail(now=soon())
+        assert lease_next_mail(now=soon())
     assert sum('FROM "agency_mail"' in one["sql"] or "FROM agency_mail" in one["sql"] for one in captured) == 2
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_sort = off")

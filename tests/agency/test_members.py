@@ -5,7 +5,7 @@ import pytest
 from agency.actors import SYSTEM
 from agency.models import ActivityEntry, Mail, Member, User
 from agency.services import MemberNotFound, add_member, change_role, remove_member
-from agency.services.people.members import AlreadyAMember, LastOwner
+from agency.services.members import AlreadyAMember, LastOwner
 from tests.factories import AgencyFactory, MemberFactory
 from tests.parallel import at_once
 

@@ -7,7 +7,7 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from agency.models import Agency, User
 from agency.services import invite_member
-from agency.services.people.names import holds_web_address
+from agency.services.agencies import holds_web_address
 from config.errors import InvalidInput
 from tests.agency.console.browsers import a_browser, a_person, text
 from tests.tenants import Tenant, a_new_customer

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from agency.actors import SYSTEM
 from agency.models import User
-from agency.services.people.two_factor import begin_two_factor, confirm_two_factor
+from agency.services.two_factor import begin_two_factor, confirm_two_factor
 from config.db import database_now
 
 STEP = 30

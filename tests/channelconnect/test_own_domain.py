@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from agency.actors import SYSTEM
-from agency.services.domains.claims import remove_domain
+from agency.services.domains import remove_domain
 from channelconnect.services import connect_url
 from tests import furnished
 from tests.channelconnect.agencies import a_session

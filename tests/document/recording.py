@@ -15,7 +15,7 @@ from django.http.response import HttpResponseBase
 from django.test import override_settings
 
 from agency.models import Event
-from agency.pages.branding.host import host_agency_id, host_name, is_installations
+from agency.pages.branding import host_agency_id, host_name, is_installations
 from config.api.documents import building
 from config.api.documents.building import Document
 from tests.document.validation import DocumentValidator

@@ -12,10 +12,9 @@ from factory.django import DjangoModelFactory
 from agency import limits
 from agency.actors import SYSTEM
 from agency.models import Addon, Agency, AgencyKey, Domain, Member, PendingSignUp, Plan, User
-from agency.providers.dns import HostRecords
 from agency.services import add_member, create_addon, create_agency, create_plan, issue_agency_key
-from agency.services.domains.checks import record_check
-from agency.services.domains.claims import add_domain, make_primary
+from agency.services.dns import HostRecords
+from agency.services.domains import add_domain, make_primary, record_check
 from agency.services.keys import KeyLimits
 from agency.tenants import Tenant
 from tests.factories.base import A_MOMENT_AGO, ByService

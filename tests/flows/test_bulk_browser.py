@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from agency.models import Agency, BulkOperation
-from agency.services.bulk.working import work_on
+from agency.services.bulk import run_batch
 from agency.tasks import run_jobs
 from tests.agency.console.browsers import at_the_console
 from tests.factories import AgencyFactory, many_workspaces
@@ -50,7 +50,7 @@ def test_all_that_match_are_suspended_while_the_page_is_watched(page: Page, agen
     page.evaluate("window.stays = true")
     operation = BulkOperation.objects.get()
     for _ in range(2):
-        work_on(operation.pk, now=now())
+        run_batch(operation.pk, now=now())
     expect(page.get_by_role("heading", name="10 of 30 have had their turn")).to_be_visible()
     expect(page.get_by_role("button", name="Cancel the rest")).to_be_visible()
     run_jobs()

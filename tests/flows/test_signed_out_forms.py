@@ -12,7 +12,7 @@ from django.db import transaction
 from django.test import Client
 
 from agency.models import User, UserSession
-from agency.pages.forms.kept_data import SECRET
+from agency.pages.form_drafts import SECRET
 from tests.agency.console.browsers import PASSWORD, a_browser, text
 from tests.flows.every_page import one_extreme
 from tests.flows.every_page.extremes import ExtremeTenant

@@ -15,7 +15,7 @@ from agency.actors import Actor
 from agency.models import ActivityEntry, Event, Mail, Member, User
 from agency.services import add_member, change_agency, write_event
 from agency.services.activity import record_activity
-from agency.services.people.users import change_user
+from agency.services.members import change_user
 from config.operations.management.commands import erase_person
 from tests import furnished
 from tests.factories import WorkspaceMemberFactory

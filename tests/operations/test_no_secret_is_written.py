@@ -19,7 +19,7 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from agency.models import ActivityEntry, Event, Mail, MailSettings, RecoveryCode, TwoFactor, User
-from agency.services.mail.sign_up import sign_up_signer
+from agency.services.mail.content import sign_up_signer
 from agency.tenants import Tenant as Owner
 from broadcasts.services.tracking.links import token_of
 from channelconnect.models import ChannelCredential

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from django.test import Client, override_settings
 
-from agency.account.sign_in.attempt_limits import SIGN_UPS_OF_ACCOUNT, account_digest
+from agency.account.sign_in import SIGN_UPS_OF_ACCOUNT, account_digest
 from agency.models import Mail, PendingSignUp
-from agency.pages.forms.nonce import new_nonce, read_nonce
+from agency.pages.forms import new_nonce, read_nonce
 from tests.agency.console.browsers import a_browser, a_member, a_person
 from tests.agency.console.test_passwords import ask
 from tests.agency.console.test_passwords import the_link as password_link

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from agency.event_types import declared_events
 from agency.models import ActivityEntry, Event
-from agency.pages.forms.nonce import new_nonce
+from agency.pages.forms import new_nonce
 from tests.agency.console.browsers import a_browser, a_member
 from tests.routes import AGENCY, WORKSPACE, api_of, ids_of
 from tests.routes import address as address_of

@@ -12,8 +12,8 @@ import pytest
 from django.db import connection
 
 from agency.models import Domain
-from agency.services.domains import hosts, listening
-from agency.services.domains.hosts import HostCache
+from agency.services import hosts
+from agency.services.hosts import HostCache
 from tests.factories import DomainFactory
 from tests.processes.own_processes import database_url, running, start, variables
 from tests.processes.starting import kill
@@ -111,7 +111,7 @@ def listening_at(url: str, settings: Any) -> Iterator[HostCache]:
     finally:
         listener.stopping.set()
         with connection.cursor() as cursor:
-            cursor.execute(f"NOTIFY {listening.CHANNEL}")  # it need not wait until it reads anew by itself
+            cursor.execute(f"NOTIFY {hosts.CHANNEL}")  # it need not wait until it reads anew by itself
         listener.thread.join(START_SECONDS)
         Domain.objects.all().delete()
 
@@ -120,12 +120,12 @@ def test_domains_are_heard_of_past_the_pooler_and_found_by_reading_anew_through_
     pooled: str, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(hosts, "LONGEST_AGE_SECONDS", 3600.0)
-    monkeypatch.setattr(listening, "REREAD_SECONDS", 3600.0)
+    monkeypatch.setattr(hosts, "REREAD_SECONDS", 3600.0)
     with listening_at(database_url(), settings) as cache:
         until(lambda: cache._generation > 0, START_SECONDS)  # it has read, and listens
         domain = DomainFactory.create()
         until(lambda: domain.host in cache.hosts.agencies, START_SECONDS)
-    monkeypatch.setattr(listening, "REREAD_SECONDS", 0.5)
+    monkeypatch.setattr(hosts, "REREAD_SECONDS", 0.5)
     with listening_at(pooled, settings) as cache:
         until(lambda: cache._generation > 0, START_SECONDS)  # it has read, and listens
         domain = DomainFactory.create()

@@ -7,7 +7,7 @@ calls unused as soon as the call is accepted. A new update service joins with a 
 from agency.actors import SYSTEM
 from agency.models import Plan, User
 from agency.services import update_item
-from agency.services.people.users import change_user
+from agency.services.members import change_user
 from packs.models import Pack, PackEntry
 from packs.services import change_entry, change_pack
 from webhooks.models import Endpoint

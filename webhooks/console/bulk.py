@@ -4,8 +4,8 @@ from typing import Final
 
 from django.utils.translation import gettext_lazy as _
 
-from agency.pages.forms.forms import Confirmation
-from agency.services.bulk.actions import BulkAction, BulkCall, BulkTargets
+from agency.pages.forms import ConfirmationForm
+from agency.services.bulk import BulkAction, BulkCall, BulkTargets
 from webhooks.console import chosen
 from webhooks.models import Delivery
 from webhooks.services import DeliveryNotFound, redeliver
@@ -38,6 +38,6 @@ ACTIONS: Final = (
         label=_("Redeliver"),
         text=_("Each envelope is sent once more, with the same id, to the same webhook."),
         apply=_redeliver,
-        make_form=lambda _agency, data: Confirmation(data),
+        make_form=lambda _agency, data: ConfirmationForm(data),
     ),
 )

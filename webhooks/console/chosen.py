@@ -8,8 +8,7 @@ from django.urls import reverse
 
 from agency.event_types import event_catalogue
 from agency.models import Agency
-from agency.services.bulk.actions import Shown
-from agency.services.jobs.selections import Selection, Walk
+from agency.services.bulk import IdBatch, Selection, TargetLabel
 from agency.tenants import Tenant
 from webhooks.models import Delivery, Endpoint
 from webhooks.pages.log import LogForm
@@ -46,13 +45,14 @@ def count(selection: Selection) -> int:
     return log_ids(filters, offset=0, size=0)[1] if filters else 0
 
 
-def walk(selection: Selection, cursor: Any, size: int) -> Walk:
+def walk(selection: Selection, cursor: Any, size: int) -> IdBatch:
     """Return all at once, because the log changes meanwhile: a delivery that is pending now ends a moment later."""
-    return Walk(chosen_ids(selection), None)
+    return IdBatch(chosen_ids(selection), None)
 
 
-def shown(agency: Agency, ids: Collection[int]) -> Mapping[int, Shown]:
+def shown(agency: Agency, ids: Collection[int]) -> Mapping[int, TargetLabel]:
     rows = Delivery.objects.of(agency).filter(pk__in=ids).values_list("pk", "event_name", "endpoint__url", "uuid")
     return {
-        pk: Shown(f"{event} → {url}", reverse("console:webhook-delivery", args=[uuid])) for pk, event, url, uuid in rows
+        pk: TargetLabel(f"{event} → {url}", reverse("console:webhook-delivery", args=[uuid]))
+        for pk, event, url, uuid in rows
     }

@@ -5,8 +5,8 @@ from typing import Any, Final
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
-from agency.services.exports.sources import ExportSource, Rows
-from agency.services.jobs.selections import Selection
+from agency.services.bulk import Selection
+from agency.services.exports import ExportSource, RowBatch
 from webhooks.console.chosen import filters_of
 from webhooks.models import Delivery
 from webhooks.services import LogFilters
@@ -38,16 +38,16 @@ CONDITIONS: Final = {
 }
 
 
-def _read(selection: Selection, cursor: Any, size: int) -> Rows:
+def _read(selection: Selection, cursor: Any, size: int) -> RowBatch:
     """Read the next `size` deliveries and return the matching ones, so that each part costs the same."""
     filters = filters_of(selection)
     ids = _next_ids(selection, cursor, size)
     if filters is None or not ids:
-        return Rows([], None)
+        return RowBatch([], None)
     matching = _matching(filters, Delivery.objects.filter(pk__in=ids))
     fields = [FIELDS.get(column, column) for column in COLUMNS]
     rows = [dict(zip(COLUMNS, row, strict=True)) for row in matching.order_by("-pk").values_list(*fields)]
-    return Rows(rows, ids[-1] if len(ids) == size else None)
+    return RowBatch(rows, ids[-1] if len(ids) == size else None)
 
 
 def _next_ids(selection: Selection, cursor: int | None, size: int) -> list[int]:

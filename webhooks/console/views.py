@@ -7,9 +7,9 @@ from typing import Any
 from django.http import HttpResponse
 from django.utils.translation import gettext_lazy
 
-from agency.console.views.base import ConsoleView
+from agency.console.base import ConsoleView
 from agency.event_types import event_catalogue
-from agency.services.bulk.actions import actions_on
+from agency.services.bulk import actions_on
 from agency.tenants import Tenant
 from webhooks.models import Endpoint
 from webhooks.pages import deliveries, endpoints

@@ -10,9 +10,9 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy
 
 from agency.actors import Actor
-from agency.pages.lists import with_id
+from agency.pages.pagination import with_id
 from agency.pages.registry import StrOrPromise
-from agency.pages.signed_in import SignedInView
+from agency.pages.views import SignedInView
 from agency.tenants import Tenant
 from webhooks.models import Delivery, Endpoint
 from webhooks.services import DeliveryNotFound, EndpointNotFound

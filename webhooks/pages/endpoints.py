@@ -9,8 +9,8 @@ from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agency.pages.forms.forms import Confirmation
-from agency.pages.forms.page import FormView
+from agency.pages.forms import ConfirmationForm
+from agency.pages.views import FormView
 from webhooks.models import Endpoint
 from webhooks.pages.base import WEBHOOKS, WebhookView
 from webhooks.pages.forms import DismissForm, EndpointForm, RotationForm, TestForm
@@ -126,16 +126,16 @@ class WebhookRotate(WebhookView, FormView[RotationForm]):
         }
 
 
-class WebhookRemove(WebhookView, FormView[Confirmation]):
+class WebhookRemove(WebhookView, FormView[ConfirmationForm]):
     endpoint: Endpoint
 
     def find(self, **ids: Any) -> None:
         self.endpoint = self.endpoint_of(ids["uuid"])
 
-    def make_form(self, data: Any = None) -> Confirmation:
-        return Confirmation(data)
+    def make_form(self, data: Any = None) -> ConfirmationForm:
+        return ConfirmationForm(data)
 
-    def save(self, form: Confirmation) -> HttpResponse:
+    def save(self, form: ConfirmationForm) -> HttpResponse:
         remove_endpoint(endpoint=self.endpoint, now=timezone.now(), by=self.by)
         return self.done(_("The webhook to %(url)s was removed.") % {"url": self.endpoint.url}, self.named("webhooks"))
 

@@ -8,9 +8,9 @@ from django import forms
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from agency.pages.forms.fields import LineField, WallClockField
+from agency.pages.forms import LineField, NaiveDateTimeField
 from agency.pages.registry import StrOrPromise
-from agency.pages.signed_in import OUT_OF_DATE
+from agency.pages.views import OUT_OF_DATE
 from webhooks.models import Endpoint
 
 LONGEST_URL = 2_048
@@ -98,7 +98,7 @@ class TestForm(forms.Form):
         event.choices = [(name, catalogue[name]) for name in events if name in catalogue]
 
 
-class MomentField(WallClockField):
+class MomentField(NaiveDateTimeField):
     """A moment in UTC, to the minute, whatever the viewer's time zone."""
 
     widget = forms.DateTimeInput(attrs={"type": "datetime-local", "step": "60"}, format="%Y-%m-%dT%H:%M")

@@ -6,7 +6,7 @@ from typing import Final
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agency.pages.registry import Concern
+from agency.pages.registry import Alert
 from webhooks.models import Delivery, Endpoint
 from webhooks.pages.labels import concern_words
 from webhooks.services import LogFilters, State, needing_attention, read_log
@@ -43,12 +43,12 @@ def failures(workspace: Workspace, most: int) -> HubContent:
     )
 
 
-def failing_endpoints(workspace: Workspace) -> Iterator[Concern]:
+def failing_endpoints(workspace: Workspace) -> Iterator[Alert]:
     open_ones = Endpoint.objects.filter(workspace_id=workspace.pk, enabled=True, removed_at=None).order_by("id")
     for endpoint, condition in needing_attention(open_ones.defer("secret")[:MOST_ENDPOINTS], MOST_NAMED):
         text = _("The last delivery to %(url)s failed.") % {"url": endpoint.url}
         words = text if condition.state == State.FAILING else concern_words(condition, endpoint.url)
-        yield Concern(text=words, url="#webhooks", action=_("Failures"))
+        yield Alert(text=words, url="#webhooks", action=_("Failures"))
 
 
 PANELS: Final = (

@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.utils.translation import gettext_lazy as _
 
-from agency.pages.lists import Pages, read_pages
+from agency.pages.pagination import NumberedPages, read_pages
 from agency.pages.registry import StrOrPromise
 from agency.pages.tables import Column, Filter, ListPage, Table, TableState
 from webhooks.models import Delivery, Endpoint
@@ -88,7 +88,7 @@ class LogPage(ListPage, WebhookView):
         context |= {"endpoint": endpoint, "endpoints": endpoints, "is_cut": pages.is_capped}
         return self.list_page(template, state, **context)
 
-    def _fetch(self, state: TableState, filters: LogFilters) -> Pages:
+    def _fetch(self, state: TableState, filters: LogFilters) -> NumberedPages:
         """Read the requested page, or the last one if there are fewer pages."""
         asked = read_pages(self.request, MOST_COUNTED)
         found = read_log(filters, offset=asked.offset, size=asked.size)

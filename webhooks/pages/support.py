@@ -8,7 +8,7 @@ from django.db.models import Case, F, Q, Value, When
 from django.urls import reverse
 
 from agency.models import Agency, Event
-from agency.pages.support import SupportFindSource, SupportPanel, SupportRow
+from agency.pages.search import SupportPanel, SupportRow, SupportSearchSource
 from agency.tenants import Tenant
 from config.api.requests import parse_uuid
 from webhooks.models import Delivery, Endpoint
@@ -91,5 +91,7 @@ PANELS: Final = (
     ),
 )
 SOURCES: Final = (
-    SupportFindSource(name="deliveries", label="Deliveries", order=60, permission=VIEW_DELIVERY, find=found_deliveries),
+    SupportSearchSource(
+        name="deliveries", label="Deliveries", order=60, permission=VIEW_DELIVERY, find=found_deliveries
+    ),
 )

@@ -12,7 +12,7 @@ from django.db.models.functions import Now
 from agency.actors import Actor
 from agency.models import Agency
 from agency.services import record_activity
-from agency.services.activity.fields import Changes, changes_to
+from agency.services.activity import Changes, changes_to
 from agency.services.events import DISPATCHER
 from agency.tenants import Tenant
 from config.celery import wake_up

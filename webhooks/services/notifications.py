@@ -10,8 +10,13 @@ from django.utils.translation import gettext_lazy as _
 
 from agency.models import NotificationEvent
 from agency.notification_kinds import NotificationKind
-from agency.services.notifications.recording import Occurrence
-from agency.services.notifications.states import StateCheck, begin_states, check_next_rows, end_next_states
+from agency.services.notifications.recording import (
+    NewNotificationEvent,
+    StateCheck,
+    check_next_rows,
+    end_next_states,
+    open_states,
+)
 from agency.tenants import Audience
 from webhooks.models import Endpoint
 
@@ -41,7 +46,7 @@ def check_failing_endpoints(now: datetime) -> bool:
         lasting = [one for one in endpoints if one.failing_since and one.failing_since <= now - HOUR]
         for kind, of_agencies in ((ENDPOINT_FAILS, True), (WORKSPACE_ENDPOINT_FAILS, False)):
             found = [_occurrence(one) for one in lasting if (one.workspace_id is None) == of_agencies]
-            begin_states(kind, found, now=now)
+            open_states(kind, found, now=now)
 
     return check_next_rows("failing endpoints", _failing(), check, now=now)
 
@@ -67,9 +72,9 @@ def _ended(events: Sequence[NotificationEvent]) -> set[str]:
     return {one.key for one in events if (at := since.get(one.key)) is None or at > one.created_at}
 
 
-def _occurrence(endpoint: Endpoint) -> Occurrence:
+def _occurrence(endpoint: Endpoint) -> NewNotificationEvent:
     data: dict[str, Any] = {"url": Truncator(endpoint.recorded_url).chars(LONGEST_SHOWN)}
-    return Occurrence(tenant=endpoint.tenant, key=str(endpoint.uuid), object_id=str(endpoint.uuid), data=data)
+    return NewNotificationEvent(tenant=endpoint.tenant, key=str(endpoint.uuid), object_id=str(endpoint.uuid), data=data)
 
 
 STATE_CHECKS: Final = (

@@ -4,14 +4,14 @@ from typing import Final
 
 from django.utils.translation import gettext_lazy as _
 
-from agency.services.activity.fields import RecordedField, Shown
+from agency.services.activity import RecordedField, ValueFormat
 
 FIELDS: Final[dict[str, tuple[RecordedField, ...]]] = {
     "webhook.changed": (
         RecordedField("url", _("URL"), cut_at="?"),
         RecordedField("events", _("Events")),
         RecordedField("description", _("Description")),
-        RecordedField("enabled", _("Enabled"), Shown.SWITCH),
+        RecordedField("enabled", _("Enabled"), ValueFormat.SWITCH),
         RecordedField("retries", _("Retries")),
     ),
 }

@@ -4,7 +4,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agency.event_types import event_types
 from agency.pages.registry import ActivityAction, MenuEntry, Section, activity_actions, dashboard_menu
-from agency.services.activity.fields import RecordedAction, recorded_actions
+from agency.services.activity import RecordedAction, recorded_actions
 from workspaces.automations.api.serializers import AutomationSerializer
 from workspaces.automations.dashboard.first_steps import automation_steps, automations_that_wait
 from workspaces.automations.services import RequirementCheck, requirement_checks

@@ -4,14 +4,14 @@ from typing import Any
 
 from django.contrib import admin
 
-from agency.admin.base import RecordAdmin, by_uuid
+from agency.admin.base import ReadOnlyAdmin, by_uuid
 from config.api.requests import parse_uuid
 from workspaces.catalogue.models import Product, Service, ServiceCategory, StockMovement
 
 SEARCH = "A uuid, or its sub-account's."
 
 
-class CatalogueAdmin(RecordAdmin):
+class CatalogueAdmin(ReadOnlyAdmin):
     list_select_related = ("workspace",)
     search_fields = ("uuid",)
     search_help_text = SEARCH
@@ -65,7 +65,7 @@ class ProductAdmin(CatalogueAdmin):
 
 
 @admin.register(StockMovement)
-class StockMovementAdmin(RecordAdmin):
+class StockMovementAdmin(ReadOnlyAdmin):
     list_display = ("product", "before", "change", "after", "reason", "actor_label", "created_at")
     list_select_related = ("product",)
     search_fields = ("product__uuid",)

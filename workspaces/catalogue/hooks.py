@@ -4,7 +4,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agency.event_types import event_types
 from agency.pages.registry import ActivityAction, MenuEntry, Section, activity_actions, dashboard_menu
-from agency.services.activity.fields import RecordedAction, recorded_actions
+from agency.services.activity import RecordedAction, recorded_actions
 from workspaces.catalogue import events
 from workspaces.catalogue.api.serializers import ProductSerializer, ServiceSerializer
 from workspaces.catalogue.services.recorded_fields import FIELDS as RECORDED_FIELDS

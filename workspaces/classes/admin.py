@@ -4,14 +4,14 @@ from typing import Any
 
 from django.contrib import admin
 
-from agency.admin.base import RecordAdmin, by_uuid
+from agency.admin.base import ReadOnlyAdmin, by_uuid
 from config.api.requests import parse_uuid
 from workspaces.classes.models import ClassSession, Participant, Staff
 
 SEARCH = "A uuid, or its sub-account's."
 
 
-class WorkspaceRecordAdmin(RecordAdmin):
+class WorkspaceRecordAdmin(ReadOnlyAdmin):
     search_help_text = SEARCH
 
     def search(self, queryset: Any, term: str) -> Any:
@@ -46,7 +46,7 @@ class ClassSessionAdmin(WorkspaceRecordAdmin):
 
 
 @admin.register(Participant)
-class ParticipantAdmin(RecordAdmin):
+class ParticipantAdmin(ReadOnlyAdmin):
     list_display = ("contact", "session", "created_at")
     list_select_related = ("contact", "session__service")
     search_fields = ("session__uuid",)

@@ -4,13 +4,13 @@ from typing import Any
 
 from django.contrib import admin
 
-from agency.admin.base import RecordAdmin, by_uuid
+from agency.admin.base import ReadOnlyAdmin, by_uuid
 from workspaces.contacts.models import Contact, Segment
 from workspaces.subaccounts.admin import of_workspace
 
 
 @admin.register(Contact)
-class ContactAdmin(RecordAdmin):
+class ContactAdmin(ReadOnlyAdmin):
     list_display = ("uuid", "workspace", "country", "opted_out_at", "created_at")
     list_select_related = ("workspace",)
     search_help_text = "The contact's uuid, or its sub-account's."
@@ -39,7 +39,7 @@ class ContactAdmin(RecordAdmin):
 
 
 @admin.register(Segment)
-class SegmentAdmin(RecordAdmin):
+class SegmentAdmin(ReadOnlyAdmin):
     list_display = ("name", "workspace", "created_at")
     list_select_related = ("workspace",)
     search_help_text = "The segment's uuid, or its sub-account's."

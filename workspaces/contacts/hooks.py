@@ -6,7 +6,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agency.event_types import EventType, event_types
 from agency.pages.registry import ActivityAction, MenuEntry, activity_actions, dashboard_menu
-from agency.services.activity.fields import RecordedAction, recorded_actions
+from agency.services.activity import RecordedAction, recorded_actions
 from config.api.fields import ListField
 from config.api.text_fields import CharField
 from config.request_bodies import MIB, BodyRule, body_rules

@@ -4,12 +4,12 @@ from typing import Any
 
 from django.contrib import admin
 
-from agency.admin.base import RecordAdmin, by_uuid
+from agency.admin.base import ReadOnlyAdmin, by_uuid
 from workspaces.conversations.models import Conversation, Message
 
 
 @admin.register(Conversation)
-class ConversationAdmin(RecordAdmin):
+class ConversationAdmin(ReadOnlyAdmin):
     list_display = ("uuid", "workspace", "channel", "status", "unread_count", "updated_at")
     list_select_related = ("workspace", "channel")
     search_help_text = "The conversation's uuid."
@@ -32,7 +32,7 @@ class ConversationAdmin(RecordAdmin):
 
 
 @admin.register(Message)
-class MessageAdmin(RecordAdmin):
+class MessageAdmin(ReadOnlyAdmin):
     list_display = ("uuid", "direction", "type", "status", "error_code", "created_at")
     search_help_text = "The message's uuid."
     fields = (

@@ -6,11 +6,10 @@ from django.utils.translation import gettext_lazy as _
 
 from agency.event_types import EventType, event_types
 from agency.notification_kinds import notification_kinds
-from agency.pages.charts import ChartSource, chart_sources
-from agency.pages.charts.hourly_counts import counted_series
+from agency.pages.charts import ChartSource, chart_sources, counted_series
 from agency.pages.registry import ActivityAction, MenuEntry, activity_actions, dashboard_menu
-from agency.pages.support import support_panels
-from agency.services.activity.fields import RecordedAction, recorded_actions
+from agency.pages.search import support_panels
+from agency.services.activity import RecordedAction, recorded_actions
 from agency.services.hourly_counts import hourly_counters
 from config.metrics import METRICS
 from config.request_bodies import MIB, BodyRule, body_rules

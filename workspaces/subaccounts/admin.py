@@ -11,7 +11,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils import timezone
 
-from agency.admin.base import RecordAdmin, TypedNameForm, by_uuid, staff_actor
+from agency.admin.base import ConfirmByNameForm, ReadOnlyAdmin, by_uuid, staff_actor
 from agency.models import Agency
 from config.api.requests import parse_uuid
 from config.errors import DomainError
@@ -19,7 +19,7 @@ from workspaces.subaccounts.models import Channel, HeldAddon, Workspace, Workspa
 from workspaces.subaccounts.services import move_workspace
 
 
-class MoveForm(TypedNameForm):
+class MoveForm(ConfirmByNameForm):
     agency = forms.ModelChoiceField(
         Agency.objects.all(),
         to_field_name="uuid",
@@ -32,7 +32,7 @@ class MoveForm(TypedNameForm):
 
 
 @admin.register(Workspace)
-class WorkspaceAdmin(RecordAdmin):
+class WorkspaceAdmin(ReadOnlyAdmin):
     list_display = ("name", "status", "agency", "plan", "owner_email", "created_at", "uuid")
     list_select_related = ("agency", "plan")
     search_fields = ("name",)
@@ -104,7 +104,7 @@ def may_move(request: HttpRequest) -> bool:
 
 
 @admin.register(HeldAddon)
-class HeldAddonAdmin(RecordAdmin):
+class HeldAddonAdmin(ReadOnlyAdmin):
     list_display = ("addon", "workspace", "granted_at")
     list_select_related = ("addon", "workspace")
     search_fields = ("workspace__uuid",)
@@ -116,7 +116,7 @@ class HeldAddonAdmin(RecordAdmin):
 
 
 @admin.register(Channel)
-class ChannelAdmin(RecordAdmin):
+class ChannelAdmin(ReadOnlyAdmin):
     list_display = ("name", "status", "platform", "handle", "workspace", "connected_at")
     list_select_related = ("workspace",)
     search_help_text = "The channel's uuid, or its sub-account's."
@@ -127,7 +127,7 @@ class ChannelAdmin(RecordAdmin):
 
 
 @admin.register(WorkspaceMember)
-class WorkspaceMemberAdmin(RecordAdmin):
+class WorkspaceMemberAdmin(ReadOnlyAdmin):
     list_display = ("user", "workspace", "created_at")
     list_select_related = ("user", "workspace")
     search_help_text = "The beginning of an e-mail address, or a sub-account's uuid."
@@ -138,7 +138,7 @@ class WorkspaceMemberAdmin(RecordAdmin):
 
 
 @admin.register(WorkspaceKey)
-class WorkspaceKeyAdmin(RecordAdmin):
+class WorkspaceKeyAdmin(ReadOnlyAdmin):
     list_display = ("name", "status", "prefix", "workspace", "last_used_at")
     list_select_related = ("workspace",)
     search_help_text = "The key's uuid, or its sub-account's."

@@ -14,37 +14,42 @@ from agency.event_types import EventType, event_types
 from agency.models import Agency, User
 from agency.notification_kinds import notification_kinds
 from agency.pages.charts import ChartSource, chart_sources
-from agency.pages.finding import ConsoleAction, FindSource, console_actions, find_sources
 from agency.pages.registry import (
     ActivityAction,
     ActivityTarget,
-    Belonging,
-    Concern,
-    ConcernSource,
+    Alert,
+    AlertSource,
     Figure,
     FigureSource,
     FirstStep,
-    LandingPlace,
+    LandingPage,
+    Membership,
     MenuEntry,
     Section,
     activity_actions,
     activity_targets,
-    concern_sources,
+    alert_sources,
     console_menu,
     dashboard_menu,
     figure_sources,
     first_steps,
-    landing_places,
+    landing_pages,
 )
-from agency.pages.support import support_find_sources, support_panels
-from agency.services.activity.fields import RecordedAction, recorded_actions
-from agency.services.bulk.actions import bulk_actions
-from agency.services.exports.sources import export_sources
-from agency.services.mail.address_requests import address_requests
-from agency.services.notifications.recipients import recipient_sources
-from agency.services.notifications.states import StateCheck, state_checks
-from agency.services.people.agencies import WayToBelong, ways_to_belong
-from agency.services.people.invitations import invitation_handlers
+from agency.pages.search import (
+    ConsoleAction,
+    SearchSource,
+    console_actions,
+    search_sources,
+    support_panels,
+    support_search_sources,
+)
+from agency.services.activity import RecordedAction, recorded_actions
+from agency.services.bulk import bulk_actions
+from agency.services.exports import export_sources
+from agency.services.invitations import invitation_handlers
+from agency.services.notifications.delivery import recipient_sources
+from agency.services.notifications.recording import StateCheck, state_checks
+from agency.services.passwords import MembershipSource, address_requests, membership_sources
 from config.api.serializers import Serializer
 from config.request_bodies import BodyRule, body_rules
 from workspaces.subaccounts import events
@@ -193,12 +198,12 @@ def _is_in_one(user: User, agency_id: int | None) -> bool:
     return _workspaces_of(user, agency_id).exists()
 
 
-def _workspaces(user: User, agency_id: int | None) -> Iterable[Belonging]:
+def _workspaces(user: User, agency_id: int | None) -> Iterable[Membership]:
     """Give the first of the user's workspaces. The page for choosing a workspace lists all of them."""
     rows = _workspaces_of(user, agency_id).select_related("agency").order_by("name_key", "id")
     for workspace in rows[:MOST_SHOWN]:
         note = _("Owner, at %(agency)s") if workspace.owner_id == user.pk else _("Member, at %(agency)s")
-        yield Belonging(
+        yield Membership(
             label=workspace.name,
             note=note % {"agency": workspace.agency.name},
             open_url=reverse("app:switch"),
@@ -211,19 +216,19 @@ def _workspaces(user: User, agency_id: int | None) -> Iterable[Belonging]:
 MOST_NAMED = 3
 
 
-def concerns(agency: Agency) -> Iterable[Concern]:
+def concerns(agency: Agency) -> Iterable[Alert]:
     """Name sub-accounts with a broken channel, and those near a limit of their channels."""
     broken = Channel.objects.filter(status=Channel.Status.ERROR, workspace__agency=agency)
     columns = ("workspace__name", "workspace__uuid", "name")
     for name, uuid, channel in broken.order_by("workspace", "id").values_list(*columns)[:MOST_NAMED]:
-        yield Concern(
+        yield Alert(
             text=_("%(channel)s of %(name)s is broken: its owner has to connect it again.")
             % {"channel": channel, "name": name},
             url=reverse("console:sub-account", args=[uuid]),
             action=_("Sub-account"),
         )
     for full in sub_accounts_near_limits(agency=agency, most=MOST_NAMED):
-        yield Concern(
+        yield Alert(
             text=_("%(name)s uses %(used)s of %(allowed)s %(label)s.")
             % {"name": full.name, "used": full.used, "allowed": full.allowed, "label": limits.LABELS[full.limit]},
             url=reverse("console:sub-account-plan", args=[full.uuid]),
@@ -232,7 +237,7 @@ def concerns(agency: Agency) -> Iterable[Concern]:
 
 
 user_logged_out.connect(leave_on_signing_out, dispatch_uid="subaccounts.leave_access")
-concern_sources.add(ConcernSource(name="workspaces", order=20, concerns=concerns))
+alert_sources.add(AlertSource(name="workspaces", order=20, concerns=concerns))
 event_types.add(*EVENTS, *CHANNEL_EVENTS)
 address_requests.add(SIGN_UPS)
 invitation_handlers.add(OWNERSHIP, MEMBERSHIP)
@@ -249,9 +254,9 @@ chart_sources.add(
     )
 )
 console_actions.add(ConsoleAction(url_name="console:sub-account-new", label=_("New sub-account"), order=10))
-find_sources.add(
-    FindSource(name="workspaces", label=_("Sub-accounts"), order=10, find=found_workspaces),
-    FindSource(name="channels", label=_("Channels"), order=20, find=found_channels),
+search_sources.add(
+    SearchSource(name="workspaces", label=_("Sub-accounts"), order=10, find=found_workspaces),
+    SearchSource(name="channels", label=_("Channels"), order=20, find=found_channels),
 )
 body_rules.add(BodyRule("/app/", signed_in=True))
 dashboard_menu.add(
@@ -274,8 +279,8 @@ first_steps.add(
 )
 set_up_sources.add(SetUpSource(name="channels", order=10, steps=channel_step))
 workspace_concern_sources.add(WorkspaceConcernSource(name="channels", order=10, concerns=broken_channels))
-ways_to_belong.add(WayToBelong("workspaces", _agency_ids))
-landing_places.add(LandingPlace(name="app", url_name="app:home", order=30, is_open=_is_in_one, belongings=_workspaces))
+membership_sources.add(MembershipSource("workspaces", _agency_ids))
+landing_pages.add(LandingPage(name="app", url_name="app:home", order=30, is_open=_is_in_one, belongings=_workspaces))
 figure_sources.add(FigureSource(name="workspaces", order=10, figures=figures))
 recorded_actions.add(*RecordedAction.from_fields(RECORDED_FIELDS))
 activity_actions.add(*ActivityAction.from_labels(ACTIONS))
@@ -290,6 +295,6 @@ activity_targets.add(ActivityTarget("workspace", "console:sub-account"))
 bulk_actions.add(*BULK_ACTIONS)
 export_sources.add(SUB_ACCOUNTS)
 support_panels.add(*SUPPORT_PANELS)
-support_find_sources.add(*SUPPORT_FIND_SOURCES)
+support_search_sources.add(*SUPPORT_FIND_SOURCES)
 hub_panels.add(*HUB_PANELS)
 hub_concern_sources.add(*HUB_CONCERNS)

@@ -18,18 +18,29 @@ from django.db import DatabaseError
 from django.db.models import F
 
 from agency.models import Mail, MailSettings
-from agency.services.mail.address_requests import answer_address_requests
-from agency.services.mail.failures import CANNOT_BE_WRITTEN, NO_FAILURE, Failure
-from agency.services.mail.limits import has_enough, put_back_share, room_at
-from agency.services.mail.links import agencys_host_in, link_of
-from agency.services.mail.queue import ATTEMPTS
-from agency.services.mail.routes import own_server_of
-from agency.services.mail.servers import record_server_failure, record_server_success, refuses_everybody
-from agency.services.mail.sign_up import confirmation_is_out_of_date
-from agency.services.mail.testing import TEST_LASTS, record_test_mail
-from agency.services.mail.transport import send_by_installation, send_by_own_server
-from agency.services.mail.turns import Busy, Turns, due_mail
-from agency.services.mail.writing import write_mail
+from agency.services.mail.content import agencys_host_in, confirmation_is_out_of_date, link_of, render_mail
+from agency.services.mail.queue import (
+    ATTEMPTS,
+    InFlight,
+    RoundRobin,
+    agency_server_for,
+    allowed_at,
+    lease_next_mail,
+    postpone_quota_group,
+    recipient_limit_reached,
+)
+from agency.services.mail.settings import TEST_LASTS, record_test_mail
+from agency.services.mail.transport import (
+    CANNOT_BE_WRITTEN,
+    NO_FAILURE,
+    Failure,
+    record_server_failure,
+    record_server_success,
+    rejects_all_recipients,
+    send_by_installation,
+    send_by_own_server,
+)
+from agency.services.passwords import answer_address_requests
 from config.db import database_now
 from config.smtp import SendProgress
 from config.tries.counting import Try, begin_tries
@@ -43,10 +54,10 @@ OWN_SERVERS_AT_ONCE: Final = 8
 POLL_SECONDS: Final = 0.5
 TURNS_BETWEEN_LOOKS: Final = 10
 # Kept from run to run, so that agencies keep their turns.
-turns: Final = Turns()
+turns: Final = RoundRobin()
 
 
-class Ended(NamedTuple):
+class ConversationResult(NamedTuple):
     """The result of a conversation; without a failure the server has accepted the e-mail."""
 
     failure: Failure | None
@@ -54,7 +65,7 @@ class Ended(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Outgoing:
+class PreparedMail:
     """A leased and written e-mail, with the server that takes it: None for the installation's."""
 
     mail: Mail
@@ -63,25 +74,25 @@ class Outgoing:
     server: MailSettings | None
     link_host: str
 
-    def converse(self) -> Ended:
+    def converse(self) -> ConversationResult:
         """Give the e-mail to the server, without any query."""
         if self.server is None:
-            return Ended(*send_by_installation(self.message))
-        return Ended(*send_by_own_server(self.message, self.server))
+            return ConversationResult(*send_by_installation(self.message))
+        return ConversationResult(*send_by_own_server(self.message, self.server))
 
 
 @dataclass(slots=True)
-class RunningConversations:
+class ActiveConversations:
     """The conversations that are under way."""
 
     pool: ThreadPoolExecutor
-    conversations: "dict[Future[Ended], Outgoing]" = field(default_factory=dict)
+    conversations: "dict[Future[ConversationResult], PreparedMail]" = field(default_factory=dict)
     turns: int = 0
 
-    def busy(self, *, may_begin_own: bool) -> Busy:
+    def busy(self, *, may_begin_own: bool) -> InFlight:
         own = [out.mail.agency_id for out in self.conversations.values() if out.server]
         is_full = not may_begin_own or len(own) >= OWN_SERVERS_AT_ONCE
-        return Busy(
+        return InFlight(
             installation=any(out.server is None for out in self.conversations.values()),
             agencies=None if is_full else [pk for pk in own if pk],
             recipients=[out.mail.recipient for out in self.conversations.values()],
@@ -100,7 +111,7 @@ class RunningConversations:
     def in_flight_for(self, agency_id: int | None) -> list[str]:
         return [out.mail.kind for out in self.conversations.values() if out.mail.agency_id == agency_id]
 
-    def begin(self, outgoing: Outgoing) -> None:
+    def begin(self, outgoing: PreparedMail) -> None:
         self.conversations[self.pool.submit(outgoing.converse)] = outgoing
 
     def finish(self) -> None:
@@ -118,8 +129,8 @@ class RunningConversations:
                 rest.callback(_record_ended, self.conversations.pop(ended), ended)
 
 
-def _record_ended(outgoing: Outgoing, ended: "Future[Ended]") -> None:
-    record(outgoing, ended.result(), database_now())
+def _record_ended(outgoing: PreparedMail, ended: "Future[ConversationResult]") -> None:
+    record_result(outgoing, ended.result(), database_now())
 
 
 def send_due_mails(*, seconds: float) -> None:
@@ -130,7 +141,7 @@ def send_due_mails(*, seconds: float) -> None:
     """
     until = time.monotonic() + seconds
     with ThreadPoolExecutor(OWN_SERVERS_AT_ONCE + 1, thread_name_prefix="smtp") as pool:
-        running = RunningConversations(pool)
+        running = ActiveConversations(pool)
         try:
             while _take_turn(running, until):
                 pass
@@ -138,13 +149,13 @@ def send_due_mails(*, seconds: float) -> None:
             running.finish()
 
 
-def _take_turn(running: RunningConversations, until: float) -> bool:
+def _take_turn(running: ActiveConversations, until: float) -> bool:
     """Begin the next e-mail, or wait for one under way; return whether there may be more to do."""
     left = until - time.monotonic()
     running.look_for_address_requests()
     now = database_now()
     may_take = left > 0 or running.is_with_agencies
-    mail = due_mail(now=now, busy=running.busy(may_begin_own=left > 0), turns=turns) if may_take else None
+    mail = lease_next_mail(now=now, busy=running.busy(may_begin_own=left > 0), turns=turns) if may_take else None
     if mail is not None:
         _begin(running, mail, now)
         return True
@@ -157,7 +168,7 @@ def _take_turn(running: RunningConversations, until: float) -> bool:
 def send_next_mail() -> bool:
     """Send the next e-mail that is due by the database's clock; return False if there is none."""
     answer_address_requests()
-    mail = due_mail(now=database_now())
+    mail = lease_next_mail(now=database_now())
     if mail is not None:
         send_due_mail(mail=mail, now=database_now())
     return mail is not None
@@ -165,11 +176,11 @@ def send_next_mail() -> bool:
 
 def send_due_mail(*, mail: Mail, now: datetime) -> bool:
     """Send one leased e-mail and wait for it; return whether it was sent."""
-    outgoing = prepare(mail, now, begun=_begin_try(mail))
+    outgoing = prepare_mail(mail, now, begun=_begin_try(mail))
     if outgoing is None:
         return False
     ended = outgoing.converse()
-    record(outgoing, ended, now)
+    record_result(outgoing, ended, now)
     return ended.failure is None
 
 
@@ -178,7 +189,7 @@ def _begin_try(mail: Mail) -> Try:
     return begin_tries(kind=KIND, keys=[mail.pk])[str(mail.pk)]
 
 
-def prepare(mail: Mail, now: datetime, *, begun: Try, in_flight: Iterable[str] = ()) -> Outgoing | None:
+def prepare_mail(mail: Mail, now: datetime, *, begun: Try, in_flight: Iterable[str] = ()) -> PreparedMail | None:
     """Write a leased e-mail if it may be sent now; an e-mail that killed its process too often is given up."""
     if begun.comes_too_often or mail.attempts > ATTEMPTS:
         _give_up(mail, Failure(Mail.Failure.INTERRUPTED), now)
@@ -190,7 +201,7 @@ def prepare(mail: Mail, now: datetime, *, begun: Try, in_flight: Iterable[str] =
     return outgoing
 
 
-def _prepare(mail: Mail, now: datetime, begun: Try, in_flight: Iterable[str]) -> Outgoing | None:
+def _prepare(mail: Mail, now: datetime, begun: Try, in_flight: Iterable[str]) -> PreparedMail | None:
     """Write a leased e-mail if it may be sent now; else give it up, or put it back.
 
     An e-mail that is out of date, or beyond its recipient's limit, is given up unsent. An e-mail beyond its agency's
@@ -200,19 +211,19 @@ def _prepare(mail: Mail, now: datetime, begun: Try, in_flight: Iterable[str]) ->
         Mail.objects.filter(pk=mail.pk).update(given_up_at=now, **NO_FAILURE)
         logger.info("mail withheld", extra={"mail": mail.pk, "kind": mail.kind})
         return None
-    if has_enough(mail, now):
+    if recipient_limit_reached(mail, now):
         _give_up(mail, Failure(Mail.Failure.TOO_MANY), now)
         logger.info("mail withheld", extra={"mail": mail.pk, "kind": mail.kind})
         return None
-    room = room_at(mail, now, in_flight=in_flight)
+    room = allowed_at(mail, now, in_flight=in_flight)
     if room > now:
         _put_back(mail, room)
-        put_back_share(mail, room, now)
+        postpone_quota_group(mail, room, now)
         return None
-    server = own_server_of(mail, now)
+    server = agency_server_for(mail, now)
     try:
         link = link_of(mail)
-        return Outgoing(mail, begun, write_mail(mail, link=link, own=server), server, agencys_host_in(link))
+        return PreparedMail(mail, begun, render_mail(mail, link=link, own=server), server, agencys_host_in(link))
     except DatabaseError:  # not the fault of this e-mail
         raise
     except Exception:
@@ -221,13 +232,13 @@ def _prepare(mail: Mail, now: datetime, begun: Try, in_flight: Iterable[str]) ->
         return None
 
 
-def record(outgoing: Outgoing, ended: Ended, now: datetime) -> None:
+def record_result(outgoing: PreparedMail, ended: ConversationResult, now: datetime) -> None:
     """Record the result of a conversation: sent, to be tried again, or given up."""
     _record(outgoing, ended, now)
     outgoing.begun.end()
 
 
-def _record(outgoing: Outgoing, ended: Ended, now: datetime) -> None:
+def _record(outgoing: PreparedMail, ended: ConversationResult, now: datetime) -> None:
     mail, server, failure = outgoing.mail, outgoing.server, ended.failure
     if mail.kind == Mail.Kind.TEST:
         record_test_mail(mail=mail, server=server, failure=failure, steps=ended.conversation.steps, now=now)
@@ -238,7 +249,7 @@ def _record(outgoing: Outgoing, ended: Ended, now: datetime) -> None:
         if server is not None:
             record_server_success(server)
         return
-    if server is not None and refuses_everybody(server, mail, failure):
+    if server is not None and rejects_all_recipients(server, mail, failure):
         failure = replace(failure, is_of_server=True, is_final=False)
     stands_in = server is not None and failure.is_of_server and record_server_failure(server, failure, now)
     # A server that gave no answer may have accepted the e-mail: twice is enough.
@@ -255,11 +266,11 @@ def _record(outgoing: Outgoing, ended: Ended, now: datetime) -> None:
     logger.warning("mail not sent", extra={**extra, "step": failure.step, "own_server": server is not None})
 
 
-def _begin(running: RunningConversations, mail: Mail, now: datetime) -> None:
+def _begin(running: ActiveConversations, mail: Mail, now: datetime) -> None:
     begun = _begin_try(mail)
     if begun.is_another:
         running.finish()  # an e-mail that died before must not take others with it
-    outgoing = prepare(mail, now, begun=begun, in_flight=running.in_flight_for(mail.agency_id))
+    outgoing = prepare_mail(mail, now, begun=begun, in_flight=running.in_flight_for(mail.agency_id))
     if outgoing is None:
         return
     if outgoing.server is None and running.busy(may_begin_own=True).installation:

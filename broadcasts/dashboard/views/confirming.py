@@ -12,9 +12,9 @@ from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agency.pages.locale import in_page_language
+from agency.pages.branding import in_page_language
 from agency.pages.registry import StrOrPromise
-from agency.templatetags.formats import number
+from agency.templatetags.pages import number
 from broadcasts.dashboard.broadcasts import ONE, OneBroadcast
 from broadcasts.dashboard.forecasts import Forecast, differs_much, forecast_of, leaves_now, press_words
 from broadcasts.models import Broadcast

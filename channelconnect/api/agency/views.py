@@ -6,7 +6,7 @@ from django.db.models import QuerySet
 from django.http import HttpResponse
 from rest_framework.request import Request
 
-from agency.api.surface import AgencyViewSet
+from agency.api import AgencyViewSet
 from channelconnect.api.agency.idempotency import ConnectionIdempotency
 from channelconnect.api.agency.serializers import (
     ConnectionSerializer,

@@ -10,8 +10,8 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agency.console.views.base import ConsoleView, FormPage, crumb
-from agency.pages.lists import keyset_page, with_id
+from agency.console.base import ConsoleView, FormPage, breadcrumb
+from agency.pages.pagination import keyset_page, with_id
 from agency.pages.tables import ListPage
 from channelconnect.codes import ERROR_CODES
 from channelconnect.console.forms import StartForm
@@ -90,7 +90,7 @@ class ChooseSubAccount(ConsoleView):
         rows = rows_of(
             self.agency, found, columns=COLUMNS, offset=0, limit=MOST_HITS, total=total, is_search=bool(search)
         )
-        crumbs = [crumb(TITLE, NAV)]
+        crumbs = [breadcrumb(TITLE, NAV)]
         return self.page("channelconnect/start.html", rows=rows, total=total, search=search, crumbs=crumbs)
 
 
@@ -137,7 +137,7 @@ class Start(FormPage[StartForm]):
     def context(self) -> dict[str, Any]:
         settings = settings_of(self.agency)
         return {
-            "crumbs": [crumb(TITLE, NAV), crumb(_("Start a connection"), START)],
+            "crumbs": [breadcrumb(TITLE, NAV), breadcrumb(_("Start a connection"), START)],
             "heading": _("Connect a channel for %(name)s") % {"name": self.workspace.name},
             "text": _("You get a secret link for your customer's browser. It works for 30 minutes."),
             "warning": ""

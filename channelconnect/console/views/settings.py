@@ -6,7 +6,7 @@ from django.http import HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agency.console.views.base import FormPage, crumb
+from agency.console.base import FormPage, breadcrumb
 from channelconnect.console.forms import ReturnUrlsForm
 from channelconnect.services import set_return_urls, settings_of
 from channelconnect.services.settings import ReturnUrlRefused
@@ -35,4 +35,4 @@ class ReturnUrls(FormPage[ReturnUrlsForm]):
         return self.done(_("The return URLs were saved."), NAV)
 
     def context(self) -> dict[str, Any]:
-        return {"crumbs": [crumb(TITLE, NAV)], "heading": _("Return URLs"), "submit": _("Save")}
+        return {"crumbs": [breadcrumb(TITLE, NAV)], "heading": _("Return URLs"), "submit": _("Save")}

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from cryptography.fernet import InvalidToken
 
-from agency.services.domains.hosts import agency_of_host, url_of_host
+from agency.services.hosts import agency_of_host, url_of_host
 from channelconnect.models import ConnectSession
 from channelconnect.services.sessions.flow import AuthorizationResponse
 from config.encryption import keyring

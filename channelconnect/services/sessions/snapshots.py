@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from agency.services.domains.hosts import base_url_of
+from agency.services.hosts import base_url_of
 from channelconnect.models import ConnectSession
 from channelconnect.models.sessions import Status
 

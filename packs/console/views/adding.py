@@ -10,8 +10,8 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from agency.pages.lists import Pages, read_pages
-from agency.pages.locale import in_page_language
+from agency.pages.branding import in_page_language
+from agency.pages.pagination import NumberedPages, read_pages
 from config.db import name_key
 from config.errors import InvalidInput
 from packs.console.views.base import LIBRARY, PackDetailView, channel_names
@@ -95,7 +95,7 @@ class PackLibrary(PackDetailView):
         }
 
 
-def _of(pages: Pages, found: list[LibraryItem]) -> list[LibraryItem]:
+def _of(pages: NumberedPages, found: list[LibraryItem]) -> list[LibraryItem]:
     return found[pages.offset : pages.offset + pages.size]
 
 

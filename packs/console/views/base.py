@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agency.console.views.base import ConsoleView, crumb
+from agency.console.base import ConsoleView, breadcrumb
 from config.api.requests import parse_uuid
 from packs.models import Pack
 from packs.services import find_pack, replaces_platform
@@ -38,7 +38,7 @@ class PackDetailView(PackConsoleView):
         self.name = self.pack.name
 
     def crumbs(self) -> list[Any]:
-        return [crumb(PACKS, LIST), crumb(self.name, ONE, self.pack.uuid)]
+        return [breadcrumb(PACKS, LIST), breadcrumb(self.name, ONE, self.pack.uuid)]
 
     def platform_packs_warning(self) -> str:
         """Warn if hiding this pack shows the service's own packs again, else return ""."""

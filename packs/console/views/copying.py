@@ -7,9 +7,9 @@ from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 
-from agency.console.views.base import FormPage, crumb
-from agency.pages.forms.forms import Confirmation
-from agency.pages.lists import paged, with_id
+from agency.console.base import FormPage, breadcrumb
+from agency.pages.forms import ConfirmationForm
+from agency.pages.pagination import paginate, with_id
 from packs.console.views.base import ONE, PackDetailView
 from packs.models.entries import MOST_ENTRIES
 from packs.services import copy_automation, find_source, preview_copy
@@ -27,7 +27,7 @@ class CopyPage(PackDetailView):
     writers_only = True
 
     def crumbs(self) -> list[Any]:
-        return [*super().crumbs(), crumb(_("Copy from a sub-account"), COPY, self.pack.uuid)]
+        return [*super().crumbs(), breadcrumb(_("Copy from a sub-account"), COPY, self.pack.uuid)]
 
     def workspace_of(self, uuid: UUID | None) -> Workspace:
         found: Workspace | None = with_id(Workspace.objects.of(self.agency), uuid)
@@ -46,7 +46,7 @@ class CopySource(CopyPage):
         if search:
             rows = rows.none() if "\0" in search else rows.matching(search)
         counted = rows.annotate(number=Count("automations", filter=Q(automations__published__isnull=False)))
-        found, pages = paged(request, counted.order_by("name_key", "id"))
+        found, pages = paginate(request, counted.order_by("name_key", "id"))
         return self.page(
             "packs/console/copy_choose_sub_account.html",
             pack=self.pack,
@@ -65,7 +65,7 @@ class CopyChoice(CopyPage):
         self.find(uuid=uuid)
         source = self.workspace_of(workspace)
         automations: Any = Automation.objects.filter(workspace=source).published().select_related("published")
-        rows, pages = paged(request, automations.defer("draft", "published__flow").order_by("name", "id"))
+        rows, pages = paginate(request, automations.defer("draft", "published__flow").order_by("name", "id"))
         named = [(row, CHANNEL_NAMES[row.platform]) for row in rows]
         return self.page(
             "packs/console/copy_choose_automation.html",
@@ -77,7 +77,7 @@ class CopyChoice(CopyPage):
         )
 
 
-class CopyPreview(CopyPage, FormPage[Confirmation]):
+class CopyPreview(CopyPage, FormPage[ConfirmationForm]):
     """Previews the copy. Confirming saves it."""
 
     template_name = "packs/console/copy_preview.html"
@@ -88,10 +88,10 @@ class CopyPreview(CopyPage, FormPage[Confirmation]):
         super().find(**ids)
         self.automation = find_source(agency=self.agency, workspace=ids["workspace"], automation=ids["automation"])
 
-    def make_form(self, data: Any = None) -> Confirmation:
-        return Confirmation(data)
+    def make_form(self, data: Any = None) -> ConfirmationForm:
+        return ConfirmationForm(data)
 
-    def save(self, form: Confirmation) -> HttpResponse:
+    def save(self, form: ConfirmationForm) -> HttpResponse:
         entry = copy_automation(pack=self.pack, automation=self.automation, by=self.by)
         return self.done(_("%(name)s was copied into the pack.") % {"name": entry.name}, ONE, self.pack.uuid)
 
@@ -99,7 +99,7 @@ class CopyPreview(CopyPage, FormPage[Confirmation]):
         preview = preview_copy(automation=self.automation)
         source = self.automation.workspace
         return {
-            "crumbs": [*self.crumbs(), crumb(source.name, FROM, self.pack.uuid, source.uuid)],
+            "crumbs": [*self.crumbs(), breadcrumb(source.name, FROM, self.pack.uuid, source.uuid)],
             "heading": _("Copy %(name)s?") % {"name": self.automation.name},
             "pack": self.pack,
             "preview": preview,

@@ -8,8 +8,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 
-from agency.console.views.base import FormPage
-from agency.pages.forms.forms import Confirmation
+from agency.console.base import FormPage
+from agency.pages.forms import ConfirmationForm
 from packs.console.forms import EntryForm
 from packs.console.views.base import ONE, PackDetailView, channel_names, posted_order, redirect_to_moved
 from packs.models import Pack, PackEntry
@@ -78,11 +78,11 @@ class EntryEdit(EntryDetailView, FormPage[EntryForm]):
         return {"crumbs": self.crumbs(), "heading": heading, "submit": _("Save")}
 
 
-class EntryRemove(EntryDetailView, FormPage[Confirmation]):
-    def make_form(self, data: Any = None) -> Confirmation:
-        return Confirmation(data)
+class EntryRemove(EntryDetailView, FormPage[ConfirmationForm]):
+    def make_form(self, data: Any = None) -> ConfirmationForm:
+        return ConfirmationForm(data)
 
-    def save(self, form: Confirmation) -> HttpResponse:
+    def save(self, form: ConfirmationForm) -> HttpResponse:
         removal = remove_entry(entry=self.entry, by=self.by)
         message = _("%(name)s was removed.") % {"name": self.view.name}
         if not removal.unpublished:

@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from agency.console.views.base import FormPage
+from agency.console.base import FormPage
 from config.api.requests import parse_uuid
 from packs.services import install_pack
 from packs.services.errors import PackNotFound

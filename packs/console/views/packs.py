@@ -8,9 +8,9 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, gettext_noop
 
-from agency.console.views.base import FormPage, crumb
-from agency.pages.forms.forms import Confirmation
-from agency.pages.lists import Pages
+from agency.console.base import FormPage, breadcrumb
+from agency.pages.forms import ConfirmationForm
+from agency.pages.pagination import NumberedPages
 from agency.pages.tables import Column, Filter, ListPage, Table
 from packs.console.forms import PackForm, pack_values
 from packs.console.views.base import (
@@ -67,7 +67,7 @@ class Packs(ListPage, PackConsoleView):
         rows = [row for row in packs if all(getattr(row, name) == value for name, value in asked.items())]
         return self.list_page(
             "packs/console/packs.html",
-            state.show(rows, Pages(asked=1, total=len(rows), size=MOST_PACKS)),
+            state.show(rows, NumberedPages(asked=1, total=len(rows), size=MOST_PACKS)),
             order=",".join(str(row.uuid) for row in packs),
             may_order=self.may_write and len(packs) > 1 and not state.is_filtered,
             max_entries=MOST_ENTRIES,
@@ -110,7 +110,7 @@ class PackNew(PackConsoleView, FormPage[PackForm]):
         return self.done(_("%(name)s was created. Now add automations.") % {"name": pack.name}, LIBRARY, pack.uuid)
 
     def context(self) -> dict[str, Any]:
-        return {"crumbs": [crumb(PACKS, LIST)], "heading": _("New pack"), "submit": _("Create pack")}
+        return {"crumbs": [breadcrumb(PACKS, LIST)], "heading": _("New pack"), "submit": _("Create pack")}
 
 
 class PackEdit(PackDetailView, FormPage[PackForm]):
@@ -129,13 +129,13 @@ class PackEdit(PackDetailView, FormPage[PackForm]):
 UNDONE = gettext_noop("This cannot be undone. Archive it instead to hide it and keep it.")
 
 
-class PackRemove(PackDetailView, FormPage[Confirmation]):
+class PackRemove(PackDetailView, FormPage[ConfirmationForm]):
     """Asks for confirmation, then removes a pack for good."""
 
-    def make_form(self, data: Any = None) -> Confirmation:
-        return Confirmation(data)
+    def make_form(self, data: Any = None) -> ConfirmationForm:
+        return ConfirmationForm(data)
 
-    def save(self, form: Confirmation) -> HttpResponse:
+    def save(self, form: ConfirmationForm) -> HttpResponse:
         remove_pack(pack=self.pack, by=self.by)
         return self.done(_("%(name)s was removed.") % {"name": self.name}, LIST)
 

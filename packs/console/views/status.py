@@ -7,15 +7,15 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from agency.console.views.base import FormPage
-from agency.pages.forms.forms import Confirmation
+from agency.console.base import FormPage
+from agency.pages.forms import ConfirmationForm
 from agency.pages.registry import StrOrPromise
 from packs.console.views.base import ONE, PackDetailView
 from packs.models import Pack
 from packs.services import change_pack
 
 
-class StatusPage(PackDetailView, FormPage[Confirmation]):
+class StatusPage(PackDetailView, FormPage[ConfirmationForm]):
     """Asks to confirm a new status. If the pack has the status already, redirects to it."""
 
     status: ClassVar[Pack.Status]
@@ -30,10 +30,10 @@ class StatusPage(PackDetailView, FormPage[Confirmation]):
             return redirect(ONE, self.pack.uuid)
         return self.show(self.make_form())
 
-    def make_form(self, data: Any = None) -> Confirmation:
-        return Confirmation(data)
+    def make_form(self, data: Any = None) -> ConfirmationForm:
+        return ConfirmationForm(data)
 
-    def save(self, form: Confirmation) -> HttpResponse:
+    def save(self, form: ConfirmationForm) -> HttpResponse:
         change_pack(pack=self.pack, status=self.status, by=self.by)
         return self.saved(str(self.success_message))
 

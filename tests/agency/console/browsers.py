@@ -8,8 +8,8 @@ from django.conf import settings
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
 from django.test import Client
 
-from agency.account.session_store import SessionStore
-from agency.account.sign_in.attempt_limits import SIGN_INS_TO_ACCOUNT, account_digest
+from agency.account.sessions import SessionStore
+from agency.account.sign_in import SIGN_INS_TO_ACCOUNT, account_digest
 from agency.models import Agency, Member, User
 from tests.factories import DomainFactory, MemberFactory, UserFactory
 from tests.tenants import HANDLER, an_address

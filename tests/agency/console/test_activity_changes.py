@@ -18,8 +18,8 @@ from agency.actors import SYSTEM
 from agency.models import ActivityEntry, Plan
 from agency.pages.registry import activity_actions
 from agency.services import change_role, record_activity, update_item
-from agency.services.activity.fields import LONGEST_VALUE, MOST_FIELDS, recorded_actions
-from agency.services.sign_up import change_sign_up
+from agency.services.activity import LONGEST_VALUE, MOST_FIELDS, recorded_actions
+from agency.services.catalogue import change_sign_up
 from tests import furnished
 from tests.agency.console.browsers import a_member, at_the_console, text
 from tests.agency.jobs.asking import exported

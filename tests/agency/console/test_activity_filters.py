@@ -11,9 +11,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
 from agency.actors import Actor, ActorKind
-from agency.console.exports import ACTIVITY
+from agency.console.activity import ACTIVITY
 from agency.models import ActivityEntry
-from agency.services.jobs.selections import Selection
+from agency.services.bulk import Selection
 from tests import furnished
 from tests.agency.console.browsers import text
 from tests.tenants import Tenant

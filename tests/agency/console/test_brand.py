@@ -286,7 +286,7 @@ def of_many_scans(most_bytes: int = 1024 * 1024) -> bytes:
 def test_a_logo_that_takes_too_much_work_is_given_up(admin: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     """With a limit of one second's work: what it is makes no difference to this file, which takes many more."""
     upload(admin, a_picture())
-    monkeypatch.setattr("agency.services.pictures.MOST_CPU_SECONDS", 1)
+    monkeypatch.setattr("agency.services.brands.MOST_CPU_SECONDS", 1)
     before = shown(admin)
 
     answer = upload(admin, of_many_scans())

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import settings as search
 from hypothesis import strategies as st
 
-from agency.services.colours import GROUNDS
+from agency.services.colours import SURFACES
 from tests.agency.console.browsers import a_browser
 from tests.sizes import size
 
@@ -139,7 +139,7 @@ def test_the_hue_stays_where_the_lightness_moves(theme: str) -> None:
 
 
 def test_the_grounds_are_those_of_the_stylesheet() -> None:
-    for theme, ground in GROUNDS.items():
+    for theme, ground in SURFACES.items():
         shown = scheme(theme)
         assert set(ground.grounds) == {shown[name] for name in ("ground", "surface", "raised", "sunken")}
         assert ground.texts == (shown["text"], shown["muted"])

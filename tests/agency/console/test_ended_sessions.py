@@ -13,8 +13,8 @@ from django.test import Client
 from django.utils.timezone import now
 
 from agency.models import Agency, Plan, User, UserSession
-from agency.pages.forms.kept_data import MOST_CHARACTERS, MOST_FORMS
-from agency.pages.forms.nonce import new_nonce
+from agency.pages.form_drafts import MOST_CHARACTERS, MOST_FORMS
+from agency.pages.forms import new_nonce
 from config.encryption import keyring
 from config.redis import call_redis, circuit_breaker, client
 from tests.agency.console.browsers import PASSWORD, a_browser, a_member, a_person, flashes, hidden, text

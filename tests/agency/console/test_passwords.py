@@ -10,7 +10,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from agency.models import ActivityEntry, Mail, Member, PasswordResetRequest, User
-from agency.services.mail.address_requests import answer_address_requests
+from agency.services.passwords import answer_address_requests
 from agency.tasks import send_mail
 from config.logs import JSONFormatter
 from tests.agency.console.browsers import PASSWORD, a_browser, a_member, a_person, flashes, strangers_guess, text

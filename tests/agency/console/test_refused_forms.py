@@ -11,8 +11,8 @@ from django.conf import settings as project
 from django.test import Client
 
 from agency.models import Member
-from agency.pages.forms.nonce import VALUE, new_nonce
-from agency.pages.forms.refused_pages import MOST_PAGES, SECONDS
+from agency.pages.forms import VALUE, new_nonce
+from agency.pages.invalid_forms import MOST_PAGES, SECONDS
 from config import redis as config_redis
 from packs.models import Pack
 from tests import furnished

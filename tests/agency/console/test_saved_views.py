@@ -9,8 +9,8 @@ from django.test import Client
 
 from agency.actors import SYSTEM
 from agency.models import ActivityEntry, SavedView
-from agency.services.people.users import erase_user
-from agency.services.saved_views import MOST_VIEWS
+from agency.services.members import erase_user
+from agency.services.page_records import MOST_VIEWS
 from tests.agency.console.browsers import at_the_console, flashes, text
 from tests.tenants import Tenant
 

@@ -16,9 +16,9 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from agency.models import Addon, AgencyKey, BulkOperation, Domain, Export, Invitation, Mail, Plan, SentForm
-from agency.pages.forms.nonce import SALT, VALUE, new_nonce
+from agency.pages.forms import SALT, VALUE, new_nonce
 from agency.services import change_sign_up, queue_mail
-from agency.services.sent_forms import FORMS_LAST, SENT_FORMS_KEPT
+from agency.services.page_records import FORMS_LAST, SENT_FORMS_KEPT
 from broadcasts.models import Broadcast
 from channelconnect.models import ChannelCredential, ConnectSession, MessageTemplate
 from packs.models import Pack, PackEntry

@@ -9,10 +9,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
-from agency.account.user_agents import describe_browser
+from agency.account.sessions import describe_browser
 from agency.actors import SYSTEM
 from agency.models import ActivityEntry, Mail, RecoveryCode, TwoFactor, User, UserSession
-from agency.services.people.sessions import end_session
+from agency.services.passwords import end_session
 from config.operations.erasure import close_account, personal_data_of
 from tests.agency.console.browsers import PASSWORD, a_browser, a_person, flashes, text
 from tests.agency.console.test_signing_in import sign_in

@@ -15,10 +15,7 @@ from django.test.utils import CaptureQueriesContext
 
 from agency.actors import SYSTEM
 from agency.models import ActivityEntry, Mail, RecoveryCode, TwoFactor, User
-from agency.services.people.two_factor import (
-    reset_two_factor,
-    use_code,
-)
+from agency.services.two_factor import reset_two_factor, use_code
 from agency.tasks import send_mail
 from config.db import database_now
 from tests.agency.console.browsers import PASSWORD, a_browser, a_member, a_person, at_the_console, flashes, text

@@ -12,13 +12,8 @@ from django.core import mail as outbox
 from django.test import Client
 
 from agency.models import RecoveryCode, TwoFactor, User
-from agency.services.people.passwords import request_password_reset
-from agency.services.people.two_factor import (
-    MOST_ATTEMPTS,
-    MOST_ATTEMPTS_OF_ALL,
-    count_attempt,
-    use_code,
-)
+from agency.services.passwords import queue_password_reset_mail
+from agency.services.two_factor import MOST_ATTEMPTS, MOST_ATTEMPTS_OF_ALL, count_attempt, use_code
 from agency.tasks import send_mail
 from config.db import database_now
 from tests.agency.console.browsers import a_browser, a_member, a_person, text
@@ -231,7 +226,7 @@ def test_signing_in_ends_whoever_was_signed_in_before(person: User, app: App) ->
 
 
 def test_a_link_to_set_a_password_does_not_stand_in_for_it(person: User, app: App) -> None:
-    request_password_reset(email=person.email)
+    queue_password_reset_mail(email=person.email)
     outbox.outbox.clear()
     send_mail()
     links = re.findall(r"http://[^/]+(/account/set\S+)", " ".join(str(mail.body) for mail in outbox.outbox))
@@ -262,4 +257,4 @@ def test_there_is_one_door() -> None:
         for node in ast.walk(ast.parse(source.read_text())):
             if isinstance(node, ast.ImportFrom) and node.module == "django.contrib.auth":
                 doors += [source.name for alias in node.names if alias.name == "login"]
-    assert doors == ["signing_in.py"]
+    assert doors == ["sign_in.py"]

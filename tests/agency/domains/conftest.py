@@ -8,9 +8,7 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from agency.models import Domain
-from agency.services.domains.claims import (
-    add_domain,
-)
+from agency.services.domains import add_domain
 from tests.agency.domains.dns_records import HOST, TARGET
 from tests.fakes.name_server import NameServer, name_server
 from tests.tenants import Tenant

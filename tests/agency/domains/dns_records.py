@@ -6,7 +6,7 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from agency.models import ActivityEntry, Domain
-from agency.services.domains.checks import check_domain
+from agency.services.domains import check_domain
 from tests.fakes.name_server import NameServer
 
 HOST = "app.ada.localhost"

@@ -11,16 +11,18 @@ from dns import rcode
 
 from agency.actors import SYSTEM, Actor
 from agency.models import ActivityEntry, Domain, Mail
-from agency.models.branding.domains import GRACE
-from agency.providers import name_servers
-from agency.services.domains.checks import CheckedJustNow, check_domain, check_due_domains
-from agency.services.domains.claims import (
+from agency.models.branding import GRACE
+from agency.services import dns
+from agency.services.domains import (
+    CheckedJustNow,
     DomainNotFound,
     add_domain,
+    check_domain,
+    check_due_domains,
     make_primary,
     remove_domain,
 )
-from agency.services.domains.hosts import agency_of_host, base_url_of
+from agency.services.hosts import agency_of_host, base_url_of
 from tests.agency.console.browsers import a_member
 from tests.agency.domains.dns_records import HOST, TARGET, actions, check, show
 from tests.factories import DomainFactory
@@ -76,7 +78,7 @@ def test_a_domain_that_leads_elsewhere_is_verified_and_not_made_primary(server: 
 def test_each_wrong_answer_has_a_finding_of_its_own(
     server: NameServer, domain: Domain, monkeypatch: pytest.MonkeyPatch, fault: str, finding: str
 ) -> None:
-    monkeypatch.setattr(name_servers, "DEADLINE_SECONDS", 0.3)
+    monkeypatch.setattr(dns, "DEADLINE_SECONDS", 0.3)
     name = domain.verification_name
     if fault == "no texts":
         server.set(name, "A", "192.0.2.1")
@@ -105,7 +107,7 @@ def test_a_token_in_several_strings_is_one_text(server: NameServer, domain: Doma
 def test_without_any_server_that_answers_a_check_ends_in_time(
     domain: Domain, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(name_servers, "DEADLINE_SECONDS", 0.2)
+    monkeypatch.setattr(dns, "DEADLINE_SECONDS", 0.2)
     settings.DNS_SERVERS = [("127.0.0.1", 9)]
     assert check(domain).finding == Finding.NO_ANSWER
 
@@ -238,13 +240,13 @@ def test_no_question_is_asked_in_a_transaction_of_ours(
 ) -> None:
     depths = []
     outside = len(connection.savepoint_ids)
-    look_up = name_servers._texts
+    look_up = dns._texts
 
     async def watch(*arguments: Any) -> Any:
         depths.append(len(connection.savepoint_ids))
         return await look_up(*arguments)
 
-    monkeypatch.setattr(name_servers, "_texts", watch)
+    monkeypatch.setattr(dns, "_texts", watch)
     check(domain)
     Domain.objects.update(next_check_at=now())
     check_due_domains()
@@ -269,7 +271,7 @@ def test_it_is_looked_at_less_and_less(
 
 
 def test_those_that_are_due_are_looked_at_all_at_once(server: NameServer, a: Tenant, monkeypatch: Any) -> None:
-    monkeypatch.setattr(name_servers, "DEADLINE_SECONDS", 1.0)
+    monkeypatch.setattr(dns, "DEADLINE_SECONDS", 1.0)
     domains = [DomainFactory.create(agency=a.agency, host=f"d{n}.localhost", is_verified=False) for n in range(10)]
     for domain in domains[:5]:
         show(server, domain)
@@ -287,12 +289,12 @@ def test_those_that_are_due_are_looked_at_all_at_once(server: NameServer, a: Ten
 
 def test_one_that_is_removed_meanwhile_stays_so(server: NameServer, domain: Domain, monkeypatch: Any) -> None:
     show(server, domain)
-    look_up = name_servers._texts
+    look_up = dns._texts
 
     async def removed(*arguments: Any) -> Any:
         return await look_up(*arguments)
 
-    monkeypatch.setattr(name_servers, "_texts", removed)
+    monkeypatch.setattr(dns, "_texts", removed)
     remove_domain(domain=domain, by=SYSTEM)
     with pytest.raises((DomainNotFound, CheckedJustNow)):
         check(domain)

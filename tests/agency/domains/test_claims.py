@@ -8,15 +8,15 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from agency.models import Domain
-from agency.services.domains.claims import (
+from agency.services.domains import (
     MOST_DOMAINS,
     DomainListed,
     DomainNotVerified,
+    HostRefused,
     TooManyDomains,
     add_domain,
     make_primary,
 )
-from agency.services.domains.names import HostRefused
 from tests import furnished
 from tests.agency.domains.dns_records import HOST
 from tests.factories import DomainFactory

@@ -10,8 +10,8 @@ from django.test.utils import CaptureQueriesContext
 
 from agency.actors import SYSTEM
 from agency.models import Domain
-from agency.services.domains.claims import remove_domain
-from agency.services.domains.hosts import agency_of_host, base_url_of, base_urls_of, cache
+from agency.services.domains import remove_domain
+from agency.services.hosts import agency_of_host, base_url_of, base_urls_of, cache
 from tests import furnished
 from tests.agency.console.browsers import a_browser, a_member, a_person, hidden
 from tests.factories import DomainFactory

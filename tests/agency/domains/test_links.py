@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from agency.services.domains.hosts import base_urls_of
+from agency.services.hosts import base_urls_of
 from broadcasts.content import FrozenMessage
 from broadcasts.models import Recipient
 from broadcasts.sending.messages import SendingBroadcast, message_of

@@ -11,10 +11,9 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from agency.models import Domain, Invitation, Mail, User
-from agency.providers.dns import HostRecords
 from agency.services import accept_invitation, withdraw_invitation
-from agency.services.domains.checks import record_check
-from agency.services.domains.claims import remove_domain
+from agency.services.dns import HostRecords
+from agency.services.domains import record_check, remove_domain
 from agency.tasks import send_mail
 from tests.agency.console.browsers import a_browser, a_person, text
 from tests.agency.invitations import NEW, invited

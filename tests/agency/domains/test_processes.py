@@ -9,11 +9,10 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from agency.models import Domain
-from agency.providers.dns import HostRecords
-from agency.services.domains import listening
-from agency.services.domains.checks import record_check
-from agency.services.domains.claims import DomainListed, add_domain, make_primary, remove_domain
-from agency.services.domains.hosts import HostCache
+from agency.services import hosts
+from agency.services.dns import HostRecords
+from agency.services.domains import DomainListed, add_domain, make_primary, record_check, remove_domain
+from agency.services.hosts import HostCache
 from tests.config.serving.web import Web, running_web
 from tests.factories import DomainFactory
 from tests.parallel import at_once
@@ -68,7 +67,7 @@ def test_every_process_follows_a_change_at_once(servers: list[Web]) -> None:
     assert [(status(web, SECOND), allowed(web, HOST)) for web in servers] == [(200, 404)] * 2
 
     with connection.cursor() as cursor:
-        cursor.execute(LISTENERS, [listening.DomainListener.name])
+        cursor.execute(LISTENERS, [hosts.DomainListener.name])
         assert cursor.fetchone() == (2,)
     remove_domain(domain=other, by=SYSTEM)
     wait_until_all_answer(servers, SECOND, 404)
@@ -77,7 +76,7 @@ def test_every_process_follows_a_change_at_once(servers: list[Web]) -> None:
 def test_a_change_without_a_notification_is_found_by_the_next_read(
     monkeypatch: pytest.MonkeyPatch, settings: object
 ) -> None:
-    monkeypatch.setattr(listening, "REREAD_SECONDS", 0.2)
+    monkeypatch.setattr(hosts, "REREAD_SECONDS", 0.2)
     cache = HostCache()
     domain = DomainFactory.create(host=HOST)
     cache._listen()

@@ -12,8 +12,8 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from agency.models import ActivityEntry, BulkOperation, Member
 from agency.services import archive_item, suspend_agency
-from agency.services.bulk.working import work_on
-from agency.services.jobs.turns import JobRound
+from agency.services.bulk import run_batch
+from agency.services.jobs import JobScheduler
 from agency.services.retention import forget_bulk_operations
 from agency.tasks import run_jobs
 from tests.agency.console.browsers import at_the_console, flashes, hidden, text
@@ -146,7 +146,7 @@ def test_a_cancelled_operation_leaves_the_rest_alone(a: Tenant, admin: Client, v
     many_workspaces(a.agency, 25)
     operation = begin(admin, choice(SUSPEND), reason="")
     for _ in range(2):
-        assert work_on(operation.pk, now=now())
+        assert run_batch(operation.pk, now=now())
     page = admin.get(f"/console/bulk-changes/{operation.uuid}")
     assert "10 of 25 have had their turn" in text(page)
     assert '<noscript><meta http-equiv="refresh" content="2"></noscript>' in page.content.decode()
@@ -168,7 +168,7 @@ def test_a_cancelled_operation_leaves_the_rest_alone(a: Tenant, admin: Client, v
 def test_a_cancellation_between_two_items_of_a_batch_counts_at_once(a: Tenant, admin: Client) -> None:
     many_workspaces(a.agency, 5)
     operation = begin(admin, choice(SUSPEND), reason="")
-    assert work_on(operation.pk, now=now())
+    assert run_batch(operation.pk, now=now())
     done_already = 0
 
     def cancel_after_two(execute, sql, params, many, context):  # type: ignore[no-untyped-def]  # Django's wrapper
@@ -182,7 +182,7 @@ def test_a_cancellation_between_two_items_of_a_batch_counts_at_once(a: Tenant, a
         return result
 
     with connection.execute_wrapper(cancel_after_two):
-        assert not work_on(operation.pk, now=now())
+        assert not run_batch(operation.pk, now=now())
     assert Workspace.objects.of(a.agency).filter(status="suspended").count() == 2
     operation.refresh_from_db()
     assert outcome(operation) == ("cancelled", 5, 2, 0, 0)
@@ -218,7 +218,7 @@ def test_who_may_do_it_is_judged_at_each_turn(a: Tenant, admin: Client, happens,
     many_workspaces(a.agency, 15)
     operation = begin(admin, choice(SUSPEND), reason="")
     for _ in range(2):
-        assert work_on(operation.pk, now=now())
+        assert run_batch(operation.pk, now=now())
     happens(Member.objects.get(agency=a.agency, user=operation.created_by))
     assert outcome(done(operation)) == ("stopped", 15, 10, 0, 0)
     assert operation.stopped_because == reason
@@ -229,7 +229,7 @@ def test_agencies_have_their_turns_whoever_has_how_much(a: Tenant, b: Tenant, ad
     many_workspaces(a.agency, 60)
     large = begin(admin, choice(SUSPEND), reason="")
     small = begin(at_the_console(b.agency), choice(SUSPEND, b.workspace), reason="")
-    current = JobRound()
+    current = JobScheduler()
     for _ in range(6):
         current.go_on()
     large.refresh_from_db()

@@ -13,8 +13,7 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from agency.models import ActivityEntry, Export, ExportPart, Member
-from agency.services.exports.cells import csv_row, json_line, read_cell, written_cell
-from agency.services.exports.files import write_piece
+from agency.services.exports import csv_row, escape_formula, json_line, unescape_formula, write_next_part
 from agency.services.retention import forget_exports
 from agency.tasks import run_jobs
 from tests.agency.console.browsers import at_the_console, flashes, text
@@ -105,13 +104,13 @@ def test_a_formula_is_only_a_text(beginning: str) -> None:
     assert (cell, number) == (f"{' ' * beginning.count(' ')}'{beginning.strip(' ')}", "3")
     assert json.loads(json_line(["name"], {"name": beginning})) == {"name": beginning}
     if beginning.strip() == beginning:
-        assert read_cell(written_cell(beginning)) == beginning
+        assert unescape_formula(escape_formula(beginning)) == beginning
 
 
 @pytest.mark.parametrize("text", WITHIN)
 def test_no_part_of_a_cell_is_a_formula(text: str) -> None:
     assert csv_row(["name"], {"name": text}) == f'"{WITHIN[text]}"\r\n'
-    assert read_cell(WITHIN[text]) == text
+    assert unescape_formula(WITHIN[text]) == text
 
 
 def test_every_cell_is_in_quotation_marks() -> None:
@@ -124,13 +123,13 @@ def test_what_is_written_is_read_again() -> None:
     chance = Random(11)
     for _ in range(3_000):
         text = "".join(chance.choices("a=-;,\t\r\n' \uff0b", k=chance.randint(1, 9))).strip()
-        assert read_cell(written_cell(text)) == text
+        assert unescape_formula(escape_formula(text)) == text
 
 
 def test_a_file_of_many_rows_is_written_in_pieces_with_progress(a: Tenant, admin: Client) -> None:
     many_workspaces(a.agency, 25)
     export = start(admin)
-    assert write_piece(export.pk, now=now(), size=10)
+    assert write_next_part(export.pk, now=now(), size=10)
     page = admin.get(f"/console/exports/{export.uuid}")
     assert "10 of 25 rows" in text(page)
     assert '<progress max="100" value="40"' in page.content.decode()
@@ -164,7 +163,7 @@ def test_only_the_agency_s_owners_and_admins_fetch_it(a: Tenant, b: Tenant, admi
 def test_whoever_loses_the_role_gets_no_file(a: Tenant, admin: Client) -> None:
     many_workspaces(a.agency, 5)
     export = start(admin)
-    assert write_piece(export.pk, now=now(), size=2)
+    assert write_next_part(export.pk, now=now(), size=2)
     Member.objects.filter(user=export.created_by).update(role="viewer")
     run_jobs()
     export.refresh_from_db()
@@ -175,10 +174,10 @@ def test_whoever_loses_the_role_gets_no_file(a: Tenant, admin: Client) -> None:
 def test_a_cancelled_one_is_gone(a: Tenant, admin: Client) -> None:
     many_workspaces(a.agency, 5)
     export = start(admin)
-    assert write_piece(export.pk, now=now(), size=2)
+    assert write_next_part(export.pk, now=now(), size=2)
     answer = admin.post(f"/console/exports/{export.uuid}/cancel", follow=True)
     assert flashes(answer)[-1] == "The export was cancelled."
-    assert not write_piece(export.pk, now=now())
+    assert not write_next_part(export.pk, now=now())
     assert not ExportPart.objects.exists()
     assert admin.get(f"/console/exports/{export.uuid}/file").status_code == 404
 

@@ -16,8 +16,8 @@ from django.db.models.functions import Now
 
 from agency.models import Mail, Notification
 from agency.services.mail.sending import send_due_mails
-from agency.services.notifications import fan_out
-from agency.services.notifications.mailing import mail_next_at_once, mail_next_digest
+from agency.services.notifications import delivery
+from agency.services.notifications.delivery import mail_next_at_once, mail_next_digest
 from config.tries.models import BegunWork
 from tests.processes.killed_at_statements import ended_child, kill_at_each_statement
 
@@ -37,8 +37,8 @@ def forget_tries() -> None:
 
 def write_rows() -> None:
     forget_tries()
-    fan_out.BATCH = BATCH  # type: ignore[misc]  # a constant of the product
-    while fan_out.tell_next_people():
+    delivery.BATCH = BATCH  # type: ignore[misc]  # a constant of the product
+    while delivery.fan_out_next_event():
         pass
 
 

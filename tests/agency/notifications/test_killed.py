@@ -14,7 +14,7 @@ from django.db import connection, transaction
 from django.utils.timezone import now
 
 from agency.models import Mail, Member, Notification, NotificationEvent, NotificationPreference, User
-from agency.models.notifications import Way
+from agency.models.notifications import DeliveryMethod
 from agency.services.notifications.recording import record_notification
 from agency.tasks import tell_people
 from agency.tenants import Tenant as Whose
@@ -47,7 +47,7 @@ def smtp() -> Iterator[SmtpServer]:
         yield server
 
 
-def some_staff(tenant: Tenant, ways: "list[Way]") -> list[User]:
+def some_staff(tenant: Tenant, ways: "list[DeliveryMethod]") -> list[User]:
     """People of an agency, and how each of them wants to be notified."""
     users = User.objects.bulk_create([User(email=f"p{number}@example.com") for number in range(len(ways))])
     Member.objects.filter(agency=tenant.agency).delete()
@@ -79,7 +79,10 @@ def lose(tenant: Tenant, *channels: str) -> None:
 @pytest.fixture
 def staff(a: Tenant) -> list[User]:
     """Seven people, who are to be notified of channels."""
-    staff = some_staff(a, [Way.AT_ONCE] * AT_ONCE + [Way.DIGEST] * DIGEST + [Way.CONSOLE] * IN_THE_LIST)
+    staff = some_staff(
+        a,
+        [DeliveryMethod.AT_ONCE] * AT_ONCE + [DeliveryMethod.DIGEST] * DIGEST + [DeliveryMethod.CONSOLE] * IN_THE_LIST,
+    )
     lose(a, *CHANNELS)
     return staff
 
@@ -146,7 +149,7 @@ def test_a_worker_that_is_killed_while_it_writes_notifies_each_once(
     a: Tenant, record_property: Callable[[str, object], None]
 ) -> None:
     people, channels = size("kills", "people"), [f"Channel {number}" for number in range(5)]
-    staff = some_staff(a, [Way.AT_ONCE] * people)
+    staff = some_staff(a, [DeliveryMethod.AT_ONCE] * people)
     lose(a, *channels)
     for number, table in enumerate(KILLED_AT, start=1):
         _kill_while_it_writes(number, table)

@@ -25,12 +25,12 @@ from agency.models import (
     NotificationPreference,
     User,
 )
-from agency.models.notifications import StateCheckPosition, Way
+from agency.models.notifications import DeliveryMethod, StateCheckPosition
 from agency.notification_kinds import notification_kinds, sentence_of
-from agency.providers.dns import HostRecords
 from agency.services import accept_invitation, invite_member
-from agency.services.bulk.operations import end_bulk_operation
-from agency.services.domains.checks import record_check
+from agency.services.bulk import end_bulk_operation
+from agency.services.dns import HostRecords
+from agency.services.domains import record_check
 from agency.tasks import check_lasting_states, run_jobs, tell_people
 from agency.tenants import Audience
 from broadcasts.models import Broadcast, BroadcastCount
@@ -259,11 +259,11 @@ def test_each_recipient_is_notified_once_as_they_prefer_and_nobody_else(
     declared = notification_kinds.get(kind)
     assert declared
     for name, tenant in (("quiet", a.workspace), ("quiet staff", a.agency)):
-        NotificationPreference.objects.create(user=people[name], area=tenant.uuid, kind=kind, way=Way.OFF)
+        NotificationPreference.objects.create(user=people[name], area=tenant.uuid, kind=kind, way=DeliveryMethod.OFF)
     HAPPENINGS[kind].happen(a)
     tell()
     assert notified(kind, people) == expected(kind)
-    is_urgent = declared.usual == Way.AT_ONCE and not declared.has_own_mail
+    is_urgent = declared.usual == DeliveryMethod.AT_ONCE and not declared.has_own_mail
     mails = Mail.objects.filter(kind="notification", context__kind=kind).values_list("user", flat=True)
     assert sorted(mails) == sorted(people[name].pk for name in expected(kind) - {"viewer"} if is_urgent)
     StateCheckPosition.objects.update(passed_at=None)
@@ -282,7 +282,7 @@ def test_each_recipient_is_notified_once_as_they_prefer_and_nobody_else(
 
 @pytest.mark.parametrize("kind", ["bulk_change.ended", "export.ended"])
 def test_whoever_asked_for_a_job_may_switch_its_notification_off(kind: str, a: Tenant, people: dict[str, User]) -> None:
-    NotificationPreference.objects.create(user=people["admin"], area=a.agency.uuid, kind=kind, way=Way.OFF)
+    NotificationPreference.objects.create(user=people["admin"], area=a.agency.uuid, kind=kind, way=DeliveryMethod.OFF)
     HAPPENINGS[kind].happen(a)
     tell()
     assert notified(kind, people) == set()

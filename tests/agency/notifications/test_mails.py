@@ -11,11 +11,10 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from agency.models import Agency, Mail, Member, Notification, NotificationPreference, TwoFactor, User
-from agency.models.notifications import Way
+from agency.models.notifications import DeliveryMethod
 from agency.services import suspend_agency
-from agency.services.notifications import mailing
-from agency.services.notifications.fan_out import next_digest, tell_next_people
-from agency.services.notifications.mailing import MOST_AT_ONCE, MOST_LINES
+from agency.services.notifications import delivery
+from agency.services.notifications.delivery import MOST_AT_ONCE, MOST_LINES, fan_out_next_event, next_digest
 from agency.services.notifications.recording import record_notification
 from agency.tasks import send_mail, tell_people
 from agency.tenants import Tenant as Whose
@@ -49,7 +48,7 @@ def lose(tenant: Tenant, *, number: int = 1) -> None:
             )
 
 
-def choose(user: User, tenant: Tenant, way: Way) -> None:
+def choose(user: User, tenant: Tenant, way: DeliveryMethod) -> None:
     NotificationPreference.objects.update_or_create(
         user=user, area=tenant.agency.uuid, kind=KIND, defaults={"way": way}
     )
@@ -101,7 +100,7 @@ def test_at_most_six_leave_in_an_hour_and_the_others_are_in_the_digest(a: Tenant
 
 
 def test_a_digest_names_so_many_and_counts_the_others(a: Tenant, reader: User) -> None:
-    choose(reader, a, Way.DIGEST)
+    choose(reader, a, DeliveryMethod.DIGEST)
     lose(a, number=MOST_LINES + 5)
     tell_people()
     assert not mails()
@@ -134,15 +133,15 @@ def read(user: User, tenant: Tenant) -> None:
 
 
 def want_none(user: User, tenant: Tenant) -> None:
-    choose(user, tenant, Way.CONSOLE)
+    choose(user, tenant, DeliveryMethod.CONSOLE)
 
 
-@pytest.mark.parametrize("way", [Way.AT_ONCE, Way.DIGEST])
+@pytest.mark.parametrize("way", [DeliveryMethod.AT_ONCE, DeliveryMethod.DIGEST])
 @pytest.mark.parametrize("change", [take_role, ask_for_two_factor, close, leave, read, want_none])
-def test_who_may_not_see_it_any_more_gets_no_e_mail(change: Any, way: Way, a: Tenant, reader: User) -> None:
+def test_who_may_not_see_it_any_more_gets_no_e_mail(change: Any, way: DeliveryMethod, a: Tenant, reader: User) -> None:
     choose(reader, a, way)
     lose(a)
-    assert tell_next_people()
+    assert fan_out_next_event()
     change(reader, a)
     morning()
     assert not Mail.objects.filter(kind__startswith="notification").exists()
@@ -190,14 +189,14 @@ def test_a_crash_before_the_end_of_a_transaction_loses_nothing_and_tells_nothing
 ) -> None:
     """What is done until then goes with the transaction; the next run does all of it."""
     lose(a)
-    really = getattr(mailing, place)
+    really = getattr(delivery, place)
 
     def die(*values: Any, **options: Any) -> None:
         really(*values, **options)
         raise Killed
 
     with monkeypatch.context() as patched:
-        patched.setattr(mailing, place, die)
+        patched.setattr(delivery, place, die)
         with pytest.raises(Killed):
             tell_people()
     assert not mails()
@@ -211,10 +210,10 @@ def test_a_thousand_people_are_notified_in_batches_and_a_crash_notifies_nobody_t
 ) -> None:
     users = User.objects.bulk_create([User(email=f"p{number}@example.com") for number in range(7)])
     Member.objects.bulk_create([Member(agency=a.agency, user=user, role="admin") for user in users])
-    monkeypatch.setattr("agency.services.notifications.fan_out.BATCH", 3)
+    monkeypatch.setattr("agency.services.notifications.delivery.BATCH", 3)
     lose(a)
-    assert tell_next_people()
+    assert fan_out_next_event()
     assert Notification.objects.count() == 3
-    while tell_next_people():
+    while fan_out_next_event():
         pass
     assert Notification.objects.values("user").distinct().count() == Notification.objects.count() == 7

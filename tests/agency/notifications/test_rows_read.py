@@ -9,9 +9,8 @@ from django.db import connection
 from django.utils.timezone import now
 from pytest_django import DjangoDbBlocker
 
-from agency.services.notifications.fan_out import tell_next_people
-from agency.services.notifications.mailing import mail_next_at_once, mail_next_digest
-from agency.services.notifications.states import BATCH, state_checks
+from agency.services.notifications.delivery import fan_out_next_event, mail_next_at_once, mail_next_digest
+from agency.services.notifications.recording import BATCH, state_checks
 from tests import furnished
 from tests.agency.console.browsers import a_member
 from tests.database.emptying import empty_database
@@ -109,7 +108,7 @@ SELECT person, event.id, %s, kind, now(), 'digest'
 FROM unnest(%s::bigint[]) AS person, (SELECT * FROM agency_notificationevent WHERE id <> %s LIMIT %s) AS event
 """
 RUNS: dict[str, Callable[[], bool]] = {
-    "rows": tell_next_people,
+    "rows": fan_out_next_event,
     "at once": mail_next_at_once,
     "digest": mail_next_digest,
 }

@@ -9,7 +9,7 @@ from django.utils.timezone import now
 
 from agency.models import Mail, MailSettings
 from agency.services import (
-    due_mail,
+    lease_next_mail,
     queue_mail,
     send_due_mail,
 )
@@ -78,7 +78,7 @@ def test_after_three_failures_the_installation_s_server_stands_in(
     mail = a_mail(a.agency)
     for _ in range(3):
         Mail.objects.update(next_attempt_at=now())
-        mail = due_mail(now=now() + timedelta(seconds=1)) or mail
+        mail = lease_next_mail(now=now() + timedelta(seconds=1)) or mail
         assert not send_due_mail(mail=mail, now=now())
         assert outcome(mail)[:2] == (failure, step)
     assert of(a.agency).is_resting(now())

@@ -19,8 +19,8 @@ from agency.services import (
     send_due_mails,
 )
 from agency.services.mail import sending, transport
-from agency.services.mail.queue import mail_keeps_up
-from agency.services.mail.sign_up import queue_confirmation, queue_known_address
+from agency.services.mail.content import queue_confirmation, queue_known_address
+from agency.services.mail.queue import is_mail_healthy
 from agency.services.mail.transport import ServerRefused
 from agency.tasks import send_mail
 from tests.agency.invitations import invited
@@ -154,7 +154,7 @@ def test_an_own_server_that_fails_is_no_fault_of_the_installation(a: Tenant, ser
         a_mail(a.agency)
     send_mail()
     Mail.objects.update(attempts=5, next_attempt_at=now() - timedelta(hours=1))
-    assert mail_keeps_up()
+    assert is_mail_healthy()
 
 
 @pytest.mark.parametrize("is_trusted", [False, True])

@@ -13,14 +13,13 @@ from agency.actors import SYSTEM
 from agency.models import Mail
 from agency.services import (
     change_mail_server,
-    due_mail,
+    lease_next_mail,
     remove_mail_server,
     request_test_mail,
     send_due_mail,
     set_carries_account_links,
 )
-from agency.services.mail.settings import PasswordNeeded, PortRefused
-from agency.services.mail.testing import JustTested, waits_for_test
+from agency.services.mail.settings import JustTested, PasswordNeeded, PortRefused, waits_for_test
 from agency.services.mail.transport import ServerRefused
 from agency.tasks import send_mail
 from config.errors import InvalidInput
@@ -76,7 +75,7 @@ def test_a_test_counts_for_the_server_that_it_was_sent_by(a: Tenant, server: Smt
     request_test_mail(agency=a.agency, user=person, now=now() - timedelta(minutes=1), by=SYSTEM)
     request_test_mail(agency=a.agency, user=person, now=now(), by=SYSTEM)
     assert waits_for_test(of(a.agency), now())
-    leased = due_mail(now=now() + timedelta(seconds=1))
+    leased = lease_next_mail(now=now() + timedelta(seconds=1))
     assert leased
     change_mail_server(agency=a.agency, by=SYSTEM, **{**values, "from_address": "other@bright.example"})
     assert send_due_mail(mail=leased, now=now())

@@ -11,12 +11,11 @@ from django.db import connection
 from django.db.backends.signals import connection_created
 
 from agency.models import Domain, Mail
-from agency.services.domains.checks import check_due_domains
-from agency.services.jobs.turns import run_jobs
-from agency.services.mail.address_requests import answer_address_requests
+from agency.services.domains import check_due_domains
+from agency.services.jobs import run_jobs
 from agency.services.mail.sending import send_next_mail
-from agency.services.notifications.fan_out import tell_next_people
-from agency.services.notifications.mailing import mail_next_at_once, mail_next_digest
+from agency.services.notifications.delivery import fan_out_next_event, mail_next_at_once, mail_next_digest
+from agency.services.passwords import answer_address_requests
 from agency.tasks import check_lasting_states
 from broadcasts.models import Broadcast
 from broadcasts.services.progress import Round
@@ -64,7 +63,7 @@ def look_up_addresses() -> None:
 
 
 def notify() -> None:
-    while tell_next_people():
+    while fan_out_next_event():
         pass
 
 

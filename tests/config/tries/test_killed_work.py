@@ -8,7 +8,7 @@ from django.test import Client
 from django.utils.timezone import now
 
 from agency.models import BulkOperation, Export, Mail, Notification, NotificationEvent, User
-from agency.services.jobs.selections import BROKE_OFF
+from agency.services.bulk import BROKE_OFF
 from channelconnect.models import ChannelCredential, TemplateSync, Unsubscription
 from channelconnect.services.unsubscribing import MOST_TRIES as MOST_UNSUBSCRIPTIONS
 from channelconnect.services.unsubscribing import unsubscribe_next

@@ -10,10 +10,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
 from agency.models import NotificationEvent, PasswordResetRequest
-from agency.services.mail.address_requests import answer_next_request
-from agency.services.notifications import fan_out
-from agency.services.notifications.fan_out import tell_next_people
-from agency.services.people.passwords import PASSWORD_RESETS
+from agency.services.notifications import delivery
+from agency.services.notifications.delivery import fan_out_next_event
+from agency.services.passwords import PASSWORD_RESETS, answer_next_request
 from config.tries.counting import MOST_TRIES, begin_next, begin_tries, next_rows, run_begun, run_counted
 from config.tries.models import BegunWork
 from tests.parallel import at_once
@@ -113,24 +112,24 @@ def test_an_event_whose_notification_fails_is_set_aside_and_others_go_on(
     a: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     deadly, other = an_event(a), an_event(a)
-    next_people = fan_out._next_people
+    next_people = delivery._next_people
 
     def fail(event: NotificationEvent) -> Any:
         if event.pk == deadly.pk:
             raise ZeroDivisionError
         return next_people(event)
 
-    monkeypatch.setattr(fan_out, "_next_people", fail)
+    monkeypatch.setattr(delivery, "_next_people", fail)
     with pytest.raises(ZeroDivisionError):
-        tell_next_people()
-    assert tell_next_people()
+        fan_out_next_event()
+    assert fan_out_next_event()
     other.refresh_from_db()
     assert other.told_at
     for _ in range(MOST_TRIES - 1):
         with pytest.raises(ZeroDivisionError):
-            tell_next_people()
-    assert tell_next_people()
-    assert not tell_next_people()
+            fan_out_next_event()
+    assert fan_out_next_event()
+    assert not fan_out_next_event()
     assert BegunWork.objects.exclude(set_aside_at=None).get().key == str(deadly.pk)
 
 

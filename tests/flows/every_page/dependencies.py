@@ -21,8 +21,7 @@ from django.core.handlers.wsgi import WSGIHandler, get_path_info
 from django.template import engines
 from django.test.signals import template_rendered
 
-from agency.pages.menus import menu_in_language
-from agency.pages.registry import console_menu, dashboard_menu
+from agency.pages.registry import console_menu, dashboard_menu, render_menu_once
 from config.hooks import Registry
 from tools.local import ROOT
 
@@ -117,7 +116,7 @@ class Recorder:
     @contextmanager
     def page(self, name: str) -> Iterator[None]:
         """Count what is requested in the block as a part of a page, with the menu that is written only once."""
-        menu_in_language.cache_clear()
+        render_menu_once.cache_clear()
         self._page = name
         self._used[name] |= set()
         try:

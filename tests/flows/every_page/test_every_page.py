@@ -14,7 +14,7 @@ from playwright.sync_api import Page
 from pytest_django.live_server_helper import LiveServer
 
 from agency.models import PendingSignUp
-from agency.services.mail.sign_up import sign_up_signer
+from agency.services.mail.content import sign_up_signer
 from tests.agency.console.browsers import PASSWORD, a_person
 from tests.agency.two_factor import an_app
 from tests.flows.every_page.checks import examine, examine_errors, examine_frame

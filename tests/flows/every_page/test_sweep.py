@@ -26,7 +26,7 @@ HOOKS: Final = {f"{app}/hooks.py" for app in ("agency", "broadcasts", "channelco
 }
 LOOKING: Final = ("checks.js",)
 PLAN: Final = ["agency/console/views/plans.py", "templates/frame.html", "templates/plan.html", "templates/static/a.css"]
-TEAM: Final = ["agency/console/views/team.py", "templates/frame.html", "templates/static/a.css", "templates/team.html"]
+TEAM: Final = ["agency/console/team.py", "templates/frame.html", "templates/static/a.css", "templates/team.html"]
 PAGES: Final = {"console:plan": PLAN, "console:team": TEAM}
 BOTH: Final = {*PAGES}
 LOCKED: Final = "axe-playwright-python==1 \\\n    --hash=sha256:0\ndjango==5 \\\nredis==8 \\\nplaywright==1 \\\n"
@@ -67,7 +67,7 @@ def test_without_a_change_no_page_is_looked_at(root: Path) -> None:
         ("templates/plan.html", {"console:plan"}),
         ("templates/frame.html", BOTH),
         ("templates/static/a.css", BOTH),
-        ("agency/console/views/team.py", {"console:team"}),
+        ("agency/console/team.py", {"console:team"}),
         ("agency/services/plans.py", set()),
         ("checks.js", BOTH),
     ],
@@ -193,11 +193,10 @@ def test_a_page_is_made_of_what_its_requests_used(live_server: LiveServer, recor
         "templates/pages/base.html",  # and that does, too
         "templates/pages/_field.html",  # it includes
         "templates/static/console/base.css",
-        "agency/account/sign_in/views.py",  # its view
+        "agency/account/sign_in_views.py",  # its view
         "agency/account/forms.py",  # of which nothing runs when a field is declared
-        "agency/pages/locale.py",  # in front of all views
-        "agency/pages/branding/look.py",  # what every template may show
-        "agency/templatetags/sign_up.py",
+        "agency/pages/branding.py",  # in front of all views, and what every template may show
+        "agency/templatetags/pages.py",
     }
     assert not {file for file in files if file.endswith("hooks.py") and not file.startswith("config/")}
     assert {*recorder.made_of("account:sign-in", with_hooks=True)} == files | HOOKS
@@ -228,7 +227,7 @@ def test_a_file_that_is_only_imported_counts(root: Path) -> None:
     write(root, "agency/console/views/plans.py", "from agency.console import forms\nfrom agency.hooks import MENU\n")
     write(root, "agency/console/forms.py", "import agency.pages.words\nfrom agency.services.plans import create_plan\n")
     write(root, "agency/pages/words.py", "")
-    write(root, "agency/hooks.py", "from agency.console.views.team import Team\n")
+    write(root, "agency/hooks.py", "from agency.console.team import Team\n")
     assert Imports(root).with_imported(["agency/console/views/plans.py"]) == {
         "agency/console/forms.py",
         "agency/console/views/plans.py",
@@ -239,4 +238,4 @@ def test_a_file_that_is_only_imported_counts(root: Path) -> None:
 
 def test_tags_that_a_template_loads_count(recorder: Recorder) -> None:
     """A filter that remembers what it gave is not called again, and is not seen at work on a later page."""
-    assert {*recorder.tags_of(["templates/account/invitations.html"])} == {"agency/templatetags/formats.py"}
+    assert {*recorder.tags_of(["templates/account/invitations.html"])} == {"agency/templatetags/pages.py"}

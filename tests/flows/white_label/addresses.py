@@ -12,7 +12,7 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from agency.models import Member, User
 from agency.services import change_sign_up
-from agency.services.mail.sign_up import sign_up_signer
+from agency.services.mail.content import sign_up_signer
 from channelconnect.services import connect_url
 from tests.agency.console import test_access as console
 from tests.broadcasts.under_way import a_broadcast

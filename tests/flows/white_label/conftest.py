@@ -6,7 +6,7 @@ import pytest
 from pytest_django import DjangoDbBlocker
 
 from agency.models import User
-from agency.services.domains.hosts import drop_hosts
+from agency.services.hosts import invalidate_hosts
 from tests.agency.console.browsers import a_person
 from tests.database.emptying import forget_counters
 from tests.flows.white_label.agencies import HostedAgency, Hosts, belongs_to_both
@@ -25,7 +25,7 @@ def furnished_hosts(furnished_until_end: tuple[bytes, ...], django_db_blocker: D
 def hosts(furnished_hosts: bytes, db: None) -> Hosts:
     """Copies of both, as nobody has counted their calls."""
     forget_counters()
-    drop_hosts()
+    invalidate_hosts()
     hosts: Hosts = pickle.loads(furnished_hosts)  # noqa: S301  # our own
     return hosts
 

@@ -12,7 +12,7 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from agency.models import Agency, User
-from agency.pages.branding import look
+from agency.pages import branding
 from agency.services import invite_member
 from tests.agency.console.browsers import a_person
 from tests.flows.white_label import addresses
@@ -197,7 +197,7 @@ def test_a_fault_of_ours_is_in_the_look_that_this_process_knows(status: int, hos
     here, other = hosts
     browser = here.browser(person)
     browser.raise_request_exception = False
-    look._remembered.clear()
+    branding._remembered.clear()
     for is_known in (False, True):
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(FAULTS[status])

@@ -12,10 +12,10 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from agency.models import Domain, Invitation, Mail, Member, Plan, User
 from agency.services import invite_member
-from agency.services.domains.hosts import drop_hosts
-from agency.services.mail.address_requests import answer_address_requests
-from agency.services.mail.links import invitation_path
-from agency.services.people.invitations import invitation_of_link
+from agency.services.hosts import invalidate_hosts
+from agency.services.invitations import invitation_of_link
+from agency.services.mail.content import invitation_path
+from agency.services.passwords import answer_address_requests
 from agency.tasks import send_mail
 from tests.agency.console.browsers import PASSWORD, a_browser, a_person, flashes, text
 from tests.factories import WorkspaceFactory
@@ -154,7 +154,7 @@ def test_a_link_to_set_a_password_is_worth_nothing_once_its_host_is_another_agen
     assert page.status_code == 200
     assert "New password" in text(page)
     Domain.objects.filter(pk=here.domain.pk).update(agency=other.tenant.agency, is_primary=False)
-    drop_hosts()
+    invalidate_hosts()
     for browser in (a_browser(), here.browser(), other.browser()):
         page = browser.get(path, follow=True)
         assert page.status_code == 410

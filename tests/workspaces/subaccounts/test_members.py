@@ -17,7 +17,7 @@ from agency.services import (
     decline_invitation,
     withdraw_invitation,
 )
-from agency.services.people.invitations import AlreadyInvited
+from agency.services.invitations import AlreadyInvited
 from tests import furnished
 from tests.factories import PlanFactory, WorkspaceFactory, WorkspaceMemberFactory, plan_limits
 from tests.parallel import at_once

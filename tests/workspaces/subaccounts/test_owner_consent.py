@@ -12,7 +12,7 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from agency.models import ActivityEntry, Invitation, Mail, User
 from agency.services.agencies import lock_agency
-from agency.services.people.users import erase_user
+from agency.services.members import erase_user
 from agency.tasks import send_mail
 from tests import furnished
 from tests.agency.console.browsers import PASSWORD, a_browser, a_member, flashes, text

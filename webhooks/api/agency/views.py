@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from django.http import HttpResponse
 from rest_framework.request import Request
 
-from agency.api.surface import AgencyViewSet
+from agency.api import AgencyViewSet
 from agency.event_types import event_catalogue
 from agency.tenants import Tenant
 from config.api.operations import list_response, operation

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from agency.pages.registry import Concern
+from agency.pages.registry import Alert
 from workspaces.automations.flows.settings import settings_used
 from workspaces.automations.models import Automation
 from workspaces.automations.services import capabilities_of, reasons_not_ready
@@ -54,7 +54,7 @@ def _details_step(workspace: Workspace, automations: list[Automation]) -> SetUpS
     )
 
 
-def automations_that_wait(workspace: Workspace) -> Iterator[Concern]:
+def automations_that_wait(workspace: Workspace) -> Iterator[Alert]:
     """Name a few automations that are on but cannot run, because something is missing now."""
     on = list(workspace.automations.filter(enabled=True).order_by("-created_at", "-id")[:MOST_LOOKED_AT])
     if not on:
@@ -62,7 +62,7 @@ def automations_that_wait(workspace: Workspace) -> Iterator[Concern]:
     capabilities = capabilities_of(workspace)
     waiting = [one for one in on if reasons_not_ready(one, capabilities)]
     for one in waiting[:MOST_NAMED]:
-        yield Concern(
+        yield Alert(
             text=_("%(name)s is on, but something is missing.") % {"name": one.name},
             url=reverse("app:automation", args=[one.uuid]),
             action=_("Look at it"),

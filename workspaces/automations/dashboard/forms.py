@@ -9,8 +9,8 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from agency.pages.forms.fields import LineField, MultilineField
-from agency.pages.locale import in_page_language
+from agency.pages.branding import in_page_language
+from agency.pages.forms import LineField, MultilineField
 from workspaces.automations.dashboard.pickers import Pickers
 from workspaces.automations.flows.fields import LONGEST_OWN, Field, Many, Own, Text
 from workspaces.automations.flows.flow import TRIGGER_NODE, Flow

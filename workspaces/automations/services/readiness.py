@@ -7,7 +7,7 @@ from typing import TypedDict, Unpack
 from django.db import transaction
 
 from agency.actors import Actor
-from agency.services.activity.fields import changes_to
+from agency.services.activity import changes_to
 from config.hooks import Registry
 from workspaces.automations.flows.requirements import REQUIREMENTS
 from workspaces.automations.models import Readiness

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from agency.pages.forms.fields import MultilineField, NameField
+from agency.pages.forms import MultilineField, NameField
 from workspaces.catalogue.models import Product, Service, ServiceCategory, StockMovement
 from workspaces.catalogue.models.products import LONGEST_DESCRIPTION, MOST_STOCK
 from workspaces.catalogue.models.services import LONGEST_DURATION, PRICE_DIGITS

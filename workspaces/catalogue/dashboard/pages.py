@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from agency.pages.forms.forms import Confirmation
-from agency.pages.forms.page import FormOf
+from agency.pages.forms import ConfirmationForm
 from agency.pages.registry import StrOrPromise
+from agency.pages.views import FormOf
 from workspaces.catalogue.models.services import PRICE_DECIMALS
 from workspaces.catalogue.services.prices import price_decimals
 from workspaces.subaccounts.dashboard.surface import DashboardForm
@@ -49,14 +49,14 @@ class EntryForm(DashboardForm[FormOf]):
         }
 
 
-class EntryQuestion(EntryForm[Confirmation]):
+class EntryQuestion(EntryForm[ConfirmationForm]):
     """A page that asks for confirmation before something is deleted. `text` explains the consequences."""
 
     def text(self) -> str:
         return ""
 
-    def make_form(self, data: Any = None) -> Confirmation:
-        return Confirmation(data)
+    def make_form(self, data: Any = None) -> ConfirmationForm:
+        return ConfirmationForm(data)
 
     def context(self) -> dict[str, Any]:
         return {**super().context(), "text": self.text(), "danger": True}

@@ -7,7 +7,7 @@ from typing import Any, TypedDict, Unpack
 from django.db import transaction
 
 from agency.actors import Actor
-from agency.services.activity.fields import from_differences
+from agency.services.activity import from_differences
 from config.db import name_key
 from workspaces.catalogue import events
 from workspaces.catalogue.models import Product, ServiceCategory

@@ -9,7 +9,7 @@ from typing import Any, TypedDict, Unpack
 from django.db import connection, transaction
 
 from agency.actors import Actor
-from agency.services.activity.fields import from_differences
+from agency.services.activity import from_differences
 from config.errors import Conflict, Forbidden, InvalidInput, NotFound
 from config.hooks import Registry
 from workspaces.catalogue import events

@@ -8,7 +8,7 @@ from django import forms
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from agency.pages.forms.fields import EmailField, NameField
+from agency.pages.forms import EmailField, NameField
 from workspaces.catalogue.models import Service
 from workspaces.classes.models import Staff
 from workspaces.classes.models.sessions import MOST_SEATS

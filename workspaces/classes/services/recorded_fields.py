@@ -4,7 +4,7 @@ from typing import Final
 
 from django.utils.translation import gettext_lazy as _
 
-from agency.services.activity.fields import RecordedField
+from agency.services.activity import RecordedField
 
 FIELDS: Final[dict[str, tuple[RecordedField, ...]]] = {
     "staff.changed": (

@@ -4,7 +4,7 @@ from typing import Any
 
 from agency.actors import Actor
 from agency.services import record_activity
-from agency.services.activity.fields import Changes
+from agency.services.activity import Changes
 from workspaces.classes.models import ClassSession, Staff
 from workspaces.subaccounts.models import Workspace
 

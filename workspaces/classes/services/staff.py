@@ -6,7 +6,7 @@ from typing import Any, TypedDict, Unpack
 from django.db import connection, transaction
 
 from agency.actors import Actor
-from agency.services.activity.fields import from_differences
+from agency.services.activity import from_differences
 from config.errors import Conflict, Forbidden, InvalidInput, NotFound
 from workspaces.catalogue.services import require_room_for_one, save_named
 from workspaces.classes import events

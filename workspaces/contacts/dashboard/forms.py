@@ -9,7 +9,7 @@ from django import forms
 from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext_lazy as _
 
-from agency.pages.forms.fields import EmailField, LineField, LongSelect, MultilineField, NameField, WallClockField
+from agency.pages.forms import EmailField, LineField, LongSelect, MultilineField, NaiveDateTimeField, NameField
 from workspaces.contacts.models import Contact, ContactImport, Segment
 from workspaces.contacts.models.contacts import LONGEST_NAME, LONGEST_TAG, MOST_TAGS, SHOWN_PLATFORMS
 from workspaces.contacts.services import ContactValues, countries
@@ -128,8 +128,8 @@ class SegmentForm(forms.Form):
         choices=[ANY, *((kind, CHANNEL_NAMES[kind]) for kind in SHOWN_PLATFORMS)],
     )
     filter_attributes = AttributesField()
-    filter_created_after = WallClockField(label=_("Created at or after"), required=False)
-    filter_created_before = WallClockField(label=_("Created before"), required=False)
+    filter_created_after = NaiveDateTimeField(label=_("Created at or after"), required=False)
+    filter_created_before = NaiveDateTimeField(label=_("Created before"), required=False)
 
     def __init__(self, data: Any = None, *, timezone: str, segment: Segment | None = None) -> None:
         self.zone, self.kept = ZoneInfo(timezone), dict(segment.filter) if segment else {}

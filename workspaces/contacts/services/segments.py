@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 
 from agency.actors import Actor
-from agency.services.activity.fields import from_differences
+from agency.services.activity import from_differences
 from config.db import name_key, violated_constraint
 from config.errors import Conflict, Forbidden, InvalidInput
 from config.hooks import Registry

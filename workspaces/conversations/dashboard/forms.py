@@ -3,7 +3,7 @@
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from agency.pages.forms.fields import MultilineField, NameField
+from agency.pages.forms import MultilineField, NameField
 from workspaces.conversations.models.saved_replies import LONGEST_NAME, LONGEST_REPLY
 from workspaces.conversations.services.team_inbox.saved_replies import VARIABLES
 

@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from agency.models import Agency
-from agency.pages.support import SupportPanel, SupportRow
+from agency.pages.search import SupportPanel, SupportRow
 from workspaces.conversations.models import QueuedMessage
 
 # A message that is due for so long is not just waiting for its turn.

@@ -10,7 +10,7 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from agency.services.domains.hosts import base_url_of
+from agency.services.hosts import base_url_of
 from workspaces.subaccounts.models import Workspace
 
 LONGEST_FILENAME = 200

@@ -6,7 +6,7 @@ from django.utils.cache import get_conditional_response
 from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_safe
 
-from agency.pages.branding.host import host_serves
+from agency.pages.branding import host_serves
 from config.errors import FeatureDisabled, NotFound
 from workspaces.media.models import Media
 from workspaces.media.public.ranges import Range, range_of

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from agency.api.serializers import AddonReferenceSerializer, LimitsSerializer, PlanReferenceSerializer
+from agency.api import AddonReferenceSerializer, LimitsSerializer, PlanReferenceSerializer
 from agency.limits import CHANNEL_TYPES
 from agency.models import Addon, Plan
 from agency.services import AddonNotFound, PlanNotFound

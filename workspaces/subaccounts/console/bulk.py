@@ -6,10 +6,9 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from agency.models import Addon, Agency, Plan
-from agency.pages.forms.fields import MultilineField
-from agency.pages.forms.forms import Confirmation, ReasonForm
+from agency.pages.forms import ConfirmationForm, MultilineField, ReasonForm
 from agency.services import AddonNotFound, PlanNotFound
-from agency.services.bulk.actions import BulkAction, BulkCall, BulkTargets
+from agency.services.bulk import BulkAction, BulkCall, BulkTargets
 from workspaces.subaccounts.console import chosen
 from workspaces.subaccounts.console.forms import AddonForm, PlanForm
 from workspaces.subaccounts.models import Workspace
@@ -138,7 +137,7 @@ ACTIONS: Final = (
         label=_("Restore"),
         text=_("Their API keys and dashboards work again at once."),
         apply=_restore,
-        make_form=lambda _agency, data: Confirmation(data),
+        make_form=lambda _agency, data: ConfirmationForm(data),
     ),
     BulkAction(
         name="sub_accounts.assign_plan",

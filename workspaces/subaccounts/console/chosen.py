@@ -8,8 +8,7 @@ from django.db.models import Q, QuerySet
 from django.urls import reverse
 
 from agency.models import Agency
-from agency.services.bulk.actions import Shown
-from agency.services.jobs.selections import Selection, Walk
+from agency.services.bulk import IdBatch, Selection, TargetLabel
 from config.api.requests import NothingMatches, QueryParameters
 from config.errors import InvalidInput
 from workspaces.subaccounts.filters import SubAccountFilterSet
@@ -51,16 +50,16 @@ def count(selection: Selection) -> int:
     return chosen_rows(selection).count()
 
 
-def walk(selection: Selection, cursor: Any, size: int) -> Walk:
+def walk(selection: Selection, cursor: Any, size: int) -> IdBatch:
     """Give the next batch of ids. Sub-accounts picked by hand come in one batch, in the order of their list."""
     if selection.picked is not None:
         places = {uuid: place for place, uuid in enumerate(selection.picked)}
         picked = sorted(chosen_rows(selection).values_list("uuid", "pk"), key=lambda row: places[row[0]])
-        return Walk([pk for _, pk in picked], None)
+        return IdBatch([pk for _, pk in picked], None)
     found = list(next_rows(selection, cursor, size).values_list("created_at", "pk"))
-    return Walk([pk for _, pk in found], cursor_after(found, size))
+    return IdBatch([pk for _, pk in found], cursor_after(found, size))
 
 
-def shown(agency: Agency, ids: Collection[int]) -> Mapping[int, Shown]:
+def shown(agency: Agency, ids: Collection[int]) -> Mapping[int, TargetLabel]:
     rows = Workspace.objects.of(agency).filter(pk__in=ids).values_list("pk", "name", "uuid")
-    return {pk: Shown(name, reverse("console:sub-account", args=[uuid])) for pk, name, uuid in rows}
+    return {pk: TargetLabel(name, reverse("console:sub-account", args=[uuid])) for pk, name, uuid in rows}

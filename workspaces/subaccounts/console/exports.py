@@ -4,8 +4,8 @@ from typing import Any, Final
 
 from django.utils.translation import gettext_lazy as _
 
-from agency.services.exports.sources import ExportSource, Rows
-from agency.services.jobs.selections import Selection
+from agency.services.bulk import Selection
+from agency.services.exports import ExportSource, RowBatch
 from workspaces.subaccounts.console import chosen
 
 COLUMNS: Final = (
@@ -23,11 +23,11 @@ COLUMNS: Final = (
 )
 
 
-def _read(selection: Selection, cursor: Any, size: int) -> Rows:
+def _read(selection: Selection, cursor: Any, size: int) -> RowBatch:
     own = [column for column in COLUMNS if column != "plan"]
     rows = list(chosen.next_rows(selection, cursor, size).values(*own, "plan__name", "pk"))
     after = chosen.cursor_after([(row["created_at"], row["pk"]) for row in rows], size)
-    return Rows([{**row, "plan": row["plan__name"]} for row in rows], after)
+    return RowBatch([{**row, "plan": row["plan__name"]} for row in rows], after)
 
 
 SUB_ACCOUNTS: Final = ExportSource(

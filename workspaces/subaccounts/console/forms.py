@@ -8,7 +8,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from agency.models import Addon, Plan
-from agency.pages.forms.fields import EmailField, LineField, LongSelect, NameField
+from agency.pages.forms import EmailField, LineField, LongSelect, NameField
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.models.workspaces import LONGEST_EXTERNAL_ID
 from workspaces.subaccounts.pages.business import BUSINESS_TYPES, zone_choices

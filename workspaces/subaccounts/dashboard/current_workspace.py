@@ -13,10 +13,10 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from agency.models import Agency, Member, SignUpSettings, User
-from agency.models.branding.brands import BYTES_OF_AGENCY
-from agency.pages.branding.host import host_agency_id
-from agency.pages.second_factor import has_shown_code
-from agency.services.people.users import remember_landing
+from agency.models.branding import AGENCY_PICTURE_BYTE_FIELDS
+from agency.pages.branding import host_agency_id
+from agency.pages.views import has_shown_code
+from agency.services.members import remember_landing
 from config.api.requests import parse_uuid
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.pages.agency_access import AgencyAccess, access_of, leave_access, opened_workspace
@@ -96,7 +96,7 @@ def workspaces_of(user: User, agency_id: int | None = None) -> "QuerySet[Workspa
     rows: QuerySet[Workspace] = Workspace.objects.of_person(user).select_related("agency__brand", "agency__sign_up")
     if agency_id is not None:
         rows = rows.filter(agency=agency_id)
-    return rows.defer(*(f"agency__{picture}" for picture in BYTES_OF_AGENCY)).order_by("name_key", "id")
+    return rows.defer(*(f"agency__{picture}" for picture in AGENCY_PICTURE_BYTE_FIELDS)).order_by("name_key", "id")
 
 
 def find_current_workspace(request: HttpRequest, user: User) -> CurrentWorkspace | None:

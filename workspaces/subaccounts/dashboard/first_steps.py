@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from agency.pages.registry import Concern
+from agency.pages.registry import Alert
 from workspaces.subaccounts.models import Channel, Workspace
 from workspaces.subaccounts.pages.home import SetUpStep
 
@@ -23,11 +23,11 @@ def channel_step(workspace: Workspace) -> Iterator[SetUpStep]:
     )
 
 
-def broken_channels(workspace: Workspace) -> Iterator[Concern]:
+def broken_channels(workspace: Workspace) -> Iterator[Alert]:
     """Name a few channels whose connection the provider has closed."""
     broken = workspace.channels.filter(status=Channel.Status.ERROR).order_by("id")
     for name in broken.values_list("name", flat=True)[:MOST_NAMED]:
-        yield Concern(
+        yield Alert(
             text=_("%(channel)s is broken: nothing comes in or goes out until it is connected again.")
             % {"channel": name},
             url=reverse("app:channels"),

@@ -8,7 +8,7 @@ from django.forms.boundfield import BoundField
 from django.utils.translation import gettext_lazy as _
 
 from agency.pages.api_keys import KeyLimitsForm
-from agency.pages.forms.fields import EmailField, LineField, MultilineField
+from agency.pages.forms import EmailField, LineField, MultilineField
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.models.workspaces import DAYS
 from workspaces.subaccounts.services import WorkspaceChanges

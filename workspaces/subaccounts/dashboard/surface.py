@@ -14,16 +14,11 @@ from django.utils.translation import gettext as _
 from agency.actors import Actor
 from agency.models import User
 from agency.notification_kinds import NotificationKind, kinds_for
-from agency.pages.branding.host import host_agency_id
-from agency.pages.branding.look import look_of_agency
-from agency.pages.forms.kept_data import kept_form_data
-from agency.pages.forms.page import FormOf, FormView
-from agency.pages.locale import prefer_language_of
-from agency.pages.menus import written_menu
+from agency.pages.branding import host_agency_id, prefer_language_of, theme_of_agency
+from agency.pages.form_drafts import latest_form_draft
 from agency.pages.notifications import unread_counter
-from agency.pages.registry import dashboard_menu
-from agency.pages.second_factor import has_shown_code, lead_to_set_up
-from agency.pages.signed_in import SignedInView
+from agency.pages.registry import dashboard_menu, render_menu
+from agency.pages.views import FormOf, FormView, SignedInView, has_shown_code, two_factor_required_page
 from agency.request_actor import user_actor
 from agency.tenants import Audience
 from workspaces.subaccounts.dashboard.current_workspace import (
@@ -74,7 +69,7 @@ class DashboardView(CustomerView):
         refusal = super().check_access(request)
         if refusal:
             return refusal
-        kept = kept_form_data(request)
+        kept = latest_form_draft(request)
         if kept and kept.made_for:
             request.session[CHOSEN] = kept.made_for
         try:
@@ -90,7 +85,7 @@ class DashboardView(CustomerView):
             return render(request, "subaccounts/suspended.html", {"current": current}, status=403)
         if current.requires_two_factor and not has_shown_code(request):
             back = self.address_of_form(request)
-            return self.keep_for_later(lead_to_set_up(request, name=current.workspace.name, back=back))
+            return self.keep_for_later(two_factor_required_page(request, name=current.workspace.name, back=back))
         if (request.method == "POST" or self.writers_only) and not self.may_write:
             return self._refuse_role()
         return self.refuse_other(current.workspace.uuid, current.workspace.name)
@@ -163,8 +158,8 @@ class DashboardView(CustomerView):
             "frame": "pages/dashboard/base.html",
             "hidden_fields": "pages/dashboard/_hidden_fields.html",
             "current": self.current,
-            "look": look_of_agency(self.current.agency),
-            "menu": written_menu("pages/dashboard/_menu.html", dashboard_menu, self.nav),
+            "look": theme_of_agency(self.current.agency),
+            "menu": render_menu("pages/dashboard/_menu.html", dashboard_menu, self.nav),
             "nav": self.nav,
             "unread_count": unread_counter(self.user, self.area_id, self.area_notification_kinds),
             "back_to": self.back_to,

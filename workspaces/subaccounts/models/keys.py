@@ -2,7 +2,7 @@
 
 from django.db import models
 
-from agency.models.keys import EXPIRES, APIKey
+from agency.models.agencies import EXPIRES, APIKey
 from workspaces.subaccounts.models.workspaces import Workspace
 
 

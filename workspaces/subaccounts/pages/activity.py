@@ -9,19 +9,19 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agency.models import ActivityEntry
-from agency.models.activity import BY_THE_AGENCY
-from agency.pages.activity_filters import Door, filters_by, narrowed
+from agency.models.records import BY_AGENCY_OR_SUPPORT
+from agency.pages.activity import ActorFilter, filter_entries, filters_by
 from workspaces.subaccounts.models import Workspace
 
 OWN_KINDS: Final = frozenset({"workspace_key", "customer"})
 # Entries that show their actor's own name. `Names.is_own` is the same rule for one entry.
 OWN: Final = ~Q(acting_for="") | Q(of_workspace=True) | Q(actor_kind__in=sorted(OWN_KINDS))
 DOORS: Final = (
-    Door("people", gettext_lazy("People"), Q(actor_kind="user", of_workspace=True)),
-    Door("key", gettext_lazy("API key"), Q(actor_kind="workspace_key")),
-    Door("connect", gettext_lazy("Connect page"), Q(actor_kind="customer")),
-    Door("agency", gettext_lazy("Agency"), BY_THE_AGENCY),
-    Door("system", gettext_lazy("Automatic"), Q(actor_kind="system")),
+    ActorFilter("people", gettext_lazy("People"), Q(actor_kind="user", of_workspace=True)),
+    ActorFilter("key", gettext_lazy("API key"), Q(actor_kind="workspace_key")),
+    ActorFilter("connect", gettext_lazy("Connect page"), Q(actor_kind="customer")),
+    ActorFilter("agency", gettext_lazy("Agency"), BY_AGENCY_OR_SUPPORT),
+    ActorFilter("system", gettext_lazy("Automatic"), Q(actor_kind="system")),
 )
 FILTERS: Final = filters_by(DOORS)
 
@@ -61,4 +61,4 @@ def entries_of(workspace: Workspace, asked: Mapping[str, str]) -> "QuerySet[Acti
     entries = ActivityEntry.objects.filter(workspace_uuid=workspace.uuid).select_related("agency")
     if asked.get("person") or asked.get("object"):
         entries = entries.filter(OWN)
-    return narrowed(entries, asked, DOORS)
+    return filter_entries(entries, asked, DOORS)

@@ -8,7 +8,7 @@ from django.db.models import F
 from django.http import HttpRequest
 
 from agency.models import User
-from agency.models.branding.brands import BYTES_OF_AGENCY
+from agency.models.branding import AGENCY_PICTURE_BYTE_FIELDS
 from agency.request_actor import user_actor
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import end_access
@@ -72,7 +72,7 @@ def opened_workspace(
         return None
     rows = Workspace.objects.filter(uuid=access.workspace, agency__members__user=access.user)
     rows = rows.select_related("agency__brand", "agency__sign_up").defer(
-        *(f"agency__{picture}" for picture in BYTES_OF_AGENCY)
+        *(f"agency__{picture}" for picture in AGENCY_PICTURE_BYTE_FIELDS)
     )
     workspace = rows.annotate(agency_role=F("agency__members__role")).first()
     if workspace is None or not workspace.is_active or not workspace.agency.is_active:

@@ -9,8 +9,8 @@ from django.core.exceptions import ValidationError
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from agency.pages.forms.fields import LongSelect, NameField, options_of
-from agency.services.people.names import MESSAGE, holds_web_address
+from agency.pages.forms import LongSelect, NameField, options_of
+from agency.services.agencies import MESSAGE, holds_web_address
 from config.api.text_fields import known_zones
 from workspaces.subaccounts.models.workspaces import BusinessType
 from workspaces.subaccounts.services.people.signing_up import NewBusiness

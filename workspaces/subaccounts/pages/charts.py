@@ -6,12 +6,12 @@ from django.db.models import Count
 from django.utils.translation import gettext_lazy as _
 
 from agency.models import Agency
-from agency.pages.charts import Period, Series, StepOf
+from agency.pages.charts import BucketStart, Period, Series
 from workspaces.subaccounts.models import Workspace
 
 
 def new_workspaces(agency: Agency, period: Period) -> Sequence[Series]:
     """Count the sub-accounts created in each step of the period, from the index on their times."""
     rows = Workspace.objects.of(agency).filter(created_at__gte=period.start).order_by()
-    counted = rows.annotate(step=StepOf("created_at", period)).values_list("step").annotate(number=Count("*"))
+    counted = rows.annotate(step=BucketStart("created_at", period)).values_list("step").annotate(number=Count("*"))
     return [Series(label=_("created"), counts=dict(counted))]

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from agency.pages.registry import Concern, StrOrPromise, in_order
+from agency.pages.registry import Alert, StrOrPromise, in_order
 from config.hooks import Registry
 from workspaces.subaccounts.models import Workspace
 
@@ -34,7 +34,7 @@ class WorkspaceConcernSource:
 
     name: str
     order: int
-    concerns: Callable[[Workspace], Iterable[Concern]]
+    concerns: Callable[[Workspace], Iterable[Alert]]
 
 
 set_up_sources = Registry[SetUpSource](
@@ -70,5 +70,5 @@ def checklist_of(workspace: Workspace) -> Checklist:
     return Checklist([step for source in in_order(set_up_sources) for step in source.steps(workspace)])
 
 
-def concerns_of_workspace(workspace: Workspace) -> list[Concern]:
+def concerns_of_workspace(workspace: Workspace) -> list[Alert]:
     return [concern for source in in_order(workspace_concern_sources) for concern in source.concerns(workspace)]

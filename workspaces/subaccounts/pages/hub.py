@@ -13,7 +13,7 @@ from django.db.models import TextChoices
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from agency.pages.registry import Concern, StrOrPromise, in_order
+from agency.pages.registry import Alert, StrOrPromise, in_order
 from config.hooks import Registry
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.pages.home import WorkspaceConcernSource
@@ -115,7 +115,7 @@ class HubPage:
     """The parts of the page that apps add. `is_unchecked` says that a source of concerns could not be read."""
 
     panels: list[ShownPanel]
-    concerns: list[Concern]
+    concerns: list[Alert]
     is_unchecked: bool
 
 
@@ -161,7 +161,7 @@ def _loaded(panel: HubPanel, workspace: Workspace, most: int) -> ShownPanel:
     return ShownPanel(panel, content, rows[:most], len(rows) > most)
 
 
-def _concerns(source: WorkspaceConcernSource, workspace: Workspace) -> list[Concern]:
+def _concerns(source: WorkspaceConcernSource, workspace: Workspace) -> list[Alert]:
     return list(source.concerns(workspace))
 
 

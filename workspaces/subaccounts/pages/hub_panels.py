@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agency.pages.registry import Concern
+from agency.pages.registry import Alert
 from workspaces.subaccounts.models import Workspace, WorkspaceKey
 from workspaces.subaccounts.pages.home import WorkspaceConcernSource
 from workspaces.subaccounts.pages.hub import Column, HubContent, HubPanel, HubRow, opened_as_customer
@@ -66,10 +66,10 @@ def keys(workspace: Workspace, most: int) -> HubContent:
     )
 
 
-def owner_concerns(workspace: Workspace) -> Iterator[Concern]:
+def owner_concerns(workspace: Workspace) -> Iterator[Alert]:
     """Warn that the owner has not accepted yet, without revealing whether they have an account elsewhere."""
     if owner_state(workspace) is not OwnerState.SIGNED_UP:
-        yield Concern(
+        yield Alert(
             text=_("%(owner)s has not accepted the ownership yet.") % {"owner": workspace.owner_name},
             url="#owner",
             action=_("Owner"),

@@ -6,8 +6,7 @@ from typing import Final
 from django.urls import reverse
 
 from agency.models import Agency
-from agency.pages.finding import digits_of_phone
-from agency.pages.support import SupportFindSource, SupportPanel, SupportRow, key_prefix
+from agency.pages.search import SupportPanel, SupportRow, SupportSearchSource, digits_of_phone, key_prefix
 from workspaces.subaccounts.models import CHANNEL_NAMES, Channel, WorkspaceKey
 from workspaces.subaccounts.models.workspaces import Workspace
 from workspaces.subaccounts.services.finding import find_workspaces
@@ -78,8 +77,8 @@ PANELS: Final = (
     ),
 )
 SOURCES: Final = (
-    SupportFindSource(name="workspaces", label="Sub-accounts", order=30, permission=VIEW, find=found_workspaces),
-    SupportFindSource(
+    SupportSearchSource(name="workspaces", label="Sub-accounts", order=30, permission=VIEW, find=found_workspaces),
+    SupportSearchSource(
         name="workspace-keys",
         label="Sub-accounts' API keys",
         order=42,

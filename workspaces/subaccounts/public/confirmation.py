@@ -10,13 +10,12 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from agency.account.sign_in.attempt_limits import SIGN_UP_PASSWORDS
-from agency.account.sign_in.signing_in import sign_in
+from agency.account.sign_in import SIGN_UP_PASSWORDS, sign_in
 from agency.models import PendingSignUp
-from agency.pages.forms.forms import add_refusal
+from agency.pages.forms import add_domain_error
 from agency.request_actor import request_actor
-from agency.services.mail.sign_up import pending_sign_up_of_link
-from agency.services.people.users import remember_landing
+from agency.services.mail.content import pending_sign_up_of_link
+from agency.services.members import remember_landing
 from config.api.requests import parse_uuid
 from workspaces.subaccounts.public.forms import OwnPasswordForm
 from workspaces.subaccounts.public.surface import SignUpView, agency_of, refuse, sign_up_of_browser
@@ -95,7 +94,7 @@ class Confirm(SignUpView):
         try:
             check_sign_up_password(sign_up=self.sign_up, password=form.cleaned_data["password"])
         except PasswordIsAnother as refusal:
-            add_refusal(form, refusal)
+            add_domain_error(form, refusal)
             return 422
         return 0
 

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agency.account.forms import LONGEST_PASSWORD
 from agency.models import SignUpSettings, User
-from agency.pages.forms.fields import EmailField, LineField
+from agency.pages.forms import EmailField, LineField
 from workspaces.subaccounts.pages.business import BusinessForm, plain_name
 
 

@@ -5,17 +5,16 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from agency.account.sign_in.attempt_limits import (
+from agency.account.sign_in import (
     SIGN_UP_FORMS,
     SIGN_UPS_FROM_ADDRESS,
     address_bucket,
-    may_be_sent_a_confirmation,
+    landing_page_of,
+    throttle_sign_up,
 )
-from agency.account.sign_in.landing import landing_page_of
 from agency.models import SignUpSettings, User
-from agency.pages.forms.forms import add_refusal
-from agency.pages.forms.nonce import FIELD, new_nonce, read_nonce
-from agency.pages.signed_in import OUT_OF_DATE
+from agency.pages.forms import NONCE_FIELD, add_domain_error, new_nonce, read_nonce
+from agency.pages.views import OUT_OF_DATE
 from agency.services import open_sign_up_of
 from config.errors import InvalidInput
 from workspaces.subaccounts.public.forms import SignUpForm
@@ -72,7 +71,7 @@ class SignUp(SignUpIfOpen):
         form = SignUpForm(request.POST, settings=self.settings)
         if not form.is_valid():
             return self._show(form, status=422)
-        nonce = read_nonce(request.POST.get(FIELD, ""))
+        nonce = read_nonce(request.POST.get(NONCE_FIELD, ""))
         if nonce is None or nonce.user != NOBODY:
             form.add_error(None, OUT_OF_DATE)
             return self._show(form, status=422)
@@ -82,12 +81,12 @@ class SignUp(SignUpIfOpen):
         try:
             return self._sign_up(form, nonce.value)
         except InvalidInput as refusal:
-            add_refusal(form, refusal)
+            add_domain_error(form, refusal)
             return self._show(form, status=422)
 
     def _sign_up(self, form: SignUpForm, nonce: str) -> HttpResponse:
         given, response = form.cleaned_data, redirect("sign-up:sent")
-        if SIGN_UP_FORMS.count(nonce) or not may_be_sent_a_confirmation(self.request, given["email"]):
+        if SIGN_UP_FORMS.count(nonce) or not throttle_sign_up(self.request, given["email"]):
             return response
         made = None
         try:
@@ -106,7 +105,7 @@ class SignUp(SignUpIfOpen):
         return response
 
     def _show(self, form: SignUpForm, *, status: int = 200) -> HttpResponse:
-        sent = self.request.POST.get(FIELD, "")
+        sent = self.request.POST.get(NONCE_FIELD, "")
         kept = read_nonce(sent)
         context = {
             "form": form,

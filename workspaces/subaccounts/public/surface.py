@@ -13,7 +13,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 
 from agency.models import Agency
-from agency.pages.branding.host import host_agency
+from agency.pages.branding import host_agency
 from config.api.requests import parse_uuid
 from config.errors import DomainError
 from workspaces.subaccounts.services import SubAccountLimitReached

@@ -12,8 +12,8 @@ from agency.models import Agency, Event, Invitation, Mail
 from agency.services import record_activity
 from agency.services.agencies import lock_agencies
 from agency.services.events import DISPATCHER
+from agency.services.invitations import handler_of
 from agency.services.mail.queue import queue_invitation
-from agency.services.people.invitations import handler_of
 from config.celery import wake_up
 from config.db import CurrentTransaction
 from config.errors import Conflict

@@ -8,10 +8,10 @@ from django.utils.translation import gettext_lazy as _
 
 from agency.limits import LABELS
 from agency.models import Agency, NotificationEvent, User
-from agency.models.notifications import Way
-from agency.notification_kinds import EVERYBODY, NotificationKind
-from agency.services.notifications.expiring_keys import LABEL, TEXT, tell_of_expiring_keys, with_time
-from agency.services.notifications.recipients import HAS_TWO_FACTOR, RecipientSource
+from agency.models.notifications import DeliveryMethod
+from agency.notification_kinds import ALL_ROLES, NotificationKind
+from agency.services.notifications.agency_kinds import LABEL, TEXT, notify_of_expiring_keys, with_time
+from agency.services.notifications.delivery import HAS_TWO_FACTOR, RecipientSource
 from agency.services.notifications.recording import record_notification
 from agency.tenants import Audience, Tenant
 from workspaces.subaccounts.models import Channel, Workspace, WorkspaceKey, WorkspaceMember
@@ -37,7 +37,7 @@ KINDS: Final = (
         text=_("%(channel)s of %(workspace)s is broken: its owner has to connect it again."),
         url_name="console:sub-account",
         names_object=True,
-        roles=EVERYBODY,
+        roles=ALL_ROLES,
     ),
     NotificationKind(
         name=NEAR_LIMIT,
@@ -45,8 +45,8 @@ KINDS: Final = (
         text=_("%(workspace)s uses %(used)s of %(allowed)s %(label)s."),
         url_name="console:sub-account",
         names_object=True,
-        roles=EVERYBODY,
-        usual=Way.DIGEST,
+        roles=ALL_ROLES,
+        usual=DeliveryMethod.DIGEST,
         words=_with_label,
     ),
     NotificationKind(
@@ -55,8 +55,8 @@ KINDS: Final = (
         text=_("The owner of %(workspace)s has accepted."),
         url_name="console:sub-account",
         names_object=True,
-        roles=EVERYBODY,
-        usual=Way.CONSOLE,
+        roles=ALL_ROLES,
+        usual=DeliveryMethod.CONSOLE,
     ),
     NotificationKind(
         name=WORKSPACE_CHANNEL_LOST,
@@ -79,7 +79,7 @@ KINDS: Final = (
         text=_("%(email)s has joined."),
         url_name="app:people",
         audience=Audience.WORKSPACE,
-        usual=Way.CONSOLE,
+        usual=DeliveryMethod.CONSOLE,
     ),
     NotificationKind(
         name=WORKSPACE_KEY_EXPIRES,
@@ -158,4 +158,4 @@ def notify_of_new_person(member: WorkspaceMember, *, now: datetime) -> None:
 def check_workspace_keys(now: datetime) -> bool:
     """Notify the people of workspaces whose keys are about to expire."""
     keys = WorkspaceKey.objects.filter(workspace__isnull=False).select_related("workspace")
-    return tell_of_expiring_keys(WORKSPACE_KEY_EXPIRES, keys, lambda key: tenant_of(key.workspace), now)
+    return notify_of_expiring_keys(WORKSPACE_KEY_EXPIRES, keys, lambda key: tenant_of(key.workspace), now)

@@ -8,7 +8,7 @@ from agency.actors import Actor
 from agency.limits import unlimited
 from agency.models import Agency, Plan
 from agency.services import default_plan_of
-from agency.services.people.names import require_plain_names
+from agency.services.agencies import require_no_web_addresses
 from config.db import name_key
 from config.errors import Forbidden
 from workspaces.subaccounts import events
@@ -47,7 +47,7 @@ def create_workspace(
 
     Raises `SubAccountLimitReached` past the agency's limit, and `ExternalIdTaken`.
     """
-    require_plain_names(name=name)
+    require_no_web_addresses(name=name)
     plan = plan or default_plan_of(agency)
     workspace = Workspace(
         agency=agency,

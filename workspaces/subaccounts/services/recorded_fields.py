@@ -4,7 +4,7 @@ from typing import Final
 
 from django.utils.translation import gettext_lazy as _
 
-from agency.services.activity.fields import LIMIT_FIELDS, RecordedField, Shown
+from agency.services.activity import LIMIT_FIELDS, RecordedField, ValueFormat
 from workspaces.subaccounts.models.workspaces import BusinessType
 
 OWNER = (RecordedField("email", _("Owner's e-mail"), agency_only=True),)
@@ -25,8 +25,8 @@ FIELDS: Final[dict[str, tuple[RecordedField, ...]]] = {
         RecordedField("booking_link", _("Booking link"), cut_at="?"),
         RecordedField("review_link", _("Review link"), cut_at="?"),
         RecordedField("menu_link", _("Link to the menu"), cut_at="?"),
-        RecordedField("two_factor_required", _("Two-factor is required"), Shown.SWITCH),
-        RecordedField("first_steps_hidden", _("First steps hidden"), Shown.SWITCH),
+        RecordedField("two_factor_required", _("Two-factor is required"), ValueFormat.SWITCH),
+        RecordedField("first_steps_hidden", _("First steps hidden"), ValueFormat.SWITCH),
     ),
     "plan.assigned": (RecordedField("plan", _("Plan")), *LIMIT_FIELDS),
     "addon.granted": LIMIT_FIELDS,

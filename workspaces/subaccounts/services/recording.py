@@ -6,7 +6,7 @@ from typing import Any
 from agency.actors import Actor
 from agency.models import Addon, Plan
 from agency.services import record_activity, record_event
-from agency.services.activity.fields import Changes
+from agency.services.activity import Changes
 from agency.tenants import Tenant
 from workspaces.subaccounts.models import Workspace
 

@@ -7,7 +7,7 @@ from typing import Any, TypedDict, Unpack
 from django.db import IntegrityError, transaction
 
 from agency.actors import Actor
-from agency.services.people.names import require_plain_names
+from agency.services.agencies import require_no_web_addresses
 from config.db import database_now, name_key, violated_constraint
 from config.errors import InvalidInput, NotFound
 from workspaces.subaccounts import events
@@ -64,7 +64,7 @@ def change_workspace(*, workspace: Workspace, by: Actor, **changes: Unpack[Works
 
     Raises `ExternalIdTaken`, `OpeningHoursRefused`, `SettingRefused`.
     """
-    require_plain_names(name=changes.get("name", ""))
+    require_no_web_addresses(name=changes.get("name", ""))
     wanted = checked_settings(changes)
     workspace = lock_workspace(workspace)
     if "external_id" in wanted:

@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from agency.actors import SYSTEM
 from agency.models import User
-from agency.services.people.two_factor import reset_two_factor
+from agency.services.two_factor import reset_two_factor
 
 
 class Command(BaseCommand):

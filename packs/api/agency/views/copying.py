@@ -1,6 +1,6 @@
 """Checks an API key's ability to copy automations out of sub-accounts."""
 
-from agency.api.surface import AgencyViewSet
+from agency.api import AgencyViewSet
 from config.errors import Forbidden
 
 

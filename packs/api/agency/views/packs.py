@@ -6,7 +6,7 @@ from django.db.models import QuerySet
 from django.http import HttpResponse
 from rest_framework.request import Request
 
-from agency.api.surface import AgencyViewSet
+from agency.api import AgencyViewSet
 from config.api.operations import ResponseSpec, list_response, object_response, operation
 from config.api.responses import json_response
 from packs.api.agency.serializers import (

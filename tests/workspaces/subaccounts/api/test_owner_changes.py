@@ -8,7 +8,7 @@ from django.core import mail as outbox
 from django.utils.timezone import now
 
 from agency.models import ActivityEntry, Mail, User
-from agency.services import due_mail, send_due_mail
+from agency.services import lease_next_mail, send_due_mail
 from tests.database.traces import traces
 from tests.factories import UserFactory, WorkspaceFactory
 from tests.tenants import Tenant, message
@@ -24,7 +24,7 @@ def hand_over(tenant: Tenant, **owner: Any) -> Any:
 
 def invited() -> list[str]:
     """Whom e-mails have invited so far."""
-    while mail := due_mail(now=now()):
+    while mail := lease_next_mail(now=now()):
         send_due_mail(mail=mail, now=now())
     return [sent.to[0] for sent in outbox.outbox]
 

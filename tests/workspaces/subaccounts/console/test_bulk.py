@@ -11,7 +11,7 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from agency.models import ActivityEntry, Event, Mail
-from agency.services.bulk.working import work_on
+from agency.services.bulk import run_batch
 from agency.tasks import send_mail
 from tests import furnished
 from tests.agency.console.browsers import at_the_console, text
@@ -141,7 +141,7 @@ def test_limits_are_those_of_the_service(a: Tenant, admin: Client) -> None:
 def test_a_sub_account_that_has_left_the_agency_is_not_found(a: Tenant, b: Tenant, admin: Client) -> None:
     workspace = WorkspaceFactory.create(agency=a.agency)
     operation = begin(admin, choice("sub_accounts.suspend", workspace), reason="")
-    assert work_on(operation.pk, now=now())
+    assert run_batch(operation.pk, now=now())
     move_workspace(workspace=workspace, agency=b.agency, now=now(), by=SYSTEM)
     done(operation)
     assert outcome(operation) == ("completed", 1, 0, 0, 1)

@@ -10,8 +10,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM
-from agency.pages import lists
-from agency.pages.tables.declaration import reversed_order
+from agency.pages import pagination
+from agency.pages.tables import reversed_order
 from tests.agency.console.browsers import text
 from tests.factories import WorkspaceFactory, many_workspaces
 from tests.tenants import Tenant
@@ -97,7 +97,7 @@ def test_a_page_is_as_long_as_its_address_says(size: str, shown: int, a: Tenant,
 
 
 def test_rows_are_counted_only_so_far(a: Tenant, admin: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lists, "MOST_COUNTED", 50)
+    monkeypatch.setattr(pagination, "MOST_COUNTED", 50)
     many_workspaces(a.agency, 60)
     page = admin.get(LIST, {"search": "crowd", "sort": "created"})
     assert "1\u201325 of 50+" in text(page)

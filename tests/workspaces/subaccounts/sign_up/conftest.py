@@ -3,7 +3,7 @@
 import pytest
 from django.test import Client
 
-from agency.account.sign_in.attempt_limits import SIGN_UPS_OF_ACCOUNT, account_digest
+from agency.account.sign_in import SIGN_UPS_OF_ACCOUNT, account_digest
 from tests.tenants import Tenant
 from tests.workspaces.subaccounts.sign_up.steps import EMAIL, a_visitor, open_sign_up
 

@@ -9,7 +9,7 @@ from django.test import Client
 
 from agency.actors import SYSTEM
 from agency.models import Agency, User
-from agency.pages.forms.nonce import new_nonce
+from agency.pages.forms import new_nonce
 from agency.services import change_sign_up
 from agency.tasks import send_mail
 from config.serving.middleware import HOST_AGENCY

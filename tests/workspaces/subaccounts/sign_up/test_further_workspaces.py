@@ -10,7 +10,7 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM, Actor
 from agency.models import Agency, Mail
-from agency.pages.forms.nonce import new_nonce
+from agency.pages.forms import new_nonce
 from agency.services import change_sign_up
 from tests.agency.console.browsers import a_browser, a_member, a_person, text
 from tests.factories import WorkspaceFactory

@@ -13,10 +13,10 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from agency.models import Agency, Mail, PendingSignUp, User
-from agency.pages.forms.nonce import SALT, new_nonce
+from agency.pages.forms import SALT, new_nonce
 from agency.services import change_sign_up, suspend_agency
-from agency.services.mail.address_requests import answer_address_requests
-from agency.services.sign_up import open_sign_up_of
+from agency.services.catalogue import open_sign_up_of
+from agency.services.passwords import answer_address_requests
 from tests.agency.account_work import work_of
 from tests.agency.console.browsers import a_browser, a_member, a_person, hidden, text
 from tests.factories import DomainFactory, PlanFactory, WorkspaceFactory

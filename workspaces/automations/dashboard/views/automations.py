@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 
-from agency.pages.forms.refusals import show_form_again
+from agency.pages.invalid_forms import mark_form_redisplayed
 from workspaces.automations.dashboard.forms import SlotForm
 from workspaces.automations.flows.flow import trigger_label
 from workspaces.automations.flows.presentation.chat import Bubble, chat_of
@@ -87,7 +87,7 @@ class AutomationPage(OneAutomation, DashboardForm[SlotForm]):
         if not self.only_looks(request):
             return super().post(request, **ids)
         self.find(**ids)
-        show_form_again(request)
+        mark_form_redisplayed(request)
         return self.show(SlotForm(automation=self.automation, met=self.capabilities.met, typed=request.POST))
 
     def only_looks(self, request: HttpRequest) -> bool:

@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 
-from agency.pages.lists import read_pages
+from agency.pages.pagination import read_pages
 from agency.pages.tables import Choices, Column, Filter, ListPage, Table, TableState
 from config.api.requests import NothingMatches, QueryParameters
 from workspaces.automations.filters import AutomationListFilterSet

@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agency.pages.lists import paged, with_id
+from agency.pages.pagination import paginate, with_id
 from agency.pages.tables import Column, Filter, ListPage, Table
 from config.api.requests import NothingMatches, QueryParameters
 from workspaces.catalogue.dashboard.forms import ProductForm, StockForm
@@ -134,7 +134,7 @@ class ProductStock(OneProduct, DashboardForm[StockForm]):
         return StockForm(data)
 
     def context(self) -> dict[str, Any]:
-        rows, pages = paged(self.request, self.product.stock_movements.order_by("-id"))
+        rows, pages = paginate(self.request, self.product.stock_movements.order_by("-id"))
         return {"product": self.product, "rows": rows, "pages": pages}
 
     def save(self, form: StockForm) -> HttpResponse:

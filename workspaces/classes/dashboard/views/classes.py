@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agency.pages.lists import paged, with_id
+from agency.pages.pagination import paginate, with_id
 from agency.pages.tables import Choices, Column, Filter, ListPage, Table, TableState
 from config.api.requests import NothingMatches, QueryParameters, is_storable, parse_uuid
 from config.db import like_pattern, name_key
@@ -138,7 +138,7 @@ class ClassPage(OneClass):
 
     def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         self.find(uuid=uuid)
-        rows, pages = paged(request, self.session.participants.select_related("contact").order_by("id"))
+        rows, pages = paginate(request, self.session.participants.select_related("contact").order_by("id"))
         search = request.GET.get("search", "").strip()
         return self.page(
             "classes/class.html",

@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agency.pages.lists import with_id
+from agency.pages.pagination import with_id
 from agency.pages.tables import Column, ListPage, Table
 from workspaces.catalogue.dashboard.pages import EntryForm, EntryQuestion, Link
 from workspaces.classes.dashboard.forms import StaffForm

@@ -8,8 +8,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agency.pages.forms.forms import Confirmation
-from agency.pages.lists import MOST_COUNTED, count_capped, read_pages, with_id
+from agency.pages.forms import ConfirmationForm
+from agency.pages.pagination import MOST_COUNTED, count_capped, read_pages, with_id
 from agency.pages.tables import Column, Filter, ListPage, Table
 from config.api.requests import NothingMatches, QueryParameters
 from workspaces.contacts.dashboard.forms import ContactForm
@@ -133,15 +133,15 @@ class ContactOptIn(OneContact):
         return self.done(_("%(name)s may be written to again.") % {"name": self.contact}, ONE, uuid)
 
 
-class ContactRemove(OneContact, DashboardForm[Confirmation]):
+class ContactRemove(OneContact, DashboardForm[ConfirmationForm]):
     """Asks for confirmation, then removes the contact."""
 
     template_name = "contacts/remove.html"
 
-    def make_form(self, data: Any = None) -> Confirmation:
-        return Confirmation(data)
+    def make_form(self, data: Any = None) -> ConfirmationForm:
+        return ConfirmationForm(data)
 
-    def save(self, form: Confirmation) -> HttpResponse:
+    def save(self, form: ConfirmationForm) -> HttpResponse:
         name = str(self.contact)
         remove_contact(contact=self.contact, now=timezone.now(), by=self.by)
         return self.done(_("%(name)s was removed.") % {"name": name}, LIST)

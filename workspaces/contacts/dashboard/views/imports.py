@@ -11,9 +11,9 @@ from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agency.pages.lists import with_id
+from agency.pages.pagination import with_id
 from agency.pages.tables import Column, ListPage, Table
-from agency.services.exports.cells import csv_line
+from agency.services.exports import csv_line
 from config.tries.counting import MOST_TRIES
 from workspaces.contacts.dashboard.forms import MappingForm, UploadForm, left_out
 from workspaces.contacts.models import ContactImport

@@ -7,8 +7,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agency.pages.forms.forms import Confirmation
-from agency.pages.lists import with_id
+from agency.pages.forms import ConfirmationForm
+from agency.pages.pagination import with_id
 from config.api.requests import is_storable, parse_uuid
 from config.db import like_pattern, name_key
 from workspaces.contacts.dashboard.views.contacts import ONE, OneContact
@@ -28,15 +28,15 @@ COMPARED = (
 )
 
 
-class ContactMerge(OneContact, DashboardForm[Confirmation]):
+class ContactMerge(OneContact, DashboardForm[ConfirmationForm]):
     """Finds the other contact, shows both and the result side by side, and asks for confirmation."""
 
     template_name = "contacts/merge.html"
 
-    def make_form(self, data: Any = None) -> Confirmation:
-        return Confirmation(data)
+    def make_form(self, data: Any = None) -> ConfirmationForm:
+        return ConfirmationForm(data)
 
-    def save(self, form: Confirmation) -> HttpResponse:
+    def save(self, form: ConfirmationForm) -> HttpResponse:
         other = self._other()
         if other is None:
             raise ContactNotFound

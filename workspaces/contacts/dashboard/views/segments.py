@@ -7,8 +7,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agency.pages.forms.forms import Confirmation
-from agency.pages.lists import with_id
+from agency.pages.forms import ConfirmationForm
+from agency.pages.pagination import with_id
 from agency.pages.tables import Column, ListPage, Table
 from workspaces.contacts.dashboard.forms import SegmentForm
 from workspaces.contacts.models import Segment
@@ -89,15 +89,15 @@ class SegmentPage(OneSegment, DashboardForm[SegmentForm]):
         return {"segment": with_size(self.segment)}
 
 
-class SegmentRemove(OneSegment, DashboardForm[Confirmation]):
+class SegmentRemove(OneSegment, DashboardForm[ConfirmationForm]):
     """Asks for confirmation, then removes the segment. Its contacts stay."""
 
     template_name = "contacts/remove_segment.html"
 
-    def make_form(self, data: Any = None) -> Confirmation:
-        return Confirmation(data)
+    def make_form(self, data: Any = None) -> ConfirmationForm:
+        return ConfirmationForm(data)
 
-    def save(self, form: Confirmation) -> HttpResponse:
+    def save(self, form: ConfirmationForm) -> HttpResponse:
         remove_segment(segment=self.segment, now=timezone.now(), by=self.by)
         return self.done(_("%(name)s was removed.") % {"name": self.segment.name}, LIST)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db import connection
 
-from agency.services.exports.cells import csv_line, read_cell
+from agency.services.exports import csv_line, unescape_formula
 from config.db import name_key
 from workspaces.contacts.models import Contact
 from workspaces.contacts.services.fields.phones import read_phone
@@ -56,7 +56,7 @@ def row_of(cells: Sequence[str], mapping: Sequence[str], *, tags: Sequence[str],
     row: dict[str, Any] = {}
     attributes: dict[str, str] = {}
     for cell, field in zip(cells, mapping, strict=False):
-        text = read_cell(cell)
+        text = unescape_formula(cell)
         if not (field and text):
             continue
         if field.startswith(ATTRIBUTE):

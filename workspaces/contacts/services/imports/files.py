@@ -8,7 +8,7 @@ from io import SEEK_END, TextIOWrapper
 from itertools import chain, islice
 from typing import IO, Final
 
-from agency.services.exports.cells import read_cell
+from agency.services.exports import unescape_formula
 from config.errors import InvalidInput
 
 MOST_BYTES: Final = 16 * 1024 * 1024
@@ -55,7 +55,7 @@ class ContactFile:
         found = next((record for record in self._records if any(map(str.strip, record))), [])
         if len(found) > MOST_COLUMNS:
             raise FileRefused(f"The file may have at most {MOST_COLUMNS} columns.")
-        self.headings = [read_cell(heading)[:LONGEST_HEADING] for heading in found]
+        self.headings = [unescape_formula(heading)[:LONGEST_HEADING] for heading in found]
 
     def rows(self) -> Iterator[list[str]]:
         """Yield the non-empty rows. Raises `FileRefused` at the first violation of a limit."""

@@ -8,7 +8,7 @@ from django.shortcuts import redirect
 from django.utils import timezone
 
 from agency.models import User
-from agency.pages.locale import in_page_language
+from agency.pages.branding import in_page_language
 from config.errors import DomainError
 from workspaces.contacts.models import Contact
 from workspaces.contacts.services import opt_in_contact, opt_out_contact

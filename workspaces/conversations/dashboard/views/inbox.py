@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.http import urlencode
 from django.utils.translation import gettext_lazy as _
 
-from agency.pages.forms.kept_data import take_form_data
+from agency.pages.form_drafts import pop_form_draft
 from config.event_streams import EventStreamResponse, latest_entry_id
 from workspaces.conversations.dashboard.composer import Composer, composer_of, kept_composer
 from workspaces.conversations.dashboard.entries import read_entries, read_position, write_position
@@ -178,7 +178,7 @@ class ConversationPage(OneConversation):
 
     def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         conversation = self.find(uuid)
-        kept = take_form_data(request, *(reverse(name, args=[conversation.uuid]) for name in WRITING))
+        kept = pop_form_draft(request, *(reverse(name, args=[conversation.uuid]) for name in WRITING))
         composer = kept_composer(conversation, kept.data, now=timezone.now()) if kept else None
         return self.show(conversation, composer=composer)
 

@@ -9,8 +9,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agency.pages.forms.forms import Confirmation
-from agency.pages.lists import with_id
+from agency.pages.forms import ConfirmationForm
+from agency.pages.pagination import with_id
 from agency.pages.tables import Column, Filter, ListPage, Table
 from config.api.requests import is_storable
 from workspaces.conversations.dashboard.forms import SavedReplyForm
@@ -97,15 +97,15 @@ class SavedReplyPage(OneSavedReply, DashboardForm[SavedReplyForm]):
         return {"heading": self.reply.name, "submit": _("Save"), "reply": self.reply}
 
 
-class SavedReplyDelete(OneSavedReply, DashboardForm[Confirmation]):
+class SavedReplyDelete(OneSavedReply, DashboardForm[ConfirmationForm]):
     """Asks for confirmation, then deletes the saved reply."""
 
     template_name = FORM
 
-    def make_form(self, data: Any = None) -> Confirmation:
-        return Confirmation(data)
+    def make_form(self, data: Any = None) -> ConfirmationForm:
+        return ConfirmationForm(data)
 
-    def save(self, form: Confirmation) -> HttpResponse:
+    def save(self, form: ConfirmationForm) -> HttpResponse:
         remove_saved_reply(reply=self.reply, by=self.by)
         return self.done(_("%(name)s was deleted.") % {"name": self.reply.name}, LIST)
 

@@ -9,10 +9,10 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from agency.pages.forms.refusals import show_form_again
-from agency.pages.lists import with_id
-from agency.pages.locale import in_page_language
-from agency.pages.signed_in import OUT_OF_DATE
+from agency.pages.branding import in_page_language
+from agency.pages.invalid_forms import mark_form_redisplayed
+from agency.pages.pagination import with_id
+from agency.pages.views import OUT_OF_DATE
 from config.api.requests import parse_uuid
 from config.errors import DomainError
 from workspaces.conversations.dashboard.composer import Composer, composer_as_sent, composer_of
@@ -96,7 +96,7 @@ class InsertSavedReply(OneConversation):
         composer.take(request.POST)
         if reply is not None:
             composer.text = " ".join(filter(None, (composer.text.strip(), filled_reply(reply, conversation.contact))))
-        show_form_again(request)
+        mark_form_redisplayed(request)
         return self.show(conversation, composer=composer)
 
 

@@ -6,9 +6,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
 
-from agency.pages.forms.kept_data import kept_form_data, take_form_data
-from agency.pages.lists import with_id
-from agency.pages.locale import in_page_language
+from agency.pages.branding import in_page_language
+from agency.pages.form_drafts import latest_form_draft, pop_form_draft
+from agency.pages.pagination import with_id
 from config.api.requests import is_storable, parse_uuid
 from config.db import like_pattern, name_key
 from config.errors import DomainError
@@ -108,10 +108,10 @@ class NewConversation(DashboardView):
 
     def _composer_again(self, contact: Contact, channel: Channel) -> Composer:
         """Return the composer, with the text that was submitted for this contact after the session had ended."""
-        kept = kept_form_data(self.request)
+        kept = latest_form_draft(self.request)
         if kept is None or kept.sent_to != self.request.get_full_path():
             return self._composer(contact, channel)
-        take_form_data(self.request)
+        pop_form_draft(self.request)
         unwritten = Conversation(workspace=self.workspace, channel=channel, contact=contact)
         return composer_as_sent(unwritten, kept.data, now=timezone.now())
 

@@ -7,7 +7,7 @@ from django.db import connection, transaction
 from django.utils.translation import gettext_lazy as _
 
 from agency.notification_kinds import NotificationKind
-from agency.services.notifications.recording import Occurrence, record_notifications
+from agency.services.notifications.recording import NewNotificationEvent, record_notifications
 from agency.tenants import Audience
 from workspaces.conversations.services.outbound.sending import SendResult, record_send_results
 from workspaces.subaccounts.models import Workspace
@@ -57,6 +57,6 @@ def _fail_batch(restore: str, now: datetime) -> int:
     ]
     record_send_results(failed, now=now)
     workspaces = Workspace.objects.filter(pk__in={workspace for _message, workspace in waiting}).order_by("pk")
-    told = [Occurrence(tenant=tenant_of(one), key=f"{one.uuid}:{restore}") for one in workspaces]
+    told = [NewNotificationEvent(tenant=tenant_of(one), key=f"{one.uuid}:{restore}") for one in workspaces]
     record_notifications(WORKSPACE_RESTORED, told, now=now, lasts=False)
     return len(waiting)

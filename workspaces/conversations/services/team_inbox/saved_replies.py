@@ -6,7 +6,7 @@ from datetime import datetime
 from django.db import IntegrityError, transaction
 
 from agency.actors import Actor
-from agency.services.activity.fields import changes_to
+from agency.services.activity import changes_to
 from config.db import name_key, violated_constraint
 from config.errors import Forbidden, InvalidInput, NotFound
 from workspaces.contacts.models import Contact

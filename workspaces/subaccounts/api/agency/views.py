@@ -8,8 +8,7 @@ from django.http import HttpResponse
 from django.utils import timezone
 from rest_framework.request import Request
 
-from agency.api.serializers import AddonSerializer
-from agency.api.surface import AgencyViewSet
+from agency.api import AddonSerializer, AgencyViewSet
 from agency.models import Addon
 from agency.services import AddonNotFound, PlanNotFound
 from config.api.operations import list_response, object_response, operation, page_response

@@ -4,9 +4,9 @@ from rest_framework.viewsets import ViewSetMixin
 
 from agency.actors import Actor
 from agency.models import Switch
-from agency.pages.branding.host import host_serves
+from agency.pages.branding import host_serves
 from agency.request_actor import request_actor
-from agency.services.switches import switch_is_on
+from agency.services.agencies import switch_is_on
 from config.api.errors import Unauthorized
 from config.api.requests import client_address
 from config.api.surface import AddressLimitedSurface

@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 
 from agency.models import Member
-from agency.pages.locale import in_page_language
+from agency.pages.branding import in_page_language
 from agency.request_actor import user_actor
 from workspaces.subaccounts.console.views.sub_account import PAGE, OneSubAccount
 from workspaces.subaccounts.pages.agency_access import begin_access, leave_access

@@ -6,15 +6,15 @@ from django.http import HttpResponse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from agency.console.views.base import FormPage
-from agency.pages.forms.forms import Confirmation
-from agency.pages.lists import with_id
+from agency.console.base import FormPage
+from agency.pages.forms import ConfirmationForm
+from agency.pages.pagination import with_id
 from workspaces.subaccounts.console.views.sub_account import PAGE, OneSubAccount
 from workspaces.subaccounts.models import Channel
 from workspaces.subaccounts.services import ChannelNotFound, disconnect_channel
 
 
-class ChannelDisconnect(OneSubAccount, FormPage[Confirmation]):
+class ChannelDisconnect(OneSubAccount, FormPage[ConfirmationForm]):
     channel: Channel
 
     def find(self, **ids: Any) -> None:
@@ -24,10 +24,10 @@ class ChannelDisconnect(OneSubAccount, FormPage[Confirmation]):
             raise ChannelNotFound
         self.channel = found
 
-    def make_form(self, data: Any = None) -> Confirmation:
-        return Confirmation(data)
+    def make_form(self, data: Any = None) -> ConfirmationForm:
+        return ConfirmationForm(data)
 
-    def save(self, form: Confirmation) -> HttpResponse:
+    def save(self, form: ConfirmationForm) -> HttpResponse:
         disconnect_channel(channel=self.channel, now=timezone.now(), by=self.by)
         message = _("%(channel)s of %(name)s is disconnected.") % self.names()
         return self.done(message, PAGE, self.workspace.uuid)

@@ -9,8 +9,8 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from agency.console.views.base import FormPage
-from agency.pages.locale import in_page_language
+from agency.console.base import FormPage
+from agency.pages.branding import in_page_language
 from workspaces.subaccounts.console.forms import OwnerForm
 from workspaces.subaccounts.console.views.sub_account import PAGE, OneSubAccount
 from workspaces.subaccounts.services import OwnerHasPassword, change_owner, invite_owner_again

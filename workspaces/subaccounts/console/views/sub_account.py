@@ -11,12 +11,12 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agency.console.views.base import ConsoleView, FormPage, crumb
+from agency.console.base import ConsoleView, FormPage, breadcrumb
 from agency.models import ActivityEntry, Addon, Agency, Plan
 from agency.pages.activity import action_label
-from agency.pages.forms.forms import ReasonForm
-from agency.pages.lists import keyset_page, with_id
-from agency.pages.registry import Concern
+from agency.pages.forms import ReasonForm
+from agency.pages.pagination import keyset_page, with_id
+from agency.pages.registry import Alert
 from workspaces.subaccounts.console.forms import AddonForm, NewSubAccountForm, SubAccountForm, initial_of
 from workspaces.subaccounts.console.views.sub_accounts import NAV
 from workspaces.subaccounts.models import Workspace
@@ -43,11 +43,11 @@ def plans_of(agency: Agency) -> "QuerySet[Plan]":
     return Plan.objects.filter(agency=agency, archived_at=None).order_by("name_key", "id")
 
 
-def _limit_concerns(workspace: Workspace, used: Iterable[UsedLimit]) -> Iterator[Concern]:
+def _limit_concerns(workspace: Workspace, used: Iterable[UsedLimit]) -> Iterator[Alert]:
     """Name limits that are used up, except those so small that they are meant to be used up."""
     full = [limit for limit in used if limit.is_reached and not limit.is_meant_to_be_full]
     for limit in full[:MOST_NAMED]:
-        yield Concern(
+        yield Alert(
             text=_("%(used)s of %(allowed)s %(label)s are used.")
             % {"used": limit.used, "allowed": limit.allowed, "label": limit.label},
             url=reverse("console:sub-account-plan", args=[workspace.uuid]),
@@ -71,7 +71,7 @@ class OneSubAccount(ConsoleView):
         return ActivityEntry.objects.filter(agency=self.agency, workspace_uuid=self.workspace.uuid)
 
     def crumbs(self) -> list[Any]:
-        return [crumb(TITLE, NAV), crumb(self.workspace.name, PAGE, self.workspace.uuid)]
+        return [breadcrumb(TITLE, NAV), breadcrumb(self.workspace.name, PAGE, self.workspace.uuid)]
 
     def back(self, message: str) -> HttpResponse:
         return self.done(message % {"name": self.workspace.name}, PAGE, self.workspace.uuid)
@@ -120,7 +120,7 @@ class SubAccountNew(FormPage[NewSubAccountForm]):
         return self.done(_("%(name)s was created.") % {"name": workspace.name}, PAGE, workspace.uuid)
 
     def context(self) -> dict[str, Any]:
-        return {"crumbs": [crumb(TITLE, NAV)], "heading": _("New sub-account"), "submit": _("Create sub-account")}
+        return {"crumbs": [breadcrumb(TITLE, NAV)], "heading": _("New sub-account"), "submit": _("Create sub-account")}
 
 
 class SubAccountEdit(OneSubAccount, FormPage[SubAccountForm]):

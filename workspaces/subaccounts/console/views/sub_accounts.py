@@ -7,11 +7,11 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
 
-from agency.console.views.base import ConsoleView
+from agency.console.base import ConsoleView
 from agency.models import Plan
-from agency.pages.lists import count_capped, read_pages
+from agency.pages.pagination import count_capped, read_pages
 from agency.pages.tables import Choices, Column, Filter, ListPage, Table
-from agency.services.bulk.actions import actions_on
+from agency.services.bulk import actions_on
 from config.api.requests import QueryParameters
 from workspaces.subaccounts.console.chosen import filtered
 from workspaces.subaccounts.filters import SubAccountFilterSet

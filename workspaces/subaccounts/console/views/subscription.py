@@ -9,10 +9,10 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from agency.console.views.base import FormPage
+from agency.console.base import FormPage
 from agency.models import Addon, Plan
-from agency.pages.forms.forms import Confirmation
-from agency.pages.lists import with_id
+from agency.pages.forms import ConfirmationForm
+from agency.pages.pagination import with_id
 from agency.services import AddonNotFound
 from workspaces.subaccounts.console.forms import AddonForm, PlanForm
 from workspaces.subaccounts.console.views.sub_account import PAGE, OneSubAccount
@@ -61,7 +61,7 @@ class AddonGrant(OneSubAccount):
         return self.done(message % {"addon": addon.name, "name": self.workspace.name}, PAGE, self.workspace.uuid)
 
 
-class AddonRevoke(OneSubAccount, FormPage[Confirmation]):
+class AddonRevoke(OneSubAccount, FormPage[ConfirmationForm]):
     addon: Addon
 
     def find(self, **ids: Any) -> None:
@@ -71,10 +71,10 @@ class AddonRevoke(OneSubAccount, FormPage[Confirmation]):
             raise AddonNotFound
         self.addon = found
 
-    def make_form(self, data: Any = None) -> Confirmation:
-        return Confirmation(data)
+    def make_form(self, data: Any = None) -> ConfirmationForm:
+        return ConfirmationForm(data)
 
-    def save(self, form: Confirmation) -> HttpResponse:
+    def save(self, form: ConfirmationForm) -> HttpResponse:
         revoke_addon(workspace=self.workspace, addon=self.addon, now=timezone.now(), by=self.by)
         message = _("%(addon)s was revoked from %(name)s.") % {"addon": self.addon.name, "name": self.workspace.name}
         return self.done(message, PAGE, self.workspace.uuid)

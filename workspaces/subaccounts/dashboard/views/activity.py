@@ -4,9 +4,9 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
 
 from agency.pages.activity import labelled
-from agency.pages.lists import keyset_page
+from agency.pages.pagination import keyset_page
 from agency.pages.tables import Column, ListPage, Table
-from agency.services.activity import recorded_actions
+from agency.services.activity import actions_recorded_in
 from workspaces.subaccounts.dashboard.surface import DashboardView
 from workspaces.subaccounts.pages.activity import FILTERS, Names, entries_of
 
@@ -27,7 +27,7 @@ class Activity(ListPage, DashboardView):
     )
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        state = self.read_table({"action": labelled(recorded_actions(self.workspace.uuid))})
+        state = self.read_table({"action": labelled(actions_recorded_in(self.workspace.uuid))})
         state.show_keyset(keyset_page(request, entries_of(self.workspace, state.values)))
         names = Names(self.workspace)
         state.rows = [(one, names.of_actor(one), names.of_target(one)) for one in state.rows]

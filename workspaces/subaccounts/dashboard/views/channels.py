@@ -9,7 +9,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agency.pages.lists import with_id
+from agency.pages.pagination import with_id
 from agency.pages.tables import Column, Filter, ListPage, Table
 from workspaces.subaccounts.dashboard.surface import DashboardView
 from workspaces.subaccounts.models import CHANNEL_NAMES, Channel

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 
-from agency.pages.registry import Concern
+from agency.pages.registry import Alert
 from workspaces.subaccounts.dashboard.surface import DashboardView
 from workspaces.subaccounts.pages.home import checklist_of, concerns_of_workspace
 from workspaces.subaccounts.pages.usage import UsedLimit, limits_against_use
@@ -31,12 +31,12 @@ class Home(DashboardView):
         )
 
 
-def _reached(used: list[UsedLimit]) -> Iterator[Concern]:
+def _reached(used: list[UsedLimit]) -> Iterator[Alert]:
     for one in used:
         if one.is_reached and not one.is_meant_to_be_full:
             text = _("Your plan has no room left: %(used)s of %(allowed)s %(label)s are used.")
             given = {"used": one.used, "allowed": one.allowed, "label": one.label}
-            yield Concern(text=text % given, url="#usage", action=_("Usage"))
+            yield Alert(text=text % given, url="#usage", action=_("Usage"))
 
 
 class FirstStepsHide(DashboardView):

@@ -8,20 +8,20 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agency.models.keys import KeyQuerySet
+from agency.models.agencies import KeyQuerySet
 from agency.pages.api_keys import (
     KEY_SHOWN_ALREADY,
     KEY_TABLE,
     RollForm,
     live_keys_first,
-    revocation_form,
     revocation_message,
-    roll_form,
+    revocation_page_context,
+    roll_page_context,
 )
-from agency.pages.forms.forms import Confirmation
-from agency.pages.lists import with_id
+from agency.pages.forms import ConfirmationForm
+from agency.pages.pagination import with_id
 from agency.pages.tables import ListPage
-from agency.services.domains.hosts import base_url_of
+from agency.services.hosts import base_url_of
 from workspaces.subaccounts.dashboard.current_workspace import OWNERS
 from workspaces.subaccounts.dashboard.forms import KeyForm
 from workspaces.subaccounts.dashboard.surface import DashboardForm, DashboardView
@@ -119,10 +119,10 @@ class KeyRoll(KeyPage, DashboardForm[RollForm]):
         )
 
     def context(self) -> dict[str, Any]:
-        return {**roll_form(name=self.key.name, prefix=self.key.prefix), "crumbs": [(REST_API, reverse(KEYS))]}
+        return {**roll_page_context(name=self.key.name, prefix=self.key.prefix), "crumbs": [(REST_API, reverse(KEYS))]}
 
 
-class KeyRevoke(KeyPage, DashboardForm[Confirmation]):
+class KeyRevoke(KeyPage, DashboardForm[ConfirmationForm]):
     template_name: ClassVar[str] = FORM
     writers_only = True
     key: WorkspaceKey
@@ -130,15 +130,15 @@ class KeyRevoke(KeyPage, DashboardForm[Confirmation]):
     def find(self, **ids: Any) -> None:
         self.key = self.live_key(ids["uuid"])
 
-    def make_form(self, data: Any = None) -> Confirmation:
-        return Confirmation(data)
+    def make_form(self, data: Any = None) -> ConfirmationForm:
+        return ConfirmationForm(data)
 
-    def save(self, form: Confirmation) -> HttpResponse:
+    def save(self, form: ConfirmationForm) -> HttpResponse:
         revoke_workspace_key(key=self.key, now=timezone.now(), by=self.by)
         return self.done(revocation_message(self.key.name), KEYS)
 
     def context(self) -> dict[str, Any]:
         is_last = not self.keys.live().exclude(pk=self.key.pk).exists()
         warning = _("This is the last live key: afterwards nothing can call the API for your workspace.")
-        form = revocation_form(name=self.key.name, prefix=self.key.prefix, warning=warning if is_last else "")
+        form = revocation_page_context(name=self.key.name, prefix=self.key.prefix, warning=warning if is_last else "")
         return {**form, "crumbs": [(REST_API, reverse(KEYS))]}

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
-from agency.pages.lists import paged, with_id
+from agency.pages.pagination import paginate, with_id
 from agency.request_actor import user_actor
 from config.api.requests import parse_uuid
 from workspaces.subaccounts.dashboard.current_workspace import choose_workspace
@@ -28,7 +28,7 @@ class ChooseWorkspace(CustomerView):
     """Lists all workspaces of a user; on an agency's host, only that agency's."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        rows, pages = paged(request, self.workspaces)
+        rows, pages = paginate(request, self.workspaces)
         if not rows:
             return render(request, "subaccounts/no_workspace.html", status=403)
         context = {"rows": rows, "pages": pages, "next": page_of_ours(request)}

@@ -8,11 +8,11 @@ from django.shortcuts import redirect, render
 from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
-from agency.account.sign_in.attempt_limits import NEW_WORKSPACES
+from agency.account.sign_in import NEW_WORKSPACES
 from agency.models import Agency
-from agency.pages.branding.host import host_agency
-from agency.pages.forms.page import FormView
+from agency.pages.branding import host_agency
 from agency.pages.registry import dashboard_menu, in_order
+from agency.pages.views import FormView
 from agency.request_actor import user_actor
 from config.errors import Forbidden
 from workspaces.subaccounts.dashboard.current_workspace import choose_workspace, find_current_workspace

@@ -14,11 +14,11 @@ from django.utils.translation import gettext_lazy
 
 from agency import limits
 from agency.models import Invitation, User
-from agency.pages.forms.forms import Confirmation
-from agency.pages.lists import count_capped, read_pages, with_id
+from agency.pages.forms import ConfirmationForm
+from agency.pages.pagination import count_capped, read_pages, with_id
 from agency.pages.tables import Column, Filter, ListPage, Table, TableState
 from agency.services import InvitationNotFound, withdraw_invitation
-from agency.services.people.invitations import MOST_WAITING
+from agency.services.invitations import MOST_WAITING
 from config.api.requests import is_storable
 from workspaces.subaccounts.dashboard.current_workspace import OWNERS
 from workspaces.subaccounts.dashboard.forms import PersonForm
@@ -151,7 +151,7 @@ class InvitationWithdraw(OneInvitation):
         return self.done(_("The invitation to %(email)s was withdrawn.") % {"email": invitation.email}, PEOPLE)
 
 
-class OneMember(PeoplePage, DashboardForm[Confirmation]):
+class OneMember(PeoplePage, DashboardForm[ConfirmationForm]):
     """An action on one member, which the user has to confirm."""
 
     template_name: ClassVar[str] = FORM
@@ -164,12 +164,12 @@ class OneMember(PeoplePage, DashboardForm[Confirmation]):
             raise WorkspaceMemberNotFound
         self.member = found
 
-    def make_form(self, data: Any = None) -> Confirmation:
-        return Confirmation(data)
+    def make_form(self, data: Any = None) -> ConfirmationForm:
+        return ConfirmationForm(data)
 
 
 class MemberRemove(OneMember):
-    def save(self, form: Confirmation) -> HttpResponse:
+    def save(self, form: ConfirmationForm) -> HttpResponse:
         remove_workspace_member(member=self.member, now=timezone.now(), by=self.by)
         return self.done(_("%(email)s was removed.") % {"email": self.member.user.email}, PEOPLE)
 
@@ -189,7 +189,7 @@ class MemberRemove(OneMember):
 
 
 class OwnershipHandOver(OneMember):
-    def save(self, form: Confirmation) -> HttpResponse:
+    def save(self, form: ConfirmationForm) -> HttpResponse:
         hand_over_ownership(member=self.member, now=timezone.now(), by=self.by)
         return self.done(_("%(email)s is the owner now, and you are a member.") % self._names(), PEOPLE)
 

@@ -8,10 +8,10 @@ from django.db import transaction
 
 from agency.actors import Actor
 from agency.models import Invitation, Mail, User
-from agency.models.people.invitations import WORKSPACE_MEMBER
+from agency.models.people import WORKSPACE_MEMBER
 from agency.services import InvitationEnded, InvitationNotFound
-from agency.services.agencies import lock_agency
-from agency.services.people.invitations import (
+from agency.services.agencies import lock_agency, require_no_web_addresses
+from agency.services.invitations import (
     MOST_WAITING,
     AlreadyInvited,
     InvitationHandler,
@@ -20,9 +20,8 @@ from agency.services.people.invitations import (
     open_invitation,
     record_invitation,
     renew_invitation,
-    without_address,
+    without_network_address,
 )
-from agency.services.people.names import require_plain_names
 from workspaces.subaccounts.models import Workspace, WorkspaceMember
 from workspaces.subaccounts.services.locking import lock_workspace
 from workspaces.subaccounts.services.notifications import notify_of_new_person
@@ -46,7 +45,7 @@ def invite_workspace_member(*, workspace: Workspace, email: str, name: str, now:
     An expired invitation of the address is withdrawn first. Raises `AlreadyInTheWorkspace`, `AlreadyInvited`,
     `TooManyInvitations` and `LimitReached`.
     """
-    require_plain_names(name=name)
+    require_no_web_addresses(name=name)
     email = email.strip().lower()
     lock_agency(workspace.agency_id)
     workspace = lock_workspace(workspace)
@@ -106,7 +105,7 @@ def _accept(*, invitation: Invitation, user: User, now: datetime, by: Actor) -> 
 
 
 def _decline(*, invitation: Invitation, user: User, now: datetime, by: Actor) -> None:
-    record_invitation(invitation, "invitation.declined", without_address(by))
+    record_invitation(invitation, "invitation.declined", without_network_address(by))
 
 
 def _lock_workspace_of(invitation: Invitation) -> Workspace:

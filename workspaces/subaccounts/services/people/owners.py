@@ -12,16 +12,15 @@ from django.utils.translation import gettext_lazy as _
 from agency.actors import Actor
 from agency.models import Agency, Invitation, Mail, Member, User
 from agency.services import InvitationEnded, queue_mail
-from agency.services.agencies import lock_agency
-from agency.services.people.invitations import (
+from agency.services.agencies import lock_agency, require_no_web_addresses
+from agency.services.invitations import (
     InvitationHandler,
     accept_invitation,
     open_invitation,
     renew_invitation,
-    without_address,
+    without_network_address,
 )
-from agency.services.people.members import find_or_create_user
-from agency.services.people.names import require_plain_names
+from agency.services.members import find_or_create_user
 from config.db import database_now
 from config.errors import Conflict, NotFound
 from workspaces.subaccounts.models import Workspace, WorkspaceMember
@@ -79,7 +78,7 @@ def attach_owner(
     Without `ask_owner` the person owns it at once and nothing is sent. This is for the operator's commands, and for
     people who create a sub-account for themselves.
     """
-    require_plain_names(owner__name=name)
+    require_no_web_addresses(owner__name=name)
     owner, _ = find_or_create_user(email=email, name=name)
     is_theirs = not ask_owner or belongs_to(owner, workspace.agency)
     set_owner(workspace, owner=owner, name=name)
@@ -133,7 +132,7 @@ def change_owner(*, workspace: Workspace, name: str, email: str, now: datetime, 
     before = [getattr(workspace, field) for field in OWNER_FIELDS]
     former, former_owner = workspace.owner_email, workspace.owner
     if workspace.owner_email == email.strip().lower():
-        require_plain_names(owner__name=name)
+        require_no_web_addresses(owner__name=name)
         set_owner(workspace, owner=workspace.owner, name=name)
     else:
         withdraw_ownership(workspace)
@@ -223,7 +222,7 @@ def _accept(*, invitation: Invitation, user: User, now: datetime, by: Actor) -> 
 
 def _decline(*, invitation: Invitation, user: User, now: datetime, by: Actor) -> None:
     workspace = _lock_asked(invitation, user)
-    record_workspace_activity(workspace=workspace, action="workspace.owner_declined", by=without_address(by))
+    record_workspace_activity(workspace=workspace, action="workspace.owner_declined", by=without_network_address(by))
 
 
 def _accept_the_rest(*, invitation: Invitation, user: User, now: datetime, by: Actor) -> None:

@@ -11,9 +11,9 @@ from django.db import IntegrityError, transaction
 from agency.actors import Actor
 from agency.models import Agency, PendingSignUp, SignUpSettings, User
 from agency.services import open_sign_up_of, record_activity, sign_up_settings_of
-from agency.services.mail.address_requests import AddressRequests
-from agency.services.mail.sign_up import queue_confirmation, queue_known_address, waiting_sign_ups
-from agency.services.people.names import require_plain_names
+from agency.services.agencies import require_no_web_addresses
+from agency.services.mail.content import queue_confirmation, queue_known_address, waiting_sign_ups
+from agency.services.passwords import AddressRequests
 from config.errors import Conflict, Forbidden, InvalidInput, NotFound
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services.provisioning import SubAccountLimitReached, agency_has_room, create_workspace
@@ -67,7 +67,7 @@ def request_sign_up(
     another e-mail if the address has an account. Raises `SignUpIsOff`, `SubAccountLimitReached` and, for names that
     contain a web address, `InvalidInput`.
     """
-    require_plain_names(name=name, business=business.name)
+    require_no_web_addresses(name=name, business=business.name)
     settings = _open_sign_up(agency)
     pending = PendingSignUp.objects.create(
         agency=agency,

@@ -6,7 +6,7 @@ from django.db import transaction
 
 from agency.actors import Actor
 from agency.models import Addon
-from agency.services.activity.fields import limit_changes
+from agency.services.activity import limit_changes
 from config.errors import NotFound
 from workspaces.subaccounts import events
 from workspaces.subaccounts.models import HeldAddon, Workspace

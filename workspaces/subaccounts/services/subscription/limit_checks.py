@@ -6,8 +6,7 @@ from functools import partial
 from typing import Any, Final
 
 from agency import limits
-from agency.services.notifications.recording import Occurrence
-from agency.services.notifications.states import begin_states, check_next_rows, end_states
+from agency.services.notifications.recording import NewNotificationEvent, check_next_rows, close_states, open_states
 from agency.tenants import Tenant
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services.notifications import NEAR_LIMIT, WORKSPACE_NEAR_LIMIT
@@ -39,16 +38,16 @@ def _check(workspaces: Sequence[Workspace], *, now: datetime) -> None:
             elif number * 10 >= allowed * 9:
                 near.append((workspace, name, {"limit": name, "used": number, "allowed": allowed}))
     for kind, of_agency in ((NEAR_LIMIT, True), (WORKSPACE_NEAR_LIMIT, False)):
-        begin_states(kind, [_occurrence(*one, of_agency=of_agency) for one in near], now=now)
-        end_states(kind, ended, now=now)
+        open_states(kind, [_occurrence(*one, of_agency=of_agency) for one in near], now=now)
+        close_states(kind, ended, now=now)
 
 
 def _is_limited(held: Mapping[str, Any]) -> bool:
     return any((limits.value(held, name) or 0) >= LEAST_LIMIT for name in limits.NAMES)
 
 
-def _occurrence(workspace: Workspace, name: str, data: dict[str, Any], *, of_agency: bool) -> Occurrence:
-    return Occurrence(
+def _occurrence(workspace: Workspace, name: str, data: dict[str, Any], *, of_agency: bool) -> NewNotificationEvent:
+    return NewNotificationEvent(
         tenant=Tenant(workspace.agency_id) if of_agency else tenant_of(workspace),
         key=_key(workspace, name),
         object_id=str(workspace.uuid),

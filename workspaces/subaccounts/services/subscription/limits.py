@@ -12,7 +12,7 @@ class LimitReached(InvalidInput):
 
     def __init__(self, name: str, allowed: int) -> None:
         self.name = name
-        label = (limits.LABELS_OF_ONE if allowed == 1 else limits.LABELS)[name]
+        label = (limits.SINGULAR_LABELS if allowed == 1 else limits.LABELS)[name]
         super().__init__(f"The plan of this sub-account allows {allowed} {label}.", field=name)
 
 

@@ -6,7 +6,7 @@ from django.db import transaction
 
 from agency.actors import Actor
 from agency.models import Plan
-from agency.services.activity.fields import limit_changes
+from agency.services.activity import limit_changes
 from workspaces.subaccounts import events
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services.locking import lock_workspace

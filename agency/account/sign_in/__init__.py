@@ -1,1 +1,0 @@
-"""Signing in: the password, the code, limits on attempts, and the landing page."""

@@ -1,1 +1,0 @@
-"""Pages on which an agency configures itself: keys, brand, domains, mail and sign-up."""

@@ -1,1 +1,0 @@
-"""Pages of background jobs: bulk operations and exports."""

@@ -1,1 +1,0 @@
-"""Models of people: users, invitations, sign-ups, sessions and two-factor."""

@@ -1,1 +1,0 @@
-"""Clients of outside networks that the agency app needs."""

@@ -1,1 +1,0 @@
-"""The people of an agency's console: members, invitations, sign-ins and passwords."""
