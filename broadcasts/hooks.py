@@ -43,9 +43,8 @@ from workspaces.contacts.services import (
 from workspaces.conversations import facts
 from workspaces.conversations.services.thread_sources import thread_sources
 from workspaces.media.services import media_uses
-from workspaces.subaccounts.event_types import workspace_event_type
-from workspaces.subaccounts.pages.home import SetUpSource, set_up_sources
-from workspaces.subaccounts.pages.hub import hub_concern_sources, hub_panels
+from workspaces.subaccounts.events import workspace_event_type
+from workspaces.subaccounts.pages.registry import SetUpSource, hub_concern_sources, hub_panels, set_up_sources
 from workspaces.subaccounts.services import UsageSource, usage_sources
 
 ACTIONS = {

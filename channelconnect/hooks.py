@@ -43,11 +43,11 @@ from workspaces.conversations import facts
 from workspaces.conversations.services import TemplateCheck, inbound, template_checks
 from workspaces.conversations.services.failures import FailureWords, failure_words
 from workspaces.conversations.services.outbound.template_choices import TemplateSource, template_sources
-from workspaces.subaccounts.event_types import workspace_event_type
+from workspaces.subaccounts.events import workspace_event_type
 from workspaces.subaccounts.models.channels import AllowanceSource, allowance_sources
-from workspaces.subaccounts.pages.hub import hub_concern_sources, hub_panels
+from workspaces.subaccounts.pages.registry import hub_concern_sources, hub_panels
 from workspaces.subaccounts.services import DisconnectionHandler, disconnection_handlers
-from workspaces.subaccounts.services.moving import move_handlers
+from workspaces.subaccounts.services.workspaces import move_handlers
 
 # A batch of a thousand updates stays far below 4 MiB. A callback without a signature is refused before its body is
 # read.

@@ -18,9 +18,9 @@ from config import health
 from config.api.documents.views import urlpatterns as documents
 from config.api.errors import path_not_found
 from config.api.surface import unknown_path
-from packs.api.agency.urls import urlpatterns as pack_paths
-from packs.console.urls import urlpatterns as pack_pages
-from packs.dashboard.urls import urlpatterns as gallery_pages
+from packs.api.views import urlpatterns as pack_paths
+from packs.console.packs import urlpatterns as pack_pages
+from packs.dashboard import urlpatterns as gallery_pages
 from webhooks.api.agency.urls import urlpatterns as webhook_paths
 from webhooks.api.workspace.urls import urlpatterns as workspace_webhook_paths
 from webhooks.console.urls import urlpatterns as webhook_pages
@@ -37,10 +37,10 @@ from workspaces.conversations.api.workspace.urls import urlpatterns as conversat
 from workspaces.conversations.dashboard.urls import urlpatterns as conversations_pages
 from workspaces.media.api.workspace.urls import urlpatterns as media_paths
 from workspaces.media.dashboard.urls import urlpatterns as media_pages
-from workspaces.subaccounts.api.agency.urls import urlpatterns as sub_account_paths
-from workspaces.subaccounts.api.workspace.surface import WorkspaceSurface
-from workspaces.subaccounts.api.workspace.urls import urlpatterns as workspace_paths
-from workspaces.subaccounts.console.urls import urlpatterns as sub_account_pages
+from workspaces.subaccounts.api.agency import urlpatterns as sub_account_paths
+from workspaces.subaccounts.api.surface import WorkspaceSurface
+from workspaces.subaccounts.api.workspace import urlpatterns as workspace_paths
+from workspaces.subaccounts.console.actions import urlpatterns as sub_account_pages
 from workspaces.subaccounts.dashboard.urls import urlpatterns as workspace_pages
 
 agency_surface: list[URLPattern | URLResolver] = [
@@ -95,7 +95,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     re_path(r"^api(?:/[\s\S]*)?\Z", path_not_found),
     path("", RedirectView.as_view(pattern_name="account:sign-in")),
     path("account/", include("agency.account.urls")),
-    path("", include("workspaces.subaccounts.public.urls")),
+    path("", include("workspaces.subaccounts.sign_up")),
     path("brand/", include("agency.public")),
     path("media/", include("workspaces.media.public.urls")),
     path("connect/", include("channelconnect.pages.urls")),

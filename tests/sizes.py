@@ -136,7 +136,7 @@ PROOFS: Final[Mapping[str, Proof]] = {
             "channelconnect/console",
             "config/serving",
             "packs/console",
-            "packs/dashboard",
+            "packs/dashboard.py",
             "webhooks/console",
             "webhooks/dashboard",
             "workspaces/automations/dashboard",

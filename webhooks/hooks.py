@@ -64,8 +64,8 @@ from webhooks.services.notifications import KINDS as NOTIFICATION_KINDS
 from webhooks.services.notifications import STATE_CHECKS
 from webhooks.services.recorded_fields import FIELDS as RECORDED_FIELDS
 from webhooks.services.retention import RULES, events_needed_since
-from workspaces.subaccounts.pages.hub import hub_concern_sources, hub_panels
-from workspaces.subaccounts.services.moving import move_handlers
+from workspaces.subaccounts.pages.registry import hub_concern_sources, hub_panels
+from workspaces.subaccounts.services.workspaces import move_handlers
 
 ACTIONS = {
     "webhook.created": _("Webhook added"),

@@ -9,7 +9,7 @@ from agency.models import Agency, AgencyKey
 from agency.services.keys import AgencyCaller
 from config.api.errors import Unauthorized
 from config.api.keys import IS_USABLE, has_key_format, key_digest, presented_key
-from workspaces.subaccounts.api.agency.views import SubAccountViewSet
+from workspaces.subaccounts.api.agency import SubAccountViewSet
 
 # The product's statement, but without the stamp.
 FIND = f"""

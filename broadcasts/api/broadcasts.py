@@ -37,7 +37,7 @@ from config.api.serializers import DeletedSerializer, Serializer
 from config.api.text_fields import CharField
 from config.db import database_now
 from workspaces.conversations.api.serializers import MessageSerializer
-from workspaces.subaccounts.api.workspace.surface import WorkspaceViewSet
+from workspaces.subaccounts.api.surface import WorkspaceViewSet
 from workspaces.subaccounts.models import Workspace
 
 

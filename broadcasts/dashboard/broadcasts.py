@@ -29,9 +29,9 @@ from broadcasts.services.moving import cancel_broadcast, pause_broadcast, resume
 from config.db import database_now
 from config.errors import DomainError
 from workspaces.contacts.services.counting import has_contacts
-from workspaces.subaccounts.dashboard.surface import DashboardForm, DashboardView
+from workspaces.subaccounts.dashboard.base import DashboardForm, DashboardView
 from workspaces.subaccounts.models import Workspace
-from workspaces.subaccounts.pages.home import SetUpStep
+from workspaces.subaccounts.pages.registry import SetUpStep
 
 
 def message_steps(workspace: Workspace) -> Iterator[SetUpStep]:

@@ -23,7 +23,7 @@ from config.api.requests import parse_uuid
 from config.db import database_now
 from config.errors import InvalidInput
 from workspaces.contacts.models import Segment
-from workspaces.subaccounts.dashboard.surface import DashboardForm
+from workspaces.subaccounts.dashboard.base import DashboardForm
 
 PREVIEW = "app:broadcast-preview"
 

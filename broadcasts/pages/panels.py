@@ -20,8 +20,13 @@ from broadcasts.services.counts import counts_of
 from broadcasts.services.listing import with_progress
 from broadcasts.services.moving import BROKE_OFF
 from workspaces.subaccounts.models import Workspace
-from workspaces.subaccounts.pages.home import WorkspaceConcernSource
-from workspaces.subaccounts.pages.hub import HubContent, HubPanel, HubRow, opened_as_customer
+from workspaces.subaccounts.pages.registry import (
+    HubContent,
+    HubPanel,
+    HubRow,
+    WorkspaceConcernSource,
+    opened_as_customer,
+)
 
 # A paused broadcast older than the newest 20 is no longer a concern.
 NEWEST: Final = 20

@@ -15,7 +15,7 @@ from channelconnect.sending.claiming.allowance import give_back, person_key
 from channelconnect.services.allowance_keys import keys_of
 from config.postgresql.arrays import integers
 from workspaces.subaccounts.models import Workspace
-from workspaces.subaccounts.services import require_room
+from workspaces.subaccounts.services import check_limit
 
 COUNTS: Final = ("pending", "sent", "delivered", "read", "failed", "skipped", "held", "clicked")
 BUCKETS: Final = 16
@@ -89,7 +89,7 @@ def take_room(workspace: Workspace, *, now: datetime) -> None:
 
     The caller holds the workspace's lock, and counts the broadcast in the same transaction.
     """
-    require_room(workspace=workspace, name=LIMIT, used=count_of_month(workspace, now=now))
+    check_limit(workspace=workspace, name=LIMIT, used=count_of_month(workspace, now=now))
 
 
 def count_of_month(workspace: Workspace, *, now: datetime) -> int:

@@ -29,7 +29,7 @@ from workspaces.contacts.models import Contact
 from workspaces.contacts.services import ContactNotFound
 from workspaces.conversations.models import Message
 from workspaces.conversations.services import Content, send_message_to_contact
-from workspaces.subaccounts.event_types import differences
+from workspaces.subaccounts.events import differences
 from workspaces.subaccounts.models import CHANNEL_NAMES, Channel, Workspace
 from workspaces.subaccounts.services import ChannelNotFound
 

@@ -14,7 +14,7 @@ from broadcasts.services.fields import checked_timing
 from broadcasts.services.moving import SWEEP, check_it_can_be_sent, lock_broadcast, schedule_broadcast
 from broadcasts.services.recipient_events import record_broadcast_change
 from config.celery import wake_up
-from workspaces.subaccounts.event_types import differences
+from workspaces.subaccounts.events import differences
 from workspaces.subaccounts.services import lock_workspace
 
 Status = Broadcast.Status

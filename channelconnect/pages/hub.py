@@ -12,8 +12,7 @@ from channelconnect.models import ConnectSession, ConnectSettings
 from channelconnect.models.sessions import Platform
 from channelconnect.services import settings_of
 from workspaces.subaccounts.models import CHANNEL_NAMES, Channel, Workspace
-from workspaces.subaccounts.pages.home import WorkspaceConcernSource
-from workspaces.subaccounts.pages.hub import HubAction, HubContent, HubPanel, HubRow
+from workspaces.subaccounts.pages.registry import HubAction, HubContent, HubPanel, HubRow, WorkspaceConcernSource
 
 MOST_NAMED: Final = 3
 TONES: Final = {"active": "good", "error": "bad", "disconnected": ""}

@@ -1,6 +1,5 @@
 """The service's own automations and packs as data files, which are read once and checked at the start."""
 
-from packs.library.industries import Industry
-from packs.library.loading import Library, LibraryItem, PlatformEntry, PlatformPack, library
+from packs.library.loading import Industry, Library, LibraryItem, PlatformEntry, PlatformPack, library
 
 __all__ = ["Industry", "Library", "LibraryItem", "PlatformEntry", "PlatformPack", "library"]

@@ -1,4 +1,4 @@
-"""Reads the library's files into items and packs."""
+"""Reads the library's files into items and packs, each for one industry."""
 
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -8,9 +8,24 @@ from uuid import UUID, uuid5
 
 import orjson
 from django.conf import settings
+from django.db.models import TextChoices
+from django.utils.translation import gettext_lazy as _
 
-from packs.library.industries import Industry
 from workspaces.automations.flows.flow import Flow, has_ai, is_catch_all, requires_of, trigger_label
+
+
+class Industry(TextChoices):
+    ECOMMERCE = "ecommerce", _("E-commerce")
+    REAL_ESTATE = "real_estate", _("Real estate")
+    RESTAURANTS = "restaurants", _("Restaurants")
+    CLEANING = "cleaning", _("Cleaning")
+    SALONS = "salons", _("Salons")
+    HEALTHCARE = "healthcare", _("Healthcare")
+    EDUCATION = "education", _("Education")
+    EVENTS = "events", _("Events")
+    AUTOMOTIVE = "automotive", _("Automotive")
+    PROFESSIONAL = "professional", _("Professional services")
+
 
 PLATFORM_PACKS = "platform_packs.json"
 # The UUIDs of the service's own packs and entries derive from this. Installed automations store them, so it must stay.

@@ -1,14 +1,17 @@
-"""Validates the library's files. Each error names the file and the id."""
+"""Validates the library's files, also as a system check. Each error names the file and the id."""
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
+
+from django.apps import AppConfig
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, register
 
 from agency.limits import CHANNEL_TYPES
 from config.db import name_key
-from packs.library.industries import Industry
-from packs.library.loading import PLATFORM_PACKS, Library
+from packs.library.loading import PLATFORM_PACKS, Industry, Library, build, read_files
 from workspaces.automations.flows.checks import problems_of
 from workspaces.automations.flows.copying.copies import cleaned, refusals_of
 from workspaces.automations.flows.copying.privacy import private_content
@@ -163,3 +166,21 @@ def library_errors(library: Library) -> Iterator[str]:
     for pack in library.packs:
         if sum(entry.item.catch_all for entry in pack.entries) > 1:
             yield f"{PLATFORM_PACKS}: {pack.id}: more than one catch-all."
+
+
+# The product does not start with a broken library.
+
+CHECK_HINT = "packs/library/README.md describes the files."
+
+
+@register("packs")
+def check_library(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMessage]:
+    """Check every file, every flow, and the library as a whole."""
+    try:
+        files = read_files(settings.PACK_LIBRARY)
+    except ValueError as error:
+        return [Error(str(error), hint=CHECK_HINT, id="packs.E001")]
+    errors = list(file_errors(files))
+    if errors:
+        return [Error(error, hint=CHECK_HINT, id="packs.E002") for error in errors]
+    return [Error(error, hint=CHECK_HINT, id="packs.E003") for error in library_errors(build(files))]

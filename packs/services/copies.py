@@ -65,7 +65,7 @@ class Preview:
         return [slot.sentence for slot in self.slots]
 
 
-def import_sources(*, agency: Agency) -> list[ImportSource]:
+def list_import_sources(*, agency: Agency) -> list[ImportSource]:
     """List the sub-accounts with published automations, ordered by name, in one statement."""
     rows = (
         Automation.objects.of_agency(agency)
@@ -80,7 +80,7 @@ def import_sources(*, agency: Agency) -> list[ImportSource]:
     return list(sources.values())
 
 
-def find_source(*, agency: Agency, workspace: UUID | None, automation: UUID | None) -> Automation:
+def find_source_automation(*, agency: Agency, workspace: UUID | None, automation: UUID | None) -> Automation:
     """Find an automation of a sub-account. Raises `WorkspaceNotFound`, `AutomationNotFound`."""
     of = Workspace.objects.of(agency).filter(uuid=workspace).first() if workspace else None
     if of is None:
@@ -97,7 +97,7 @@ def preview_copy(*, automation: Automation) -> Preview:
     shown = automation.draft if flow is None else flow
     kept, slots = cleaned(shown) if can_be_cleaned(shown) else (None, [])
     return Preview(
-        name=automation.name if kept is None else copied_name(automation, kept),
+        name=automation.name if kept is None else copy_name(automation, kept),
         platform=automation.platform,
         refusals=refusals,
         catch_all=is_catch_all(shown),
@@ -121,8 +121,8 @@ def copy_automation(*, pack: Pack, automation: Automation, by: Actor) -> PackEnt
     kept, slots = cleaned(flow)
     entry = PackEntry(
         source=PackEntry.Source.CUSTOM,
-        name=copied_name(automation, kept),
-        description=described(kept),
+        name=copy_name(automation, kept),
+        description=describe_flow(kept),
         requires=requires_of(kept),
         ai=has_ai(kept),
         catch_all=is_catch_all(kept),
@@ -134,12 +134,12 @@ def copy_automation(*, pack: Pack, automation: Automation, by: Actor) -> PackEnt
     return add_entry(pack=pack, entry=entry, field="automation", by=by)
 
 
-def copied_name(automation: Automation, flow: Flow) -> str:
+def copy_name(automation: Automation, flow: Flow) -> str:
     """Return the automation's name, or the trigger's if the name contains private content."""
     return automation.name if private_content(automation.name) is None else trigger_label(flow)
 
 
-def described(flow: Flow) -> str:
+def describe_flow(flow: Flow) -> str:
     """Describe a copied flow in a generated text, because the workspace's description may be private."""
     labels = list(dict.fromkeys(step_type(step).label.lower() for step in steps_of(flow)))
     text = f"Starts with: {trigger_label(flow).lower()}. Then: {', '.join(labels)}."

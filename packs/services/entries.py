@@ -10,9 +10,7 @@ from django.db import IntegrityError, transaction
 from agency.actors import Actor
 from config.db import name_key, violated_constraint
 from packs.library import LibraryItem, library
-from packs.models import Pack, PackEntry
-from packs.models.entries import MOST_ENTRIES
-from packs.services.activity import record_pack_activity
+from packs.models import MOST_ENTRIES, Pack, PackEntry
 from packs.services.errors import (
     AlreadyInPack,
     CopyNeedsName,
@@ -23,8 +21,7 @@ from packs.services.errors import (
     PackIsFull,
     SecondCatchAll,
 )
-from packs.services.locking import lock_pack
-from packs.services.ordering import renumbered, reordered
+from packs.services.packs import lock_pack, record_pack_activity, renumber, reordered
 
 REFUSAL_OF_CONSTRAINT: dict[str, type[EntryRefused]] = {
     "pack_holds_nine_entries": PackIsFull,
@@ -167,7 +164,7 @@ def remove_entry(*, entry: PackEntry, by: Actor) -> Removal:
     record_pack_activity(pack, "pack.entry_removed", by, entry=str(entry))
     entry.delete()
     left = list(pack.entries.defer("flow").order_by("position"))
-    PackEntry.objects.bulk_update(renumbered(left), ["position"])
+    PackEntry.objects.bulk_update(renumber(left), ["position"])
     unpublished = not left and pack.status == Pack.Status.PUBLISHED
     if unpublished:
         pack.status = Pack.Status.DRAFT
@@ -182,7 +179,7 @@ def order_entries(*, pack: Pack, order: Sequence[UUID], by: Actor) -> Pack:
     pack = lock_pack(pack)
     entries = list(pack.entries.defer("flow").order_by("position"))
     entries = reordered(entries, order, unknown="The order names an automation that is not in this pack.")
-    moved = renumbered(entries)
+    moved = renumber(entries)
     if moved:
         PackEntry.objects.bulk_update(moved, ["position"])
         record_pack_activity(pack, "pack.entries_ordered", by)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from config.errors import Conflict, InvalidInput, NotFound
-from packs.models.entries import MOST_ENTRIES
+from packs.models import MOST_ENTRIES
 
 
 class PackNotFound(NotFound):

@@ -1,4 +1,4 @@
-"""Installs packs into workspaces, including the starter pack of a new customer."""
+"""Installs packs into workspaces, and shows the packs that a workspace is offered with what it has installed."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -21,10 +21,10 @@ from packs.services.offered_packs import (
     offered_platform_pack,
     published_packs,
 )
-from packs.services.visibility import replaces_platform
+from packs.services.queries import has_replace_setting
 from workspaces.automations.flows.flow import Flow, digest_of
 from workspaces.automations.models import Automation
-from workspaces.automations.services import Origin, install_automation
+from workspaces.automations.services import Origin, install_automation, met_requirements
 from workspaces.subaccounts.models import Channel, Workspace
 from workspaces.subaccounts.models.workspaces import BusinessType
 from workspaces.subaccounts.services import lock_workspace
@@ -75,7 +75,7 @@ def starter_pack_for(workspace: Workspace) -> OfferedPack | None:
     """
     wanted = workspace.business_type or BusinessType.OTHER
     published = published_packs(workspace.agency_id)
-    only_own = bool(published) and replaces_platform(workspace.agency_id)
+    only_own = bool(published) and has_replace_setting(workspace.agency_id)
     for kind in (wanted, BusinessType.OTHER) if only_own else (wanted,):
         own = next((pack for pack in published if pack.business_type == kind), None)
         if own:
@@ -102,7 +102,7 @@ def _install(
             continue
         added = install_automation(
             workspace=workspace,
-            origin=Origin(pack=pack.uuid, entry=entry.uuid, pack_name=pack.name, original=original_of(entry, flow)),
+            origin=Origin(pack=pack.uuid, entry=entry.uuid, pack_name=pack.name, original=original_id(entry, flow)),
             name=entry.name,
             platform=platform,
             flow=flow,
@@ -117,7 +117,7 @@ def _install(
     return done
 
 
-def original_of(entry: OfferedEntry, flow: Flow) -> str:
+def original_id(entry: OfferedEntry, flow: Flow) -> str:
     """Return an id of the original automation: the library's id, or a digest for a copy that several packs may hold."""
     return entry.template_id or f"copy:{digest_of(flow)}"
 
@@ -138,3 +138,55 @@ def connected_platforms(workspace: Workspace) -> list[str]:
     """Return the types of the workspace's connected channels, the earliest connected first."""
     channels = workspace.channels.exclude(status=Channel.Status.DISCONNECTED).order_by("connected_at", "id")
     return list(dict.fromkeys(channels.values_list("platform", flat=True)))
+
+
+@dataclass(frozen=True, slots=True)
+class GalleryEntry:
+    """An offered automation and its state in the workspace. `missing` names the requirements that are not met."""
+
+    offered: OfferedEntry
+    fits: bool
+    missing: list[str]
+    installed: Automation | None
+
+
+@dataclass(frozen=True, slots=True)
+class GalleryPack:
+    """A pack of the gallery. `can_add` tells whether an install, also a repeated one, would add an automation."""
+
+    offered: OfferedPack
+    entries: list[GalleryEntry]
+
+    @property
+    def is_installed(self) -> bool:
+        return any(entry.installed for entry in self.entries)
+
+    @property
+    def can_add(self) -> bool:
+        return any(entry.fits and not entry.installed for entry in self.entries)
+
+
+def gallery_of(*, workspace: Workspace) -> list[GalleryPack]:
+    """Return a workspace's gallery in order, without empty packs."""
+    platforms = set(connected_platforms(workspace))
+    met = met_requirements(workspace)
+    installed = _installed(workspace)
+    return [
+        GalleryPack(pack, [_entry(entry, platforms, met, installed) for entry in pack.entries])
+        for pack in offered_packs(workspace)
+        if pack.entries
+    ]
+
+
+def _installed(workspace: Workspace) -> dict[UUID, Automation]:
+    automations = Automation.objects.filter(workspace=workspace, from_entry__isnull=False).defer("draft")
+    return {automation.from_entry: automation for automation in automations if automation.from_entry}
+
+
+def _entry(entry: OfferedEntry, platforms: set[str], met: set[str], installed: dict[UUID, Automation]) -> GalleryEntry:
+    return GalleryEntry(
+        offered=entry,
+        fits=not platforms.isdisjoint(entry.channels),
+        missing=[name for name in entry.requires if name not in met],
+        installed=installed.get(entry.uuid),
+    )

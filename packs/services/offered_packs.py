@@ -5,8 +5,7 @@ from uuid import UUID
 
 from packs.library import PlatformEntry, PlatformPack, library
 from packs.models import Pack, PackEntry
-from packs.services.queries import view_entry, with_entries
-from packs.services.visibility import replaces_platform
+from packs.services.queries import has_replace_setting, read_entry_view, with_entries
 from workspaces.automations.flows.flow import Flow
 from workspaces.subaccounts.models import Workspace
 
@@ -46,7 +45,7 @@ def offered_packs(workspace: Workspace) -> list[OfferedPack]:
     """Return the agency's published packs in order, then the service's own unless they are replaced."""
     agency = workspace.agency_id
     own = [offered_agency_pack(pack) for pack in published_packs(agency)]
-    if own and replaces_platform(agency):
+    if own and has_replace_setting(agency):
         return own
     return [*own, *(offered_platform_pack(pack) for pack in library().packs)]
 
@@ -68,7 +67,7 @@ def offered_agency_pack(pack: Pack) -> OfferedPack:
 
 
 def _agency_entry(entry: PackEntry) -> OfferedEntry | None:
-    view = view_entry(entry)
+    view = read_entry_view(entry)
     if view.missing:
         return None
     item = library().items.get(view.template_id or "")

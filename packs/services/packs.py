@@ -1,7 +1,7 @@
-"""Create, change, publish, order and remove packs."""
+"""Create, change, publish, order and remove packs, with their locks and their entries in the activity log."""
 
 from collections.abc import Sequence
-from typing import TypedDict, Unpack
+from typing import Any, TypedDict, TypeVar, Unpack
 from uuid import UUID
 
 from django.db import transaction
@@ -9,12 +9,50 @@ from django.db import transaction
 from agency.actors import Actor
 from agency.models import Agency
 from agency.services import record_activity
-from agency.services.activity import changes_to
-from packs.models import Pack
-from packs.services.activity import record_pack_activity
-from packs.services.errors import NothingToPublish, TooManyPacks
-from packs.services.locking import lock_pack, lock_settings
-from packs.services.ordering import renumbered, reordered
+from agency.services.activity import Changes, changes_to
+from packs.models import Pack, PackEntry, PackSettings
+from packs.services.errors import NothingToPublish, NotInOrder, PackNotFound, TooManyPacks
+
+
+def record_pack_activity(pack: Pack, action: str, by: Actor, changes: Changes | None = None, **details: Any) -> None:
+    target = ("pack", pack.uuid, pack.name)
+    record_activity(by=by, action=action, agency_id=pack.agency_id, target=target, details=details, changes=changes)
+
+
+def lock_settings(agency: Agency) -> PackSettings:
+    """Lock the agency's settings in the caller's transaction. The first call creates the row."""
+    PackSettings.objects.bulk_create([PackSettings(agency_id=agency.pk)], ignore_conflicts=True)
+    return PackSettings.objects.select_for_update().get(agency_id=agency.pk)
+
+
+def lock_pack(pack: Pack) -> Pack:
+    """Re-read a pack and lock its row. Raises `PackNotFound` if it was removed meanwhile."""
+    locked = Pack.objects.select_for_update(of=("self",), no_key=True).filter(pk=pack.pk).first()
+    if locked is None:
+        raise PackNotFound
+    return locked
+
+
+Row = TypeVar("Row", Pack, PackEntry)
+
+
+def reordered(rows: Sequence[Row], order: Sequence[UUID], *, unknown: str) -> list[Row]:
+    """Return the rows in their new order. Raises `NotInOrder` with the message `unknown` for a uuid of no row."""
+    by_uuid = {row.uuid: row for row in rows}
+    if not by_uuid.keys() >= set(order):
+        raise NotInOrder(unknown)
+    named: list[Row] = [by_uuid[uuid] for uuid in order]
+    rest: list[Row] = [row for row in rows if row.uuid not in set(order)]
+    return named + rest
+
+
+def renumber(rows: Sequence[Row]) -> list[Row]:
+    """Number the rows from one on. Return those that moved, sorted by primary key."""
+    moved = [row for position, row in enumerate(rows, 1) if row.position != position]
+    for position, row in enumerate(rows, 1):
+        row.position = position
+    return sorted(moved, key=lambda row: row.pk)
+
 
 MOST_PACKS = 1_000
 
@@ -91,7 +129,7 @@ def order_packs(*, agency: Agency, order: Sequence[UUID], by: Actor) -> list[UUI
     lock_settings(agency)
     packs = list(Pack.objects.of(agency).in_gallery_order())
     packs = reordered(packs, order, unknown="The order names a pack that is not one of yours.")
-    moved = renumbered(packs)
+    moved = renumber(packs)
     if moved:
         Pack.objects.bulk_update(moved, ["position"])
         record_activity(by=by, action="packs.ordered", agency_id=agency.pk, target=("agency", agency.uuid, agency.name))

@@ -1,16 +1,20 @@
-"""Reads packs for pages and the API, in a bounded number of statements."""
+"""Reads packs in a bounded number of statements, and sets whether they replace the service's own."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from django.db import transaction
 from django.db.models import Count, Prefetch
 
+from agency.actors import Actor
 from agency.models import Agency
+from agency.services import record_activity
 from packs.library import library
-from packs.models import Pack, PackEntry
+from packs.models import Pack, PackEntry, PackSettings
 from packs.services.errors import EntryNotFound, PackNotFound
+from packs.services.packs import lock_settings
 from workspaces.automations.models import Automation
 
 
@@ -52,7 +56,7 @@ class PackView:
     entries: list[EntryView]
 
 
-def view_entry(entry: PackEntry) -> EntryView:
+def read_entry_view(entry: PackEntry) -> EntryView:
     """Return the view of an entry, without reading its flow."""
     from_library = entry.source == PackEntry.Source.LIBRARY
     item = library().items.get(entry.template_id or "")
@@ -83,7 +87,7 @@ def installed_in(packs: Iterable[UUID]) -> dict[UUID, int]:
     return {pack: number for pack, number in counted.annotate(Count("workspace", distinct=True)) if pack}
 
 
-def view_packs(packs: Iterable[Pack]) -> list[PackView]:
+def read_pack_views(packs: Iterable[Pack]) -> list[PackView]:
     packs = list(packs)
     counted = installed_in(pack.uuid for pack in packs)
     return [
@@ -97,7 +101,7 @@ def view_packs(packs: Iterable[Pack]) -> list[PackView]:
             business_type_label=pack.get_business_type_display() or "",
             status=pack.status,
             installed_in=counted.get(pack.uuid, 0),
-            entries=[view_entry(entry) for entry in pack.entries.all()],
+            entries=[read_entry_view(entry) for entry in pack.entries.all()],
         )
         for pack in packs
     ]
@@ -110,7 +114,7 @@ def with_entries() -> "Prefetch[Any, Any, Any]":
 
 def packs_of(agency: Agency) -> list[PackView]:
     """Return all packs of an agency in gallery order, in three statements."""
-    return view_packs(Pack.objects.of(agency).in_gallery_order().prefetch_related(with_entries()))
+    return read_pack_views(Pack.objects.of(agency).in_gallery_order().prefetch_related(with_entries()))
 
 
 def find_pack(*, agency: Agency, uuid: UUID | None) -> Pack:
@@ -121,9 +125,9 @@ def find_pack(*, agency: Agency, uuid: UUID | None) -> Pack:
     return pack
 
 
-def view_pack(pack: Pack) -> PackView:
+def read_pack_view(pack: Pack) -> PackView:
     """Re-read one pack as a view. Raises `PackNotFound` if it was removed meanwhile."""
-    views = view_packs(Pack.objects.filter(pk=pack.pk).prefetch_related(with_entries()))
+    views = read_pack_views(Pack.objects.filter(pk=pack.pk).prefetch_related(with_entries()))
     if not views:
         raise PackNotFound
     return views[0]
@@ -135,3 +139,26 @@ def find_entry(*, pack: Pack, uuid: UUID | None) -> PackEntry:
     if entry is None:
         raise EntryNotFound
     return entry
+
+
+def has_replace_setting(agency_id: int) -> bool:
+    """Return the agency's setting."""
+    return PackSettings.objects.filter(agency_id=agency_id, replace_platform=True).exists()
+
+
+def is_replacement_in_effect(agency_id: int) -> bool:
+    """Return whether the setting is in effect, which needs at least one published pack."""
+    return has_replace_setting(agency_id) and Pack.objects.of(agency_id).published().exists()
+
+
+@transaction.atomic
+def set_replace_platform(*, agency: Agency, replace_platform: bool, by: Actor) -> PackSettings:
+    """Set whether customers see only the agency's packs, or also the service's own after them."""
+    settings = lock_settings(agency)
+    if settings.replace_platform != replace_platform:
+        changes = {"replace_platform": (settings.replace_platform, replace_platform)}
+        settings.replace_platform = replace_platform
+        settings.save(update_fields=["replace_platform"])
+        target = ("agency", agency.uuid, agency.name)
+        record_activity(by=by, action="packs.visibility_changed", agency_id=agency.pk, target=target, changes=changes)
+    return settings

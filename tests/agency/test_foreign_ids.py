@@ -15,7 +15,7 @@ from tests.workspaces.conversations.facts import apply, moment, status
 from tests.workspaces.conversations.sending import record, send
 from workspaces.conversations.services import inbound
 from workspaces.conversations.services.announcing import inbox_topic
-from workspaces.subaccounts.dashboard.current_workspace import CHOSEN
+from workspaces.subaccounts.dashboard.base import CHOSEN_WORKSPACE_KEY
 
 a, b = furnished.a_with_customer, furnished.b_with_customer
 
@@ -37,7 +37,7 @@ def test_the_open_stream_is_of_the_persons_own_workspace_whatever_is_named(a: Te
     browser.post("/app/switch", {"workspace": foreign})
     assert topic_of(browser) == inbox_topic(a.workspace.pk)
     session = browser.session
-    session[CHOSEN] = foreign
+    session[CHOSEN_WORKSPACE_KEY] = foreign
     session.save()
     assert topic_of(browser) == inbox_topic(a.workspace.pk)
     for who in (a_browser(), at_the_console(b.agency)):

@@ -18,7 +18,7 @@ from tests.agency.two_factor import an_app
 from tests.factories import WorkspaceFactory
 from tests.tenants import Tenant, a_new_customer
 from workspaces.subaccounts.models import Workspace
-from workspaces.subaccounts.services.owner_messages import OwnerHasNotAccepted, write_to_owner
+from workspaces.subaccounts.services.notifications import OwnerHasNotAccepted, send_owner_message
 
 a, b = furnished.a_with_customer, furnished.b_with_customer
 
@@ -202,7 +202,7 @@ def test_an_owner_is_asked_alike_for_every_address(do: Callable[[Tenant, str], W
 def test_nobody_is_written_to_who_has_not_accepted(a: Tenant, known: User) -> None:
     for email in (UNKNOWN, known.email):
         with pytest.raises(OwnerHasNotAccepted):
-            write_to_owner(workspace=pushed(a, email), text="Hello", by=SYSTEM)
+            send_owner_message(workspace=pushed(a, email), text="Hello", by=SYSTEM)
 
 
 def test_their_agency_reads_the_same_once_they_have_come(a: Tenant, known: User) -> None:

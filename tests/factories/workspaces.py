@@ -23,7 +23,7 @@ from workspaces.subaccounts.services import (
     invite_workspace_member,
     issue_workspace_key,
 )
-from workspaces.subaccounts.services.people.owners import send_owner_link
+from workspaces.subaccounts.services.owners import send_owner_link
 
 
 class WorkspaceFactory(ByService[Workspace]):

@@ -9,9 +9,8 @@ import pytest
 from django.conf import settings as project
 
 from packs.library import library
-from packs.library.checks import check_library
 from packs.library.loading import build, read_files
-from packs.library.validation import file_errors, library_errors
+from packs.library.validation import check_library, file_errors, library_errors
 from tests.packs.small_library import ASSISTANT, BOOKING, WELCOME, write_library
 from workspaces.automations.flows.registry import STEPS, TRIGGERS
 

@@ -8,8 +8,7 @@ from agency.event_types import event_labels
 from agency.tenants import Audience, Tenant
 from webhooks.pages import deliveries, endpoints
 from webhooks.pages.base import WebhookView
-from workspaces.subaccounts.dashboard.current_workspace import OWNERS
-from workspaces.subaccounts.dashboard.surface import DashboardView
+from workspaces.subaccounts.dashboard.base import OWNER_ROLES, DashboardView
 from workspaces.subaccounts.services import tenant_of
 
 FORM = "pages/dashboard/form.html"
@@ -20,7 +19,7 @@ class OfWorkspace(WebhookView, DashboardView):
 
     area = "app"
     nav = "app:webhooks"
-    writers = OWNERS
+    writers = OWNER_ROLES
     lead = gettext_lazy("Signed messages to your own systems whenever something happens in your workspace.")
     hides = ("workspace",)
 

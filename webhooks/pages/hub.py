@@ -12,8 +12,13 @@ from webhooks.pages.labels import concern_words
 from webhooks.services import LogFilters, State, needing_attention, read_log
 from webhooks.services.endpoints import MOST_ENDPOINTS
 from workspaces.subaccounts.models import Workspace
-from workspaces.subaccounts.pages.home import WorkspaceConcernSource
-from workspaces.subaccounts.pages.hub import HubContent, HubPanel, HubRow, opened_as_customer
+from workspaces.subaccounts.pages.registry import (
+    HubContent,
+    HubPanel,
+    HubRow,
+    WorkspaceConcernSource,
+    opened_as_customer,
+)
 from workspaces.subaccounts.services import tenant_of
 
 MOST_NAMED: Final = 3

@@ -26,7 +26,7 @@ from webhooks.services.queueing import end_waiting
 from webhooks.signing import SECRET_PREFIX
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import tenant_of
-from workspaces.subaccounts.services.locking import lock_workspace
+from workspaces.subaccounts.services.recording import lock_workspace
 
 # The limit of an agency's own endpoints, and of each workspace's.
 MOST_ENDPOINTS = 100

@@ -8,7 +8,7 @@ from config.db import CurrentTransaction
 from webhooks.models import Endpoint
 from webhooks.services.holding import release_of_workspace
 from workspaces.subaccounts.models import Workspace
-from workspaces.subaccounts.services.moving import MoveHandler
+from workspaces.subaccounts.services.workspaces import MoveHandler
 
 
 def _move_endpoints(workspace: Workspace, target: Agency, now: datetime, by: Actor) -> None:

@@ -14,8 +14,8 @@ from workspaces.automations.services.switching import DISABLED, ENABLED
 from workspaces.catalogue.services.choosing import has_services
 from workspaces.contacts.services.counting import has_contacts
 from workspaces.media.services import MediaUse, media_uses
-from workspaces.subaccounts.event_types import workspace_event_type
-from workspaces.subaccounts.pages.home import (
+from workspaces.subaccounts.events import workspace_event_type
+from workspaces.subaccounts.pages.registry import (
     SetUpSource,
     WorkspaceConcernSource,
     set_up_sources,

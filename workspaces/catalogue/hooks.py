@@ -8,7 +8,7 @@ from agency.services.activity import RecordedAction, recorded_actions
 from workspaces.catalogue import events
 from workspaces.catalogue.api.serializers import ProductSerializer, ServiceSerializer
 from workspaces.catalogue.services.recorded_fields import FIELDS as RECORDED_FIELDS
-from workspaces.subaccounts.event_types import workspace_event_type
+from workspaces.subaccounts.events import workspace_event_type
 
 ACTIONS = {
     "product.created": _("Product created"),

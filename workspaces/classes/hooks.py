@@ -13,7 +13,7 @@ from workspaces.classes.models import ClassSession
 from workspaces.classes.services.recorded_fields import FIELDS as RECORDED_FIELDS
 from workspaces.classes.services.seats import MERGE_HANDLER, REMOVAL_HANDLER
 from workspaces.contacts.services import contact_merge_handlers, contact_removal_handlers
-from workspaces.subaccounts.event_types import workspace_event_type
+from workspaces.subaccounts.events import workspace_event_type
 
 ACTIONS = {
     "staff.created": _("Staff member created"),

@@ -17,7 +17,7 @@ from workspaces.contacts.services import used_contacts
 from workspaces.contacts.services.imports.files import MOST_BYTES
 from workspaces.contacts.services.imports.retention import RULES
 from workspaces.contacts.services.recorded_fields import FIELDS as RECORDED_FIELDS
-from workspaces.subaccounts.event_types import workspace_event_type
+from workspaces.subaccounts.events import workspace_event_type
 from workspaces.subaccounts.services import UsageSource, usage_sources
 
 

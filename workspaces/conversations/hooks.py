@@ -30,7 +30,7 @@ from workspaces.conversations.services.recorded_fields import FIELDS as RECORDED
 from workspaces.conversations.services.retention import RULES
 from workspaces.conversations.services.team_inbox.changing import MEMBER_REMOVAL_HANDLER
 from workspaces.media.services import media_uses
-from workspaces.subaccounts.event_types import workspace_event_type
+from workspaces.subaccounts.events import workspace_event_type
 from workspaces.subaccounts.services import member_removal_handlers
 
 # The largest file that a network accepts, except documents, which can be larger and go through the API.

@@ -7,7 +7,7 @@ from django.db.models import QuerySet, Subquery
 from agency.models import Plan
 from config.api.filters import ChoiceFilter, DateTimeFilter, FilterSet, TextFilter, UUIDFilter
 from workspaces.subaccounts.models import Workspace
-from workspaces.subaccounts.models.workspaces import BusinessType, found_by
+from workspaces.subaccounts.models.workspaces import BusinessType, search_condition
 
 
 class SubAccountFilterSet(FilterSet):
@@ -31,7 +31,7 @@ class SubAccountFilterSet(FilterSet):
     )
 
     def matching(self, rows: "QuerySet[Any]", name: str, fragment: str) -> "QuerySet[Any]":
-        return rows.filter(found_by(fragment))
+        return rows.filter(search_condition(fragment))
 
     def on_plan(self, rows: "QuerySet[Any]", name: str, uuid: Any) -> "QuerySet[Any]":
         return rows.filter(plan_id=Subquery(Plan.objects.filter(uuid=uuid).values("id")[:1]))

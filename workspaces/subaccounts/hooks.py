@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import timedelta
+from typing import Final
 
 from django.contrib.auth.signals import user_logged_out
 from django.db.models import Q, QuerySet
@@ -43,7 +44,7 @@ from agency.pages.search import (
     support_panels,
     support_search_sources,
 )
-from agency.services.activity import RecordedAction, recorded_actions
+from agency.services.activity import LIMIT_FIELDS, RecordedAction, RecordedField, ValueFormat, recorded_actions
 from agency.services.bulk import bulk_actions
 from agency.services.exports import export_sources
 from agency.services.invitations import invitation_handlers
@@ -58,34 +59,68 @@ from workspaces.subaccounts.api.serializers import (
     SubAccountEventSerializer,
     SubscriptionChangedSerializer,
 )
-from workspaces.subaccounts.api.workspace.serializers import WorkspaceChannelSerializer
-from workspaces.subaccounts.console.bulk import ACTIONS as BULK_ACTIONS
-from workspaces.subaccounts.console.exports import SUB_ACCOUNTS
-from workspaces.subaccounts.dashboard.first_steps import broken_channels, channel_step
-from workspaces.subaccounts.event_types import workspace_event_type
+from workspaces.subaccounts.api.workspace import WorkspaceChannelSerializer
+from workspaces.subaccounts.console.bulk import BULK_ACTIONS, SUB_ACCOUNT_EXPORT
+from workspaces.subaccounts.dashboard.home import broken_channels, channel_step
+from workspaces.subaccounts.events import workspace_event_type
 from workspaces.subaccounts.models import Channel, Workspace
+from workspaces.subaccounts.models.workspaces import BusinessType
 from workspaces.subaccounts.pages.agency_access import leave_on_signing_out
-from workspaces.subaccounts.pages.charts import new_workspaces
-from workspaces.subaccounts.pages.finding import found_channels, found_workspaces
-from workspaces.subaccounts.pages.home import (
+from workspaces.subaccounts.pages.panels import (
+    HUB_CONCERNS,
+    HUB_PANELS,
+    SUPPORT_FIND_SOURCES,
+    SUPPORT_PANELS,
+    channel_results,
+    new_workspaces,
+    workspace_results,
+)
+from workspaces.subaccounts.pages.registry import (
     SetUpSource,
     WorkspaceConcernSource,
+    hub_concern_sources,
+    hub_panels,
     set_up_sources,
     workspace_concern_sources,
 )
-from workspaces.subaccounts.pages.hub import hub_concern_sources, hub_panels
-from workspaces.subaccounts.pages.hub_panels import CONCERNS as HUB_CONCERNS
-from workspaces.subaccounts.pages.hub_panels import PANELS as HUB_PANELS
-from workspaces.subaccounts.pages.support import PANELS as SUPPORT_PANELS
-from workspaces.subaccounts.pages.support import SOURCES as SUPPORT_FIND_SOURCES
 from workspaces.subaccounts.services import UsageSource, notifications, usage_sources
-from workspaces.subaccounts.services.people.member_invitations import MEMBERSHIP
-from workspaces.subaccounts.services.people.owners import OWNERSHIP
-from workspaces.subaccounts.services.people.signing_up import SIGN_UPS
-from workspaces.subaccounts.services.recorded_fields import FIELDS as RECORDED_FIELDS
-from workspaces.subaccounts.services.subscription.limit_checks import check_workspace_limits
-from workspaces.subaccounts.services.subscription.near_limits import sub_accounts_near_limits
-from workspaces.subaccounts.services.subscription.usage import used_channels, used_team_members
+from workspaces.subaccounts.services.limit_usage import (
+    check_workspace_limits,
+    sub_accounts_near_limits,
+    used_channels,
+    used_team_members,
+)
+from workspaces.subaccounts.services.members import MEMBERSHIP
+from workspaces.subaccounts.services.owners import OWNERSHIP
+from workspaces.subaccounts.services.signing_up import SIGN_UPS
+
+OWNER_EMAIL = (RecordedField("email", _("Owner's e-mail"), agency_only=True),)
+
+RECORDED_FIELDS: Final[dict[str, tuple[RecordedField, ...]]] = {
+    "workspace.changed": (
+        RecordedField("name", _("Name")),
+        RecordedField("business_type", _("Business type"), choices=BusinessType.choices),
+        RecordedField("timezone", _("Time zone")),
+        RecordedField("external_id", _("External ID"), agency_only=True),
+        RecordedField("metadata", _("Metadata"), hidden=True, agency_only=True),
+        RecordedField("currency", _("Currency")),
+        RecordedField("opening_hours", _("Opening hours")),
+        RecordedField("address", _("Address")),
+        RecordedField("phone", _("Phone number")),
+        RecordedField("email", _("E-mail")),
+        RecordedField("website", _("Website"), cut_at="?"),
+        RecordedField("booking_link", _("Booking link"), cut_at="?"),
+        RecordedField("review_link", _("Review link"), cut_at="?"),
+        RecordedField("menu_link", _("Link to the menu"), cut_at="?"),
+        RecordedField("two_factor_required", _("Two-factor is required"), ValueFormat.SWITCH),
+        RecordedField("first_steps_hidden", _("First steps hidden"), ValueFormat.SWITCH),
+    ),
+    "plan.assigned": (RecordedField("plan", _("Plan")), *LIMIT_FIELDS),
+    "addon.granted": LIMIT_FIELDS,
+    "addon.revoked": LIMIT_FIELDS,
+    "workspace.owner_replaced": OWNER_EMAIL,
+    "workspace.owner_handed_over": OWNER_EMAIL,
+}
 
 
 def _event(
@@ -255,8 +290,8 @@ chart_sources.add(
 )
 console_actions.add(ConsoleAction(url_name="console:sub-account-new", label=_("New sub-account"), order=10))
 search_sources.add(
-    SearchSource(name="workspaces", label=_("Sub-accounts"), order=10, find=found_workspaces),
-    SearchSource(name="channels", label=_("Channels"), order=20, find=found_channels),
+    SearchSource(name="workspaces", label=_("Sub-accounts"), order=10, find=workspace_results),
+    SearchSource(name="channels", label=_("Channels"), order=20, find=channel_results),
 )
 body_rules.add(BodyRule("/app/", signed_in=True))
 dashboard_menu.add(
@@ -293,7 +328,7 @@ state_checks.add(
 usage_sources.add(UsageSource("channels", used_channels), UsageSource("team", used_team_members))
 activity_targets.add(ActivityTarget("workspace", "console:sub-account"))
 bulk_actions.add(*BULK_ACTIONS)
-export_sources.add(SUB_ACCOUNTS)
+export_sources.add(SUB_ACCOUNT_EXPORT)
 support_panels.add(*SUPPORT_PANELS)
 support_search_sources.add(*SUPPORT_FIND_SOURCES)
 hub_panels.add(*HUB_PANELS)

@@ -57,7 +57,7 @@ HEADERS: Final = {"Auto-Submitted": "auto-generated"}
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A paragraph of an e-mail; with `is_link` it holds nothing but the link, and becomes a button."""
+    """A paragraph of an e-mail; with `validate_link` it holds nothing but the link, and becomes a button."""
 
     text: str
     is_link: bool = False

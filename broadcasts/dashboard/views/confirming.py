@@ -21,7 +21,7 @@ from broadcasts.models import Broadcast
 from broadcasts.services.errors import BroadcastChanged, MoveNotAllowed
 from broadcasts.services.moving import approve_broadcast, is_waiting_for_approval, schedule_broadcast
 from config.db import database_now
-from workspaces.subaccounts.dashboard.surface import DashboardForm
+from workspaces.subaccounts.dashboard.base import DashboardForm
 from workspaces.subaccounts.models import CHANNEL_NAMES
 
 

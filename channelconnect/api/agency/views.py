@@ -29,7 +29,7 @@ from channelconnect.services import (
 from channelconnect.services.sessions.creation import SubAccountSuspended
 from config.api.operations import list_response, object_response, operation
 from config.db import database_now
-from workspaces.subaccounts.api.agency.views import SubAccountPartViewSet
+from workspaces.subaccounts.api.nested import NestedSubAccountViewSet
 
 LIST_LENGTH = 100
 
@@ -57,7 +57,7 @@ class ConnectSettingsViewSet(AgencyViewSet):
         return self.answer(ConnectSettingsSerializer(saved))
 
 
-class ConnectionViewSet(SubAccountPartViewSet):
+class ConnectionViewSet(NestedSubAccountViewSet):
     """Channel connections of a sub-account."""
 
     lookup_url_kwarg = "connection"

@@ -14,7 +14,7 @@ from channelconnect.api.workspace.serializers import (
 from channelconnect.filters import MessageTemplateFilterSet
 from channelconnect.services.templates import request_sync, shown_templates
 from config.api.operations import object_response, operation, page_response
-from workspaces.subaccounts.api.workspace.surface import WorkspaceViewSet
+from workspaces.subaccounts.api.surface import WorkspaceViewSet
 
 
 class MessageTemplateViewSet(WorkspaceViewSet):

@@ -30,7 +30,7 @@ from channelconnect.services import (
 from config.db import database_now
 from workspaces.subaccounts.models import Channel, Workspace
 from workspaces.subaccounts.services import WorkspaceNotFound
-from workspaces.subaccounts.services.listing import rows_of
+from workspaces.subaccounts.services.listing import sub_account_rows
 
 START = "console:channel-connect-start"
 MOST_HITS = 20
@@ -87,7 +87,7 @@ class ChooseSubAccount(ConsoleView):
         if search:
             found = found.none() if "\0" in search else found.matching(search)
         total = found.count()
-        rows = rows_of(
+        rows = sub_account_rows(
             self.agency, found, columns=COLUMNS, offset=0, limit=MOST_HITS, total=total, is_search=bool(search)
         )
         crumbs = [breadcrumb(TITLE, NAV)]

@@ -14,7 +14,7 @@ from channelconnect.services.settings import require_connect
 from config.errors import Conflict, InvalidInput
 from workspaces.subaccounts.models import Channel, Workspace
 from workspaces.subaccounts.services import ChannelNotFound, WorkspaceNotFound
-from workspaces.subaccounts.services.locking import lock_workspace
+from workspaces.subaccounts.services.recording import lock_workspace
 
 LIFETIME = timedelta(minutes=30)
 

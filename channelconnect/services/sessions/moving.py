@@ -7,7 +7,7 @@ from agency.models import Agency
 from channelconnect.models import ConnectSession
 from channelconnect.services.sessions.ending import cancel_session
 from workspaces.subaccounts.models import Workspace
-from workspaces.subaccounts.services.moving import MoveHandler
+from workspaces.subaccounts.services.workspaces import MoveHandler
 
 
 def _cancel_open(workspace: Workspace, target: Agency, now: datetime, by: Actor) -> None:

@@ -19,10 +19,10 @@ from workspaces.subaccounts.models import Channel
 from workspaces.subaccounts.services import (
     AccountConnectedElsewhere,
     LimitReached,
+    check_channel_limit,
     connect_channel,
     lock_workspace,
     reconnect_channel,
-    require_channel_room,
 )
 
 
@@ -59,7 +59,7 @@ def _holder(session: ConnectSession, account: Account) -> Channel | None:
 def _check_room(session: ConnectSession) -> None:
     session.workspace.refresh_from_db()
     with _as_refusal():
-        require_channel_room(workspace=session.workspace, platform=session.platform)
+        check_channel_limit(workspace=session.workspace, platform=session.platform)
 
 
 @contextmanager

@@ -63,7 +63,7 @@ from workspaces.subaccounts.services import (
     suspend_workspace,
     tenant_of,
 )
-from workspaces.subaccounts.services.people.signing_up import NewBusiness, request_sign_up
+from workspaces.subaccounts.services.signing_up import NewBusiness, request_sign_up
 
 ENDLESS = "W" * 120
 RIGHT_TO_LEFT = ("صالون الزاوية للتجميل والعناية بالشعر " * 4)[:119].strip()

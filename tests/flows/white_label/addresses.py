@@ -22,7 +22,7 @@ from tests.packs.console import test_access as packs
 from tests.tenants import Tenant
 from tests.webhooks.console import test_access as webhooks
 from tests.workspaces.subaccounts.dashboard import pages as dashboard
-from workspaces.subaccounts.services.people.signing_up import NewBusiness, request_sign_up
+from workspaces.subaccounts.services.signing_up import NewBusiness, request_sign_up
 
 # Everything that is mounted under a name of its own. The admin is not there on an agency's host.
 NAMESPACES = {

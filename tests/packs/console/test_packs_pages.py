@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from agency.models import ActivityEntry
 from packs.models import Pack
-from packs.services import platform_is_replaced
+from packs.services import is_replacement_in_effect
 from tests import furnished
 from tests.agency.console.browsers import flashes, text
 from tests.factories import ChannelFactory
@@ -180,12 +180,12 @@ def test_the_switch_shows_its_effect(a: Tenant, packs: PackClient, admin: Client
     pack = packs.with_entries(BOOKING)
     assert "then the service's own (8)" in text(admin.get("/console/packs"))
     assert "Still shown." in text(post(admin, "/visibility", replace_platform="on"))
-    assert not platform_is_replaced(a.agency.pk)
+    assert not is_replacement_in_effect(a.agency.pk)
     packs.change(pack, status="published")
     assert "Hidden. Customers see your 1 published pack and nothing else." in text(admin.get("/console/packs"))
-    assert platform_is_replaced(a.agency.pk)
+    assert is_replacement_in_effect(a.agency.pk)
     post(admin, "/visibility", replace_platform="nonsense")
-    assert platform_is_replaced(a.agency.pk)
+    assert is_replacement_in_effect(a.agency.pk)
     assert "then the service's own (8)" in text(post(admin, "/visibility", replace_platform="off"))
 
 

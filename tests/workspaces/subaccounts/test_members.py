@@ -24,23 +24,23 @@ from tests.parallel import at_once
 from tests.tenants import Tenant
 from tests.workspaces.conversations.facts import a_conversation
 from workspaces.conversations.services import change_conversation
-from workspaces.subaccounts.dashboard.current_workspace import workspaces_of
+from workspaces.subaccounts.dashboard.base import workspaces_of
 from workspaces.subaccounts.models import Workspace, WorkspaceMember
 from workspaces.subaccounts.services import (
     AlreadyInTheWorkspace,
     LimitReached,
     assign_plan,
     change_owner,
-    hand_over_ownership,
+    count_usage,
     invite_workspace_member,
     leave_workspace,
     owner_state,
     people_of,
     remove_workspace_member,
-    send_member_invitation_again,
-    usage,
+    resend_member_invitation,
+    transfer_ownership,
 )
-from workspaces.subaccounts.services.people.owners import NotTheOwner
+from workspaces.subaccounts.services.owners import NotTheOwner
 
 a, b = furnished.a_with_customer, furnished.b_with_customer
 
@@ -100,10 +100,10 @@ def test_an_invitation_is_good_for_seven_days_and_another_seven_when_sent_again(
     with time_machine.travel(now() + timedelta(days=7, seconds=1), tick=False):
         with pytest.raises(InvitationEnded):
             accept(asked, nora)
-        send_member_invitation_again(workspace=a.workspace, invitation=asked, now=now(), by=SYSTEM)
+        resend_member_invitation(workspace=a.workspace, invitation=asked, now=now(), by=SYSTEM)
         accept(asked, nora)
     with pytest.raises(InvitationNotFound):
-        send_member_invitation_again(workspace=a.workspace, invitation=asked, now=now(), by=SYSTEM)
+        resend_member_invitation(workspace=a.workspace, invitation=asked, now=now(), by=SYSTEM)
 
 
 def test_neither_the_owner_nor_a_member_nor_who_is_invited_is_invited_again(a: Tenant) -> None:
@@ -119,17 +119,17 @@ def test_neither_the_owner_nor_a_member_nor_who_is_invited_is_invited_again(a: T
 def test_seats_are_those_of_the_owner_the_members_and_open_invitations(a: Tenant) -> None:
     limited(a.workspace, 3)
     WorkspaceMemberFactory.create(workspace=a.workspace)
-    assert usage(a.workspace)["team_members"] == 2
+    assert count_usage(a.workspace)["team_members"] == 2
     third = invite(a.workspace, "third@example.com")
-    assert usage(a.workspace)["team_members"] == 3
+    assert count_usage(a.workspace)["team_members"] == 3
     with pytest.raises(LimitReached) as refusal:
         invite(a.workspace, "fourth@example.com")
     assert refusal.value.message == "The plan of this sub-account allows 3 team members."
     with time_machine.travel(now() + timedelta(days=8), tick=False):
-        assert usage(a.workspace)["team_members"] == 2
+        assert count_usage(a.workspace)["team_members"] == 2
         invite(a.workspace, "fourth@example.com")
         with pytest.raises(LimitReached):
-            send_member_invitation_again(workspace=a.workspace, invitation=third, now=now(), by=SYSTEM)
+            resend_member_invitation(workspace=a.workspace, invitation=third, now=now(), by=SYSTEM)
 
 
 def test_a_plan_that_allows_less_by_now_lets_nobody_more_in(a: Tenant) -> None:
@@ -204,14 +204,14 @@ def test_members_go_on_working_when_the_owner_has_left(a: Tenant) -> None:
 
 def test_handing_over_changes_places_and_leaves_one_owner(a: Tenant) -> None:
     member, owner = WorkspaceMemberFactory.create(workspace=a.workspace), a.workspace.owner
-    workspace = hand_over_ownership(member=member, now=now(), by=by_user(owner))
+    workspace = transfer_ownership(member=member, now=now(), by=by_user(owner))
     assert (workspace.owner, workspace.owner_email) == (member.user, member.user.email)
     assert [one.user for one in workspace.members.all()] == [owner]
     assert Workspace.objects.matching(member.user.email).get() == workspace
     entry = ActivityEntry.objects.get(action="workspace.owner_handed_over")
     assert entry.changes == {"email": [owner.email, member.user.email]}
     with pytest.raises(NotTheOwner):
-        hand_over_ownership(member=workspace.members.get(), now=now(), by=by_user(owner))
+        transfer_ownership(member=workspace.members.get(), now=now(), by=by_user(owner))
 
 
 def test_an_agency_that_names_a_member_as_owner_leaves_them_in_one_place(a: Tenant) -> None:

@@ -4,12 +4,7 @@ from typing import Any
 
 import pytest
 
-from workspaces.subaccounts.services.settings.opening_hours import (
-    OpeningHoursRefused,
-    checked_hours,
-    hours_as_text,
-    read_day,
-)
+from workspaces.subaccounts.services.settings import OpeningHoursRefused, checked_hours, hours_as_text, read_day
 
 WORK = [["09:00", "17:00"]]
 

@@ -26,8 +26,8 @@ from workspaces.subaccounts.services import (
     OwnerHasPassword,
     change_owner,
     create_workspace,
-    invite_owner_again,
     replace_owner,
+    resend_owner_invitation,
 )
 
 a, b = furnished.a_with_customer, furnished.b_with_customer
@@ -121,7 +121,7 @@ def test_an_owner_leaves_and_is_asked_again(a: Tenant, owner: Client) -> None:
     assert flashes(browser.post(f"/app/leave/{workspace.uuid}", follow=True)) == [f"You have left {workspace.name}."]
     assert "You own no workspace" in text(browser.get("/app/channels"))
     assert "Has declined or left it" in page_of(a, workspace, owner)
-    invite_owner_again(workspace=workspace, now=now(), by=SYSTEM)
+    resend_owner_invitation(workspace=workspace, now=now(), by=SYSTEM)
     answer(browser, Invitation.objects.get(), "accept")
     assert browser.get("/app/channels").status_code == 200
 
@@ -147,7 +147,7 @@ def test_an_agency_cannot_tell_who_is_known_elsewhere(a: Tenant, ada: User, owne
     pages, logs = [], []
     for email in (ada.email, "new@example.com"):
         workspace = new_one(a, email)
-        invite_owner_again(workspace=workspace, now=now(), by=SYSTEM)
+        resend_owner_invitation(workspace=workspace, now=now(), by=SYSTEM)
         card = a.api.get(f"/workspaces/{workspace.uuid}").content.decode()
         shown = page_of(a, workspace, owner) + card
         pages.append(shown.replace(email, "X").replace(str(workspace.uuid), "ID"))
@@ -163,24 +163,24 @@ def test_an_owner_is_invited_again_until_the_password_is_set(a: Tenant, owner: C
     assert "Has not accepted it yet" in page_of(a, workspace, owner)
     done = owner.post(f"/console/sub-accounts/{workspace.uuid}/owner/invite", follow=True)
     assert flashes(done) == [f"The owner of {workspace.name} is invited again."]
-    assert invite_owner_again(workspace=workspace, now=now(), by=SYSTEM) == workspace
+    assert resend_owner_invitation(workspace=workspace, now=now(), by=SYSTEM) == workspace
     assert [mail.kind for mail in Mail.objects.all()] == ["owner_invitation"] * 2
     assert ActivityEntry.objects.filter(action="workspace.owner_invited").count() == 2
     workspace.owner.set_password(PASSWORD)
     workspace.owner.save()
     with pytest.raises(OwnerHasPassword):
-        invite_owner_again(workspace=workspace, now=now(), by=SYSTEM)
+        resend_owner_invitation(workspace=workspace, now=now(), by=SYSTEM)
     refused = owner.post(f"/console/sub-accounts/{workspace.uuid}/owner/invite", follow=True)
     assert flashes(refused) == ["The owner of this sub-account has set a password already."]
 
 
 def test_whoever_is_asked_first_is_asked_again_whatever_they_have(a: Tenant, ada: User) -> None:
     workspace = new_one(a)
-    invite_owner_again(workspace=workspace, now=now(), by=SYSTEM)
+    resend_owner_invitation(workspace=workspace, now=now(), by=SYSTEM)
     assert Mail.objects.filter(kind="ownership_invitation").count() == 2
     answer(a_browser(ada), Invitation.objects.get(), "accept")
     with pytest.raises(OwnerHasPassword):
-        invite_owner_again(workspace=workspace, now=now(), by=SYSTEM)
+        resend_owner_invitation(workspace=workspace, now=now(), by=SYSTEM)
 
 
 def test_another_owner_is_asked_or_invited_like_the_first(a: Tenant, ada: User, mailoutbox: list[Any]) -> None:

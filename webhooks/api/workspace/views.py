@@ -21,7 +21,7 @@ from webhooks.api.workspace.serializers import (
     WorkspaceWebhookWithSecretSerializer,
 )
 from webhooks.filters import WorkspaceDeliveryFilterSet
-from workspaces.subaccounts.api.workspace.surface import WorkspaceViewSet
+from workspaces.subaccounts.api.surface import WorkspaceViewSet
 from workspaces.subaccounts.services import tenant_of
 
 SHAPES = Shapes(

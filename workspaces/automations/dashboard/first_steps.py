@@ -10,7 +10,7 @@ from workspaces.automations.flows.settings import settings_used
 from workspaces.automations.models import Automation
 from workspaces.automations.services import capabilities_of, reasons_not_ready
 from workspaces.subaccounts.models import Workspace
-from workspaces.subaccounts.pages.home import SetUpStep
+from workspaces.subaccounts.pages.registry import SetUpStep
 from workspaces.subaccounts.services import settings_in_texts
 
 # At most this many automations of a workspace are read, beginning with those that are on and the newest.

@@ -7,7 +7,7 @@ from agency.pages.registry import StrOrPromise
 from agency.pages.views import FormOf
 from workspaces.catalogue.models.services import PRICE_DECIMALS
 from workspaces.catalogue.services.prices import price_decimals
-from workspaces.subaccounts.dashboard.surface import DashboardForm
+from workspaces.subaccounts.dashboard.base import DashboardForm
 from workspaces.subaccounts.models import Workspace
 
 Link = tuple[StrOrPromise, str]

@@ -6,7 +6,7 @@ from typing import Any
 
 from workspaces.catalogue import events
 from workspaces.catalogue.models import Product
-from workspaces.subaccounts.event_types import differences
+from workspaces.subaccounts.events import differences
 from workspaces.subaccounts.services import record_workspace_event
 
 Changes = dict[str, dict[str, Any]]

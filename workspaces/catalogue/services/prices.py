@@ -5,7 +5,7 @@ from decimal import Decimal
 from config.errors import InvalidInput
 from workspaces.catalogue.models.services import PRICE_DECIMALS
 from workspaces.subaccounts.models import Workspace
-from workspaces.subaccounts.services.settings.currencies import decimals_of
+from workspaces.subaccounts.services.settings import decimals_of
 
 
 class PriceRefused(InvalidInput):

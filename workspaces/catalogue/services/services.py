@@ -18,7 +18,7 @@ from workspaces.catalogue.services.categories import hold_category
 from workspaces.catalogue.services.names import require_room_for_one, save_named
 from workspaces.catalogue.services.prices import check_price
 from workspaces.catalogue.services.recording import record_catalogue_activity
-from workspaces.subaccounts.event_types import differences
+from workspaces.subaccounts.events import differences
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import record_workspace_event
 

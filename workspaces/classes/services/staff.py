@@ -12,7 +12,7 @@ from workspaces.catalogue.services import require_room_for_one, save_named
 from workspaces.classes import events
 from workspaces.classes.models import ClassSession, Staff
 from workspaces.classes.services.recording import record_staff_activity
-from workspaces.subaccounts.event_types import differences
+from workspaces.subaccounts.events import differences
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import record_workspace_event
 

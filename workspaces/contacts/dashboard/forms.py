@@ -16,7 +16,7 @@ from workspaces.contacts.services import ContactValues, countries
 from workspaces.contacts.services.imports.columns import ATTRIBUTE, TARGETS
 from workspaces.contacts.services.imports.files import MOST_BYTES
 from workspaces.subaccounts.models import CHANNEL_NAMES
-from workspaces.subaccounts.pages.business import zone_choices
+from workspaces.subaccounts.pages.business import timezone_choices
 
 LONGEST_TAGS = MOST_TAGS * (LONGEST_TAG + 2)
 LONGEST_ATTRIBUTES = 30_000
@@ -105,7 +105,7 @@ class ContactForm(forms.Form):
         initial = {name: getattr(contact, name) for name in self.base_fields} if contact else {}
         super().__init__(data, initial=initial)
         self.fields["country"].choices = [NOT_SET, *country_choices()]  # type: ignore[attr-defined]
-        self.fields["timezone"].choices = [NOT_SET, *zone_choices()]  # type: ignore[attr-defined]
+        self.fields["timezone"].choices = [NOT_SET, *timezone_choices()]  # type: ignore[attr-defined]
 
     def values(self) -> ContactValues:
         """Return the values for the service. For an existing contact, return only the changed ones."""
@@ -136,7 +136,7 @@ class SegmentForm(forms.Form):
         shown = {f"filter_{name}": self._shown(name, value) for name, value in self.kept.items()}
         super().__init__(data, initial={"name": segment.name, **shown} if segment else {})
         self.fields["filter_country"].choices = [ANY, *country_choices()]  # type: ignore[attr-defined]
-        self.fields["filter_timezone"].choices = [ANY, *zone_choices()]  # type: ignore[attr-defined]
+        self.fields["filter_timezone"].choices = [ANY, *timezone_choices()]  # type: ignore[attr-defined]
 
     def _shown(self, name: str, value: Any) -> Any:
         if not name.startswith("created_"):

@@ -19,7 +19,7 @@ from workspaces.contacts.services.fields.columns import ContactValues, apply_val
 from workspaces.contacts.services.locking import lock_what_hangs_on
 from workspaces.contacts.services.opt_outs import opt_out_events, write_opt_out
 from workspaces.subaccounts.models import Workspace
-from workspaces.subaccounts.services import lock_workspace, record_workspace_activity, require_room
+from workspaces.subaccounts.services import check_limit, lock_workspace, record_workspace_activity
 
 Source = Contact.OptOutSource
 # A contact that a person enters needs at least one of these.
@@ -62,7 +62,7 @@ def create_contact(
         raise NobodyInParticular
     write_opt_out(contact, checked.get("opted_out", False), source=source, now=now)
     locked = lock_workspace(workspace)
-    require_room(workspace=locked, name="contacts", used=count_contacts(locked))
+    check_limit(workspace=locked, name="contacts", used=count_contacts(locked))
     save_contact(contact, force_insert=True)
     record(workspace, [(events.CONTACT_CREATED, {"contact": contact})], now=now)
     return contact

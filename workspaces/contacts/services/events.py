@@ -9,7 +9,7 @@ from workspaces.contacts import events
 from workspaces.contacts.models import Contact
 from workspaces.contacts.services.fields.columns import ContactColumns
 from workspaces.contacts.services.fields.tags import added_tags
-from workspaces.subaccounts.event_types import differences
+from workspaces.subaccounts.events import differences
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import tenant_of
 

@@ -19,7 +19,7 @@ from workspaces.contacts.models.segments import LONGEST_SEGMENT_NAME, MOST_SEGME
 from workspaces.contacts.services.conditions import checked_filter, condition_of
 from workspaces.contacts.services.errors import SegmentNotFound
 from workspaces.contacts.services.fields.values import checked_text
-from workspaces.subaccounts.event_types import differences
+from workspaces.subaccounts.events import differences
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import lock_workspace, record_workspace_activity, record_workspace_event
 

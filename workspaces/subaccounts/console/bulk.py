@@ -1,16 +1,23 @@
-"""Bulk actions of agency staff on sub-accounts: the API's actions for one sub-account, and a message to the owner."""
+"""Bulk actions of agency staff on selected sub-accounts, and the export of sub-accounts to a file."""
 
+from collections.abc import Collection, Mapping
+from datetime import datetime
 from typing import Any, Final
 
 from django import forms
+from django.db.models import Q, QuerySet
+from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from agency.models import Addon, Agency, Plan
 from agency.pages.forms import ConfirmationForm, MultilineField, ReasonForm
 from agency.services import AddonNotFound, PlanNotFound
-from agency.services.bulk import BulkAction, BulkCall, BulkTargets
-from workspaces.subaccounts.console import chosen
+from agency.services.bulk import BulkAction, BulkCall, BulkTargets, IdBatch, Selection, TargetLabel
+from agency.services.exports import ExportSource, RowBatch
+from config.api.requests import NothingMatches, QueryParameters
+from config.errors import InvalidInput
 from workspaces.subaccounts.console.forms import AddonForm, PlanForm
+from workspaces.subaccounts.filters import SubAccountFilterSet
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import (
     AddonNotHeld,
@@ -21,16 +28,67 @@ from workspaces.subaccounts.services import (
     revoke_addon,
     suspend_workspace,
 )
-from workspaces.subaccounts.services.owner_messages import LONGEST_MESSAGE, write_to_owner
+from workspaces.subaccounts.services.notifications import LONGEST_MESSAGE, send_owner_message
 
-TARGETS: Final = BulkTargets(
+
+def filter_by_query(query: str, rows: "QuerySet[Any]") -> "QuerySet[Any]":
+    """Apply the filters of the list's query string. A value that no sub-account can have matches no row."""
+    try:
+        return SubAccountFilterSet.apply(QueryParameters(query), rows)
+    except (NothingMatches, InvalidInput):
+        return rows.none()
+
+
+def selected_sub_accounts(selection: Selection) -> "QuerySet[Workspace]":
+    """Give the chosen sub-accounts of the agency, without those created after the choice."""
+    own = Workspace.objects.of(selection.agency).filter(created_at__lte=selection.until)
+    found: QuerySet[Workspace] = (
+        filter_by_query(selection.query, own) if selection.picked is None else own.filter(uuid__in=selection.picked)
+    )
+    return found
+
+
+def next_rows(selection: Selection, cursor: Any, size: int) -> "QuerySet[Workspace]":
+    """Give the next chosen rows, newest first. The list's own index serves this order."""
+    rows = selected_sub_accounts(selection)
+    if cursor:
+        at, pk = datetime.fromisoformat(cursor[0]), cursor[1]
+        rows = rows.filter(Q(created_at__lt=at) | Q(pk__lt=pk), created_at__lte=at)
+    return rows.order_by("-created_at", "-id")[:size]
+
+
+def cursor_after(found: list[tuple[datetime, int]], size: int) -> Any:
+    """Give the cursor of the next batch; None if this batch was not full."""
+    return None if len(found) < size else [found[-1][0].isoformat(), found[-1][1]]
+
+
+def count_selected(selection: Selection) -> int:
+    return selected_sub_accounts(selection).count()
+
+
+def next_batch(selection: Selection, cursor: Any, size: int) -> IdBatch:
+    """Give the next batch of ids. Sub-accounts picked by hand come in one batch, in the order of their list."""
+    if selection.picked is not None:
+        places = {uuid: place for place, uuid in enumerate(selection.picked)}
+        picked = sorted(selected_sub_accounts(selection).values_list("uuid", "pk"), key=lambda row: places[row[0]])
+        return IdBatch([pk for _, pk in picked], None)
+    found = list(next_rows(selection, cursor, size).values_list("created_at", "pk"))
+    return IdBatch([pk for _, pk in found], cursor_after(found, size))
+
+
+def target_labels(agency: Agency, ids: Collection[int]) -> Mapping[int, TargetLabel]:
+    rows = Workspace.objects.of(agency).filter(pk__in=ids).values_list("pk", "name", "uuid")
+    return {pk: TargetLabel(name, reverse("console:sub-account", args=[uuid])) for pk, name, uuid in rows}
+
+
+BULK_TARGETS: Final = BulkTargets(
     name="sub-accounts",
     label=_("Sub-accounts"),
     url_name="console:sub-accounts",
     most=100_000,
-    count=chosen.count,
-    walk=chosen.walk,
-    shown=chosen.shown,
+    count=count_selected,
+    walk=next_batch,
+    shown=target_labels,
 )
 
 
@@ -99,7 +157,7 @@ def _revoke_addon(call: BulkCall) -> bool:
 
 
 def _write(call: BulkCall) -> bool:
-    write_to_owner(workspace=_workspace(call), text=call.parameters["text"], by=call.by)
+    send_owner_message(workspace=_workspace(call), text=call.parameters["text"], by=call.by)
     return True
 
 
@@ -120,10 +178,10 @@ def _addon_of(form: forms.Form) -> dict[str, Any]:
     return {"addon": str(form.cleaned_data["addon"].uuid)}
 
 
-ACTIONS: Final = (
+BULK_ACTIONS: Final = (
     BulkAction(
         name="sub_accounts.suspend",
-        targets=TARGETS,
+        targets=BULK_TARGETS,
         label=_("Suspend"),
         text=_("Their API keys stop working at once. Nothing is deleted, and you can restore them at any time."),
         apply=_suspend,
@@ -133,7 +191,7 @@ ACTIONS: Final = (
     ),
     BulkAction(
         name="sub_accounts.restore",
-        targets=TARGETS,
+        targets=BULK_TARGETS,
         label=_("Restore"),
         text=_("Their API keys and dashboards work again at once."),
         apply=_restore,
@@ -141,7 +199,7 @@ ACTIONS: Final = (
     ),
     BulkAction(
         name="sub_accounts.assign_plan",
-        targets=TARGETS,
+        targets=BULK_TARGETS,
         label=_("Assign a plan"),
         text=_("The plan's limits are copied onto each. What is in use beyond them stays, but nothing can be added."),
         apply=_assign_plan,
@@ -150,7 +208,7 @@ ACTIONS: Final = (
     ),
     BulkAction(
         name="sub_accounts.grant_addon",
-        targets=TARGETS,
+        targets=BULK_TARGETS,
         label=_("Grant an add-on"),
         text=_("The add-on's limits are added to those of each plan."),
         apply=_grant_addon,
@@ -159,7 +217,7 @@ ACTIONS: Final = (
     ),
     BulkAction(
         name="sub_accounts.revoke_addon",
-        targets=TARGETS,
+        targets=BULK_TARGETS,
         label=_("Revoke an add-on"),
         text=_("Its limits are taken away at once. What is in use beyond them stays, but nothing can be added."),
         apply=_revoke_addon,
@@ -169,11 +227,45 @@ ACTIONS: Final = (
     ),
     BulkAction(
         name="sub_accounts.write",
-        targets=TARGETS,
+        targets=BULK_TARGETS,
         label=_("Write to the owners"),
         text=_("Each owner gets one e-mail for each of their sub-accounts that is chosen."),
         apply=_write,
         make_form=lambda _agency, data: MessageForm(data),
         parameters_of=lambda form: {"text": form.cleaned_data["text"]},
     ),
+)
+
+
+# The columns of the export are named like the fields of the API's answers.
+
+EXPORT_COLUMNS: Final = (
+    "uuid",
+    "name",
+    "status",
+    "plan",
+    "owner_name",
+    "owner_email",
+    "business_type",
+    "timezone",
+    "external_id",
+    "created_at",
+    "suspended_at",
+)
+
+
+def _read_batch(selection: Selection, cursor: Any, size: int) -> RowBatch:
+    own = [column for column in EXPORT_COLUMNS if column != "plan"]
+    rows = list(next_rows(selection, cursor, size).values(*own, "plan__name", "pk"))
+    after = cursor_after([(row["created_at"], row["pk"]) for row in rows], size)
+    return RowBatch([{**row, "plan": row["plan__name"]} for row in rows], after)
+
+
+SUB_ACCOUNT_EXPORT: Final = ExportSource(
+    name="sub-accounts",
+    label=_("Sub-accounts"),
+    url_name="console:sub-accounts",
+    columns=EXPORT_COLUMNS,
+    read=_read_batch,
+    count=count_selected,
 )

@@ -11,14 +11,14 @@ from agency.models import Addon, Plan
 from agency.pages.forms import EmailField, LineField, LongSelect, NameField
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.models.workspaces import LONGEST_EXTERNAL_ID
-from workspaces.subaccounts.pages.business import BUSINESS_TYPES, zone_choices
+from workspaces.subaccounts.pages.business import BUSINESS_TYPES, timezone_choices
 
 if TYPE_CHECKING:
     _ModelChoiceField = forms.ModelChoiceField[Plan]
 else:
     _ModelChoiceField = forms.ModelChoiceField
 
-OFF = {"autocomplete": "off"}
+AUTOCOMPLETE_OFF = {"autocomplete": "off"}
 
 
 class SubAccountForm(forms.Form):
@@ -30,7 +30,7 @@ class SubAccountForm(forms.Form):
         label=_("External ID"),
         required=False,
         max_length=LONGEST_EXTERNAL_ID,
-        widget=forms.TextInput(attrs=OFF | {"spellcheck": "false"}),
+        widget=forms.TextInput(attrs=AUTOCOMPLETE_OFF | {"spellcheck": "false"}),
         help_text=_("Your own id of it, such as the number in your CRM."),
     )
 
@@ -38,7 +38,7 @@ class SubAccountForm(forms.Form):
         """`zone` is the present time zone. It stays a choice even if the list of choices lacks it."""
         super().__init__(*args, **options)
         odd = [] if zone == "UTC" or "/" in zone else [(zone, zone)]
-        choices = [*odd, *zone_choices()]
+        choices = [*odd, *timezone_choices()]
         self.fields["timezone"] = forms.ChoiceField(label=_("Time zone"), choices=choices, widget=LongSelect)
         self.order_fields(["name", "business_type", "timezone", "external_id"])
 
@@ -54,7 +54,7 @@ class PlanChoiceField(_ModelChoiceField):
 
 
 class NewSubAccountForm(SubAccountForm):
-    owner_name = LineField(label=_("Owner's name"), max_length=120, widget=forms.TextInput(attrs=OFF))
+    owner_name = LineField(label=_("Owner's name"), max_length=120, widget=forms.TextInput(attrs=AUTOCOMPLETE_OFF))
     owner_email = EmailField(
         label=_("Owner's e-mail"),
         help_text=_("They get an e-mail with a link, and own the sub-account once they have accepted it."),
@@ -75,7 +75,7 @@ class NewSubAccountForm(SubAccountForm):
 
 
 class OwnerForm(forms.Form):
-    name = LineField(label=_("Name"), max_length=120, widget=forms.TextInput(attrs=OFF))
+    name = LineField(label=_("Name"), max_length=120, widget=forms.TextInput(attrs=AUTOCOMPLETE_OFF))
     email = EmailField(help_text=_("Who has no password yet is sent a link to set one."))
 
 
@@ -95,7 +95,7 @@ class AddonForm(forms.Form):
         )
 
 
-def initial_of(workspace: Workspace) -> dict[str, Any]:
+def initial_values(workspace: Workspace) -> dict[str, Any]:
     return {
         "name": workspace.name,
         "business_type": workspace.business_type or "",

@@ -1,9 +1,7 @@
 """A sub-account and what it owns."""
 
 from workspaces.subaccounts.models.channels import CHANNEL_NAMES, Channel
-from workspaces.subaccounts.models.keys import WorkspaceKey
-from workspaces.subaccounts.models.members import WorkspaceMember
-from workspaces.subaccounts.models.workspaces import HeldAddon, Workspace
+from workspaces.subaccounts.models.workspaces import HeldAddon, Workspace, WorkspaceKey, WorkspaceMember
 
 __all__ = [
     "CHANNEL_NAMES",

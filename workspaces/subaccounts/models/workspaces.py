@@ -1,4 +1,4 @@
-"""A customer's workspace, which an agency calls a sub-account."""
+"""A customer's workspace, which an agency calls a sub-account: its add-ons, its members and its API keys."""
 
 import re
 import uuid
@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from django.conf import settings
 from django.db import models
 from django.db.models import CharField, Lookup, Q, Value
+from django.utils import timezone
 from django.utils.timezone import now
 from django.utils.translation import gettext_lazy as _
 
 from agency.models import Addon, Agency, Plan, User
+from agency.models.agencies import EXPIRES, APIKey
 from config.db import like_pattern, name_key
 
 if TYPE_CHECKING:
@@ -36,7 +38,7 @@ MOST_CHANNELS = 1_000
 LONGEST_EXTERNAL_ID = 200
 LONGEST_OWNER_KEY = 1_000
 # The beginning of a uuid in a search: at least eight digits, because fewer may also be a word or a number.
-BEGINNING_OF_UUID = re.compile(r"[0-9a-f]{8}[0-9a-f-]{0,28}")
+UUID_PREFIX = re.compile(r"[0-9a-f]{8}[0-9a-f-]{0,28}")
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 
@@ -56,23 +58,23 @@ def owner_key(name: str, email: str) -> str:
     return f"{name_key(name)}\n{name_key(email)}"
 
 
-def uuids_beginning(fragment: str) -> tuple[uuid.UUID, uuid.UUID] | None:
+def uuid_prefix_range(fragment: str) -> tuple[uuid.UUID, uuid.UUID] | None:
     """Give the first and the last uuid that begin with the fragment, in any case; None if no uuid can."""
     text = fragment.strip().lower()
     digits = text.replace("-", "")
-    if not BEGINNING_OF_UUID.fullmatch(text) or len(digits) > 32:
+    if not UUID_PREFIX.fullmatch(text) or len(digits) > 32:
         return None
     first, last = uuid.UUID(digits.ljust(32, "0")), uuid.UUID(digits.ljust(32, "f"))
     return (first, last) if str(first).startswith(text) else None
 
 
-def found_by(fragment: str) -> Q:
+def search_condition(fragment: str) -> Q:
     """Give the condition of a search: the name, the owner's name or the owner's e-mail contains the fragment.
 
     Case and Unicode form do not matter. At least eight digits also match uuids that begin with them, and a complete
     external id matches its sub-account.
     """
-    pattern, uuids = like_pattern(name_key(fragment)), uuids_beginning(fragment)
+    pattern, uuids = like_pattern(name_key(fragment)), uuid_prefix_range(fragment)
     found = Q(name_key__like=pattern) | Q(owner_key__like=pattern) | Q(external_id=fragment.strip())
     return found | Q(uuid__range=uuids) if uuids else found
 
@@ -93,7 +95,7 @@ class WorkspaceQuerySet(models.QuerySet["Workspace"]):
 
     def matching(self, fragment: str) -> Self:
         """Keep the workspaces that a search for the fragment finds."""
-        return self.filter(found_by(fragment))
+        return self.filter(search_condition(fragment))
 
     def newest_first(self) -> Self:
         return self.order_by("-created_at", "-id")
@@ -223,3 +225,37 @@ class HeldAddon(models.Model):
 
     def __str__(self) -> str:
         return f"{self.addon} of {self.workspace}"
+
+
+# Only a digest of each API key is stored.
+
+
+class WorkspaceKey(APIKey):
+    """An API key of a workspace. It outlives the workspace, so that the API can answer that the workspace is gone."""
+
+    workspace = models.ForeignKey(Workspace, null=True, on_delete=models.SET_NULL, related_name="keys")
+
+    class Meta:
+        verbose_name = "workspace API key"
+        indexes = [
+            models.Index(fields=["prefix", "-id"], name="workspace_key_by_prefix"),
+            models.Index(fields=["id"], condition=EXPIRES, name="workspace_key_that_expires"),
+        ]
+
+
+class WorkspaceMember(models.Model):
+    """A person who works in a workspace that somebody else owns.
+
+    The owner is named in `Workspace.owner` only. The services, under the workspace's lock, keep anyone from being both.
+    """
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, db_index=False, related_name="members")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="workspace_memberships")
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["workspace", "user"], name="workspace_member_once")]
+
+    def __str__(self) -> str:
+        return f"{self.user} in {self.workspace}"

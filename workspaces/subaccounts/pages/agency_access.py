@@ -13,7 +13,7 @@ from agency.request_actor import user_actor
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import end_access
 
-KEY = "agency_access"
+SESSION_KEY = "agency_access"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +27,12 @@ class AgencyAccess:
 
 def begin_access(request: HttpRequest, *, user: User, workspace: Workspace, ends_at: datetime) -> None:
     """Keep the opened workspace in the session. It replaces a workspace opened before."""
-    request.session[KEY] = {"user": user.pk, "workspace": str(workspace.uuid), "ends_at": ends_at.isoformat()}
+    request.session[SESSION_KEY] = {"user": user.pk, "workspace": str(workspace.uuid), "ends_at": ends_at.isoformat()}
 
 
 def access_of(request: HttpRequest, user: User) -> AgencyAccess | None:
     """Give the user's access in this session, even if its time is over."""
-    kept = request.session.get(KEY)
+    kept = request.session.get(SESSION_KEY)
     if kept is None or kept["user"] != user.pk:
         return None
     return AgencyAccess(user.pk, UUID(kept["workspace"]), datetime.fromisoformat(kept["ends_at"]))
@@ -44,7 +44,7 @@ def leave_access(request: HttpRequest, user: User) -> Workspace | None:
     Nothing is recorded of users who have left the agency.
     """
     access = access_of(request, user)
-    request.session.pop(KEY, None)
+    request.session.pop(SESSION_KEY, None)
     if access is None:
         return None
     theirs = Workspace.objects.filter(uuid=access.workspace, agency__members__user=user)

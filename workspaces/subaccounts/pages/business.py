@@ -13,14 +13,14 @@ from agency.pages.forms import LongSelect, NameField, options_of
 from agency.services.agencies import MESSAGE, holds_web_address
 from config.api.text_fields import known_zones
 from workspaces.subaccounts.models.workspaces import BusinessType
-from workspaces.subaccounts.services.people.signing_up import NewBusiness
+from workspaces.subaccounts.services.signing_up import NewBusiness
 
 ZoneChoices = list[tuple[str, Any]]
 BUSINESS_TYPES = [("", _("Not said")), *BusinessType.choices]
 
 
 @lru_cache(maxsize=1)
-def zone_choices() -> ZoneChoices:
+def timezone_choices() -> ZoneChoices:
     """Give the time zones by region, UTC first."""
     zones_by_name = sorted(zone for zone in known_zones() if "/" in zone and not zone.startswith("Etc/"))
     regions = groupby(zones_by_name, key=lambda zone: zone.split("/")[0])
@@ -31,7 +31,7 @@ def _zone_label(zone: str) -> str:
     return zone.partition("/")[2].replace("_", " ").replace("/", ", ")
 
 
-def plain_name(name: str) -> str:
+def validate_plain_name(name: str) -> str:
     """Give the name back. Raises `ValidationError` for a name that a mail program would turn into a link."""
     if holds_web_address(name):
         raise ValidationError(MESSAGE)
@@ -47,7 +47,7 @@ class ZoneSelect(LongSelect):
 
 @lru_cache(maxsize=64)
 def _zones_with(chosen: str) -> SafeString:
-    return options_of(zone_choices(), chosen)
+    return options_of(timezone_choices(), chosen)
 
 
 class BusinessForm(forms.Form):
@@ -60,11 +60,11 @@ class BusinessForm(forms.Form):
         super().__init__(*args, **options)
         guess = {} if self.is_bound else {"data-guess-time-zone": ""}
         self.fields["timezone"] = forms.ChoiceField(
-            label=_("Time zone"), choices=zone_choices(), initial="UTC", widget=ZoneSelect(guess)
+            label=_("Time zone"), choices=timezone_choices(), initial="UTC", widget=ZoneSelect(guess)
         )
 
     def clean_business(self) -> str:
-        return plain_name(self.cleaned_data["business"])
+        return validate_plain_name(self.cleaned_data["business"])
 
     @property
     def described(self) -> NewBusiness:

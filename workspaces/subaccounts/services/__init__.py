@@ -7,13 +7,13 @@ from workspaces.subaccounts.services.channels import (
     DisconnectionHandler,
     FirstChannelHandler,
     change_channel_limit,
+    check_channel_limit,
     connect_channel,
     disconnect_channel,
     disconnection_handlers,
     first_channel_handlers,
     mark_channel_lost,
     reconnect_channel,
-    require_channel_room,
 )
 from workspaces.subaccounts.services.keys import (
     TooManyKeys,
@@ -21,58 +21,62 @@ from workspaces.subaccounts.services.keys import (
     revoke_workspace_key,
     roll_workspace_key,
 )
-from workspaces.subaccounts.services.locking import lock_workspace
-from workspaces.subaccounts.services.moving import MoveHandler, move_handlers, move_workspace
-from workspaces.subaccounts.services.people.agency_access import (
-    AgencyIsSuspended,
-    WorkspaceIsSuspended,
-    end_access,
-    open_as_customer,
-)
-from workspaces.subaccounts.services.people.member_invitations import (
-    invite_workspace_member,
-    send_member_invitation_again,
-)
-from workspaces.subaccounts.services.people.members import (
+from workspaces.subaccounts.services.limit_usage import UsageSource, count_usage, usage_against_limits, usage_sources
+from workspaces.subaccounts.services.members import (
     AlreadyInTheWorkspace,
     MemberRemovalHandler,
     WorkspaceMemberNotFound,
+    invite_workspace_member,
     member_removal_handlers,
     people_of,
     remove_workspace_member,
+    resend_member_invitation,
     used_seats,
     waiting_invitations,
 )
-from workspaces.subaccounts.services.people.owners import (
+from workspaces.subaccounts.services.owners import (
     OwnerHasPassword,
     attach_owner,
     change_owner,
-    hand_over_ownership,
-    invite_owner_again,
     leave_workspace,
     owner_state,
     replace_owner,
+    resend_owner_invitation,
+    transfer_ownership,
 )
-from workspaces.subaccounts.services.provisioning import SubAccountLimitReached, create_workspace
 from workspaces.subaccounts.services.recording import (
+    AgencyIsSuspended,
+    WorkspaceIsSuspended,
     addon_reference,
+    end_access,
+    lock_workspace,
+    open_as_customer,
     plan_reference,
     record_sub_account_event,
     record_workspace_activity,
     record_workspace_event,
     tenant_of,
 )
-from workspaces.subaccounts.services.settings.opening_hours import OpeningHoursRefused
-from workspaces.subaccounts.services.settings.values import SettingRefused, settings_in_texts
-from workspaces.subaccounts.services.subscription.addons import AddonNotHeld, grant_addon, revoke_addon
-from workspaces.subaccounts.services.subscription.limits import LimitReached, recompute_limits, require_room
-from workspaces.subaccounts.services.subscription.plans import assign_plan
-from workspaces.subaccounts.services.subscription.usage import UsageSource, usage, usage_against_limits, usage_sources
+from workspaces.subaccounts.services.settings import OpeningHoursRefused, SettingRefused, settings_in_texts
+from workspaces.subaccounts.services.subscription import (
+    AddonNotHeld,
+    LimitReached,
+    assign_plan,
+    check_limit,
+    grant_addon,
+    recompute_limits,
+    revoke_addon,
+)
 from workspaces.subaccounts.services.workspaces import (
     ExternalIdTaken,
+    MoveHandler,
+    SubAccountLimitReached,
     WorkspaceChanges,
     WorkspaceNotFound,
     change_workspace,
+    create_workspace,
+    move_handlers,
+    move_workspace,
     restore_workspace,
     suspend_workspace,
 )
@@ -106,15 +110,16 @@ __all__ = [
     "change_channel_limit",
     "change_owner",
     "change_workspace",
+    "check_channel_limit",
+    "check_limit",
     "connect_channel",
+    "count_usage",
     "create_workspace",
     "disconnect_channel",
     "disconnection_handlers",
     "end_access",
     "first_channel_handlers",
     "grant_addon",
-    "hand_over_ownership",
-    "invite_owner_again",
     "invite_workspace_member",
     "issue_workspace_key",
     "leave_workspace",
@@ -134,17 +139,16 @@ __all__ = [
     "record_workspace_event",
     "remove_workspace_member",
     "replace_owner",
-    "require_channel_room",
-    "require_room",
+    "resend_member_invitation",
+    "resend_owner_invitation",
     "restore_workspace",
     "revoke_addon",
     "revoke_workspace_key",
     "roll_workspace_key",
-    "send_member_invitation_again",
     "settings_in_texts",
     "suspend_workspace",
     "tenant_of",
-    "usage",
+    "transfer_ownership",
     "usage_against_limits",
     "usage_sources",
     "used_seats",

@@ -15,10 +15,9 @@ from config.errors import Conflict, NotFound
 from config.hooks import Registry
 from workspaces.subaccounts import events
 from workspaces.subaccounts.models import Channel, Workspace
-from workspaces.subaccounts.services.locking import lock_workspace
 from workspaces.subaccounts.services.notifications import notify_of_lost_channel
-from workspaces.subaccounts.services.recording import record_workspace_activity, record_workspace_event
-from workspaces.subaccounts.services.subscription.limits import require_room
+from workspaces.subaccounts.services.recording import lock_workspace, record_workspace_activity, record_workspace_event
+from workspaces.subaccounts.services.subscription import check_limit
 
 
 class Unchanged(Enum):
@@ -32,7 +31,7 @@ UNCHANGED = Unchanged.VALUE
 MESSAGING = frozenset(CHANNEL_TYPES) - {"gbp"}
 
 
-class Handle(Protocol):
+class FirstChannelCallback(Protocol):
     def __call__(self, *, workspace: Workspace, now: datetime, by: Actor) -> None: ...
 
 
@@ -41,10 +40,10 @@ class FirstChannelHandler:
     """A higher app's reaction to a workspace's first messaging channel. It runs in the same transaction."""
 
     name: str
-    handle: Handle
+    handle: FirstChannelCallback
 
 
-class Release(Protocol):
+class DisconnectionCallback(Protocol):
     def __call__(self, *, channel: Channel, now: datetime) -> None: ...
 
 
@@ -53,7 +52,7 @@ class DisconnectionHandler:
     """A higher app's clean-up after a channel is disconnected. It runs in the same transaction."""
 
     name: str
-    release: Release
+    release: DisconnectionCallback
 
 
 first_channel_handlers = Registry[FirstChannelHandler](
@@ -99,7 +98,7 @@ def connect_channel(
 ) -> Channel:
     """Save a new channel. Raises `LimitReached`, and `AccountConnectedElsewhere` if the account is in use."""
     workspace = lock_workspace(workspace)
-    require_channel_room(workspace=workspace, platform=platform)
+    check_channel_limit(workspace=workspace, platform=platform)
     is_first = platform in MESSAGING and not workspace.channels.filter(platform__in=MESSAGING).exists()
     with _account_taken_once():
         channel = Channel.objects.create(
@@ -112,8 +111,8 @@ def connect_channel(
             messaging_limit=messaging_limit,
             quality=_quality(quality),
         )
-    _record(channel, "channel.connected", by)
-    _tell(channel, events.CHANNEL_CONNECTED, now)
+    _record_activity(channel, "channel.connected", by)
+    _record_event(channel, events.CHANNEL_CONNECTED, now)
     if is_first:
         for handler in first_channel_handlers:
             handler.handle(workspace=workspace, now=now, by=by)
@@ -139,14 +138,14 @@ def reconnect_channel(
     workspace = lock_workspace(channel.workspace)
     channel = workspace.channels.select_for_update(no_key=True).get(pk=channel.pk)
     if channel.status == Channel.Status.DISCONNECTED:
-        require_channel_room(workspace=workspace, platform=channel.platform)
+        check_channel_limit(workspace=workspace, platform=channel.platform)
     channel.status, channel.connected_at = Channel.Status.ACTIVE, now
     channel.name, channel.handle = name, handle
     channel.messaging_limit, channel.quality = messaging_limit, _quality(quality)
     with _account_taken_once():
         channel.save(update_fields=["status", "connected_at", "name", "handle", "messaging_limit", "quality"])
-    _record(channel, "channel.reconnected", by)
-    _tell(channel, events.CHANNEL_CONNECTED, now)
+    _record_activity(channel, "channel.reconnected", by)
+    _record_event(channel, events.CHANNEL_CONNECTED, now)
     return channel
 
 
@@ -164,8 +163,8 @@ def disconnect_channel(*, channel: Channel, now: datetime, by: Actor) -> Channel
     channel.save(update_fields=["status"])
     for handler in disconnection_handlers:
         handler.release(channel=channel, now=now)
-    _record(channel, "channel.disconnected", by)
-    _tell(channel, events.CHANNEL_DISCONNECTED, now)
+    _record_activity(channel, "channel.disconnected", by)
+    _record_event(channel, events.CHANNEL_DISCONNECTED, now)
     return channel
 
 
@@ -179,8 +178,8 @@ def mark_channel_lost(*, channel: Channel, reason: str, now: datetime, by: Actor
     if not active.update(status=Channel.Status.ERROR):
         return False
     channel.status = Channel.Status.ERROR
-    _record(channel, "channel.lost", by, reason=reason)
-    _tell(channel, events.CHANNEL_ERROR, now)
+    _record_activity(channel, "channel.lost", by, reason=reason)
+    _record_event(channel, events.CHANNEL_ERROR, now)
     notify_of_lost_channel(channel, now=now)
     return True
 
@@ -208,7 +207,7 @@ def change_channel_limit(
         channel.quality, channel.quality_told_at = _quality(quality), at
     channel.save(update_fields=["messaging_limit", "quality", "limit_told_at", "quality_told_at"])
     if channel.messaging_limit != had:
-        _tell(channel, events.CHANNEL_LIMIT_CHANGED, now)
+        _record_event(channel, events.CHANNEL_LIMIT_CHANGED, now)
     return channel
 
 
@@ -222,18 +221,18 @@ def _quality(told: str | None) -> str:
     return told if told in Channel.Quality.values else Channel.Quality.UNKNOWN
 
 
-def require_channel_room(*, workspace: Workspace, platform: str) -> None:
+def check_channel_limit(*, workspace: Workspace, platform: str) -> None:
     """Raise `LimitReached` if one more channel of this type would pass the limit."""
     connected = workspace.channels.filter(platform=platform).exclude(status=Channel.Status.DISCONNECTED)
-    require_room(workspace=workspace, name=f"channels.{platform}", used=connected.count())
+    check_limit(workspace=workspace, name=f"channels.{platform}", used=connected.count())
 
 
-def _record(channel: Channel, action: str, by: Actor, **more: str) -> None:
+def _record_activity(channel: Channel, action: str, by: Actor, **more: str) -> None:
     details = {"platform": channel.platform, "name": channel.name, **more}
     record_workspace_activity(workspace=channel.workspace, action=action, by=by, details=details)
 
 
-def _tell(channel: Channel, event: str, now: datetime) -> None:
+def _record_event(channel: Channel, event: str, now: datetime) -> None:
     """Record an event about a channel for the workspace's own webhooks."""
     record_workspace_event(workspace=channel.workspace, name=event, now=now, channel=channel)
 

@@ -1,21 +1,25 @@
-"""Notifications about a sub-account: its channels, limits, API keys, owner and new members."""
+"""Notifications about a sub-account, and an agency's messages to the owners of its sub-accounts."""
 
 from datetime import datetime
 from typing import Any, Final
 
+from django.db import transaction
 from django.db.models import Q, QuerySet, Value
 from django.utils.translation import gettext_lazy as _
 
+from agency.actors import Actor
 from agency.limits import LABELS
-from agency.models import Agency, NotificationEvent, User
+from agency.models import Agency, Mail, NotificationEvent, User
 from agency.models.notifications import DeliveryMethod
 from agency.notification_kinds import ALL_ROLES, NotificationKind
+from agency.services import queue_mail
 from agency.services.notifications.agency_kinds import LABEL, TEXT, notify_of_expiring_keys, with_time
 from agency.services.notifications.delivery import HAS_TWO_FACTOR, RecipientSource
 from agency.services.notifications.recording import record_notification
 from agency.tenants import Audience, Tenant
+from config.errors import Conflict
 from workspaces.subaccounts.models import Channel, Workspace, WorkspaceKey, WorkspaceMember
-from workspaces.subaccounts.services.recording import tenant_of
+from workspaces.subaccounts.services.recording import lock_workspace, record_workspace_activity, tenant_of
 
 CHANNEL_LOST: Final = "channel.lost"
 WORKSPACE_CHANNEL_LOST: Final = "workspace.channel_lost"
@@ -159,3 +163,24 @@ def check_workspace_keys(now: datetime) -> bool:
     """Notify the people of workspaces whose keys are about to expire."""
     keys = WorkspaceKey.objects.filter(workspace__isnull=False).select_related("workspace")
     return notify_of_expiring_keys(WORKSPACE_KEY_EXPIRES, keys, lambda key: tenant_of(key.workspace), now)
+
+
+LONGEST_MESSAGE = 5_000
+
+
+class OwnerHasNotAccepted(Conflict):
+    message = "The owner has not accepted this sub-account yet."
+
+
+@transaction.atomic
+def send_owner_message(*, workspace: Workspace, text: str, by: Actor) -> None:
+    """Queue an e-mail to a sub-account's owner. Raises `OwnerHasNotAccepted`.
+
+    It is sent in the agency's name and within its limits. The activity log records that it was sent, without the text.
+    """
+    workspace = lock_workspace(workspace)
+    if workspace.owner_pending_since is not None:
+        raise OwnerHasNotAccepted
+    context = {"text": text, "agency": workspace.agency.name, "workspace": workspace.name}
+    queue_mail(kind=Mail.Kind.AGENCY_MESSAGE, user=workspace.owner, agency=workspace.agency, context=context)
+    record_workspace_activity(workspace=workspace, action="workspace.message_sent", by=by)

@@ -18,9 +18,9 @@ from workspaces.subaccounts.services import (
     AccountConnectedElsewhere,
     LimitReached,
     assign_plan,
+    count_usage,
     mark_channel_lost,
     reconnect_channel,
-    usage,
 )
 
 a, b = furnished.a_with_customer, furnished.b_with_customer
@@ -114,7 +114,7 @@ def test_usage_counts_connected_channels_and_the_owner(a: Tenant) -> None:
     ChannelFactory.create(workspace=a.workspace, platform="sms")
     gone = ChannelFactory.create(workspace=a.workspace, platform="sms")
     Channel.objects.filter(pk=gone.pk).update(status="disconnected")
-    used = usage(a.workspace)
+    used = count_usage(a.workspace)
     assert (used["channels.sms"], used["channels.whatsapp"], used["team_members"]) == (1, 0, 1)
 
 

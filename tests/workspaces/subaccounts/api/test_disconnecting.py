@@ -18,7 +18,7 @@ from tests.tenants import Api, Tenant
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.automations.models import Automation
 from workspaces.subaccounts.models import Channel
-from workspaces.subaccounts.services import assign_plan, suspend_workspace, usage
+from workspaces.subaccounts.services import assign_plan, count_usage, suspend_workspace
 
 a, b = furnished.a_with_customer, furnished.b_with_customer
 
@@ -62,7 +62,7 @@ def test_its_account_and_its_room_are_free_at_once(a: Tenant, b: Tenant) -> None
     plan = PlanFactory.create(agency=a.agency, limits=plan_limits(channels__whatsapp=1))
     assign_plan(workspace=a.workspace, plan=plan, now=now(), by=SYSTEM)
     a.api.delete(path_of(a, a.channel))
-    assert usage(a.workspace)["channels.whatsapp"] == 0
+    assert count_usage(a.workspace)["channels.whatsapp"] == 0
     assert ChannelFactory.create(workspace=a.workspace).pk
     assert ChannelFactory.create(workspace=b.workspace, external_id=a.channel.external_id).pk
 

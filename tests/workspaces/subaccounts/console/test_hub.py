@@ -147,7 +147,7 @@ def log() -> Iterator[io.StringIO]:
     """What the page's own log writes while it is written: the request is known then, and not afterwards."""
     handler = logging.StreamHandler(io.StringIO())
     handler.setFormatter(JSONFormatter())
-    logger = logging.getLogger("workspaces.subaccounts.pages.hub")
+    logger = logging.getLogger("workspaces.subaccounts.pages.registry")
     logger.addHandler(handler)
     yield handler.stream
     logger.removeHandler(handler)

@@ -16,7 +16,7 @@ from tests.agency.console.browsers import text
 from tests.factories import WorkspaceFactory, many_workspaces
 from tests.tenants import Tenant
 from tests.workspaces.subaccounts.console.test_list import LIST, link, names
-from workspaces.subaccounts.console.views.sub_accounts import TABLE
+from workspaces.subaccounts.console.sub_accounts import TABLE
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import suspend_workspace
 

@@ -18,8 +18,7 @@ from tests.parallel import at_once
 from tests.tenants import Tenant
 from tests.workspaces.subaccounts.sign_up.steps import open_sign_up, signed_in_at
 from workspaces.subaccounts.models import Workspace
-from workspaces.subaccounts.services import leave_workspace, suspend_workspace
-from workspaces.subaccounts.services.people import signing_up
+from workspaces.subaccounts.services import leave_workspace, signing_up, suspend_workspace
 
 pytestmark = pytest.mark.django_db
 NEW = "/app/workspaces/new"

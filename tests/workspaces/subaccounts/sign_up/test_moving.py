@@ -31,15 +31,14 @@ from workspaces.subaccounts.services import (
     change_workspace,
     create_workspace,
     grant_addon,
-    invite_owner_again,
     invite_workspace_member,
     issue_workspace_key,
     move_workspace,
+    resend_owner_invitation,
     suspend_workspace,
     tenant_of,
 )
-from workspaces.subaccounts.services.moving import MovedMeanwhile
-from workspaces.subaccounts.services.provisioning import SubAccountLimitReached
+from workspaces.subaccounts.services.workspaces import MovedMeanwhile, SubAccountLimitReached
 
 pytestmark = pytest.mark.django_db
 STAFF = Actor(kind="staff", id="1", label="support@example.com")
@@ -205,7 +204,7 @@ def invite_newcomer_mail(a: Tenant, b: Tenant) -> bool:
     workspace = WorkspaceFactory.create(agency=a.agency, name="Stall", owner_email="nia@example.com")
     moved = move(workspace, b)
     mail = Mail.objects.get(user=moved.owner)
-    invite_owner_again(workspace=moved, now=now(), by=SYSTEM)
+    resend_owner_invitation(workspace=moved, now=now(), by=SYSTEM)
     return (mail.agency, mail.context["agency"]) == (b.agency, b.agency.name)
 
 

@@ -34,8 +34,7 @@ from tests.workspaces.subaccounts.sign_up.steps import (
     signed_in_at,
 )
 from workspaces.subaccounts.models import Workspace
-from workspaces.subaccounts.services import create_workspace
-from workspaces.subaccounts.services.people import signing_up
+from workspaces.subaccounts.services import create_workspace, signing_up
 
 pytestmark = pytest.mark.django_db
 PATHS = (PAGE, SENT, "/sign-up/confirm", "/sign-up/confirm/a-token")

@@ -11,7 +11,7 @@ from workspaces.automations.api.serializers import AutomationDetailSerializer, A
 from workspaces.automations.filters import AutomationFilterSet
 from workspaces.automations.models import Automation
 from workspaces.automations.services import AutomationNotFound
-from workspaces.subaccounts.api.workspace.surface import WorkspaceViewSet
+from workspaces.subaccounts.api.surface import WorkspaceViewSet
 
 
 class AutomationViewSet(WorkspaceViewSet):

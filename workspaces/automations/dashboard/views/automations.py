@@ -36,7 +36,7 @@ from workspaces.automations.services import (
     switch_off,
     switch_on,
 )
-from workspaces.subaccounts.dashboard.surface import DashboardForm, DashboardView
+from workspaces.subaccounts.dashboard.base import DashboardForm, DashboardView
 from workspaces.subaccounts.models import CHANNEL_NAMES
 
 LIST = "app:automations"

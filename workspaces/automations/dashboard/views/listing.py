@@ -13,7 +13,7 @@ from config.api.requests import NothingMatches, QueryParameters
 from workspaces.automations.filters import AutomationListFilterSet
 from workspaces.automations.models import Automation
 from workspaces.automations.services import Capabilities, capabilities_of, reasons_not_ready
-from workspaces.subaccounts.dashboard.surface import DashboardView
+from workspaces.subaccounts.dashboard.base import DashboardView
 from workspaces.subaccounts.models import CHANNEL_NAMES
 
 ON, OFF, READY, INCOMPLETE = "on", "off", "ready", "incomplete"

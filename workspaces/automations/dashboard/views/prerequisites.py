@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 
 from workspaces.automations.dashboard.forms import PrerequisitesForm
 from workspaces.automations.services import change_readiness, met_requirements
-from workspaces.subaccounts.dashboard.surface import DashboardForm
+from workspaces.subaccounts.dashboard.base import DashboardForm
 
 PAGE = "app:prerequisites"
 

@@ -11,7 +11,7 @@ from django.utils.translation import ngettext
 
 from config.api.requests import parse_uuid
 from workspaces.automations.services.switching_many import MOST_AT_ONCE, off_automations, switch_on_ready
-from workspaces.subaccounts.dashboard.surface import DashboardView
+from workspaces.subaccounts.dashboard.base import DashboardView
 from workspaces.subaccounts.models import CHANNEL_NAMES
 
 LIST = "app:automations"

@@ -37,7 +37,7 @@ from workspaces.catalogue.services import (
     delete_service,
     rename_category,
 )
-from workspaces.subaccounts.api.workspace.surface import WorkspaceViewSet
+from workspaces.subaccounts.api.surface import WorkspaceViewSet
 
 NO_CATEGORY = {404: ServiceCategoryNotFound.message}
 NOT_THERE = {404: "No such product, or no such service category."}

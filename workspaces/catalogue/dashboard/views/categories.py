@@ -14,7 +14,7 @@ from workspaces.catalogue.dashboard.forms import CategoryForm
 from workspaces.catalogue.dashboard.pages import EntryForm, EntryQuestion, Link
 from workspaces.catalogue.models import ServiceCategory
 from workspaces.catalogue.services import ServiceCategoryNotFound, create_category, delete_category, rename_category
-from workspaces.subaccounts.dashboard.surface import DashboardView
+from workspaces.subaccounts.dashboard.base import DashboardView
 
 NAV, LIST, ONE = "app:services", "app:service-categories", "app:service-category"
 

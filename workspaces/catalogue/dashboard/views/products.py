@@ -23,7 +23,7 @@ from workspaces.catalogue.services import (
     create_product,
     delete_product,
 )
-from workspaces.subaccounts.dashboard.surface import DashboardForm, DashboardView
+from workspaces.subaccounts.dashboard.base import DashboardForm, DashboardView
 
 ACTIVE = (("true", gettext_lazy("Active")), ("false", gettext_lazy("Not active")))
 LIST, ONE, STOCK = "app:products", "app:product", "app:product-stock"

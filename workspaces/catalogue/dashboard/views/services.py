@@ -14,7 +14,7 @@ from workspaces.catalogue.dashboard.forms import ServiceForm
 from workspaces.catalogue.dashboard.pages import EntryForm, EntryQuestion, Link, shown_decimals
 from workspaces.catalogue.models import Service
 from workspaces.catalogue.services import ServiceNotFound, change_service, create_service, delete_service
-from workspaces.subaccounts.dashboard.surface import DashboardView
+from workspaces.subaccounts.dashboard.base import DashboardView
 
 LIST, ONE = "app:services", "app:service"
 

@@ -34,7 +34,7 @@ from workspaces.classes.services import (
     schedule_class,
 )
 from workspaces.contacts.models import Contact
-from workspaces.subaccounts.api.workspace.surface import WorkspaceViewSet
+from workspaces.subaccounts.api.surface import WorkspaceViewSet
 
 NOT_SCHEDULED = "The class is cancelled or completed."
 

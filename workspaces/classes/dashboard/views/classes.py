@@ -31,7 +31,7 @@ from workspaces.classes.services import (
 )
 from workspaces.contacts.models import Contact
 from workspaces.contacts.services import ContactNotFound
-from workspaces.subaccounts.dashboard.surface import DashboardView
+from workspaces.subaccounts.dashboard.base import DashboardView
 
 LIST, ONE = "app:classes", "app:class"
 Status = ClassSession.Status

@@ -14,7 +14,7 @@ from workspaces.catalogue.dashboard.pages import EntryForm, EntryQuestion, Link
 from workspaces.classes.dashboard.forms import StaffForm
 from workspaces.classes.models import Staff
 from workspaces.classes.services import StaffNotFound, change_staff, create_staff, delete_staff
-from workspaces.subaccounts.dashboard.surface import DashboardView
+from workspaces.subaccounts.dashboard.base import DashboardView
 
 LIST, ONE = "app:staff", "app:staff-member"
 

@@ -37,7 +37,7 @@ from workspaces.contacts.services import (
     with_size,
     with_sizes,
 )
-from workspaces.subaccounts.api.workspace.surface import WorkspaceViewSet
+from workspaces.subaccounts.api.surface import WorkspaceViewSet
 
 
 class ContactViewSet(WorkspaceViewSet):

@@ -27,7 +27,7 @@ from workspaces.contacts.services import (
     update_contact,
 )
 from workspaces.contacts.services.imports.columns import exported_lines
-from workspaces.subaccounts.dashboard.surface import DashboardForm, DashboardView
+from workspaces.subaccounts.dashboard.base import DashboardForm, DashboardView
 from workspaces.subaccounts.models import CHANNEL_NAMES
 from workspaces.subaccounts.services.recording import record_workspace_activity
 

@@ -23,7 +23,7 @@ from workspaces.contacts.services.imports.file_imports import (
     start_import,
     upload_contacts,
 )
-from workspaces.subaccounts.dashboard.surface import DashboardForm, DashboardView
+from workspaces.subaccounts.dashboard.base import DashboardForm, DashboardView
 
 LIST = "app:contact-imports"
 ONE = "app:contact-import"

@@ -14,7 +14,7 @@ from config.db import like_pattern, name_key
 from workspaces.contacts.dashboard.views.contacts import ONE, OneContact
 from workspaces.contacts.models import Contact
 from workspaces.contacts.services import ContactNotFound, merge_contacts
-from workspaces.subaccounts.dashboard.surface import DashboardForm
+from workspaces.subaccounts.dashboard.base import DashboardForm
 from workspaces.subaccounts.models import CHANNEL_NAMES
 
 MOST_FOUND = 20

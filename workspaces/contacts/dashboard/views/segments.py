@@ -20,7 +20,7 @@ from workspaces.contacts.services import (
     with_size,
     with_sizes,
 )
-from workspaces.subaccounts.dashboard.surface import DashboardForm, DashboardView
+from workspaces.subaccounts.dashboard.base import DashboardForm, DashboardView
 
 LIST = "app:segments"
 ONE = "app:segment"

@@ -37,7 +37,7 @@ from workspaces.conversations.services import (
 )
 from workspaces.conversations.services.listing import count_conversations, newest_page
 from workspaces.conversations.services.thread_sources import bring_messages
-from workspaces.subaccounts.api.workspace.surface import WorkspaceViewSet
+from workspaces.subaccounts.api.surface import WorkspaceViewSet
 
 SENDING_ERRORS = {
     409: "The contact has opted out or cannot be reached there, the channel is not connected, or the 24-hour window "

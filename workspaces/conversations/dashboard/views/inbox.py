@@ -29,7 +29,7 @@ from workspaces.conversations.services.team_inbox.threads import (
     search_conversations,
     view_counts,
 )
-from workspaces.subaccounts.dashboard.surface import DashboardView
+from workspaces.subaccounts.dashboard.base import DashboardView
 from workspaces.subaccounts.models import CHANNEL_NAMES
 from workspaces.subaccounts.services import people_of
 

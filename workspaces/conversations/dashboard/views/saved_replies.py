@@ -23,7 +23,7 @@ from workspaces.conversations.services import (
     filled_reply,
     remove_saved_reply,
 )
-from workspaces.subaccounts.dashboard.surface import DashboardForm, DashboardView
+from workspaces.subaccounts.dashboard.base import DashboardForm, DashboardView
 
 LIST, ONE = "app:saved-replies", "app:saved-reply"
 NAV = "app:inbox"

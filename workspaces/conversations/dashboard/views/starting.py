@@ -19,7 +19,7 @@ from workspaces.conversations.dashboard.views.inbox import LIST, ONE
 from workspaces.conversations.models import Conversation
 from workspaces.conversations.services import BegunAs, Content, reachable_channels, send_message_to_contact
 from workspaces.conversations.services.outbound.content import RULES
-from workspaces.subaccounts.dashboard.surface import DashboardView
+from workspaces.subaccounts.dashboard.base import DashboardView
 from workspaces.subaccounts.models import CHANNEL_NAMES, Channel
 
 MOST_FOUND = 20

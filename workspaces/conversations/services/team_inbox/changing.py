@@ -16,7 +16,7 @@ from workspaces.conversations.services.outbound.read_marks import queue_read_mar
 from workspaces.conversations.services.recording import ASSIGNED, CLOSED, REOPENED, record_conversation_events
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import MemberRemovalHandler, people_of
-from workspaces.subaccounts.services.locking import lock_workspace
+from workspaces.subaccounts.services.recording import lock_workspace
 
 JUST_BEFORE = timedelta(microseconds=1)
 

@@ -24,7 +24,7 @@ from workspaces.media.services import (
     remove_media,
     store_measured_file,
 )
-from workspaces.subaccounts.api.workspace.surface import WorkspaceViewSet
+from workspaces.subaccounts.api.surface import WorkspaceViewSet
 
 
 def store_upload(view: "MediaViewSet") -> None:

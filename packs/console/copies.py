@@ -1,0 +1,158 @@
+"""Console pages that copy an automation out of a sub-account, and that install a pack into one."""
+
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.db.models import Count, Q
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from agency.console.base import FormPage, breadcrumb
+from agency.pages.forms import ConfirmationForm
+from agency.pages.pagination import paginate, with_id
+from config.api.requests import parse_uuid
+from packs.console.base import PACK, PackDetailView
+from packs.models import MOST_ENTRIES
+from packs.services import copy_automation, find_source_automation, install_pack, preview_copy
+from packs.services.errors import PackNotFound
+from packs.services.offered_packs import OfferedPack, offered_packs
+from workspaces.automations.models import Automation
+from workspaces.subaccounts.console.sub_accounts import PAGE, SubAccountDetailView
+from workspaces.subaccounts.models import CHANNEL_NAMES, Workspace
+from workspaces.subaccounts.services import WorkspaceNotFound
+
+COPY = "console:pack-copy"
+FROM = "console:pack-copy-from"
+
+
+class CopyPage(PackDetailView):
+    """A page of the copying steps."""
+
+    writers_only = True
+
+    def crumbs(self) -> list[Any]:
+        return [*super().crumbs(), breadcrumb(_("Copy from a sub-account"), COPY, self.pack.uuid)]
+
+    def workspace_of(self, uuid: UUID | None) -> Workspace:
+        found: Workspace | None = with_id(Workspace.objects.of(self.agency), uuid)
+        if found is None:
+            raise WorkspaceNotFound
+        return found
+
+
+class CopySource(CopyPage):
+    """Lists the sub-accounts that have published automations."""
+
+    def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
+        self.find(uuid=uuid)
+        search = request.GET.get("search", "").strip()
+        rows = Workspace.objects.of(self.agency).filter(automations__published__isnull=False)
+        if search:
+            rows = rows.none() if "\0" in search else rows.matching(search)
+        counted = rows.annotate(number=Count("automations", filter=Q(automations__published__isnull=False)))
+        found, pages = paginate(request, counted.order_by("name_key", "id"))
+        return self.page(
+            "packs/console/copy_choose_sub_account.html",
+            pack=self.pack,
+            crumbs=super().crumbs()[:2],
+            rows=found,
+            pages=pages,
+            search=search,
+            is_full=self.pack.entries.count() >= MOST_ENTRIES,
+        )
+
+
+class CopyChoice(CopyPage):
+    """Lists the published automations of one sub-account."""
+
+    def get(self, request: HttpRequest, uuid: UUID | None, workspace: UUID | None) -> HttpResponse:
+        self.find(uuid=uuid)
+        source = self.workspace_of(workspace)
+        automations: Any = Automation.objects.filter(workspace=source).published().select_related("published")
+        rows, pages = paginate(request, automations.defer("draft", "published__flow").order_by("name", "id"))
+        named = [(row, CHANNEL_NAMES[row.platform]) for row in rows]
+        return self.page(
+            "packs/console/copy_choose_automation.html",
+            pack=self.pack,
+            crumbs=self.crumbs(),
+            source=source,
+            rows=named,
+            pages=pages,
+        )
+
+
+class CopyPreview(CopyPage, FormPage[ConfirmationForm]):
+    """Previews the copy. Confirming saves it."""
+
+    template_name = "packs/console/copy_preview.html"
+    creates = True
+    automation: Automation
+
+    def find(self, **ids: Any) -> None:
+        super().find(**ids)
+        self.automation = find_source_automation(
+            agency=self.agency, workspace=ids["workspace"], automation=ids["automation"]
+        )
+
+    def make_form(self, data: Any = None) -> ConfirmationForm:
+        return ConfirmationForm(data)
+
+    def save(self, form: ConfirmationForm) -> HttpResponse:
+        entry = copy_automation(pack=self.pack, automation=self.automation, by=self.by)
+        return self.done(_("%(name)s was copied into the pack.") % {"name": entry.name}, PACK, self.pack.uuid)
+
+    def context(self) -> dict[str, Any]:
+        preview = preview_copy(automation=self.automation)
+        source = self.automation.workspace
+        return {
+            "crumbs": [*self.crumbs(), breadcrumb(source.name, FROM, self.pack.uuid, source.uuid)],
+            "heading": _("Copy %(name)s?") % {"name": self.automation.name},
+            "pack": self.pack,
+            "preview": preview,
+            "channel": CHANNEL_NAMES[preview.platform],
+        }
+
+
+class PackInstallForm(forms.Form):
+    """A choice of one pack of the sub-account's gallery."""
+
+    pack = forms.ChoiceField(label=gettext_lazy("Pack"), widget=forms.RadioSelect)
+
+    def __init__(self, *args: Any, packs: list[OfferedPack], **options: Any) -> None:
+        super().__init__(*args, **options)
+        choice = self.fields["pack"]
+        assert isinstance(choice, forms.ChoiceField)  # noqa: S101  # tells the type checker what is declared above
+        choice.choices = [(str(pack.uuid), pack.name) for pack in packs]
+
+
+class PackInstallFor(SubAccountDetailView, FormPage[PackInstallForm]):
+    """Adds the pack's automations that the sub-account lacks, switched off, exactly as its owner's install does."""
+
+    def make_form(self, data: Any = None) -> PackInstallForm:
+        return PackInstallForm(data, packs=offered_packs(self.workspace))
+
+    def save(self, form: PackInstallForm) -> HttpResponse:
+        uuid = parse_uuid(form.cleaned_data["pack"])
+        if uuid is None:
+            raise PackNotFound
+        done = install_pack(workspace=self.workspace, pack=uuid, now=timezone.now(), by=self.by)
+        count = len(done.added)
+        if not count:
+            return self.back(_("Nothing was added: %(name)s has all of it, or no channel that fits."))
+        message = ngettext(
+            "%(count)s automation was added to %(name)s, switched off.",
+            "%(count)s automations were added to %(name)s, switched off.",
+            count,
+        )
+        return self.done(message % {"count": count, "name": self.workspace.name}, PAGE, self.workspace.uuid)
+
+    def context(self) -> dict[str, Any]:
+        return {
+            "crumbs": self.crumbs(),
+            "heading": _("Install a pack for %(name)s") % {"name": self.workspace.name},
+            "text": _("Its automations are added switched off. What is there already stays as it is."),
+            "submit": _("Install"),
+        }

@@ -1,0 +1,250 @@
+"""The console's editor of a pack's automations, and the page that adds automations of the library."""
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from agency.console.base import FormPage
+from agency.pages.branding import in_page_language
+from agency.pages.forms import ConfirmationForm
+from agency.pages.pagination import NumberedPages, read_pages
+from config.db import name_key
+from config.errors import InvalidInput
+from packs.console.base import LIBRARY, PACK, EntryForm, PackDetailView, channel_names, posted_order, redirect_to_moved
+from packs.library import Industry, LibraryItem, library
+from packs.models import MOST_ENTRIES, Pack, PackEntry
+from packs.services import (
+    add_library_entry,
+    change_entry,
+    find_entry,
+    order_entries,
+    read_entry_view,
+    read_pack_view,
+    remove_entry,
+)
+from packs.services.errors import NotInOrder
+from workspaces.automations.flows.presentation.summary import summarize
+from workspaces.automations.flows.requirements import REQUIREMENTS
+from workspaces.subaccounts.models import CHANNEL_NAMES
+
+
+class PackPage(PackDetailView):
+    """Shows the editor."""
+
+    def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
+        self.find(uuid=uuid)
+        view = read_pack_view(self.pack)
+        entries = [
+            (entry, channel_names(entry.channels), [_(REQUIREMENTS[name]) for name in entry.requires])
+            for entry in view.entries
+        ]
+        return self.page(
+            "packs/console/pack.html",
+            pack=self.pack,
+            entries=entries,
+            order=",".join(str(entry.uuid) for entry in view.entries),
+            installed_in=view.installed_in,
+            max_entries=MOST_ENTRIES,
+            is_full=len(entries) >= MOST_ENTRIES,
+            missing=sum(entry.missing for entry in view.entries),
+        )
+
+
+class EntriesOrder(PackDetailView):
+    form_page = PACK
+
+    def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
+        self.find(uuid=uuid)
+        try:
+            order_entries(pack=self.pack, order=posted_order(request), by=self.by)
+        except NotInOrder:
+            messages.warning(request, _("An automation was removed meanwhile. The order is as it was."))
+        return redirect_to_moved(request, PACK, self.pack.uuid)
+
+
+class EntryDetailView(PackDetailView):
+    """A page about one automation of a pack."""
+
+    entry: PackEntry
+
+    def find(self, **ids: Any) -> None:
+        super().find(**ids)
+        self.entry = find_entry(pack=self.pack, uuid=ids["entry"])
+        self.view = read_entry_view(self.entry)
+
+
+class EntryEdit(EntryDetailView, FormPage[EntryForm]):
+    def make_form(self, data: Any = None) -> EntryForm:
+        return EntryForm(data, entry=self.view)
+
+    def save(self, form: EntryForm) -> HttpResponse:
+        changed = change_entry(entry=self.entry, by=self.by, **form.changes())
+        message = _("%(name)s was saved. Customers who have it already keep theirs as it is.")
+        return self.done(message % {"name": read_entry_view(changed).name}, PACK, self.pack.uuid)
+
+    def context(self) -> dict[str, Any]:
+        heading = _("Edit %(name)s") % {"name": self.view.name}
+        return {"crumbs": self.crumbs(), "heading": heading, "submit": _("Save")}
+
+
+class EntryRemove(EntryDetailView, FormPage[ConfirmationForm]):
+    def make_form(self, data: Any = None) -> ConfirmationForm:
+        return ConfirmationForm(data)
+
+    def save(self, form: ConfirmationForm) -> HttpResponse:
+        removal = remove_entry(entry=self.entry, by=self.by)
+        message = _("%(name)s was removed.") % {"name": self.view.name}
+        if not removal.unpublished:
+            return self.done(message, PACK, self.pack.uuid)
+        message += " " + _(
+            "It was the pack's last automation, so the pack was unpublished: customers no longer see it."
+        )
+        messages.warning(self.request, message)
+        return redirect(PACK, self.pack.uuid)
+
+    def context(self) -> dict[str, Any]:
+        is_last = self.pack.status == Pack.Status.PUBLISHED and self.pack.entries.count() == 1
+        return {
+            "crumbs": self.crumbs(),
+            "heading": _("Remove %(name)s?") % {"name": self.view.name},
+            "text": _("Later installs come without it. Customers who have it already keep theirs as it is."),
+            "warning": _("It is the pack's last automation: the pack is unpublished with it.") if is_last else "",
+            "submit": _("Remove automation"),
+            "danger": True,
+        }
+
+
+FILTER_NAMES = ("search", "industry", "channel", "requires", "ai")
+MOST_CHOSEN = 25
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """The library's filters, as given in the URL."""
+
+    search: str
+    industry: str
+    channel: str
+    requires: str
+    ai: str
+
+    @classmethod
+    def of(cls, request: HttpRequest) -> "Filters":
+        return cls(*(request.GET.get(name, "").strip() for name in FILTER_NAMES))
+
+    @property
+    def any(self) -> bool:
+        return any(getattr(self, name) for name in FILTER_NAMES)
+
+    def keep(self, item: LibraryItem) -> bool:
+        text = name_key(f"{item.name} {item.description} {item.trigger_label}")
+        return (
+            name_key(self.search) in text
+            and self.industry in {"", item.industry}
+            and (not self.channel or self.channel in item.channels)
+            and (not self.requires or self.requires in item.requires)
+            and (not self.ai or item.ai == (self.ai == "yes"))
+        )
+
+
+class PackLibrary(PackDetailView):
+    """Lists the library, with the automations already in the pack and the reasons why others cannot be added."""
+
+    writers_only = True
+
+    def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
+        self.find(uuid=uuid)
+        filters = Filters.of(request)
+        found = [item for item in library().items.values() if filters.keep(item)]
+        found.sort(key=lambda item: item.industry != self.pack.industry)
+        pages = read_pages(request, len(found))
+        held = list(self.pack.entries.only("template_id", "catch_all", "name_key"))
+        rows = [self._row(item, held) for item in _rows_of_page(pages, found)]
+        return self.page(
+            "packs/console/library.html",
+            pack=self.pack,
+            crumbs=self.crumbs(),
+            rows=rows,
+            can_add=not all(row["obstacle"] for row in rows),
+            pages=pages,
+            filters=filters,
+            industries=Industry.choices,
+            channels=CHANNEL_NAMES.items(),
+            requirements=REQUIREMENTS.items(),
+            entry_count=len(held),
+            max_entries=MOST_ENTRIES,
+        )
+
+    def _row(self, item: LibraryItem, held: list[PackEntry]) -> dict[str, Any]:
+        return {
+            "item": item,
+            "channels": channel_names(item.channels),
+            "requires": [_(REQUIREMENTS[name]) for name in item.requires],
+            "steps": summarize(item.flow),
+            "obstacle": reason_not_to_add(item, held),
+            "held": any(entry.template_id == item.id for entry in held),
+        }
+
+
+def _rows_of_page(pages: NumberedPages, found: list[LibraryItem]) -> list[LibraryItem]:
+    return found[pages.offset : pages.offset + pages.size]
+
+
+def reason_not_to_add(item: LibraryItem, held: list[PackEntry]) -> str:
+    """Return why an automation cannot be added to the pack, or "" if it can."""
+    if any(entry.template_id == item.id for entry in held):
+        return _("In this pack")
+    if len(held) >= MOST_ENTRIES:
+        return _("The pack is full")
+    if item.catch_all and any(entry.catch_all for entry in held):
+        return _("The pack has one that answers everything")
+    if any(entry.name_key == name_key(item.name) for entry in held):
+        return _("The pack has one of this name")
+    return ""
+
+
+class EntryAdd(PackDetailView):
+    """Adds one or several library automations and returns to the same place in the library.
+
+    A repeated request adds nothing and says so.
+    """
+
+    keeps_form_data = True
+    form_page = LIBRARY
+
+    def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
+        self.find(uuid=uuid)
+        chosen = list(dict.fromkeys(request.POST.getlist("template_id")))[:MOST_CHOSEN]
+        added, refused = self._add(chosen)
+        if len(added) == 1:
+            messages.success(request, _("%(name)s was added.") % {"name": added[0]})
+        elif added:
+            message = _("%(number)s automations were added: %(names)s.")
+            messages.success(request, message % {"number": len(added), "names": ", ".join(added)})
+        for refusal in refused if chosen else [_("Choose at least one automation.")]:
+            messages.error(request, refusal)
+        return redirect(self._library(request, chosen))
+
+    def _add(self, chosen: list[str]) -> tuple[list[str], list[str]]:
+        """Add the chosen automations. Return the names of the added ones and the reasons against the others."""
+        added, refused = [], []
+        for template_id in chosen:
+            item = library().items.get(template_id)
+            try:
+                added.append(add_library_entry(pack=self.pack, template_id=template_id, by=self.by).name)
+            except InvalidInput as error:
+                said = in_page_language(error.message)
+                refused.append(f"{item.name}: {said}" if item and len(chosen) > 1 else said)
+        return added, refused
+
+    def _library(self, request: HttpRequest, chosen: list[str]) -> str:
+        query = request.POST.get("query", "")
+        address = reverse(LIBRARY, args=[self.pack.uuid])
+        place = f"#item-{chosen[0]}" if chosen and chosen[0] in library().items else ""
+        return f"{address}?{query}{place}" if query else f"{address}{place}"

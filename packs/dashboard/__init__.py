@@ -1,1 +1,0 @@
-"""Packs in the customers' dashboard: the gallery and installs."""

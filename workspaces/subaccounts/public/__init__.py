@@ -1,1 +1,0 @@
-"""Sign-up on an agency's host, for people who have no account yet."""

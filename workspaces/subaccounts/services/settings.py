@@ -1,0 +1,179 @@
+"""A workspace's settings and their checks, its opening hours, and the currencies that it can have."""
+
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from itertools import groupby, pairwise
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.validators import URLValidator
+
+from config.errors import InvalidInput
+from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.models.workspaces import DAYS
+
+Interval = list[str]
+OpeningHours = dict[str, list[Interval]]
+
+MOST_INTERVALS = 6
+DASH = "\u2013"
+TIME = re.compile(r"(?:[01]\d|2[0-3]):[0-5]\d|24:00")
+
+
+class OpeningHoursRefused(InvalidInput):
+    """`day` is the wrong day; empty if the error is not in one day."""
+
+    field = "opening_hours"
+
+    def __init__(self, message: str, day: str = "") -> None:
+        self.day = day
+        super().__init__(message, field=f"opening_hours.{day}" if day else "opening_hours")
+
+
+def checked_hours(given: Any) -> OpeningHours:
+    """Give all seven days with sorted intervals. Days left out are closed. Without an open day the result is empty.
+
+    Raises `OpeningHoursRefused`.
+    """
+    if not isinstance(given, Mapping):
+        raise OpeningHoursRefused("The opening hours field must be an object of days.")
+    check_days(given)
+    hours = {day: _checked_day(day, given.get(day) or []) for day in DAYS}
+    return hours if any(hours.values()) else {}
+
+
+def check_days(given: Mapping[str, Any]) -> None:
+    """Raise `OpeningHoursRefused` for a key that is not a day."""
+    if not given.keys() <= set(DAYS):
+        raise OpeningHoursRefused("The opening hours field takes the days monday to sunday.")
+
+
+def _checked_day(day: str, intervals: Any) -> list[Interval]:
+    if not isinstance(intervals, list) or not all(map(_is_interval, intervals)):
+        raise OpeningHoursRefused(f'The hours of {day} must be a list of pairs such as ["09:00", "17:00"].', day)
+    if len(intervals) > MOST_INTERVALS:
+        raise OpeningHoursRefused(f"The hours of {day} may have at most {MOST_INTERVALS} intervals.", day)
+    ordered = sorted(intervals)
+    if any(start >= end for start, end in ordered):
+        raise OpeningHoursRefused(f"On {day} an interval must end after it starts; midnight is 24:00.", day)
+    if any(earlier[1] > later[0] for earlier, later in pairwise(ordered)):
+        raise OpeningHoursRefused(f"The hours of {day} must not overlap.", day)
+    return ordered
+
+
+def _is_interval(value: Any) -> bool:
+    return (
+        isinstance(value, list)
+        and len(value) == 2
+        and all(isinstance(time, str) and TIME.fullmatch(time) for time in value)
+        and value[0] != "24:00"
+    )
+
+
+def hours_as_text(hours: Mapping[str, list[Interval]]) -> str:
+    """Write opening hours in one line that groups equal days, such as `Mon-Fri 09:00-17:00, Sat 10:00-14:00`."""
+    runs = groupby(DAYS, key=lambda day: hours.get(day) or [])
+    return ", ".join(f"{_days_as_text(list(days))} {day_as_text(alike)}" for alike, days in runs if alike)
+
+
+def _days_as_text(days: list[str]) -> str:
+    first, last = days[0][:3].capitalize(), days[-1][:3].capitalize()
+    return first if first == last else first + DASH + last
+
+
+def day_as_text(intervals: list[Interval]) -> str:
+    return " and ".join(start + DASH + end for start, end in intervals)
+
+
+# 9, 09, 9:30, 9.30, 9am, 9:30 pm
+WRITTEN_TIME = r"(\d{1,2})(?:[:.](\d{2}))?\s*([ap]m)?"
+WRITTEN_INTERVAL = re.compile(rf"{WRITTEN_TIME}\s*(?:[-\u2013\u2014]|to|until)\s*{WRITTEN_TIME}", re.IGNORECASE)
+BETWEEN_INTERVALS = re.compile(r"\s*(?:,|;|&|\band\b)\s*", re.IGNORECASE)
+
+
+def read_day(day: str, text: str) -> list[Interval]:
+    """Read a day's hours as people write them: `9-12:30, 14-18`, `9am to 5 pm`. An empty text means closed.
+
+    Raises `OpeningHoursRefused`.
+    """
+    intervals = []
+    for part in filter(None, BETWEEN_INTERVALS.split(text.strip())):
+        found = WRITTEN_INTERVAL.fullmatch(part)
+        if found is None:
+            raise OpeningHoursRefused("Write hours such as 09:00-17:00 or 9-12, 14-18; leave it empty if closed.", day)
+        intervals.append([_read_time(day, *found.groups()[:3]), _read_time(day, *found.groups()[3:])])
+    return _checked_day(day, intervals)
+
+
+def _read_time(day: str, hour: str, minute: str | None, half: str | None) -> str:
+    if hour == "24" and not half and minute in (None, "00"):
+        return "24:00"
+    try:
+        written = f"{int(hour):02}:{minute or '00'}"
+        if half:
+            return datetime.strptime(f"{written} {half}", "%I:%M %p").strftime("%H:%M")  # noqa: DTZ007  # a wall clock
+        return datetime.strptime(written, "%H:%M").strftime("%H:%M")  # noqa: DTZ007  # the same
+    except ValueError as error:
+        raise OpeningHoursRefused("A time must be between 00:00 and 24:00.", day) from error
+
+
+LINKS = ("website", "booking_link", "review_link", "menu_link")
+TEXTS = ("address", "phone", "email", *LINKS)
+PHONE = re.compile(r"\+?[0-9(][0-9 ()./-]{4,38}")
+validate_link = URLValidator(schemes=["http", "https"])
+
+
+class SettingRefused(InvalidInput):
+    """A setting does not have the form that it needs, such as that of a phone number."""
+
+
+def checked_settings(changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the changes in the form in which they are stored. Raises `OpeningHoursRefused`, `SettingRefused`."""
+    changes = dict(changes)
+    if "opening_hours" in changes:
+        changes["opening_hours"] = checked_hours(changes["opening_hours"])
+    if changes.get("phone") and not PHONE.fullmatch(changes["phone"]):
+        raise SettingRefused("The phone field must be a phone number such as +49 30 1234567.", field="phone")
+    for name in LINKS:
+        if changes.get(name):
+            _check_link(name, changes[name])
+    return changes
+
+
+def _check_link(name: str, link: str) -> None:
+    try:
+        validate_link(link)
+    except ValidationError as error:
+        words = name.replace("_", " ")
+        message = f"The {words} field must be an address that begins with http:// or https://."
+        raise SettingRefused(message, field=name) from error
+
+
+def settings_in_texts(workspace: Workspace) -> dict[str, str]:
+    """Give the value of each `{{workspace.…}}` variable by its name. A setting that is not set is empty."""
+    texts = {name: getattr(workspace, name) for name in TEXTS}
+    return {"name": workspace.name, "opening_hours": hours_as_text(workspace.opening_hours), **texts}
+
+
+CURRENCY_CODES = """
+AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF CHF CLP CNY COP
+CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GNF GTQ GYD HKD HNL HTG HUF IDR ILS INR IQD
+IRR ISK JMD JOD JPY KES KGS KHR KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD LSL LYD MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR
+MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RON RSD RUB RWF SAR SBD SCR SDG SEK SGD SHP
+SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX USD UYU UZS VED VES VND VUV WST XAF XCD XCG
+XOF XPF YER ZAR ZMW ZWG
+"""
+CURRENCIES = tuple(CURRENCY_CODES.split())
+# Currencies whose amounts have no decimals, and those with three. All others have two.
+WITHOUT_DECIMALS = frozenset(
+    ("BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW", "PYG", "RWF", "UGX", "VND", "VUV", "XAF", "XOF", "XPF")
+)
+WITH_THREE_DECIMALS = frozenset(("BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"))
+
+
+def decimals_of(currency: str) -> int:
+    """Give how many decimals amounts in a currency of ISO 4217 have."""
+    if currency in WITHOUT_DECIMALS:
+        return 0
+    return 3 if currency in WITH_THREE_DECIMALS else 2

@@ -1,1 +1,0 @@
-"""A sub-account's settings and their checks."""
