@@ -41,7 +41,7 @@ from workspaces.contacts.services import (
     segment_uses,
 )
 from workspaces.conversations import facts
-from workspaces.conversations.services.thread_sources import thread_sources
+from workspaces.conversations.services.threads import thread_sources
 from workspaces.media.services import media_uses
 from workspaces.subaccounts.events import workspace_event_type
 from workspaces.subaccounts.pages.registry import SetUpSource, hub_concern_sources, hub_panels, set_up_sources

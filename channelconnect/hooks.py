@@ -41,8 +41,8 @@ from config.retention import retention_rules
 from workspaces.automations.services import RequirementCheck, requirement_checks
 from workspaces.conversations import facts
 from workspaces.conversations.services import TemplateCheck, inbound, template_checks
-from workspaces.conversations.services.failures import FailureWords, failure_words
-from workspaces.conversations.services.outbound.template_choices import TemplateSource, template_sources
+from workspaces.conversations.services.content import TemplateSource, template_sources
+from workspaces.conversations.services.threads import ErrorExplainer, error_explainers
 from workspaces.subaccounts.events import workspace_event_type
 from workspaces.subaccounts.models.channels import AllowanceSource, allowance_sources
 from workspaces.subaccounts.pages.registry import hub_concern_sources, hub_panels
@@ -136,11 +136,11 @@ fact_handlers.add(
     FactHandler(facts.MessageEdited, inbound.edit_messages, inbound.lock_channels),
     FactHandler(facts.MessageRemoved, inbound.remove_messages, inbound.lock_channels),
     FactHandler(facts.ReactionChanged, inbound.change_reactions, inbound.lock_channels),
-    FactHandler(facts.ConversationTouched, inbound.touch_conversations, inbound.lock_channels),
+    FactHandler(facts.ConversationTouched, inbound.open_windows, inbound.lock_channels),
     FactHandler(facts.MarketingPreferenceChanged, inbound.change_marketing_preferences, inbound.lock_channels),
-    FactHandler(facts.StatusChanged, inbound.advance_statuses, inbound.lock_channels),
+    FactHandler(facts.StatusChanged, inbound.apply_statuses, inbound.lock_channels),
     FactHandler(facts.StatusChanged, keep_unwilling, inbound.lock_channels, owner="channelconnect"),
-    FactHandler(facts.ReadUpTo, inbound.read_up_to, inbound.lock_channels),
+    FactHandler(facts.ReadUpTo, inbound.apply_read_watermarks, inbound.lock_channels),
     FactHandler(AccountLost, lose_accounts),
     FactHandler(QualityChanged, change_qualities),
     FactHandler(LimitChanged, change_limits),
@@ -153,7 +153,7 @@ template_checks.add(
     TemplateCheck(name="channelconnect.templates", check=check_template, is_marketing=is_marketing_template)
 )
 requirement_checks.add(RequirementCheck(name="template", is_met=has_approved_template))
-failure_words.add(FailureWords("channelconnect.errors", known_sentence))
+error_explainers.add(ErrorExplainer("channelconnect.errors", known_sentence))
 template_sources.add(TemplateSource(name="channelconnect.templates", choices=choices_of_channel))
 move_handlers.add(CONNECTIONS)
 support_panels.add(*SUPPORT_PANELS)

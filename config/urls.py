@@ -31,9 +31,9 @@ from workspaces.catalogue.api.workspace.urls import urlpatterns as catalogue_pat
 from workspaces.catalogue.dashboard.urls import urlpatterns as catalogue_pages
 from workspaces.classes.api.workspace.urls import urlpatterns as classes_paths
 from workspaces.classes.dashboard.urls import urlpatterns as classes_pages
-from workspaces.contacts.api.workspace.urls import urlpatterns as contacts_paths
-from workspaces.contacts.dashboard.urls import urlpatterns as contacts_pages
-from workspaces.conversations.api.workspace.urls import urlpatterns as conversations_paths
+from workspaces.contacts.api import urlpatterns as contacts_paths
+from workspaces.contacts.dashboard.contacts import urlpatterns as contacts_pages
+from workspaces.conversations.api import urlpatterns as conversations_paths
 from workspaces.conversations.dashboard.urls import urlpatterns as conversations_pages
 from workspaces.media.api.workspace.urls import urlpatterns as media_paths
 from workspaces.media.dashboard.urls import urlpatterns as media_pages

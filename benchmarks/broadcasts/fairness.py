@@ -18,8 +18,8 @@ from benchmarks.servers import Bench
 from broadcasts.models import Broadcast, Recipient
 from workspaces.contacts.models import Contact, ContactIdentity
 from workspaces.conversations.models import Conversation, Message
-from workspaces.conversations.services.outbound.composing import send_message
-from workspaces.conversations.services.outbound.content import Content
+from workspaces.conversations.services.content import Content
+from workspaces.conversations.services.sending import send_message
 from workspaces.subaccounts.models import Channel
 
 MASS, NUMBERS, SENDERS = 60_000, 4, 2

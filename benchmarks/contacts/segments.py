@@ -15,7 +15,7 @@ from benchmarks.rounds import interleave, median_ratio
 from benchmarks.servers import Bench
 from workspaces.contacts.models import Contact, Segment
 from workspaces.contacts.models.contacts import newest_page
-from workspaces.contacts.services import count_contacts, create_segment, with_size
+from workspaces.contacts.services import attach_size, count_contacts, create_segment
 from workspaces.subaccounts.models import Workspace
 
 TITLE = (
@@ -85,7 +85,7 @@ def _segment(workspace: Workspace, name: str, given: dict[str, Any]) -> Segment:
 
 def _size_ms(segment: Segment) -> float:
     began = time.perf_counter()
-    with_size(segment)
+    attach_size(segment)
     return (time.perf_counter() - began) * 1000
 
 

@@ -37,7 +37,7 @@ def run(_: Bench) -> list[Figure]:
     known = _apply(inbound.receive_messages, messages(of, "known", MESSAGES))
     bare = _timed(BARE_INSERT, [MESSAGES]) / MESSAGES
     sent = sent_messages(STATUSES_EACH)
-    moved = [_apply(inbound.advance_statuses, statuses(of, sent, status)) for status in ("delivered", "read")]
+    moved = [_apply(inbound.apply_statuses, statuses(of, sent, status)) for status in ("delivered", "read")]
     updated = _timed(BARE_UPDATE) / len(sent)
     return [
         _figure("a message of somebody new", first, bare, at_most=190),

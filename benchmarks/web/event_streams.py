@@ -22,7 +22,7 @@ from benchmarks.rows import agency_with
 from benchmarks.servers import Bench
 from benchmarks.web.client import allow_files, calling, cpu_seconds, server
 from config.event_streams import publish
-from workspaces.conversations.services.announcing import inbox_topic
+from workspaces.conversations.services.conversations import inbox_topic
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import create_workspace
 

@@ -36,7 +36,7 @@ from config.api.operations import list_response, object_response, operation, pag
 from config.api.serializers import DeletedSerializer, Serializer
 from config.api.text_fields import CharField
 from config.db import database_now
-from workspaces.conversations.api.serializers import MessageSerializer
+from workspaces.conversations.serializers import MessageSerializer
 from workspaces.subaccounts.api.surface import WorkspaceViewSet
 from workspaces.subaccounts.models import Workspace
 

@@ -20,7 +20,7 @@ from config.api.fields import (
 )
 from config.api.serializers import Serializer, TenantRelatedField
 from config.api.text_fields import CharField
-from workspaces.conversations.api.serializers import (
+from workspaces.conversations.serializers import (
     LONGEST_TEXT,
     MOST_COMPONENTS,
     ConversationChannelSerializer,

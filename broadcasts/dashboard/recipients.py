@@ -23,7 +23,7 @@ from broadcasts.services.listing import recipients_page, with_contacts
 from config.api.requests import parse_uuid
 from workspaces.contacts.models import Contact
 from workspaces.contacts.models.contacts import email_key
-from workspaces.contacts.services.fields.phones import read_phone
+from workspaces.contacts.services.fields import read_phone
 from workspaces.subaccounts.models import Workspace
 
 PIECE: Final = 1_000

@@ -22,7 +22,7 @@ from channelconnect.sending.transactions import project_transaction
 from config.db import database_now
 from config.leases.connections import Connection
 from config.postgresql.arrays import decimals, integers, texts, timestamps
-from workspaces.conversations.services.texts import storable
+from workspaces.conversations.facts import storable
 
 LONGEST_ERROR: Final = 1_000
 # A fault that stops a broadcast is usually not the recipient's, so the recipient stays. After this many tries it fails.

@@ -13,7 +13,7 @@ from config.api.text_fields import can_be_stored
 from config.errors import InvalidInput
 from config.http.guard import URLRefused, check_without_lookup, parse_target
 from workspaces.conversations.services import Content
-from workspaces.conversations.services.outbound.content import WrittenContent, write_content
+from workspaces.conversations.services.content import CheckedContent, check_content
 from workspaces.subaccounts.models import Channel, Workspace
 
 FILES: Final = ("image", "video", "document")
@@ -88,10 +88,10 @@ def _check_kinds(message: Mapping[str, Any]) -> None:
             _refuse(part, f"The message.{part} field goes with message.template only.")
 
 
-def _written(content: Content, channel: Channel, *, headers: int = 0) -> WrittenContent:
+def _written(content: Content, channel: Channel, *, headers: int = 0) -> CheckedContent:
     """Write content. `headers` is the number of its components that come from `message.header`."""
     try:
-        return write_content(content, channel)
+        return check_content(content, channel)
     except InvalidInput as refused:
         [(field, [message, *_])] = refused.errors.items()
         raise BroadcastRefused(message, field=f"message.{_own_field(field, headers)}") from refused

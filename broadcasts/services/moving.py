@@ -23,7 +23,7 @@ from broadcasts.services.preparation_tries import forget_tries_of
 from broadcasts.services.recipient_events import record_broadcast_change, record_recipient_events
 from config.celery import wake_up
 from config.postgresql.arrays import integers
-from workspaces.conversations.services.outbound.queueing import SENDER
+from workspaces.conversations.services.sending import SENDER
 from workspaces.subaccounts.models import Channel
 from workspaces.subaccounts.services import lock_workspace
 

@@ -23,9 +23,8 @@ from channelconnect.providers.messages import CallResult, sentence_of
 from channelconnect.providers.messages.errors import ERRORS, SendError
 from config.metrics import count
 from config.postgresql.arrays import booleans, integers, texts, timestamps
-from workspaces.contacts.services.people.network_changes import MarketingWish, follow_marketing_wishes
-from workspaces.conversations.facts import EchoReceived, ReadUpTo, StatusChanged
-from workspaces.conversations.services.texts import storable
+from workspaces.contacts.services.opt_outs import MarketingChoice, apply_marketing_choices
+from workspaces.conversations.facts import EchoReceived, ReadUpTo, StatusChanged, storable
 from workspaces.subaccounts.models import Channel
 from workspaces.subaccounts.services import mark_channel_lost
 
@@ -249,7 +248,7 @@ def _draw_from_errors(failed: Mapping[Key, Told], channels: Mapping[int, int], *
     """Apply errors' effects: pause broadcasts that would fail for all, mark lost channels, record opt-outs."""
     stopped: dict[str, set[int]] = defaultdict(set)
     lost: dict[int, str] = {}
-    unwilling: list[MarketingWish] = []
+    unwilling: list[MarketingChoice] = []
     outdated = _of_earlier_access(failed, channels)
     for (broadcast, contact), told in failed.items():
         error = ERRORS.get(told.code or "")
@@ -260,11 +259,11 @@ def _draw_from_errors(failed: Mapping[Key, Told], channels: Mapping[int, int], *
         if _loses_access(error):
             lost[channels[broadcast]] = error.code
         if error.opts_out:
-            unwilling.append(MarketingWish(contact, min(told.failed_at or now, now)))
+            unwilling.append(MarketingChoice(contact, min(told.failed_at or now, now)))
     for reason, broadcasts in stopped.items():
         pause_for_fault(broadcasts, reason, now)
     _mark_lost(lost, now=now)
-    follow_marketing_wishes(wishes=unwilling, now=now)
+    apply_marketing_choices(choices=unwilling, now=now)
 
 
 def _of_earlier_access(failed: Mapping[Key, Told], channels: Mapping[int, int]) -> set[Key]:

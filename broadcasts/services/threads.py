@@ -18,10 +18,9 @@ from channelconnect.services.templates import check_template
 from workspaces.conversations.models import Conversation, Message
 from workspaces.conversations.models.messages import Direction, Type
 from workspaces.conversations.services import ConversationNotFound
-from workspaces.conversations.services.errors import ContentRefused
-from workspaces.conversations.services.locking import lock_conversation
-from workspaces.conversations.services.retention import KEPT
-from workspaces.conversations.services.thread_sources import ThreadSource
+from workspaces.conversations.services.conversations import ContentRefused, lock_conversation
+from workspaces.conversations.services.removal import KEPT
+from workspaces.conversations.services.threads import ThreadSource
 from workspaces.subaccounts.models import Channel
 
 KIND: Final = "broadcast"
@@ -174,4 +173,4 @@ def _follow(changed: Mapping[UUID, GoneOut]) -> None:
     Message.objects.bulk_update(held, COLUMNS)
 
 
-THREAD_SOURCE: Final = ThreadSource(name="broadcasts", bring=bring_broadcasts)
+THREAD_SOURCE: Final = ThreadSource(name="broadcasts", sync=bring_broadcasts)

@@ -11,7 +11,7 @@ from channelconnect.sending.sources import Sent
 from channelconnect.sending.transactions import project_transaction
 from channelconnect.services.access_checks import checked_lately, request_access_checks
 from config.db import database_now
-from workspaces.contacts.services.people.network_changes import MarketingWish, follow_marketing_wishes
+from workspaces.contacts.services.opt_outs import MarketingChoice, apply_marketing_choices
 from workspaces.subaccounts.models import Channel
 from workspaces.subaccounts.services import mark_channel_lost
 
@@ -38,7 +38,7 @@ def draw_consequences(results: Sequence[Sent]) -> Sequence[Sent]:
                 reason = f"send_refused_{_code(one)}"
                 mark_channel_lost(channel=channels[one.row.channel_id], reason=reason, now=now, by=SYSTEM)
         drawn = _judge_doubts(drawn, now)
-        follow_marketing_wishes(wishes=[MarketingWish(pk, now) for pk in unwilling if pk is not None], now=now)
+        apply_marketing_choices(choices=[MarketingChoice(pk, now) for pk in unwilling if pk is not None], now=now)
     return drawn
 
 

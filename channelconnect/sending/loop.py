@@ -17,7 +17,7 @@ from config.garbage_collection import rare_collections
 from config.http.client import HTTPClient
 from config.leases.claimer import Demand, WakeUpListener
 from config.leases.connections import REST_AFTER_FAULT_SECONDS
-from workspaces.conversations.services.outbound.queueing import SENDER
+from workspaces.conversations.services.sending import SENDER
 
 RUN_SECONDS = 3_600.0
 TICK_SECONDS = 0.25

@@ -16,7 +16,7 @@ from channelconnect.providers.files import FileFault, fetch_file
 from config.db import TimeOrExpression, database_now
 from config.tries.counting import Try, begin_tries, next_rows, run_begun
 from workspaces.conversations.models import MediaFetch, Message
-from workspaces.conversations.services.announcing import announce_changes
+from workspaces.conversations.services.conversations import announce_changes
 from workspaces.media.models import Media
 from workspaces.media.services import FileRefused, StorageAway, add_media, store_file
 

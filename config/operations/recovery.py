@@ -10,8 +10,8 @@ from channelconnect.sending.claiming.allowance import fill_allowances
 from config.celery import wake_up
 from config.db import database_now
 from config.recovery.identity import confirm, is_confirmed, last_confirmed
-from workspaces.conversations.services.outbound.queueing import SENDER
-from workspaces.conversations.services.outbound.recovery import fail_queued_messages
+from workspaces.conversations.services.send_results import fail_queued_messages
+from workspaces.conversations.services.sending import SENDER
 
 # Uses of an allowance that the database has forgotten end within this time.
 FULL_HOURS: Final = 24

@@ -14,7 +14,7 @@ from tests.tenants import Tenant
 from tests.workspaces.conversations.facts import apply, moment, status
 from tests.workspaces.conversations.sending import record, send
 from workspaces.conversations.services import inbound
-from workspaces.conversations.services.announcing import inbox_topic
+from workspaces.conversations.services.conversations import inbox_topic
 from workspaces.subaccounts.dashboard.base import CHOSEN_WORKSPACE_KEY
 
 a, b = furnished.a_with_customer, furnished.b_with_customer
@@ -91,6 +91,6 @@ def test_a_status_told_of_another_workspaces_number_moves_no_message_of_ours(a: 
     record(message, provider_message_id="wamid.out", at=moment())
     told = [status(b.channel, "wamid.out", one, at=moment(1)) for one in ("delivered", "read", "failed")]
     named = [status(b.channel, "wamid.other", one, at=moment(2), opaque=f"message:{message.uuid}") for one in ("read",)]
-    apply(inbound.advance_statuses, *told, *named)
+    apply(inbound.apply_statuses, *told, *named)
     message.refresh_from_db()
     assert (message.status, message.delivered_at, message.read_at) == ("sent", None, None)

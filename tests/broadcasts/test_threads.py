@@ -23,7 +23,7 @@ from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.contacts.models import Contact
 from workspaces.contacts.services import remove_contact
 from workspaces.conversations.models import Conversation, Message
-from workspaces.conversations.services.retention import KEPT
+from workspaces.conversations.services.removal import KEPT
 
 a = furnished.a_with_customer
 

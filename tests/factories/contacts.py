@@ -9,7 +9,7 @@ from tests.factories.base import A_MOMENT_AGO, ByService
 from tests.factories.workspaces import WorkspaceFactory
 from workspaces.contacts.models import Contact, ContactImport, Segment
 from workspaces.contacts.services import create_contact, create_segment
-from workspaces.contacts.services.imports.file_imports import upload_contacts
+from workspaces.contacts.services.file_imports import upload_contacts
 
 
 class ContactFactory(ByService[Contact]):

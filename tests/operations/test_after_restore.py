@@ -38,7 +38,7 @@ from tests.webhooks.delivering import record_events, subscribe
 from tools.sandbox import RunningSandbox
 from webhooks.models import DispatcherRun
 from workspaces.conversations.models import QueuedMessage
-from workspaces.conversations.services.outbound.recovery import fail_queued_messages
+from workspaces.conversations.services.send_results import fail_queued_messages
 from workspaces.subaccounts.models import Channel
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -1,24 +1,29 @@
 """Registers the app's event types, menu entries, plan usage, retention rules and activity labels."""
 
-from typing import Any
+from typing import Any, Final
 
 from django.utils.translation import gettext_lazy as _
 
 from agency.event_types import EventType, event_types
 from agency.pages.registry import ActivityAction, MenuEntry, activity_actions, dashboard_menu
-from agency.services.activity import RecordedAction, recorded_actions
+from agency.services.activity import RecordedAction, RecordedField, recorded_actions
 from config.api.fields import ListField
 from config.api.text_fields import CharField
 from config.request_bodies import MIB, BodyRule, body_rules
 from config.retention import retention_rules
-from workspaces.contacts import events
-from workspaces.contacts.api.serializers import ContactSerializer, ImportEventSerializer, SegmentReferenceSerializer
-from workspaces.contacts.services import used_contacts
-from workspaces.contacts.services.imports.files import MOST_BYTES
-from workspaces.contacts.services.imports.retention import RULES
-from workspaces.contacts.services.recorded_fields import FIELDS as RECORDED_FIELDS
+from workspaces.contacts.serializers import ContactSerializer, ImportEventSerializer, SegmentReferenceSerializer
+from workspaces.contacts.services import events, used_contacts
+from workspaces.contacts.services.csv_files import MOST_BYTES
+from workspaces.contacts.services.file_imports import RETENTION_RULES
 from workspaces.subaccounts.events import workspace_event_type
 from workspaces.subaccounts.services import UsageSource, usage_sources
+
+RECORDED_FIELDS: Final[dict[str, tuple[RecordedField, ...]]] = {
+    events.SEGMENT_UPDATED: (
+        RecordedField("name", _("Name")),
+        RecordedField("filter", _("Filter"), hidden=True),
+    ),
+}
 
 
 def _contact(name: str, label: str, **beside: Any) -> EventType:
@@ -33,8 +38,8 @@ def _segment(name: str, label: str) -> EventType:
     )
 
 
-def _tags(told: str) -> ListField:
-    return ListField(child=CharField(example="VIP"), help_text=told, example=["VIP"])
+def _tags(help_text: str) -> ListField:
+    return ListField(child=CharField(example="VIP"), help_text=help_text, example=["VIP"])
 
 
 event_types.add(
@@ -63,7 +68,7 @@ dashboard_menu.add(
     MenuEntry(url_name="app:segments", label=_("Segments"), icon="filter", order=14),
 )
 usage_sources.add(UsageSource("contacts", used_contacts))
-retention_rules.add(*RULES)
+retention_rules.add(*RETENTION_RULES)
 recorded_actions.add(*RecordedAction.from_fields(RECORDED_FIELDS))
 activity_actions.add(
     *ActivityAction.from_labels(

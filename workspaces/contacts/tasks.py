@@ -7,10 +7,9 @@ from config.db import database_now
 from config.queues import HOUSEKEEPING_SECONDS
 from config.retention import forget
 from workspaces.contacts.services.counting import merge_counts as merge_next_counts
-from workspaces.contacts.services.imports.file_imports import import_next_piece, running_imports
-from workspaces.contacts.services.imports.retention import RULES
-from workspaces.contacts.services.sizes import recount_segments as recount_next_segments
-from workspaces.contacts.services.sizes import segments_to_recount
+from workspaces.contacts.services.counting import recount_segments as recount_next_segments
+from workspaces.contacts.services.counting import segments_to_recount
+from workspaces.contacts.services.file_imports import RETENTION_RULES, import_next_piece, running_imports
 
 RUN_SECONDS = 20.0
 
@@ -31,7 +30,7 @@ def import_files() -> None:
 @one_at_a_time
 def forget_imports() -> None:
     """Delete old imports that were never started or have ended, in batches."""
-    in_batches(lambda: forget(RULES), seconds=HOUSEKEEPING_SECONDS)
+    in_batches(lambda: forget(RETENTION_RULES), seconds=HOUSEKEEPING_SECONDS)
 
 
 @shared_task(name="contacts.merge_counts")

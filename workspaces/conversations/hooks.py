@@ -1,37 +1,104 @@
-"""Registers the app's event types, metrics, menu entry, retention rules and handlers of contacts, members and files."""
+"""Registers the app's event types, metrics, charts, panels, menu entry, retention rules and handlers."""
 
-from typing import Any
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Any, Final
 
+from django.db import connection
+from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from agency.event_types import EventType, event_types
+from agency.models import Agency
 from agency.notification_kinds import notification_kinds
 from agency.pages.charts import ChartSource, chart_sources, counted_series
 from agency.pages.registry import ActivityAction, MenuEntry, activity_actions, dashboard_menu
-from agency.pages.search import support_panels
-from agency.services.activity import RecordedAction, recorded_actions
-from agency.services.hourly_counts import hourly_counters
-from config.metrics import METRICS
+from agency.pages.search import SupportPanel, SupportRow, support_panels
+from agency.services.activity import RecordedAction, RecordedField, recorded_actions
+from agency.services.hourly_counts import CountedHours, HourlyCounter, hourly_counters
+from config.metrics import METRICS, Counter
 from config.request_bodies import MIB, BodyRule, body_rules
 from config.retention import retention_rules
 from workspaces.contacts.services import contact_lock_handlers, contact_merge_handlers, contact_removal_handlers
-from workspaces.conversations import metrics
-from workspaces.conversations.api.serializers import ConversationSerializer, MessageSerializer, NoteSerializer
-from workspaces.conversations.pages.support import PANELS as SUPPORT_PANELS
-from workspaces.conversations.services import recording
-from workspaces.conversations.services.contacts.merging import MERGE_HANDLER
-from workspaces.conversations.services.contacts.removing import REMOVAL_HANDLER
-from workspaces.conversations.services.hourly_counts import MESSAGES, RECEIVED
-from workspaces.conversations.services.hourly_counts import SENT as MESSAGES_SENT
-from workspaces.conversations.services.locking import LOCK_HANDLER
-from workspaces.conversations.services.media_use import MEDIA_USE
-from workspaces.conversations.services.outbound.recovery import KINDS
-from workspaces.conversations.services.recorded_fields import FIELDS as RECORDED_FIELDS
-from workspaces.conversations.services.retention import RULES
-from workspaces.conversations.services.team_inbox.changing import MEMBER_REMOVAL_HANDLER
+from workspaces.conversations.models import QueuedMessage
+from workspaces.conversations.serializers import ConversationSerializer, MessageSerializer, NoteSerializer
+from workspaces.conversations.services import conversations
+from workspaces.conversations.services.changing import MEMBER_REMOVAL_HANDLER
+from workspaces.conversations.services.conversations import LOCK_HANDLER
+from workspaces.conversations.services.removal import MEDIA_USE, MERGE_HANDLER, REMOVAL_HANDLER, RETENTION_RULES
+from workspaces.conversations.services.send_results import NOTIFICATION_KINDS
 from workspaces.media.services import media_uses
 from workspaces.subaccounts.events import workspace_event_type
 from workspaces.subaccounts.services import member_removal_handlers
+
+STATUS_CONFLICTS = Counter(
+    "message_status_conflicts_total",
+    "Statuses that contradict how a message has ended: failed after delivered, or the reverse.",
+)
+MESSAGE_METRICS = (STATUS_CONFLICTS,)
+
+
+# A message that is due for so long is not just waiting for its turn.
+LATE: Final = timedelta(minutes=5)
+
+
+def late_messages(agency: Agency, most: int) -> Iterator[SupportRow]:
+    """Yield the messages that wait too long for another attempt or a provider's status, earliest due time first."""
+    late = QueuedMessage.objects.filter(is_ready=False, due_at__lt=timezone.now() - LATE, agency_id=agency.pk)
+    for queued in late.order_by("due_at")[:most]:
+        state = "its outcome is unknown" if queued.is_unknown else "waits for another attempt"
+        yield SupportRow(
+            title=f"Message {queued.pk}",
+            detail=f"{state} · due {queued.due_at:%Y-%m-%d %H:%M UTC} · {queued.tries} tries",
+            url=reverse("admin:conversations_message_change", args=[queued.pk]),
+            is_problem=True,
+        )
+
+
+SUPPORT_PANELS: Final = (
+    SupportPanel(
+        name="late-messages",
+        label="Messages that should have left",
+        order=16,
+        permission="conversations.view_message",
+        rows=late_messages,
+    ),
+)
+
+
+MESSAGES_RECEIVED: Final = "messages_received"
+MESSAGES_SENT: Final = "messages_sent"
+NEWEST_MESSAGE = "SELECT coalesce(max(id), 0) FROM conversations_message"
+# `id > after` limits the scan, because no index has `created_at`.
+COUNT_MESSAGES = """
+SELECT workspace.agency_id, CASE message.direction WHEN 'in' THEN 'messages_received' ELSE 'messages_sent' END,
+    date_trunc('hour', message.created_at, 'UTC') AS hour, count(*)
+FROM conversations_message AS message JOIN subaccounts_workspace AS workspace ON workspace.id = message.workspace_id
+WHERE message.id > %(after)s AND message.created_at >= %(first)s AND message.created_at < %(end)s
+GROUP BY 1, 2, 3
+"""
+
+
+def count_messages(first: datetime, end: datetime, after: int) -> CountedHours:
+    with connection.cursor() as cursor:
+        cursor.execute(NEWEST_MESSAGE)
+        [newest] = cursor.fetchone()
+        cursor.execute(COUNT_MESSAGES, {"first": first, "end": end, "after": after})
+        return CountedHours(cursor.fetchall(), newest)
+
+
+MESSAGE_COUNTER = HourlyCounter("messages", count_messages)
+
+
+RECORDED_FIELDS: Final[dict[str, tuple[RecordedField, ...]]] = {
+    "conversations.opt_out_words_changed": (RecordedField("opt_out_words", _("Words that opt out")),),
+    "saved_reply.changed": (
+        RecordedField("name", _("Name")),
+        RecordedField("text", _("Text"), hidden=True),
+    ),
+}
+
 
 # The largest file that a network accepts, except documents, which can be larger and go through the API.
 MOST_FILE_BYTES = 16 * MIB
@@ -51,26 +118,26 @@ def _message(name: str, label: str, **sample: Any) -> EventType:
 
 
 event_types.add(
-    _conversation(recording.OPENED, "Conversation opened"),
-    _conversation(recording.ASSIGNED, "Conversation assigned"),
-    _conversation(recording.CLOSED, "Conversation closed"),
-    _conversation(recording.REOPENED, "Conversation reopened"),
-    _conversation(recording.NOTE_ADDED, "Note added", note=NoteSerializer()),
-    _message(recording.RECEIVED, "Message received", status="received"),
+    _conversation(conversations.OPENED, "Conversation opened"),
+    _conversation(conversations.ASSIGNED, "Conversation assigned"),
+    _conversation(conversations.CLOSED, "Conversation closed"),
+    _conversation(conversations.REOPENED, "Conversation reopened"),
+    _conversation(conversations.NOTE_ADDED, "Note added", note=NoteSerializer()),
+    _message(conversations.RECEIVED, "Message received", status="received"),
     *(
         _message(topic, f"Message {status}", status=status, **SENT)
-        for status, topic in recording.MESSAGE_TOPICS.items()
+        for status, topic in conversations.MESSAGE_TOPICS.items()
     ),
 )
-notification_kinds.add(*KINDS)
-hourly_counters.add(MESSAGES)
+notification_kinds.add(*NOTIFICATION_KINDS)
+hourly_counters.add(MESSAGE_COUNTER)
 chart_sources.add(
     ChartSource(
         name="messages",
         label=_("Messages"),
         order=30,
         url_name="console:sub-accounts",
-        series=counted_series((RECEIVED, _("received"), "plain"), (MESSAGES_SENT, _("sent"), "good")),
+        series=counted_series((MESSAGES_RECEIVED, _("received"), "plain"), (MESSAGES_SENT, _("sent"), "good")),
     )
 )
 dashboard_menu.add(MenuEntry(url_name="app:inbox", label=_("Inbox"), icon="inbox", order=11))
@@ -91,6 +158,6 @@ contact_merge_handlers.add(MERGE_HANDLER)
 contact_removal_handlers.add(REMOVAL_HANDLER)
 member_removal_handlers.add(MEMBER_REMOVAL_HANDLER)
 media_uses.add(MEDIA_USE)
-retention_rules.add(*RULES)
-METRICS.add(*metrics.METRICS)
+retention_rules.add(*RETENTION_RULES)
+METRICS.add(*MESSAGE_METRICS)
 support_panels.add(*SUPPORT_PANELS)

@@ -8,9 +8,9 @@ from config.db import database_now
 from config.queues import HOUSEKEEPING_SECONDS
 from config.retention import forget
 from workspaces.conversations.services import wake_snoozed_conversations
-from workspaces.conversations.services.inbound import apply_overtaking_changes
-from workspaces.conversations.services.retention import RULES
-from workspaces.conversations.services.team_inbox.snoozing import conversations_to_wake
+from workspaces.conversations.services.changing import conversations_to_wake
+from workspaces.conversations.services.inbound import apply_out_of_order_changes
+from workspaces.conversations.services.removal import RETENTION_RULES
 
 RUN_SECONDS = 45.0
 
@@ -28,11 +28,11 @@ def wake_snoozed() -> None:
 @one_at_a_time
 def apply_parked_changes() -> None:
     """Apply changes that came before the network's ids of our messages were known."""
-    in_batches(lambda: apply_overtaking_changes(now=database_now()), seconds=RUN_SECONDS)
+    in_batches(lambda: apply_out_of_order_changes(now=database_now()), seconds=RUN_SECONDS)
 
 
 @shared_task(name="conversations.forget_messages")
 @one_at_a_time
 def forget_messages() -> None:
     """Delete old messages and notes in batches."""
-    in_batches(lambda: forget(RULES), seconds=HOUSEKEEPING_SECONDS)
+    in_batches(lambda: forget(RETENTION_RULES), seconds=HOUSEKEEPING_SECONDS)

@@ -31,7 +31,7 @@ from broadcasts.services.recipient_events import record_recipient_events
 from config.celery import wake_up
 from config.db import violated_constraint
 from config.postgresql.concurrency import AdvisoryLock
-from workspaces.conversations.services.outbound.queueing import SENDER
+from workspaces.conversations.services.sending import SENDER
 
 # Connections that prepare a broadcast share its audience. A service that removes or merges contacts has it alone. A
 # chunk is named by the id of the contact before its first; for the next chunk that is `prepared_up_to`.

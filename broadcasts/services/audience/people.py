@@ -15,7 +15,7 @@ from broadcasts.content import FrozenMessage
 from broadcasts.models import Broadcast, Recipient
 from broadcasts.services.schedule import instant_of, known_zone
 from workspaces.contacts.models import Contact
-from workspaces.contacts.services.conditions import condition_of
+from workspaces.contacts.services.segments import filter_to_q
 from workspaces.conversations.models import Conversation
 from workspaces.conversations.models.conversations import PLATFORMS_WITH_WINDOW, WINDOW
 
@@ -206,7 +206,7 @@ def contacts_between(broadcast: Broadcast, filter: Mapping[str, Any], *, after: 
         return people.filter(Exists(_engaged(broadcast, after, up_to).filter(contact_id=OuterRef("pk"))))
     if broadcast.chosen_contacts is not None:
         return people.filter(pk__in=[pk for pk in broadcast.chosen_contacts if after < pk <= up_to])
-    return people.filter(condition_of(filter))
+    return people.filter(filter_to_q(filter))
 
 
 def end_of_chunk(broadcast: Broadcast, *, after: int, size: int) -> int:

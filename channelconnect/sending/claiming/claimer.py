@@ -18,7 +18,7 @@ from config.leases.connections import Connection
 from config.leases.runs import OwnedShards, WorkerRuns, shard_of
 from config.metrics import observe
 from config.postgresql.concurrency import AdvisoryLock
-from workspaces.conversations.services.outbound.queueing import SENDER
+from workspaces.conversations.services.sending import SENDER
 
 
 def runs_over(sources: Sequence[MessageSource]) -> WorkerRuns:

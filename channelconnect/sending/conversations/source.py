@@ -21,7 +21,7 @@ from config.leases.connections import Connection
 from config.leases.runs import SHARDS
 from config.postgresql.arrays import decimals, integers
 from workspaces.conversations.models.conversations import WINDOW
-from workspaces.conversations.services.outbound.sending import SendResult, record_send_results
+from workspaces.conversations.services.send_results import SendResult, record_send_results
 
 NAME: Final = "conversations"
 MOST_CHANNELS: Final = 2_000

@@ -7,7 +7,7 @@ from channelconnect.models import MessageTemplate
 from channelconnect.providers.graph.parsing import Row, row, rows, text
 from channelconnect.providers.templates import PLACEHOLDER, placeholders
 from channelconnect.services.templates.fitting import fitting_parameters
-from workspaces.conversations.services.errors import ContentRefused
+from workspaces.conversations.services.conversations import ContentRefused
 from workspaces.subaccounts.models import Channel, Workspace
 
 MARKETING: Final = "marketing"

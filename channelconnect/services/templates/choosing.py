@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from channelconnect.models import MessageTemplate
 from channelconnect.providers.graph.parsing import rows, text
-from workspaces.conversations.services.outbound.template_choices import TemplateChoice, TemplateParameter
+from workspaces.conversations.services.content import TemplateChoice, TemplateParameter
 from workspaces.subaccounts.models import Channel
 
 MOST_SHOWN: Final = 200

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_noop
 
 from channelconnect.models import MessageTemplate
 from channelconnect.providers.graph.parsing import Row, number, row, rows, text
-from workspaces.conversations.services.errors import ContentRefused
+from workspaces.conversations.services.conversations import ContentRefused
 
 TEXTS: Final = ("header", "body")
 KINDS: Final = (*TEXTS, "button", "carousel", "limited_time_offer")

@@ -17,7 +17,7 @@ from channelconnect.services.templates.listing import shown_templates
 from config.db import TimeOrExpression
 from config.errors import InvalidInput
 from config.tries.counting import run_counted
-from workspaces.conversations.services.errors import ChannelNotActive
+from workspaces.conversations.services.conversations import ChannelNotActive
 from workspaces.subaccounts.models import Channel, Workspace
 from workspaces.subaccounts.services import record_workspace_event
 

@@ -28,7 +28,7 @@ from tests.factories.webhooks import an_endpoint
 from tests.tenants import Tenant
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from webhooks.services import update_endpoint
-from workspaces.conversations.services.team_inbox.saved_replies import change_saved_reply, create_saved_reply
+from workspaces.conversations.services.saved_replies import change_saved_reply, create_saved_reply
 from workspaces.subaccounts.services import assign_plan, change_workspace
 
 a = furnished.a_with_customer

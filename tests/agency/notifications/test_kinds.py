@@ -52,7 +52,7 @@ from tests.tenants import Tenant
 from webhooks.models import Endpoint
 from webhooks.services import update_endpoint
 from webhooks.services.endpoints import EndpointChanges
-from workspaces.conversations.services.outbound.recovery import fail_queued_messages
+from workspaces.conversations.services.send_results import fail_queued_messages
 from workspaces.subaccounts.models import Workspace, WorkspaceKey
 from workspaces.subaccounts.services import change_owner, invite_workspace_member, mark_channel_lost, tenant_of
 

@@ -13,7 +13,7 @@ from config.celery import wake_up
 from tests.channelconnect.sending.messages import a_channel
 from tests.tenants import Tenant
 from tools.sandbox import RunningSandbox
-from workspaces.conversations.services.outbound.queueing import SENDER
+from workspaces.conversations.services.sending import SENDER
 from workspaces.subaccounts.models import Channel
 
 

@@ -23,7 +23,7 @@ from tests.tenants import Tenant
 from tests.waiting import until
 from tools.sandbox import RunningSandbox
 from workspaces.conversations.models import Message
-from workspaces.conversations.services.outbound.queueing import SENDER
+from workspaces.conversations.services.sending import SENDER
 from workspaces.subaccounts.models import Channel
 
 # What a number may send in a second.

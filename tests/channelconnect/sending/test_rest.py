@@ -29,7 +29,7 @@ from tests.config.leases.resting import (
 from tests.waiting import until
 from tools.sandbox import RunningSandbox
 from workspaces.conversations.models import QueuedMessage
-from workspaces.conversations.services.outbound.queueing import SENDER
+from workspaces.conversations.services.sending import SENDER
 from workspaces.subaccounts.models import Channel
 
 ROUNDS = 4

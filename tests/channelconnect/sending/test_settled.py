@@ -43,7 +43,7 @@ def tell(message: Message, channel: Channel, name: str, **more: Any) -> None:
     """Have the network report a message that it names by our id."""
     person = Person(external_id="491701234567")
     told = status(channel, f"wamid.{message.pk}", name, opaque=str(message.uuid), person=person, **more)
-    assert apply(inbound.advance_statuses, told) == []
+    assert apply(inbound.apply_statuses, told) == []
 
 
 def echo_of(message: Message, channel: Channel) -> None:

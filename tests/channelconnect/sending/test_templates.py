@@ -18,7 +18,7 @@ from tools.sandbox import RunningSandbox
 from tools.sandbox.graph.tokens import Token, write
 from webhooks.services import register_endpoint
 from workspaces.automations.services import met_requirements
-from workspaces.conversations.services.errors import ContentRefused
+from workspaces.conversations.services.conversations import ContentRefused
 from workspaces.subaccounts.models import Channel
 
 a, b = furnished.a_with_customer, furnished.b_with_customer

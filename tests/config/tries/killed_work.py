@@ -26,10 +26,10 @@ from channelconnect.services.templates.syncing import sync_next
 from channelconnect.services.unsubscribing import unsubscribe_next
 from config.db import database_now
 from tests.processes.killed_at_statements import ended_child
-from workspaces.contacts.services.imports.file_imports import import_next_piece
-from workspaces.contacts.services.sizes import recount_segments
+from workspaces.contacts.services.counting import recount_segments
+from workspaces.contacts.services.file_imports import import_next_piece
 from workspaces.conversations.models import MediaFetch
-from workspaces.conversations.services.inbound import apply_overtaking_changes
+from workspaces.conversations.services.inbound import apply_out_of_order_changes
 
 # Beyond that the work comes to no end by itself.
 MOST_RUNS = 30
@@ -99,7 +99,7 @@ def take_subscriptions_back() -> None:
 
 
 def apply_parked_changes() -> None:
-    apply_overtaking_changes(now=database_now())
+    apply_out_of_order_changes(now=database_now())
 
 
 def count_segments() -> None:

@@ -25,7 +25,7 @@ from tests.processes.preloaded import Preloaded
 from tests.tenants import Tenant
 from workspaces.contacts.models import Contact, ContactImport, Segment
 from workspaces.conversations.models import Conversation, Message
-from workspaces.conversations.models.parked import ParkedChange
+from workspaces.conversations.models.messages import ParkedChange
 from workspaces.subaccounts.models import Channel
 
 pytestmark = pytest.mark.django_db(transaction=True)

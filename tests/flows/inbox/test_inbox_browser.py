@@ -20,7 +20,7 @@ from tests.workspaces.conversations.facts import apply, moment, person, receive,
 from tools.sandbox import RunningSandbox
 from workspaces.conversations.models import Conversation, Message
 from workspaces.conversations.services import create_saved_reply, inbound
-from workspaces.conversations.services.outbound.queueing import SENDER
+from workspaces.conversations.services.sending import SENDER
 from workspaces.subaccounts.models import Channel
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -28,7 +28,7 @@ STAYS = "window.stays = true"
 
 
 def advance(channel: Channel, message: Message, to: str) -> None:
-    apply(inbound.advance_statuses, status(channel, f"wamid.out.{message.pk}", to, opaque=str(message.uuid)))
+    apply(inbound.apply_statuses, status(channel, f"wamid.out.{message.pk}", to, opaque=str(message.uuid)))
 
 
 def test_a_message_comes_in_is_answered_and_seen_to_be_read(page: Page, channel: Channel) -> None:

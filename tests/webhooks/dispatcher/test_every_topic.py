@@ -88,7 +88,7 @@ def talk(a: Tenant) -> None:
     a.workspace_api.post(f"{own}/notes", {"text": "Regular guest"})
     message = sent(a)
     told = message.provider_message_id or ""
-    apply(inbound.advance_statuses, *[status(a.channel, told, to) for to in ("delivered", "read")])
+    apply(inbound.apply_statuses, *[status(a.channel, told, to) for to in ("delivered", "read")])
     record(send(a, "Another"), "failed", error_code="131026", error_message="Cannot be reached.")
 
 

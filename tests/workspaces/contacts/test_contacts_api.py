@@ -11,7 +11,7 @@ from tests.factories import ContactFactory, plan_limits
 from tests.parallel import at_once
 from tests.tenants import Tenant
 from workspaces.contacts.models import Contact, ContactCount
-from workspaces.contacts.services import ChannelPerson, contacts_of_people, count_contacts
+from workspaces.contacts.services import ChannelPerson, count_contacts, find_or_create_contacts
 from workspaces.subaccounts.models import Workspace
 
 a, b = furnished.a_with_customer, furnished.b_with_customer
@@ -146,7 +146,7 @@ def test_a_page_takes_three_statements_and_tells_who_they_are_on_their_channels(
         for number in range(40)
     ]
     with transaction.atomic():
-        contacts_of_people(people=people, now=now())
+        find_or_create_contacts(people=people, now=now())
     names(a)
     with django_assert_max_num_queries(5):  # the switch, the key, the rows, their identities, the count
         page = a.workspace_api.get("/contacts?per_page=30&page=2").json()
@@ -178,7 +178,7 @@ def test_people_who_write_are_taken_past_the_plans_limit(a: Tenant) -> None:
     assert refused.json()["errors"] == {"contacts": ["The plan of this sub-account allows 1 contact."]}
     person = ChannelPerson(channel_id=a.channel.pk, workspace_id=a.workspace.pk, external_id="wa-1")
     with transaction.atomic():
-        contacts_of_people(people=[person], now=now())
+        find_or_create_contacts(people=[person], now=now())
     assert a.api.get(f"/workspaces/{a.workspace.uuid}/usage").json()["data"]["contacts"] == {"used": 2, "limit": 1}
 
 

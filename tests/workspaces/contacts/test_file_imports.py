@@ -28,8 +28,7 @@ from tests.waiting import until, wait_for_lock
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.contacts.models import Contact, ContactImport, ContactImportPiece, RefusedRow
 from workspaces.contacts.services import count_contacts
-from workspaces.contacts.services.imports.file_imports import import_next_piece
-from workspaces.contacts.services.imports.retention import IMPORTS
+from workspaces.contacts.services.file_imports import IMPORTS, import_next_piece
 from workspaces.contacts.tasks import forget_imports, import_files
 from workspaces.subaccounts.models import Workspace
 

@@ -10,7 +10,7 @@ from tests import furnished
 from tests.tenants import Tenant
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.contacts.models import Contact, ContactImport, RefusedRow
-from workspaces.contacts.services.imports.columns import TARGETS, guessed_mapping
+from workspaces.contacts.services.csv_files import TARGETS, guessed_mapping
 from workspaces.contacts.tasks import import_files
 
 a = furnished.a_with_customer

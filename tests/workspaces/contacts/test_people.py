@@ -8,7 +8,7 @@ from django.utils.timezone import now
 from tests.factories import ChannelFactory
 from tests.parallel import at_once
 from workspaces.contacts.models import Contact, ContactIdentity
-from workspaces.contacts.services import ChannelPerson, FoundPeople, contacts_of_people
+from workspaces.contacts.services import ChannelPerson, MatchedContacts, find_or_create_contacts
 from workspaces.subaccounts.models import Channel
 
 
@@ -26,9 +26,9 @@ def contact_of(person: ChannelPerson) -> Contact:
     return Contact.objects.get(pk=found.contacts[person])
 
 
-def look_for(*people: ChannelPerson) -> FoundPeople:
+def look_for(*people: ChannelPerson) -> MatchedContacts:
     with transaction.atomic():
-        return contacts_of_people(people=people, now=now())
+        return find_or_create_contacts(people=people, now=now())
 
 
 def test_a_new_person_becomes_a_contact_with_what_the_network_tells(channel: Channel) -> None:
@@ -40,7 +40,7 @@ def test_a_new_person_becomes_a_contact_with_what_the_network_tells(channel: Cha
     assert contact.timezone == "Europe/Berlin"
     assert contact.search_key == "ada\n+4915112345678\n"
     assert contact.channels == {"whatsapp": "4915112345678", "facebook": None, "instagram": None}
-    assert look_for(person) == FoundPeople(found.contacts)
+    assert look_for(person) == MatchedContacts(found.contacts)
 
 
 def test_any_number_of_people_take_a_few_statements(channel: Channel) -> None:
@@ -52,11 +52,11 @@ def test_any_number_of_people_take_a_few_statements(channel: Channel) -> None:
             connection,
         ) as first,
     ):
-        made = contacts_of_people(people=[*people, *people], now=now())
+        made = find_or_create_contacts(people=[*people, *people], now=now())
     assert len(set(made.contacts.values())) == len(made.created) == 600
     assert len(first) <= 4
     with transaction.atomic(), CaptureQueriesContext(connection) as again:
-        assert contacts_of_people(people=people, now=now()).contacts == made.contacts
+        assert find_or_create_contacts(people=people, now=now()).contacts == made.contacts
     assert len(again) == 1
 
 

@@ -13,9 +13,14 @@ from tests.factories import ContactFactory
 from tests.parallel import at_once
 from tests.tenants import Tenant
 from workspaces.contacts.models import Contact, ContactFacetCount, Segment
-from workspaces.contacts.services import ChannelPerson, contacts_in, contacts_of_people, count_contacts, sizes
-from workspaces.contacts.services.counting import merge_counts
-from workspaces.contacts.services.sizes import recount_segments
+from workspaces.contacts.services import (
+    ChannelPerson,
+    count_contacts,
+    counting,
+    find_or_create_contacts,
+    segment_contacts,
+)
+from workspaces.contacts.services.counting import merge_counts, recount_segments
 
 a, b = furnished.a_with_customer, furnished.b_with_customer
 
@@ -41,7 +46,7 @@ def people(a: Tenant) -> None:
         channel_id=a.channel.pk, workspace_id=a.workspace.pk, external_id="1", phone="+4930123456", name="Ada"
     )
     with transaction.atomic():
-        contacts_of_people(people=[person], now=now())
+        find_or_create_contacts(people=[person], now=now())
 
 
 @pytest.mark.usefixtures("people")
@@ -70,7 +75,7 @@ def test_a_segment_finds_who_meets_all_of_its_conditions(
     answer = create(a, **conditions)
     assert answer.status_code == 201, answer.json()
     segment = Segment.objects.select_related("workspace").get()
-    assert {contact.name for contact in contacts_in(segment)} == found
+    assert {contact.name for contact in segment_contacts(segment)} == found
     assert answer.json()["data"]["size"] == len(found)
 
 
@@ -144,7 +149,7 @@ def test_sizes_follow_every_change_and_outlast_the_merging_of_counts(a: Tenant) 
     def assert_exact() -> list[int]:
         shown = {one["name"]: one["size"] for one in a.workspace_api.get("/segments").json()["data"]}
         segments = Segment.objects.select_related("workspace").order_by("pk")
-        assert shown == {one.name: contacts_in(one).count() for one in segments}
+        assert shown == {one.name: segment_contacts(one).count() for one in segments}
         return list(shown.values())
 
     rows = [
@@ -169,12 +174,12 @@ def test_sizes_follow_every_change_and_outlast_the_merging_of_counts(a: Tenant) 
         for number, phone in enumerate(["+49300000011", "+49300000013", "+49309999999", ""])
     ]
     with transaction.atomic():
-        contacts_of_people(people=people, now=now())
-    sizes, added = assert_exact(), ContactFacetCount.objects.count()
+        find_or_create_contacts(people=people, now=now())
+    counting, added = assert_exact(), ContactFacetCount.objects.count()
     assert merge_counts(rows=10)
     assert not merge_counts(rows=10)
     assert ContactFacetCount.objects.count() < added / 2
-    assert assert_exact() == sizes
+    assert assert_exact() == counting
 
 
 def test_whatever_a_segment_asks_is_counted_in_an_index_alone(a: Tenant) -> None:
@@ -216,7 +221,7 @@ def sizes_of(a: Tenant) -> dict[str, int | None]:
 
 
 def test_the_size_of_a_segment_of_very_many_contacts_is_kept_and_counted_anew(a: Tenant, monkeypatch: Any) -> None:
-    monkeypatch.setattr(sizes, "MOST_COUNTED_AT_ONCE", 2)
+    monkeypatch.setattr(counting, "MOST_COUNTED_AT_ONCE", 2)
     ContactFactory.create_batch(3, workspace=a.workspace, attributes={"plan": "gold"})
     made = create(a, "Gold", attributes={"plan": "gold"}).json()["data"]
     create(a, "Germans", country="DE")
@@ -237,8 +242,8 @@ def test_the_size_of_a_segment_of_very_many_contacts_is_kept_and_counted_anew(a:
 
 
 def test_a_segment_that_is_counted_for_too_long_has_no_number_at_first(a: Tenant, monkeypatch: Any) -> None:
-    monkeypatch.setattr(sizes, "MOST_COUNTED_AT_ONCE", 2)
-    monkeypatch.setattr(sizes, "FIRST_MS", 1)
+    monkeypatch.setattr(counting, "MOST_COUNTED_AT_ONCE", 2)
+    monkeypatch.setattr(counting, "FIRST_COUNT_MS", 1)
     ContactFactory.create_batch(3, workspace=a.workspace, attributes={"plan": "gold"})
     with connection.cursor() as cursor:
         cursor.execute(INSERT_MANY, [a.workspace.pk, 30_000])
@@ -253,11 +258,11 @@ def test_a_segment_that_is_counted_for_too_long_has_no_number_at_first(a: Tenant
 
 
 def test_what_was_counted_before_a_filter_was_changed_is_not_kept(a: Tenant, monkeypatch: Any) -> None:
-    monkeypatch.setattr(sizes, "MOST_COUNTED_AT_ONCE", 2)
+    monkeypatch.setattr(counting, "MOST_COUNTED_AT_ONCE", 2)
     ContactFactory.create_batch(3, workspace=a.workspace, attributes={"plan": "gold"})
     made = create(a, "Gold", attributes={"plan": "gold"}).json()["data"]
     [stale] = Segment.objects.select_related("workspace")
     stale.counted_at = None  # as another request has read it before it was counted
     a.workspace_api.patch(f"/segments/{made['id']}", {"filter": {"attributes": {"plan": "none"}}})
-    sizes.with_size(stale)
+    counting.attach_size(stale)
     assert sizes_of(a) == {"Gold": 0}

@@ -17,8 +17,8 @@ from tests.sizes import size
 from tests.tenants import Tenant
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.contacts.models import ContactImport, ContactImportPiece
-from workspaces.contacts.services.imports.file_imports import upload_contacts
-from workspaces.contacts.services.imports.files import MOST_BYTES, FileRefused
+from workspaces.contacts.services.csv_files import MOST_BYTES, FileRefused
+from workspaces.contacts.services.file_imports import upload_contacts
 
 a = furnished.a_with_customer
 
@@ -38,7 +38,7 @@ def customer(a: Tenant) -> Client:
 
 @pytest.fixture
 def _few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("workspaces.contacts.services.imports.files.MOST_FILE_ROWS", ROWS)
+    monkeypatch.setattr("workspaces.contacts.services.csv_files.MOST_FILE_ROWS", ROWS)
 
 
 def repeated(text: str, beginning: str, most: int = MOST_BYTES) -> bytes:

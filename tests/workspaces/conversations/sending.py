@@ -11,7 +11,7 @@ from tests.factories import a_message_template
 from tests.tenants import Tenant
 from tests.workspaces.conversations.facts import receive, received, the_conversation
 from workspaces.conversations.models import Message
-from workspaces.conversations.services.outbound.sending import SendResult, record_send_results
+from workspaces.conversations.services.send_results import SendResult, record_send_results
 from workspaces.subaccounts.models import Channel
 
 

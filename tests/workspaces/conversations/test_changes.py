@@ -32,8 +32,8 @@ from workspaces.conversations.facts import (
 )
 from workspaces.conversations.models import Conversation, MediaFetch, Message, ParkedChange
 from workspaces.conversations.services import inbound
-from workspaces.conversations.services.inbound import parking
-from workspaces.conversations.services.inbound.parking import KNOWN, LATELY, MOST_LOOKED_AT
+from workspaces.conversations.services.inbound import changes
+from workspaces.conversations.services.inbound.changes import KNOWN, LATELY, MOST_LOOKED_AT
 
 a = furnished.a_with_customer
 
@@ -170,7 +170,7 @@ def test_a_change_of_a_message_that_is_known_is_not_parked_and_the_parked_are_bo
     edit(a, "At eight", moment(2))
     edit(a, "At half past seven", moment(1))
     assert not ParkedChange.objects.exists()
-    monkeypatch.setattr(parking, "MOST_OF_A_CHANNEL", 2)
+    monkeypatch.setattr(changes, "MOST_OF_A_CHANNEL", 2)
     for number in range(4):
         react(a, "👍", message_id=f"wamid.unknown-{number}")
     parked = ParkedChange.objects.order_by("id").values_list("message_id", flat=True)
@@ -182,12 +182,12 @@ def test_a_reaction_to_a_message_of_ours_waits_until_its_id_is_known(a: Tenant, 
     message = send(a)
     assert react(a, "👍", moment(60), message_id="wamid.ours") == 0
     ParkedChange.objects.update(parked_at=now() - 2 * LATELY)
-    assert inbound.apply_overtaking_changes(now=now()) == 0
+    assert inbound.apply_out_of_order_changes(now=now()) == 0
     if told_by == "answer":
         record(message, provider_message_id="wamid.ours")
-        assert inbound.apply_overtaking_changes(now=now()) == 1
+        assert inbound.apply_out_of_order_changes(now=now()) == 1
     elif told_by == "status":
-        apply(inbound.advance_statuses, status(a.channel, "wamid.ours", "delivered", opaque=str(message.uuid)))
+        apply(inbound.apply_statuses, status(a.channel, "wamid.ours", "delivered", opaque=str(message.uuid)))
     else:
         apply(inbound.record_echoes, echo(a.channel, message_id="wamid.ours", opaque=str(message.uuid)))
     assert reactions(a) == ["👍"]
@@ -199,8 +199,8 @@ def test_a_reaction_that_is_parked_while_its_message_becomes_known_is_found_soon
     message = send(a)
     react(a, "👍", moment(60), message_id="wamid.ours")
     Message.objects.filter(pk=message.pk).update(provider_message_id="wamid.ours")
-    assert inbound.apply_overtaking_changes(now=now() + 2 * LATELY) == 0
-    assert inbound.apply_overtaking_changes(now=now()) == 1
+    assert inbound.apply_out_of_order_changes(now=now() + 2 * LATELY) == 0
+    assert inbound.apply_out_of_order_changes(now=now()) == 1
     assert reactions(a) == ["👍"]
 
 

@@ -13,10 +13,10 @@ from tests.waiting import PATIENCE_SECONDS, wait_for_lock
 from tests.workspaces.conversations.facts import apply, moment, person, receive, received, status, the_conversation
 from tests.workspaces.conversations.sending import sent
 from workspaces.contacts.models import Contact
-from workspaces.contacts.services.people.network_changes import record_last_inbound
+from workspaces.contacts.services.channel_people import record_last_inbound
 from workspaces.conversations.models import Conversation, Message, QueuedMessage
 from workspaces.conversations.services import inbound
-from workspaces.conversations.services.locking import lock_conversation
+from workspaces.conversations.services.conversations import lock_conversation
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PEOPLE, READERS = 12, 6
@@ -54,7 +54,7 @@ def test_statuses_in_any_order_over_many_readers_end_as_read(a: Tenant) -> None:
         for one in ("sent", "delivered", "read")
     ]
     batches = [random.sample(told, len(told)) for _ in range(READERS)]
-    at_once(lambda number: apply(inbound.advance_statuses, *batches[number]), times=READERS)
+    at_once(lambda number: apply(inbound.apply_statuses, *batches[number]), times=READERS)
     shown = Message.objects.filter(direction="out").values_list("status", "delivered_at", "read_at")
     assert {one[0] for one in shown} == {"read"}
     assert all(one[1] and one[2] for one in shown)

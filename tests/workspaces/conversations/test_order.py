@@ -24,7 +24,7 @@ from tests.workspaces.conversations.facts import (
 from tests.workspaces.conversations.sending import send
 from tests.workspaces.conversations.test_topics import recorded_events, subscribe
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
-from workspaces.conversations.dashboard.entries import read_entries
+from workspaces.conversations.dashboard.inbox import read_entries
 from workspaces.conversations.models import Conversation, Message
 from workspaces.conversations.services import inbound
 

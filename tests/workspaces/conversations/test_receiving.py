@@ -205,7 +205,7 @@ def test_what_was_sent_elsewhere_to_somebody_new_opens_their_conversation(a: Ten
 
 def test_a_call_of_somebody_new_opens_an_empty_conversation(a: Tenant) -> None:
     call = ConversationTouched(channel=received(a.channel).channel, person=person(), at=moment(), kind="call")
-    assert apply(inbound.touch_conversations, call) == 1
+    assert apply(inbound.open_windows, call) == 1
     conversation = the_conversation()
     assert (conversation.last_inbound_at, conversation.contact.last_inbound_at) == (call.at, call.at)
     assert (conversation.unread_count, conversation.shown_last_message) == (0, None)
@@ -214,7 +214,7 @@ def test_a_call_of_somebody_new_opens_an_empty_conversation(a: Tenant) -> None:
 def test_a_call_opens_the_window_and_is_no_message(a: Tenant) -> None:
     receive(received(a.channel, at=moment(-90_000)))
     call = ConversationTouched(channel=received(a.channel).channel, person=person(), at=moment(), kind="call")
-    apply(inbound.touch_conversations, call)
+    apply(inbound.open_windows, call)
     conversation = the_conversation()
     assert (conversation.last_inbound_at, conversation.contact.last_inbound_at) == (call.at, call.at)
     assert (conversation.unread_count, Message.objects.count()) == (1, 1)

@@ -12,7 +12,7 @@ from tests.workspaces.conversations.facts import moment, person, receive, receiv
 from tests.workspaces.media.files import picture
 from workspaces.conversations.facts import ReceivedFile
 from workspaces.conversations.models import Conversation, MediaFetch, Message, Note
-from workspaces.conversations.services.retention import MESSAGES, forget_messages
+from workspaces.conversations.services.removal import MESSAGES, forget_messages
 from workspaces.conversations.tasks import forget_messages as forget_task
 from workspaces.media.models import Media, UnusedFile
 from workspaces.media.services import store_media

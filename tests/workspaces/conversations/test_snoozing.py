@@ -12,8 +12,8 @@ from tests.tenants import Tenant
 from tests.workspaces.conversations.facts import a_conversation, person, receive, received, the_conversation
 from workspaces.conversations.models import Conversation
 from workspaces.conversations.services import change_conversation, snooze_conversation, wake_snoozed_conversations
-from workspaces.conversations.services.announcing import inbox_topic
-from workspaces.conversations.services.team_inbox.snoozing import CannotSnoozeClosed, SnoozeTimeRefused
+from workspaces.conversations.services.changing import CannotSnoozeClosed, SnoozeTimeRefused
+from workspaces.conversations.services.conversations import inbox_topic
 from workspaces.conversations.tasks import wake_snoozed
 
 a = furnished.a_with_customer

@@ -26,7 +26,7 @@ def advance(a: Tenant, message: Message, *statuses: str, **changes: object) -> M
     """Tell these statuses of a message, each in a batch of its own."""
     for number, one in enumerate(statuses):
         told = status(a.channel, message.provider_message_id or "", one, at=moment(number), **changes)
-        apply(inbound.advance_statuses, told)
+        apply(inbound.apply_statuses, told)
     message.refresh_from_db()
     return message
 
@@ -57,7 +57,7 @@ def test_statuses_move_forward_only(a: Tenant, order: tuple[str, ...]) -> None:
 def test_many_statuses_of_one_message_come_in_one_batch(a: Tenant) -> None:
     message = sent(a)
     told = [status(a.channel, message.provider_message_id or "", one) for one in ("read", "sent", "delivered", "read")]
-    assert apply(inbound.advance_statuses, *told) == []
+    assert apply(inbound.apply_statuses, *told) == []
     message.refresh_from_db()
     assert message.status == "read"
 
@@ -81,7 +81,7 @@ def test_proof_of_delivery_goes_before_a_failure_in_whatever_order_they_come(
         for number, one in enumerate(order)
     ]
     for facts in [told] if together else [[fact] for fact in told]:
-        apply(inbound.advance_statuses, *facts)
+        apply(inbound.apply_statuses, *facts)
     message.refresh_from_db()
     assert (message.status, message.error_code, message.error_message) == (proof, None, None)
     assert message.delivered_at is not None
@@ -109,7 +109,7 @@ def test_a_late_proof_of_delivery_ends_an_unknown_outcome(a: Tenant, order: tupl
         for number, one in enumerate(order)
     ]
     for facts in [told] if together else [[fact] for fact in told]:
-        assert apply(inbound.advance_statuses, *facts) == []
+        assert apply(inbound.apply_statuses, *facts) == []
     message.refresh_from_db()
     proof = "read" if "read" in order else "delivered"
     assert (message.status, message.error_code, message.error_message) == (proof, None, None)
@@ -122,13 +122,13 @@ def test_an_unknown_outcome_contradicts_no_proof(a: Tenant) -> None:
     key = ("message_status_conflicts_total", "")
     before = metrics._counts.get(key, 0)
     message = unknown(a)
-    apply(inbound.advance_statuses, status(a.channel, "wamid.late", "delivered", opaque=str(message.uuid)))
+    apply(inbound.apply_statuses, status(a.channel, "wamid.late", "delivered", opaque=str(message.uuid)))
     assert metrics._counts.get(key, 0) == before
 
 
 def test_one_whose_outcome_was_unknown_and_that_is_only_said_to_be_sent_stays_failed_with_its_time(a: Tenant) -> None:
     message = unknown(a)
-    apply(inbound.advance_statuses, status(a.channel, "wamid.late", "sent", at=moment(), opaque=str(message.uuid)))
+    apply(inbound.apply_statuses, status(a.channel, "wamid.late", "sent", at=moment(), opaque=str(message.uuid)))
     message.refresh_from_db()
     assert (message.status, message.error_code, message.sent_at) == ("failed", "send_outcome_unknown", moment())
 
@@ -136,13 +136,13 @@ def test_one_whose_outcome_was_unknown_and_that_is_only_said_to_be_sent_stays_fa
 @pytest.mark.parametrize("proof", ["delivered", "read"])
 def test_a_read_mark_is_proof_for_a_message_whose_echo_came_late(a: Tenant, proof: str) -> None:
     message = unknown(a)
-    apply(inbound.read_up_to, mark(a.channel, proof, moment(1000)))
+    apply(inbound.apply_read_watermarks, mark(a.channel, proof, moment(1000)))
     message.refresh_from_db()
     assert message.status == "failed"  # nothing says that it left
     apply(inbound.record_echoes, echo(a.channel, message_id="mid.late", opaque=str(message.uuid), at=moment(1001)))
     message.refresh_from_db()
     assert (message.status, message.sent_at) == ("failed", moment(1001))
-    assert apply(inbound.read_up_to, mark(a.channel, proof, moment(1002))) == 1
+    assert apply(inbound.apply_read_watermarks, mark(a.channel, proof, moment(1002))) == 1
     message.refresh_from_db()
     assert (message.status, message.error_code, message.delivered_at) == (proof, None, moment(1002))
 
@@ -150,7 +150,7 @@ def test_a_read_mark_is_proof_for_a_message_whose_echo_came_late(a: Tenant, proo
 def test_a_status_may_come_before_the_answer_to_the_call(a: Tenant) -> None:
     message = send(a)
     told = status(a.channel, "wamid.early", "delivered", opaque=str(message.uuid))
-    assert apply(inbound.advance_statuses, told) == []
+    assert apply(inbound.apply_statuses, told) == []
     message.refresh_from_db()
     assert (message.status, message.provider_message_id) == ("delivered", "wamid.early")
     record(message, provider_message_id="wamid.early")
@@ -163,7 +163,7 @@ def test_what_is_no_conversations_message_is_given_back(a: Tenant, b: Tenant) ->
     message = sent(a)
     foreign = status(b.channel, message.provider_message_id or "", "read", opaque=str(message.uuid))
     unknown = status(a.channel, "wamid.unknown", "read", opaque="broadcast")
-    assert apply(inbound.advance_statuses, foreign, unknown) == [foreign, unknown]
+    assert apply(inbound.apply_statuses, foreign, unknown) == [foreign, unknown]
     message.refresh_from_db()
     assert message.status == "sent"
 
@@ -177,22 +177,24 @@ def test_a_mark_passes_all_that_was_sent_before_it(a: Tenant) -> None:
 
     early = [sent(a, "1", at=later(10)), sent(a, "2", at=later(20))]
     late, waiting = sent(a, "3", at=later(40)), send(a, "4")
-    assert apply(inbound.read_up_to, mark(a.channel, "delivered", later(30))) == 2
-    assert apply(inbound.read_up_to, mark(a.channel, "read", later(20))) == 2
+    assert apply(inbound.apply_read_watermarks, mark(a.channel, "delivered", later(30))) == 2
+    assert apply(inbound.apply_read_watermarks, mark(a.channel, "read", later(20))) == 2
     for message in (*early, late, waiting):
         message.refresh_from_db()
     assert [one.status for one in early] == ["read", "read"]
     assert early[0].delivered_at is not None
     assert (late.status, waiting.status) == ("sent", "pending")
-    assert apply(inbound.read_up_to, mark(a.channel, "read", later(50))) == 1
-    assert apply(inbound.read_up_to, mark(a.channel, "read", later(50)), mark(a.channel, "read", later(5))) == 0
+    assert apply(inbound.apply_read_watermarks, mark(a.channel, "read", later(50))) == 1
+    assert (
+        apply(inbound.apply_read_watermarks, mark(a.channel, "read", later(50)), mark(a.channel, "read", later(5))) == 0
+    )
 
 
 def test_a_mark_at_a_message_passes_it_and_those_before(a: Tenant) -> None:
     first, second = sent(a, "1", at=moment(1010)), sent(a, "2", at=moment(1020))
     third = sent(a, "3", at=moment(1030))
     told = mark(a.channel, "read", moment(1060), message_id=second.provider_message_id)
-    assert apply(inbound.read_up_to, told) == 2
+    assert apply(inbound.apply_read_watermarks, told) == 2
     for message in (first, second, third):
         message.refresh_from_db()
     assert [one.status for one in (first, second, third)] == ["read", "read", "sent"]
@@ -200,8 +202,8 @@ def test_a_mark_at_a_message_passes_it_and_those_before(a: Tenant) -> None:
 
 def test_a_mark_of_somebody_else_or_of_nothing_known_passes_nothing(a: Tenant) -> None:
     sent(a, at=moment(-10))
-    assert apply(inbound.read_up_to, mark(a.channel, "read", moment(), person=person(2))) == 0
-    assert apply(inbound.read_up_to, mark(a.channel, "read", moment(), message_id="wamid.unknown")) == 0
+    assert apply(inbound.apply_read_watermarks, mark(a.channel, "read", moment(), person=person(2))) == 0
+    assert apply(inbound.apply_read_watermarks, mark(a.channel, "read", moment(), message_id="wamid.unknown")) == 0
 
 
 def test_an_echo_of_ours_gives_it_the_networks_time_and_id(a: Tenant) -> None:
@@ -229,5 +231,5 @@ def test_statuses_take_the_same_statements_however_many_they_are(a: Tenant) -> N
         advance(a, one, "delivered")
     with CaptureQueriesContext(connection) as for_many:
         told = [status(a.channel, message.provider_message_id or "", "delivered") for message in many]
-        apply(inbound.advance_statuses, *told)
+        apply(inbound.apply_statuses, *told)
     assert len(for_many) == len(for_one) - 1 <= 8, [query["sql"] for query in for_many.captured_queries]

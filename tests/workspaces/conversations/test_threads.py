@@ -16,10 +16,9 @@ from config.redis import client
 from tests.tenants import Tenant
 from tests.workspaces.conversations.facts import moment, person, receive, received, the_conversation
 from workspaces.conversations.models import Conversation
-from workspaces.conversations.services import add_note, change_conversation, snooze_conversation
-from workspaces.conversations.services.announcing import MOST_NAMED, inbox_topic
-from workspaces.conversations.services.team_inbox import threads
-from workspaces.conversations.services.team_inbox.threads import Position, View
+from workspaces.conversations.services import add_note, change_conversation, snooze_conversation, threads
+from workspaces.conversations.services.conversations import MOST_NAMED, inbox_topic
+from workspaces.conversations.services.threads import Position, View
 
 pytestmark = pytest.mark.django_db
 
@@ -75,10 +74,10 @@ def test_a_thread_is_read_piece_by_piece_with_the_notes_of_its_time(a: Tenant) -
     receive(*[received(a.channel, text=str(number), at=moment(number)) for number in range(70)])
     add_note(conversation=the_conversation(), text="early", now=moment(5), by=SYSTEM)
     add_note(conversation=the_conversation(), text="late", now=moment(100), by=SYSTEM)
-    newest = threads.thread_piece(the_conversation())
+    newest = threads.read_thread_page(the_conversation())
     assert [one.text for one in newest.messages] == [str(number) for number in range(69, 19, -1)]
     assert [one.text for one in newest.notes] == ["late"]
-    oldest = threads.thread_piece(the_conversation(), before=newest.older)
+    oldest = threads.read_thread_page(the_conversation(), before=newest.older)
     assert [one.text for one in oldest.messages] == [str(number) for number in range(19, -1, -1)]
     assert ([one.text for one in oldest.notes], oldest.older) == (["early"], None)
 

@@ -66,10 +66,10 @@ def test_a_message_tells_how_it_goes(a: Tenant) -> None:
     message = sent(a)
     ids = [message.provider_message_id or ""] * 2
     apply(
-        inbound.advance_statuses,
+        inbound.apply_statuses,
         *[status(a.channel, one, to) for one, to in zip(ids, ("delivered", "read"), strict=True)],
     )
-    apply(inbound.advance_statuses, status(a.channel, ids[0], "delivered"))
+    apply(inbound.apply_statuses, status(a.channel, ids[0], "delivered"))
     record(send(a, "Another"), "failed", error_code="131026", error_message="Cannot be reached.")
     assert [name for name, _ in recorded_events(a)] == [
         "message.received", "message.sent", "message.delivered", "message.read", "message.failed",
@@ -91,7 +91,7 @@ def test_nobodys_events_cost_one_statement_for_each_batch(a: Tenant) -> None:
     message = sent(a)
     Event.objects.all().delete()
     with CaptureQueriesContext(connection) as captured:
-        apply(inbound.advance_statuses, status(a.channel, message.provider_message_id or "", "read"))
+        apply(inbound.apply_statuses, status(a.channel, message.provider_message_id or "", "read"))
     asked = [query["sql"] for query in captured.captured_queries if "webhooks_" in query["sql"]]
     assert len(asked) == 1
     assert not Event.objects.exists()

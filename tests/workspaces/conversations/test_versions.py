@@ -63,5 +63,5 @@ def test_a_status_writes_no_index_of_messages(a: Tenant) -> None:
     Message.objects.filter(pk=sent.pk).update(provider_message_id="wamid.ours")
     with updates_of("conversations_message") as messages:
         for word in ("sent", "delivered", "read"):
-            apply(inbound.advance_statuses, status(a.channel, "wamid.ours", word))
+            apply(inbound.apply_statuses, status(a.channel, "wamid.ours", word))
     assert messages == {"all": 3, "hot": 3}

@@ -13,8 +13,7 @@ from agency.pages.forms import EmailField, LineField, LongSelect, MultilineField
 from workspaces.contacts.models import Contact, ContactImport, Segment
 from workspaces.contacts.models.contacts import LONGEST_NAME, LONGEST_TAG, MOST_TAGS, SHOWN_PLATFORMS
 from workspaces.contacts.services import ContactValues, countries
-from workspaces.contacts.services.imports.columns import ATTRIBUTE, TARGETS
-from workspaces.contacts.services.imports.files import MOST_BYTES
+from workspaces.contacts.services.csv_files import ATTRIBUTE, MOST_BYTES, TARGETS
 from workspaces.subaccounts.models import CHANNEL_NAMES
 from workspaces.subaccounts.pages.business import timezone_choices
 

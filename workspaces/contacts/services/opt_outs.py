@@ -1,4 +1,4 @@
-"""Opts contacts out and in, one or many at once, and records the source of an opt-out."""
+"""Opts contacts out and in, of everything or of marketing, one or many at once. Records the source of an opt-out."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
@@ -8,10 +8,10 @@ from django.db import connection, transaction
 
 from agency.services import NewEvent, record_events, subscribed_events
 from config.postgresql.arrays import booleans, integers, texts, timestamps
-from workspaces.contacts import events
 from workspaces.contacts.models import Contact
+from workspaces.contacts.services import events
+from workspaces.contacts.services.contact_rows import ContactRow
 from workspaces.contacts.services.events import NamedEvent
-from workspaces.contacts.services.fields.columns import ContactColumns
 from workspaces.subaccounts.services import tenant_of
 
 Source = Contact.OptOutSource
@@ -34,18 +34,18 @@ def opt_in_contact(*, contact: Contact, now: datetime) -> Contact:
 @transaction.atomic(savepoint=False)
 def opt_out_contacts(*, contacts: Collection[int], source: Source, now: datetime) -> frozenset[int]:
     """Opt contacts out as the workspace's staff want. Takes primary keys; returns those that had not opted out."""
-    words = [ConsentWord(contact, now, source, is_by_staff=True) for contact in contacts]
-    return follow_consent_words(words=words, now=now).opted_out
+    statements = [ConsentStatement(contact, now, source, is_by_staff=True) for contact in contacts]
+    return apply_consent_statements(statements=statements, now=now).opted_out
 
 
 @transaction.atomic(savepoint=False)
 def opt_in_contacts(*, contacts: Collection[int], now: datetime) -> frozenset[int]:
     """Opt contacts in again as the workspace's staff want. Takes primary keys; returns those that had opted out."""
-    words = [ConsentWord(contact, now, is_by_staff=True) for contact in contacts]
-    return follow_consent_words(words=words, now=now).opted_in
+    statements = [ConsentStatement(contact, now, is_by_staff=True) for contact in contacts]
+    return apply_consent_statements(statements=statements, now=now).opted_in
 
 
-class ConsentWord(NamedTuple):
+class ConsentStatement(NamedTuple):
     """A statement at a moment that a contact opts out (with a `source`) or opts in (without one).
 
     A statement from a network counts only if it is newer than the contact's last one, whenever it is read. A statement
@@ -66,14 +66,14 @@ class ConsentChanges(NamedTuple):
 
 
 @transaction.atomic(savepoint=False)
-def follow_consent_words(*, words: Iterable[ConsentWord], now: datetime) -> ConsentChanges:
+def apply_consent_statements(*, statements: Iterable[ConsentStatement], now: datetime) -> ConsentChanges:
     """Opt contacts out and in by the last statement about each. At equal times the opt-out counts.
 
     This takes two or three SQL statements for any number of contacts.
     """
-    last: dict[int, ConsentWord] = {}
-    for word in sorted(words, key=lambda one: (one.at, bool(one.source))):
-        last[word.contact] = word
+    last: dict[int, ConsentStatement] = {}
+    for statement in sorted(statements, key=lambda one: (one.at, bool(one.source))):
+        last[statement.contact] = statement
     if not last:
         return ConsentChanges(frozenset(), frozenset())
     rows = _write(last.values(), now)
@@ -86,37 +86,37 @@ def follow_consent_words(*, words: Iterable[ConsentWord], now: datetime) -> Cons
 
 # A statement's time is stored even if it changes nothing, so that an older one that is read later is ignored. Without a
 # stored time, `opted_out_at` counts.
-FOLLOW = """
+UPDATE_CONSENT = """
 UPDATE contacts_contact contact
-SET consent_told_at = greatest(contact.consent_told_at, word.at),
-    opted_out_at = CASE WHEN word.source <> '' THEN coalesce(contact.opted_out_at, %(now)s) END,
-    opt_out_source = CASE WHEN word.source <> '' THEN coalesce(contact.opt_out_source, word.source) END,
-    updated_at = CASE WHEN word.was_out = (word.source <> '') THEN contact.updated_at ELSE %(now)s END
+SET consent_told_at = greatest(contact.consent_told_at, statement.at),
+    opted_out_at = CASE WHEN statement.source <> '' THEN coalesce(contact.opted_out_at, %(now)s) END,
+    opt_out_source = CASE WHEN statement.source <> '' THEN coalesce(contact.opt_out_source, statement.source) END,
+    updated_at = CASE WHEN statement.was_out = (statement.source <> '') THEN contact.updated_at ELSE %(now)s END
 FROM (
-    SELECT contact.id, word.at, word.source, contact.opted_out_at IS NOT NULL AS was_out
+    SELECT contact.id, statement.at, statement.source, contact.opted_out_at IS NOT NULL AS was_out
     FROM unnest(%(contacts)s::bigint[], %(times)s::timestamptz[], %(sources)s::text[], %(by_staff)s::boolean[])
-        AS word (id, at, source, by_staff)
+        AS statement (id, at, source, by_staff)
     JOIN contacts_contact contact USING (id)
-    WHERE word.by_staff OR coalesce(contact.consent_told_at, contact.opted_out_at) IS NULL
-        OR word.at > coalesce(contact.consent_told_at, contact.opted_out_at)
-        OR (word.source <> '' AND word.at = coalesce(contact.consent_told_at, contact.opted_out_at))
+    WHERE statement.by_staff OR coalesce(contact.consent_told_at, contact.opted_out_at) IS NULL
+        OR statement.at > coalesce(contact.consent_told_at, contact.opted_out_at)
+        OR (statement.source <> '' AND statement.at = coalesce(contact.consent_told_at, contact.opted_out_at))
     ORDER BY contact.id FOR NO KEY UPDATE OF contact
-) AS word
-WHERE contact.id = word.id
-RETURNING contact.id, contact.workspace_id, word.was_out, word.source <> ''
+) AS statement
+WHERE contact.id = statement.id
+RETURNING contact.id, contact.workspace_id, statement.was_out, statement.source <> ''
 """
 
 
-def _write(words: Collection[ConsentWord], now: datetime) -> list[tuple[int, int, bool, bool]]:
+def _write(statements: Collection[ConsentStatement], now: datetime) -> list[tuple[int, int, bool, bool]]:
     values: dict[str, Any] = {
         "now": now,
-        "contacts": integers([word.contact for word in words]),
-        "times": timestamps([word.at for word in words]),
-        "sources": texts([word.source for word in words]),
-        "by_staff": booleans([word.is_by_staff for word in words]),
+        "contacts": integers([statement.contact for statement in statements]),
+        "times": timestamps([statement.at for statement in statements]),
+        "sources": texts([statement.source for statement in statements]),
+        "by_staff": booleans([statement.is_by_staff for statement in statements]),
     }
     with connection.cursor() as cursor:
-        cursor.execute(FOLLOW, values)
+        cursor.execute(UPDATE_CONSENT, values)
         rows: list[tuple[int, int, bool, bool]] = cursor.fetchall()
     return rows
 
@@ -134,7 +134,7 @@ def _record(workspace_of: Mapping[int, int], event: str, now: datetime) -> None:
     )
 
 
-def write_opt_out(contact: Contact | ContactColumns, is_out: bool, *, source: Source, now: datetime) -> bool:
+def write_opt_out(contact: Contact | ContactRow, is_out: bool, *, source: Source, now: datetime) -> bool:
     """Set a contact's opt-out as staff want it, without saving. The source of an earlier opt-out stays.
 
     Return whether the contact has to be saved. Opting in a contact that has not opted out needs no save.
@@ -149,7 +149,49 @@ def write_opt_out(contact: Contact | ContactColumns, is_out: bool, *, source: So
     return True
 
 
-def opt_out_events(contact: Contact | ContactColumns, was_out: bool) -> Iterator[NamedEvent]:
+def opt_out_events(contact: Contact | ContactRow, was_out: bool) -> Iterator[NamedEvent]:
     """Yield the event for a changed opt-out. `was_out` is the state before."""
     if contact.opted_out != was_out:
         yield events.CONTACT_OPTED_OUT if contact.opted_out else events.CONTACT_OPTED_IN, {"contact": contact}
+
+
+# A choice's time is stored even if it changes nothing, so that an older one that is read later is ignored.
+UPDATE_MARKETING_CHOICES = """
+UPDATE contacts_contact contact
+SET marketing_told_at = told.at,
+    marketing_opted_out_at = CASE WHEN told.is_out THEN coalesce(contact.marketing_opted_out_at, told.at) END,
+    updated_at = CASE WHEN told.was_out = told.is_out THEN contact.updated_at ELSE %s END
+FROM (
+    SELECT contact.id, told.at, told.is_out, contact.marketing_opted_out_at IS NOT NULL AS was_out
+    FROM unnest(%s::bigint[], %s::timestamptz[], %s::boolean[]) AS told (id, at, is_out)
+    JOIN contacts_contact contact USING (id)
+    WHERE coalesce(contact.marketing_told_at, contact.marketing_opted_out_at) IS NULL
+        OR told.at > coalesce(contact.marketing_told_at, contact.marketing_opted_out_at)
+        OR (told.is_out AND told.at = coalesce(contact.marketing_told_at, contact.marketing_opted_out_at))
+    ORDER BY contact.id FOR NO KEY UPDATE OF contact
+) AS told
+WHERE contact.id = told.id
+"""
+
+
+class MarketingChoice(NamedTuple):
+    """Whether a contact wants marketing, and the network's time of that choice."""
+
+    contact: int
+    at: datetime
+    is_wanted: bool = False
+
+
+def apply_marketing_choices(*, choices: Iterable[MarketingChoice], now: datetime) -> None:
+    """Opt contacts out of marketing, or in again, by the newest choice of each. At equal times the opt-out counts."""
+    last: dict[int, MarketingChoice] = {}
+    for choice in sorted(choices, key=lambda one: (one.at, not one.is_wanted)):
+        last[choice.contact] = choice
+    if last:
+        columns = [
+            integers(last),
+            timestamps([choice.at for choice in last.values()]),
+            booleans([not choice.is_wanted for choice in last.values()]),
+        ]
+        with connection.cursor() as cursor:
+            cursor.execute(UPDATE_MARKETING_CHOICES, [now, *columns])

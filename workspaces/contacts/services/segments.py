@@ -1,27 +1,203 @@
-"""Create, change and remove segments, and find their contacts."""
+"""Creates, changes and removes segments, checks their filters and turns these into conditions."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, TypedDict, Unpack
+from datetime import UTC, datetime
+from enum import IntEnum
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
+from django.utils.dateparse import parse_datetime
 
 from agency.actors import Actor
+from agency.limits import CHANNEL_TYPES
 from agency.services.activity import from_differences
+from config.api.fields import NO_TIME, OUT_OF_RANGE, DateTimeOutOfRange, parse_aware_datetime
 from config.db import name_key, violated_constraint
-from config.errors import Conflict, Forbidden, InvalidInput
+from config.errors import Conflict, Forbidden, InvalidInput, NotFound
 from config.hooks import Registry
-from workspaces.contacts import events
 from workspaces.contacts.models import Contact, Segment
-from workspaces.contacts.models.segments import LONGEST_SEGMENT_NAME, MOST_SEGMENTS
-from workspaces.contacts.services.conditions import checked_filter, condition_of
-from workspaces.contacts.services.errors import SegmentNotFound
-from workspaces.contacts.services.fields.values import checked_text
+from workspaces.contacts.models.contacts import LONGEST_SEGMENT_NAME, MOST_SEGMENTS
+from workspaces.contacts.services import events
+from workspaces.contacts.services.fields import (
+    ValueRefused,
+    checked_attributes,
+    checked_country,
+    checked_tags,
+    checked_text,
+    checked_timezone,
+)
 from workspaces.subaccounts.events import differences
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import lock_workspace, record_workspace_activity, record_workspace_event
+
+
+class FilterRefused(InvalidInput):
+    """A filter has an unknown condition or a value that cannot be read."""
+
+    field = "filter"
+
+
+def _tags(name: str) -> Callable[[Any], list[str]]:
+    def check(value: Any) -> list[str]:
+        return checked_tags(value, name=name)
+
+    return check
+
+
+def _platform(value: Any) -> str:
+    if not isinstance(value, str) or value not in CHANNEL_TYPES:
+        names = ", ".join(CHANNEL_TYPES)
+        raise ValueRefused(f"The has channel field must be one of: {names}.", field="has_channel")
+    return value
+
+
+def _time(name: str) -> Callable[[Any], str]:
+    def check(value: Any) -> str:
+        try:
+            found = parse_aware_datetime(value)
+        except DateTimeOutOfRange as error:
+            raise ValueRefused(f"The time {OUT_OF_RANGE}", field=name) from error
+        if found is None:
+            words = name.replace("_", " ")
+            raise ValueRefused(f"The {words} field {NO_TIME}", field=name)
+        return found.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+    return check
+
+
+CHECKS: Mapping[str, Callable[[Any], Any]] = {
+    "tags_any": _tags("tags_any"),
+    "tags_all": _tags("tags_all"),
+    "tags_none": _tags("tags_none"),
+    "country": checked_country,
+    "timezone": checked_timezone,
+    "has_channel": _platform,
+    "attributes": checked_attributes,
+    "created_after": _time("created_after"),
+    "created_before": _time("created_before"),
+}
+
+
+def checked_filter(given: Any) -> dict[str, Any]:
+    """Return the filter's non-empty conditions, each in the form in which it is stored.
+
+    Raises `FilterRefused` with every error, by its dotted name.
+    """
+    if not isinstance(given, Mapping):
+        raise FilterRefused("The filter field must be an object.")
+    errors: dict[str, list[str]] = {}
+    kept: dict[str, Any] = {}
+    for name, value in given.items():
+        try:
+            if name not in CHECKS:
+                raise ValueRefused(f"A filter has no condition {_shown(name)}.", field=name)
+            if value is not None and (checked := CHECKS[name](value)):
+                kept[name] = checked
+        except ValueRefused as refused:
+            errors |= {f"filter.{_shown(field)}": messages for field, messages in refused.errors.items()}
+    if errors:
+        refusal = FilterRefused(next(iter(errors.values()))[0])
+        refusal.errors = errors
+        raise refusal
+    return {name: kept[name] for name in CHECKS if name in kept}
+
+
+def _shown(name: str) -> str:
+    return name[:60].encode(errors="replace").decode()
+
+
+def _keys(tags: list[str]) -> list[str]:
+    return [name_key(tag) for tag in tags]
+
+
+Q_CONDITIONS: Mapping[str, Callable[[Any], Q]] = {
+    "tags_any": lambda tags: Q(tag_keys__overlap=_keys(tags)),
+    "tags_all": lambda tags: Q(tag_keys__contains=_keys(tags)),
+    "tags_none": lambda tags: ~Q(tag_keys__overlap=_keys(tags)),
+    "country": lambda country: Q(country=country),
+    "timezone": lambda timezone: Q(timezone=timezone),
+    "has_channel": lambda platform: Q(platforms__contains=[platform]),
+    "attributes": lambda attributes: Q(attributes__contains=attributes),
+    "created_after": lambda time: Q(created_at__gte=parse_datetime(time)),
+    "created_before": lambda time: Q(created_at__lt=parse_datetime(time)),
+}
+
+# `ContactFacetCount` gives the size of any combination of these conditions without reading contacts.
+FACETS = frozenset({"tags_any", "tags_all", "tags_none", "country", "timezone", "has_channel"})
+
+
+def has_only_facets(filter: Mapping[str, Any]) -> bool:
+    """Return whether a checked filter has only conditions that `ContactFacetCount` can count."""
+    return FACETS.issuperset(filter)
+
+
+class FactKind(IntEnum):
+    """The kinds of facts, numbered as in the database function `contacts_facts`."""
+
+    COUNTRY = 1
+    TIMEZONE = 2
+    TAG = 3
+    PLATFORM = 4
+    ATTRIBUTE = 5
+
+
+class SqlCondition(NamedTuple):
+    """An SQL condition that the index `contact_newest` can answer, and its parameters."""
+
+    sql: str
+    values: list[Any]
+
+
+def _fact(kind: FactKind, value: str, name: str = "") -> SqlCondition:
+    return SqlCondition("contacts_fact(%s, %s, %s) = ANY (contact.facts)", [kind.value, name, value])
+
+
+def _joined(word: str, conditions: Iterable[SqlCondition]) -> SqlCondition:
+    some = list(conditions)
+    return SqlCondition(
+        f"({f' {word} '.join(one.sql for one in some)})", [value for one in some for value in one.values]
+    )
+
+
+def _tag_facts(word: str, tags: list[str]) -> SqlCondition:
+    return _joined(word, (_fact(FactKind.TAG, key) for key in _keys(tags)))
+
+
+def _not(condition: SqlCondition) -> SqlCondition:
+    return SqlCondition(f"NOT {condition.sql}", condition.values)
+
+
+# The same conditions over the index's columns: the time of creation and the facts as numbers.
+SQL_CONDITIONS: Mapping[str, Callable[[Any], SqlCondition]] = {
+    "tags_any": lambda tags: _tag_facts("OR", tags),
+    "tags_all": lambda tags: _tag_facts("AND", tags),
+    "tags_none": lambda tags: _not(_tag_facts("OR", tags)),
+    "country": lambda country: _fact(FactKind.COUNTRY, country),
+    "timezone": lambda timezone: _fact(FactKind.TIMEZONE, timezone),
+    "has_channel": lambda platform: _fact(FactKind.PLATFORM, platform),
+    "attributes": lambda texts: _joined("AND", (_fact(FactKind.ATTRIBUTE, text, name) for name, text in texts.items())),
+    "created_after": lambda time: SqlCondition("contact.created_at >= %s", [parse_datetime(time)]),
+    "created_before": lambda time: SqlCondition("contact.created_at < %s", [parse_datetime(time)]),
+}
+
+
+def filter_to_sql(filter: Mapping[str, Any]) -> SqlCondition:
+    """Return a checked filter as one SQL condition for counting."""
+    return _joined("AND", [SqlCondition("true", []), *(SQL_CONDITIONS[name](value) for name, value in filter.items())])
+
+
+def filter_to_q(filter: Mapping[str, Any]) -> Q:
+    """Return a checked filter as one `Q`. An empty filter matches every contact of the workspace."""
+    condition = Q()
+    for name, value in filter.items():
+        condition &= Q_CONDITIONS[name](value)
+    return condition
+
+
+class SegmentNotFound(NotFound):
+    message = "Segment not found."
 
 
 class SegmentNameTaken(InvalidInput):
@@ -79,7 +255,7 @@ def create_segment(*, workspace: Workspace, name: str, filter: Mapping[str, Any]
     if Segment.objects.of(workspace).count() >= MOST_SEGMENTS:
         raise SegmentLimitReached
     _save(segment, force_insert=True)
-    _leave_traces(segment, events.SEGMENT_CREATED, by=by, now=now)
+    _record_change(segment, events.SEGMENT_CREATED, by=by, now=now)
     return segment
 
 
@@ -92,13 +268,13 @@ def update_segment(*, segment: Segment, now: datetime, by: Actor, **changes: Unp
         _name(segment, changes["name"])
     if "filter" in changes:
         segment.filter = checked_filter(changes["filter"])
-    told = differences(before, {"name": segment.name, "filter": segment.filter})
-    if told:
+    changed = differences(before, {"name": segment.name, "filter": segment.filter})
+    if changed:
         segment.updated_at = now
-        if "filter" in told:
+        if "filter" in changed:
             segment.counted_size = segment.counted_at = segment.recount_asked_at = None
         _save(segment)
-        _leave_traces(segment, events.SEGMENT_UPDATED, by=by, now=now, changes=told)
+        _record_change(segment, events.SEGMENT_UPDATED, by=by, now=now, changes=changed)
     return segment
 
 
@@ -110,13 +286,13 @@ def remove_segment(*, segment: Segment, now: datetime, by: Actor) -> None:
         needed_by = use.find(segment)
         if needed_by:
             raise SegmentInUse(f"This segment is needed by {needed_by}.")
-    _leave_traces(segment, events.SEGMENT_DELETED, by=by, now=now)
+    _record_change(segment, events.SEGMENT_DELETED, by=by, now=now)
     segment.delete()
 
 
-def contacts_in(segment: Segment) -> "QuerySet[Contact]":
+def segment_contacts(segment: Segment) -> "QuerySet[Contact]":
     """Return the contacts that a segment's filter finds now."""
-    return Contact.objects.of(segment.workspace).filter(condition_of(segment.filter))
+    return Contact.objects.of(segment.workspace).filter(filter_to_q(segment.filter))
 
 
 def lock_segment(segment: Segment) -> Segment:
@@ -144,7 +320,7 @@ def _save(segment: Segment, **options: Any) -> None:
         raise
 
 
-def _leave_traces(segment: Segment, event: str, *, by: Actor, now: datetime, **more: Any) -> None:
+def _record_change(segment: Segment, event: str, *, by: Actor, now: datetime, **more: Any) -> None:
     workspace = segment.workspace
     details = {"segment": str(segment.uuid), "name": segment.name}
     changes = from_differences(more.get("changes", {}))

@@ -8,13 +8,9 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from workspaces.conversations.models import Conversation, SavedReply
-from workspaces.conversations.services import BegunAs, Content, is_window_open
-from workspaces.conversations.services.outbound.template_choices import (
-    TemplateChoice,
-    template_choice,
-    template_choices,
-)
-from workspaces.conversations.services.team_inbox.saved_replies import MOST_SAVED_REPLIES
+from workspaces.conversations.services import ComposerMode, Content, is_window_open
+from workspaces.conversations.services.content import TemplateChoice, template_choice, template_choices
+from workspaces.conversations.services.saved_replies import MOST_SAVED_REPLIES
 from workspaces.subaccounts.models import Channel
 
 MOST_PARAMETERS = 50
@@ -28,7 +24,7 @@ class Composer:
     a note can always be written. `error` is about the form of `mode`.
     """
 
-    mode: BegunAs
+    mode: ComposerMode
     is_window_open: bool
     templates: Sequence[TemplateChoice] = ()
     template: TemplateChoice | None = None
@@ -53,7 +49,7 @@ class Composer:
 
     def take(self, sent: Mapping[str, str]) -> None:
         """Keep the typed values. A text that was begun as a note stays a note."""
-        if sent.get("begun_as") == BegunAs.NOTE:
+        if sent.get("begun_as") == ComposerMode.NOTE:
             self.note = sent.get("text", "")
         else:
             self.text = sent.get("text", "")
@@ -78,14 +74,14 @@ def composer_of(conversation: Conversation, *, now: datetime, mode: str = "", te
     if is_open:
         own = SavedReply.objects.of(conversation.workspace).by_name()
         composer.saved_replies = list(own.only("uuid", "name")[:MOST_SAVED_REPLIES])
-    if is_open and not composer.templates and composer.mode == BegunAs.TEMPLATE:
-        composer.mode = BegunAs.TEXT
+    if is_open and not composer.templates and composer.mode == ComposerMode.TEMPLATE:
+        composer.mode = ComposerMode.TEXT
     return composer
 
 
 def composer_as_sent(conversation: Conversation, sent: Mapping[str, str], *, now: datetime) -> Composer:
     """Return the composer of a submitted form, with the typed values."""
-    mode = BegunAs.TEMPLATE if "template" in sent else sent.get("begun_as", "")
+    mode = ComposerMode.TEMPLATE if "template" in sent else sent.get("begun_as", "")
     composer = composer_of(conversation, now=now, mode=mode, template=sent.get("template", ""))
     composer.take(sent)
     return composer
@@ -98,15 +94,15 @@ def kept_composer(conversation: Conversation, sent: Mapping[str, str], *, now: d
     """
     composer = composer_as_sent(conversation, sent, now=now)
     composer.was_kept, composer.saved_reply = True, sent.get("saved_reply", "")
-    if composer.text and (composer.refusal or composer.mode != BegunAs.TEXT):
-        composer.mode, composer.note = BegunAs.NOTE, composer.text
+    if composer.text and (composer.refusal or composer.mode != ComposerMode.TEXT):
+        composer.mode, composer.note = ComposerMode.NOTE, composer.text
     return composer
 
 
-def _mode(asked: str, *, is_open: bool) -> BegunAs:
-    if asked == BegunAs.NOTE:
-        return BegunAs.NOTE
-    return BegunAs.TEMPLATE if asked == BegunAs.TEMPLATE or not is_open else BegunAs.TEXT
+def _mode(asked: str, *, is_open: bool) -> ComposerMode:
+    if asked == ComposerMode.NOTE:
+        return ComposerMode.NOTE
+    return ComposerMode.TEMPLATE if asked == ComposerMode.TEMPLATE or not is_open else ComposerMode.TEXT
 
 
 def refusal_of(conversation: Conversation) -> str:

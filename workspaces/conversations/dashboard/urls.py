@@ -2,13 +2,13 @@
 
 from django.urls import path
 
-from workspaces.conversations.dashboard.views import bulk, changes, inbox, saved_replies, sending, starting
+from workspaces.conversations.dashboard import changes, inbox, saved_replies, sending
 
 urlpatterns = [
     path("inbox", inbox.Inbox.as_view(), name="inbox"),
-    path("inbox/new", starting.NewConversation.as_view(), name="conversation-new"),
+    path("inbox/new", sending.NewConversation.as_view(), name="conversation-new"),
     path("inbox/stream", inbox.InboxStream.as_view(), name="inbox-stream"),
-    path("inbox/selected", bulk.ChangeConversations.as_view(), name="conversations-change"),
+    path("inbox/selected", changes.ChangeConversations.as_view(), name="conversations-change"),
     path("inbox/<id:uuid>", inbox.ConversationPage.as_view(), name="conversation"),
     path("inbox/<id:uuid>/send", sending.SendMessage.as_view(), name="conversation-send"),
     path("inbox/<id:uuid>/insert", sending.InsertSavedReply.as_view(), name="conversation-insert"),

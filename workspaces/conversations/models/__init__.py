@@ -1,10 +1,13 @@
 """Models of conversations and messages, with the queues of messages to send and files to fetch."""
 
-from workspaces.conversations.models.conversations import Conversation, ConversationCount, ConversationSettings, Note
-from workspaces.conversations.models.messages import MediaFetch, Message
-from workspaces.conversations.models.parked import ParkedChange
-from workspaces.conversations.models.queue import QueuedMessage, ReadMark
-from workspaces.conversations.models.saved_replies import SavedReply
+from workspaces.conversations.models.conversations import (
+    Conversation,
+    ConversationCount,
+    ConversationSettings,
+    Note,
+    SavedReply,
+)
+from workspaces.conversations.models.messages import MediaFetch, Message, ParkedChange, QueuedMessage, ReadMark
 
 __all__ = [
     "Conversation",

@@ -1,8 +1,26 @@
 """The services of conversations and messages that other apps call."""
 
-from workspaces.conversations.services.errors import ConversationNotFound
-from workspaces.conversations.services.listing import shown_conversations, shown_messages
-from workspaces.conversations.services.outbound.composing import (
+from workspaces.conversations.services.changing import (
+    ConversationChanges,
+    add_note,
+    change_conversation,
+    find_team_member,
+    mark_read,
+    mark_unread,
+    snooze_conversation,
+    wake_snoozed_conversations,
+)
+from workspaces.conversations.services.content import ComposerMode, Content, TemplateCheck, template_checks
+from workspaces.conversations.services.conversations import ConversationNotFound, shown_conversations, shown_messages
+from workspaces.conversations.services.opt_out_words import change_opt_out_words, settings_of
+from workspaces.conversations.services.saved_replies import (
+    SavedReplyNotFound,
+    change_saved_reply,
+    create_saved_reply,
+    filled_reply,
+    remove_saved_reply,
+)
+from workspaces.conversations.services.sending import (
     can_be_reached,
     is_window_open,
     reachable_channels,
@@ -10,27 +28,9 @@ from workspaces.conversations.services.outbound.composing import (
     send_message_again,
     send_message_to_contact,
 )
-from workspaces.conversations.services.outbound.content import BegunAs, Content, TemplateCheck, template_checks
-from workspaces.conversations.services.settings import change_opt_out_words, settings_of
-from workspaces.conversations.services.team_inbox.changing import (
-    ConversationChanges,
-    change_conversation,
-    find_team_member,
-    mark_read,
-    mark_unread,
-)
-from workspaces.conversations.services.team_inbox.notes import add_note
-from workspaces.conversations.services.team_inbox.saved_replies import (
-    SavedReplyNotFound,
-    change_saved_reply,
-    create_saved_reply,
-    filled_reply,
-    remove_saved_reply,
-)
-from workspaces.conversations.services.team_inbox.snoozing import snooze_conversation, wake_snoozed_conversations
 
 __all__ = [
-    "BegunAs",
+    "ComposerMode",
     "Content",
     "ConversationChanges",
     "ConversationNotFound",

@@ -15,7 +15,7 @@ from tests.workspaces.conversations.dashboard.test_working import a_template
 from tests.workspaces.conversations.facts import moment, receive, received, the_conversation
 from workspaces.conversations.models import Conversation, Message, Note, QueuedMessage
 from workspaces.conversations.services import Content, add_note, send_message
-from workspaces.conversations.services.errors import BegunAsSomethingElse
+from workspaces.conversations.services.conversations import WrongComposerMode
 from workspaces.subaccounts.models import Channel
 
 a = furnished.a_with_customer
@@ -74,9 +74,9 @@ def test_an_answer_that_cannot_be_sent_any_more_is_not_lost(owner: Client, chann
 
 
 def test_the_service_refuses_a_text_begun_as_something_else(conversation: Conversation) -> None:
-    with pytest.raises(BegunAsSomethingElse):
+    with pytest.raises(WrongComposerMode):
         send_message(conversation=conversation, content=Content(text="Hush", begun_as="note"), by=SYSTEM, now=now())
-    with pytest.raises(BegunAsSomethingElse):
+    with pytest.raises(WrongComposerMode):
         add_note(conversation=conversation, text="Hello", by=SYSTEM, now=now(), begun_as="text")
     assert nothing_left()
 

@@ -18,7 +18,7 @@ from tests.workspaces.conversations.facts import moment, person, receive, receiv
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.contacts.models import Contact
 from workspaces.conversations.models import Conversation, Message, Note, QueuedMessage
-from workspaces.conversations.services.announcing import inbox_topic
+from workspaces.conversations.services.conversations import inbox_topic
 from workspaces.subaccounts.models import Channel
 
 a, b = furnished.a_with_customer, furnished.b_with_customer

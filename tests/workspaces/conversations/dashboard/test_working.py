@@ -30,12 +30,12 @@ from tests.workspaces.conversations.facts import (
 )
 from tests.workspaces.subaccounts.dashboard.clients import agency_client, dashboard_client
 from workspaces.contacts.models import ContactIdentity
-from workspaces.conversations.dashboard.snooze_times import snooze_times
+from workspaces.conversations.dashboard.inbox import snooze_times
 from workspaces.conversations.models import Conversation, Message, QueuedMessage, SavedReply
 from workspaces.conversations.services import change_conversation, create_saved_reply, inbound, send_message
-from workspaces.conversations.services.errors import NotInTheTeam
-from workspaces.conversations.services.outbound.content import Content
-from workspaces.conversations.services.team_inbox.saved_replies import MOST_SAVED_REPLIES
+from workspaces.conversations.services.content import Content
+from workspaces.conversations.services.conversations import NotInTheTeam
+from workspaces.conversations.services.saved_replies import MOST_SAVED_REPLIES
 from workspaces.subaccounts.models import Channel
 
 a, b = furnished.a_with_customer, furnished.b_with_customer
@@ -129,7 +129,7 @@ def test_nothing_is_sent_again_whose_delivery_is_just_being_written_down(owner: 
         with transaction.atomic():
             inbound.lock_channels([channel.pk])
             told = [status(channel, "wamid.late", "delivered")]
-            inbound.advance_statuses(told, now=now())
+            inbound.apply_statuses(told, now=now())
             pressed = pool.submit(press)
             until(lambda: pressed.done() or waiting_for_locks(), what="the button to be pressed")
         assert pressed.result(PATIENCE_SECONDS) == 409
@@ -140,7 +140,7 @@ def test_what_became_delivered_late_offers_no_button(owner: Client, channel: Cha
     message = a_failed_message(channel, "send_outcome_unknown", provider_message_id="wamid.late")
     page = f"{INBOX}/{the_conversation().uuid}"
     shown_before = hidden(owner, page)
-    apply(inbound.advance_statuses, status(channel, "wamid.late", "delivered"))
+    apply(inbound.apply_statuses, status(channel, "wamid.late", "delivered"))
     shown = text(owner.get(page))
     assert ("Send again" in shown, "not known" in shown) == (False, False)
     assert owner.post(f"{page}/messages/{message.uuid}/again", shown_before).status_code == 409

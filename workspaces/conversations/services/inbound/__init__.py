@@ -4,31 +4,28 @@ A callback reader opens a transaction, locks all its channels (`lock_channels`),
 fact, and commits. The locks keep two readers from deadlocks.
 """
 
+from workspaces.conversations.services.conversations import lock_channels
 from workspaces.conversations.services.inbound.changes import (
-    apply_overtaking_changes,
+    apply_out_of_order_changes,
     change_reactions,
     edit_messages,
     remove_messages,
 )
-from workspaces.conversations.services.inbound.echoes import record_echoes
-from workspaces.conversations.services.inbound.identities import change_identities, change_marketing_preferences
-from workspaces.conversations.services.inbound.reading import read_up_to
-from workspaces.conversations.services.inbound.receiving import receive_messages
-from workspaces.conversations.services.inbound.statuses import advance_statuses
-from workspaces.conversations.services.inbound.touching import touch_conversations
-from workspaces.conversations.services.locking import lock_channels
+from workspaces.conversations.services.inbound.conversations import change_identities, change_marketing_preferences
+from workspaces.conversations.services.inbound.receiving import open_windows, receive_messages, record_echoes
+from workspaces.conversations.services.inbound.statuses import apply_read_watermarks, apply_statuses
 
 __all__ = [
-    "advance_statuses",
-    "apply_overtaking_changes",
+    "apply_out_of_order_changes",
+    "apply_read_watermarks",
+    "apply_statuses",
     "change_identities",
     "change_marketing_preferences",
     "change_reactions",
     "edit_messages",
     "lock_channels",
-    "read_up_to",
+    "open_windows",
     "receive_messages",
     "record_echoes",
     "remove_messages",
-    "touch_conversations",
 ]

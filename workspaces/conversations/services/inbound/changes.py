@@ -1,29 +1,149 @@
-"""Applies contacts' changes to known messages: edits, removals, reactions."""
+"""Applies contacts' edits, removals and reactions. Changes that come before their message are parked."""
 
-from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime
+from collections.abc import Callable, Collection, Iterable, Sequence
+from datetime import datetime, timedelta
 from functools import partial
-from typing import Final
+from typing import Final, NamedTuple
 
 from django.db import connection, transaction
 
-from config.postgresql.arrays import integers
+from config.postgresql.arrays import integers, texts, timestamps
 from config.tries.counting import died_of, run_counted
-from workspaces.conversations.facts import FILE_SEPARATOR, MOST_FILES, MessageEdited, MessageRemoved, ReactionChanged
-from workspaces.conversations.models.conversations import LONGEST_PREVIEW
-from workspaces.conversations.models.parked import ParkedChange
-from workspaces.conversations.services.announcing import announce_changes
-from workspaces.conversations.services.inbound.parking import (
-    Change,
-    columns_of,
-    known_messages_with_parked_changes,
-    leave_parked_changes,
-    park_changes,
-    take_parked_changes,
+from workspaces.conversations.facts import (
+    FILE_SEPARATOR,
+    MOST_FILES,
+    MessageEdited,
+    MessageRemoved,
+    ReactionChanged,
+    storable,
 )
-from workspaces.conversations.services.locking import lock_channels
-from workspaces.conversations.services.media_use import remove_media_of_messages
-from workspaces.conversations.services.texts import storable
+from workspaces.conversations.models.conversations import LONGEST_PREVIEW
+from workspaces.conversations.models.messages import ParkedChange
+from workspaces.conversations.services.conversations import announce_changes, lock_channels
+from workspaces.conversations.services.removal import remove_media_of_messages
+
+MOST_OF_A_CHANNEL = 1_000
+# Longer than the transactions that park a change or make its message known, and than this task waits behind others. At
+# most the newest `MOST_LOOKED_AT` changes are checked.
+LATELY = timedelta(minutes=15)
+MOST_LOOKED_AT = 10_000
+
+PARK = """
+INSERT INTO conversations_parkedchange AS parked (channel_id, message_id, kind, text, at, parked_at)
+SELECT told.channel_id, told.message_id, %s, told.text, told.at, %s
+FROM unnest(%s::bigint[], %s::text[], %s::text[], %s::timestamptz[]) AS told (channel_id, message_id, text, at)
+WHERE NOT EXISTS (
+    SELECT FROM conversations_message message
+    WHERE message.channel_id = told.channel_id AND message.provider_message_id = told.message_id
+)
+ON CONFLICT (channel_id, message_id, kind) DO UPDATE SET parked_at = excluded.parked_at,
+    text = CASE WHEN parked.at <= excluded.at THEN excluded.text ELSE parked.text END,
+    at = greatest(parked.at, excluded.at)
+RETURNING channel_id
+"""
+# Changes of messages that never come, such as reactions to broadcasts, make room for newer ones.
+MAKE_ROOM = """
+DELETE FROM conversations_parkedchange WHERE id IN (
+    SELECT old.id FROM unnest(%s::bigint[]) AS full_one (channel_id) CROSS JOIN LATERAL (
+        SELECT id FROM conversations_parkedchange AS parked WHERE parked.channel_id = full_one.channel_id
+        ORDER BY id DESC OFFSET %s
+    ) AS old)
+"""
+# We know our own messages before their network's ids. An id comes with the network's answer, a status or an echo. A
+# change that comes at the same moment is still parked.
+KNOWN = """
+SELECT DISTINCT parked.channel_id, parked.message_id FROM (
+    SELECT channel_id, message_id FROM conversations_parkedchange WHERE parked_at > %s ORDER BY parked_at DESC LIMIT %s
+) AS parked
+JOIN conversations_message message
+    ON message.channel_id = parked.channel_id AND message.provider_message_id = parked.message_id
+LIMIT %s
+"""
+# Rows that another reader has locked are skipped; that reader parks them again or applies them.
+SCHEDULE = """
+UPDATE conversations_parkedchange SET parked_at = %s WHERE id = ANY (ARRAY (
+    SELECT parked.id FROM unnest(%s::bigint[], %s::text[]) AS known (channel_id, message_id)
+    JOIN conversations_parkedchange parked USING (channel_id, message_id)
+    FOR NO KEY UPDATE OF parked SKIP LOCKED))
+"""
+POP = """
+DELETE FROM conversations_parkedchange parked USING unnest(%s::bigint[], %s::text[]) AS known (channel_id, message_id)
+WHERE parked.channel_id = known.channel_id AND parked.message_id = known.message_id
+RETURNING parked.kind, parked.channel_id, parked.message_id, parked.text, parked.at
+"""
+# A change that is not checked any more is dropped a day after it was reported.
+GIVE_UP = """
+UPDATE conversations_parkedchange parked SET parked_at = least(parked.parked_at, %s)
+FROM unnest(%s::bigint[], %s::text[]) AS known (channel_id, message_id)
+WHERE parked.channel_id = known.channel_id AND parked.message_id = known.message_id
+"""
+
+
+class Change(NamedTuple):
+    """A change of the message with a provider's id. `text` is the new text, the emoji, or "" for a removal."""
+
+    channel_id: int
+    message_id: str
+    text: str
+    at: datetime
+
+
+def columns_of(changes: Collection[Change]) -> list[str]:
+    return [
+        integers([one.channel_id for one in changes]),
+        texts([one.message_id for one in changes]),
+        texts([one.text for one in changes]),
+        timestamps([one.at for one in changes]),
+    ]
+
+
+def park_changes(kind: str, changes: Sequence[Change], *, now: datetime) -> None:
+    """Park the changes of messages that are not known yet, the newest of each kind."""
+    with connection.cursor() as cursor:
+        cursor.execute(PARK, [kind, now, *columns_of(changes)])
+        parked = {row[0] for row in cursor.fetchall()}
+        if parked:
+            cursor.execute(MAKE_ROOM, [integers(parked), MOST_OF_A_CHANNEL])
+
+
+def schedule_parked_changes(messages: Collection[tuple[int, str]], *, now: datetime) -> None:
+    """Mark the parked changes of messages whose provider's ids have just become known, so that a task applies them.
+
+    `messages` holds channel keys and provider's ids. Callers that must not wait for callback readers use this; it skips
+    locked rows.
+    """
+    if messages:
+        values = [integers([one[0] for one in messages]), texts([one[1] for one in messages])]
+        with connection.cursor() as cursor:
+            cursor.execute(SCHEDULE, [now, *values])
+
+
+def known_messages_with_parked_changes(most: int, *, now: datetime) -> list[tuple[int, str]]:
+    """Return known messages, by channel and provider's id, that have recently parked changes."""
+    with connection.cursor() as cursor:
+        cursor.execute(KNOWN, [now - LATELY, MOST_LOOKED_AT, most])
+        found: list[tuple[int, str]] = cursor.fetchall()
+    return found
+
+
+def give_up_parked_changes(messages: Collection[tuple[int, str]], *, now: datetime) -> None:
+    """Stop checking the parked changes of these messages."""
+    values = [integers([one[0] for one in messages]), texts([one[1] for one in messages])]
+    with connection.cursor() as cursor:
+        cursor.execute(GIVE_UP, [now - LATELY, *values])
+
+
+def pop_parked_changes(messages: Iterable[tuple[int, str]]) -> dict[str, list[Change]]:
+    """Remove the parked changes of these messages and return them by kind."""
+    known = list(messages)
+    found: dict[str, list[Change]] = {}
+    if known:
+        with connection.cursor() as cursor:
+            cursor.execute(POP, [integers([one[0] for one in known]), texts([one[1] for one in known])])
+            for kind, *change in cursor.fetchall():
+                found.setdefault(kind, []).append(Change(*change))
+    return found
+
 
 # Reactions of contacts in these networks open the window, as messages do.
 REACTIONS_OPEN_WINDOW = ["whatsapp", "facebook"]
@@ -85,7 +205,7 @@ FROM (
 WHERE conversation.id = held.id AND conversation.last_message = message.id AND message.id = ANY (%s::bigint[])
 """
 # On some networks a reaction opens the 24-hour window, as a message does.
-TOUCH = """
+OPEN_WINDOWS = """
 UPDATE conversations_conversation conversation
 SET last_inbound_at = greatest(conversation.last_inbound_at, reacted.at)
 FROM (
@@ -122,12 +242,12 @@ def change_reactions(facts: Sequence[ReactionChanged], *, now: datetime) -> int:
 
 def apply_parked_changes(messages: Iterable[tuple[int, str]], *, now: datetime) -> None:
     """Apply the changes that came before their messages. `messages` holds channel keys and provider's ids."""
-    parked = take_parked_changes(messages)
+    parked = pop_parked_changes(messages)
     for kind in (EDITED, REMOVED, REACTED):
         _apply(kind, parked.get(kind, ()), now=now)
 
 
-def apply_overtaking_changes(*, now: datetime) -> int:
+def apply_out_of_order_changes(*, now: datetime) -> int:
     """Apply parked changes of our messages whose provider's id is known now. Return the number of messages.
 
     A reaction may come before the answer to the call that sent its message is recorded. Each channel has its own
@@ -140,14 +260,14 @@ def apply_overtaking_changes(*, now: datetime) -> int:
     died = died_of(KIND, of_channels.keys())
     for channel in sorted(of_channels, key=lambda channel: (str(channel) in died, channel)):
         mine = of_channels[channel]
-        give_up = partial(leave_parked_changes, mine, now=now)
-        work = partial(_apply_overtaking, channel, mine, now)
+        give_up = partial(give_up_parked_changes, mine, now=now)
+        work = partial(_apply_out_of_order, channel, mine, now)
         run_counted(work, kind=KIND, key=channel, give_up=give_up, counts_faults=True)
     return len(messages)
 
 
 @transaction.atomic
-def _apply_overtaking(channel: int, messages: Sequence[tuple[int, str]], now: datetime) -> None:
+def _apply_out_of_order(channel: int, messages: Sequence[tuple[int, str]], now: datetime) -> None:
     lock_channels({channel})
     apply_parked_changes(messages, now=now)
 
@@ -164,24 +284,24 @@ def _apply(kind: str, changes: Sequence[Change], *, now: datetime) -> int:
     with connection.cursor() as cursor:
         cursor.execute(STATEMENTS[kind], columns_of(newest.values()))
         changed: list[Row] = cursor.fetchall()
-    FOLLOWS[kind](changed, now)
+    FOLLOW_UPS[kind](changed, now)
     park_changes(kind, list(newest.values()), now=now)
     return len(changed)
 
 
-def _lose_files(changed: Sequence[Row], now: datetime) -> None:
-    _show(changed, now)
+def _remove_files(changed: Sequence[Row], now: datetime) -> None:
+    _update_previews(changed, now)
     remove_media_of_messages([row[3] for row in changed], now=now)
 
 
 def _open_windows(changed: Sequence[Row], now: datetime) -> None:
     if changed:
         with connection.cursor() as cursor:
-            cursor.execute(TOUCH, [integers([row[2] for row in changed]), REACTIONS_OPEN_WINDOW])
+            cursor.execute(OPEN_WINDOWS, [integers([row[2] for row in changed]), REACTIONS_OPEN_WINDOW])
     announce_changes((workspace, conversation) for workspace, conversation, *_ in changed)
 
 
-def _show(changed: Sequence[Row], now: datetime) -> None:
+def _update_previews(changed: Sequence[Row], now: datetime) -> None:
     """Update the preview of conversations whose last message has changed."""
     if not changed:
         return
@@ -192,8 +312,8 @@ def _show(changed: Sequence[Row], now: datetime) -> None:
 
 
 STATEMENTS: dict[str, str] = {EDITED: EDIT, REMOVED: REMOVE, REACTED: REACT}
-FOLLOWS: dict[str, Callable[[Sequence[Row], datetime], None]] = {
-    EDITED: _show,
-    REMOVED: _lose_files,
+FOLLOW_UPS: dict[str, Callable[[Sequence[Row], datetime], None]] = {
+    EDITED: _update_previews,
+    REMOVED: _remove_files,
     REACTED: _open_windows,
 }

@@ -1,14 +1,28 @@
-"""Finds or opens the conversations of facts and locks them, in the same order everywhere."""
+"""Finds the contacts and conversations of the people in facts, locks them, and applies changes of people's ids."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from django.db import connection
 
 from config.postgresql.arrays import integers
-from workspaces.conversations.facts import ChannelReference
+from workspaces.contacts.services.channel_people import (
+    ChannelPerson,
+    IdentityChange,
+    MatchedContacts,
+    apply_identity_changes,
+    find_or_create_contacts,
+)
+from workspaces.contacts.services.opt_outs import MarketingChoice, apply_marketing_choices
+from workspaces.conversations.facts import (
+    ChannelReference,
+    ConversationFact,
+    IdentityChanged,
+    MarketingPreferenceChanged,
+    Person,
+)
 
 Key = tuple[int, int]
 
@@ -36,7 +50,7 @@ RESERVE = "SELECT nextval('conversations_conversation_id_seq') FROM generate_ser
 class LockedConversation:
     """A conversation's state when its row was locked. `is_new` means that it has just been opened.
 
-    A conversation that `is_unwritten` has an id but no row yet. It is inserted once, with the changes of its messages.
+    A conversation that `is_unsaved` has an id but no row yet. It is inserted once, with the changes of its messages.
     """
 
     id: int
@@ -47,7 +61,7 @@ class LockedConversation:
     read_up_to: datetime | None = None
     last_message_at: datetime | None = None
     is_new: bool = False
-    is_unwritten: bool = False
+    is_unsaved: bool = False
 
 
 def lock_conversations(keys: Collection[Key]) -> dict[Key, LockedConversation]:
@@ -62,15 +76,15 @@ def lock_conversations(keys: Collection[Key]) -> dict[Key, LockedConversation]:
 
 
 def open_conversations(
-    wanted: Mapping[Key, ChannelReference], *, now: datetime, strangers: Collection[int] = ()
+    wanted: Mapping[Key, ChannelReference], *, now: datetime, new_contacts: Collection[int] = ()
 ) -> dict[Key, LockedConversation]:
     """Lock the conversation of each of these channels and contacts, and open the missing ones.
 
-    A reader that opens the same conversation at the same time gets the same row. `strangers` are contacts created in
-    this transaction, which nobody else sees. Their conversations only get ids here, and `apply_activities` inserts
+    A reader that opens the same conversation at the same time gets the same row. `new_contacts` are contacts created in
+    this transaction, which nobody else sees. Their conversations only get ids here, and `apply_updates` inserts
     them.
     """
-    found = _reserved({key: channel for key, channel in wanted.items() if key[1] in strangers})
+    found = _reserved({key: channel for key, channel in wanted.items() if key[1] in new_contacts})
     found |= lock_conversations([key for key in wanted if key not in found])
     missing = [(key, channel) for key, channel in wanted.items() if key not in found]
     if missing:
@@ -88,7 +102,7 @@ def _reserved(wanted: Mapping[Key, ChannelReference]) -> dict[Key, LockedConvers
         cursor.execute(RESERVE, [len(wanted)])
         numbers = [row[0] for row in cursor.fetchall()]
     return {
-        key: LockedConversation(number, *key, channel.workspace_id, is_new=True, is_unwritten=True)
+        key: LockedConversation(number, *key, channel.workspace_id, is_new=True, is_unsaved=True)
         for number, (key, channel) in zip(numbers, wanted.items(), strict=True)
     }
 
@@ -99,3 +113,82 @@ def _open(missing: Iterable[tuple[Key, ChannelReference]], now: datetime) -> lis
     with connection.cursor() as cursor:
         cursor.execute(OPEN, [now, now, *columns])
         return [row[0] for row in cursor.fetchall()]
+
+
+Fact = TypeVar("Fact", bound=ConversationFact)
+
+
+def has_id(person: Person) -> bool:
+    """Return whether the network has reported an id of the person."""
+    return bool(person.external_id or person.user_id)
+
+
+def channel_person(channel: ChannelReference, person: Person) -> ChannelPerson:
+    """Convert a person into the form that contacts use."""
+    return ChannelPerson(
+        channel_id=channel.id,
+        workspace_id=channel.workspace_id,
+        external_id=person.external_id,
+        user_id=person.user_id,
+        phone=person.phone,
+        name=person.name,
+        username=person.username,
+    )
+
+
+def conversations_of_people(
+    facts: Sequence[Fact], *, now: datetime, are_inbound: bool = True
+) -> list[tuple[Fact, LockedConversation]]:
+    """Return each fact with its person's locked conversation. Create missing contacts and conversations.
+
+    `apply_updates` inserts the conversation of a new contact. Facts about a person without an id are left out.
+    `are_inbound` means that the people acted themselves, so the facts' times are their last inbound times.
+    """
+    known = [fact for fact in facts if has_id(fact.person)]
+    asked, found = _contacts(known, now, are_inbound)
+    contacts = {key: (key[0], found.contacts[person]) for key, person in asked.items()}
+    channels = {fact.channel.id: fact.channel for fact in known}
+    wanted = {key: channels[key[0]] for key in contacts.values()}
+    opened = open_conversations(wanted, now=now, new_contacts=found.new_alone())
+    return [(fact, opened[contacts[fact.channel.id, fact.person]]) for fact in known]
+
+
+def _contacts(
+    facts: Iterable[ConversationFact], now: datetime, are_inbound: bool
+) -> tuple[Mapping[tuple[int, Person], ChannelPerson], MatchedContacts]:
+    """Return the `ChannelPerson` of each channel and person, and their contacts."""
+    asked: dict[tuple[int, Person], ChannelPerson] = {}
+    reported_at: dict[ChannelPerson, datetime] = {}
+    for fact in facts:
+        key = (fact.channel.id, fact.person)
+        person = asked.get(key)
+        if person is None:
+            person = asked[key] = channel_person(fact.channel, fact.person)
+        reported_at[person] = max(reported_at.get(person, fact.at), fact.at)
+    times = reported_at if are_inbound else {}
+    return asked, find_or_create_contacts(
+        people=asked.values(), now=now, last_inbound_times=times, reported_at=reported_at
+    )
+
+
+def change_identities(facts: Sequence[IdentityChanged], *, now: datetime) -> int:
+    """Give people's identities their new ids, so that contacts and conversations stay. Return how many were applied."""
+    known = [fact for fact in facts if has_id(fact.person) and has_id(fact.becomes)]
+    changes = [
+        IdentityChange(channel_person(fact.channel, fact.person), channel_person(fact.channel, fact.becomes), fact.at)
+        for fact in known
+    ]
+    apply_identity_changes(people=changes, now=now)
+    return len(known)
+
+
+def change_marketing_preferences(facts: Sequence[MarketingPreferenceChanged], *, now: datetime) -> int:
+    """Apply the newest marketing preference of each person, by the network's time. Return the number of contacts."""
+    known = [(channel_person(fact.channel, fact.person), fact) for fact in facts if has_id(fact.person)]
+    times: dict[ChannelPerson, datetime] = {}
+    for person, fact in known:
+        times[person] = max(times.get(person, fact.at), fact.at)
+    contacts = find_or_create_contacts(people=times, now=now, reported_at=times).contacts
+    choices = [MarketingChoice(contacts[person], fact.at, fact.wants_marketing) for person, fact in known]
+    apply_marketing_choices(choices=choices, now=now)
+    return len(set(contacts.values()))

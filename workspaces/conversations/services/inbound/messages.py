@@ -1,21 +1,186 @@
-"""Inserts many messages at once, each one once."""
+"""Inserts many messages at once, each one once, and updates their conversations."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
+from itertools import chain
 from typing import Any
 from uuid import UUID
 
 from django.db import connection
 
-from config.postgresql.arrays import booleans, integers, texts, timestamps
-from workspaces.conversations.facts import ReceivedFile
+from config.postgresql.arrays import booleans, integers, texts, timestamps, uuids
+from workspaces.contacts.services.channel_people import record_last_inbound
+from workspaces.conversations.facts import ReceivedFile, storable, storable_json
+from workspaces.conversations.models.conversations import LONGEST_PREVIEW
 from workspaces.conversations.models.messages import LONGEST_PROVIDER_ID
-from workspaces.conversations.services.inbound.activity import NewMessage
 from workspaces.conversations.services.inbound.conversations import LockedConversation
-from workspaces.conversations.services.texts import storable, storable_json
 
-INSERT = """
+APART = timedelta(microseconds=1)
+
+UPDATE_CONVERSATIONS = """
+UPDATE conversations_conversation conversation
+SET status = CASE WHEN change.reopens THEN 'open' ELSE conversation.status END,
+    unread_count = conversation.unread_count + change.unread,
+    last_message = coalesce(change.last_message, conversation.last_message),
+    last_message_uuid = coalesce(change.last_uuid, conversation.last_message_uuid),
+    last_message_at = coalesce(change.last_at, conversation.last_message_at),
+    last_message_direction = coalesce(change.last_direction, conversation.last_message_direction),
+    last_message_type = coalesce(change.last_type, conversation.last_message_type),
+    last_message_preview = coalesce(change.last_preview, conversation.last_message_preview),
+    snoozed_until = CASE WHEN NOT change.wakes THEN conversation.snoozed_until END,
+    last_inbound_at = greatest(conversation.last_inbound_at, change.inbound_at),
+    updated_at = change.updated_at
+FROM unnest(%s::bigint[], %s::timestamptz[], %s::integer[], %s::bigint[], %s::uuid[], %s::timestamptz[], %s::text[],
+    %s::text[], %s::text[], %s::timestamptz[], %s::boolean[], %s::boolean[]) AS change (id, updated_at, unread,
+    last_message, last_uuid, last_at, last_direction, last_type, last_preview, inbound_at, reopens, wakes)
+WHERE conversation.id = change.id
+"""
+INSERT_CONVERSATIONS = """
+INSERT INTO conversations_conversation (id, uuid, workspace_id, channel_id, contact_id, status, unread_count,
+    last_message, last_message_uuid, last_message_at, last_message_direction, last_message_type, last_message_preview,
+    last_inbound_at, created_at, updated_at)
+SELECT id, gen_random_uuid(), workspace_id, channel_id, contact_id, 'open', unread, last_message, last_uuid, last_at,
+    coalesce(last_direction, ''), coalesce(last_type, ''), coalesce(last_preview, ''), inbound_at, %s, updated_at
+FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[], %s::bigint[], %s::timestamptz[], %s::integer[], %s::bigint[],
+    %s::uuid[], %s::timestamptz[], %s::text[], %s::text[], %s::text[], %s::timestamptz[]) AS new (id, workspace_id,
+    channel_id, contact_id, updated_at, unread, last_message, last_uuid, last_at, last_direction, last_type,
+    last_preview, inbound_at)
+"""
+
+
+@dataclass(slots=True)
+class NewMessage:
+    """A message that has just been inserted."""
+
+    id: int
+    uuid: UUID
+    conversation: LockedConversation
+    direction: str
+    type: str
+    text: str
+    at: datetime
+
+
+@dataclass(slots=True)
+class ConversationUpdate:
+    """The collected changes of one conversation."""
+
+    conversation: LockedConversation
+    last: NewMessage | None = None
+    unread: int = 0
+    inbound_at: datetime | None = None
+    has_received: bool = False
+    updated_at: datetime | None = None
+
+    def add(self, message: NewMessage) -> None:
+        """Add a message. An incoming one reopens the conversation, and is unread unless older than `read_up_to`."""
+        if self._is_last(message):
+            self.last = message
+        if message.direction == "in":
+            read_up_to = self.conversation.read_up_to
+            self.unread += read_up_to is None or message.at >= read_up_to
+            self.has_received = True
+            self.open_window(message.at)
+
+    def open_window(self, at: datetime) -> None:
+        """Record an action of the contact, which opens the 24-hour window."""
+        self.inbound_at = at if self.inbound_at is None else max(self.inbound_at, at)
+
+    @property
+    def reopens(self) -> bool:
+        return self.has_received and self.conversation.status == "closed"
+
+    def _is_last(self, message: NewMessage) -> bool:
+        if self.last is not None:
+            return (message.at, message.id) > (self.last.at, self.last.id)
+        return self.conversation.last_message_at is None or message.at >= self.conversation.last_message_at
+
+
+def updates_for(
+    conversations: Iterable[LockedConversation], *, beside: Iterable[LockedConversation] = ()
+) -> dict[int, ConversationUpdate]:
+    """Return an empty `ConversationUpdate` by id for each conversation and each one in `beside` without a row yet."""
+    unsaved = (one for one in beside if one.is_unsaved)
+    return {one.id: ConversationUpdate(one) for one in chain(unsaved, conversations)}
+
+
+def set_update_times(
+    updates: Mapping[int, ConversationUpdate], arrived: Iterable[LockedConversation], *, now: datetime
+) -> Collection[ConversationUpdate]:
+    """Set `updated_at` of the updates one microsecond apart, in the order of each conversation's last fact.
+
+    `arrived` are the conversations of the facts, in the facts' order.
+    """
+    last = {one.id: place for place, one in enumerate(arrived) if one.id in updates}
+    for number, conversation in enumerate(sorted(last, key=last.__getitem__)):
+        updates[conversation].updated_at = now + number * APART
+    return updates.values()
+
+
+def apply_updates(updates: Collection[ConversationUpdate], *, now: datetime) -> None:
+    """Insert or update the conversations, and set when their contacts last wrote.
+
+    The contact of a conversation without a row is new and was inserted with that time.
+    """
+    written = sorted(updates, key=lambda one: one.conversation.id)
+    new = [one for one in written if one.conversation.is_unsaved]
+    changed = [one for one in written if not one.conversation.is_unsaved]
+    with connection.cursor() as cursor:
+        if new:
+            cursor.execute(INSERT_CONVERSATIONS, [now, *_key_columns(new), *_message_columns(new, now)])
+        if changed:
+            cursor.execute(
+                UPDATE_CONVERSATIONS, [*_ids(changed), *_message_columns(changed, now), *_status_columns(changed)]
+            )
+    for one in new:
+        one.conversation.is_unsaved = False
+    record_last_inbound(times=_last_inbound_times(changed))
+
+
+def _ids(updates: Collection[ConversationUpdate]) -> list[str]:
+    return [integers([one.conversation.id for one in updates])]
+
+
+def _key_columns(updates: Collection[ConversationUpdate]) -> list[str]:
+    conversations = [one.conversation for one in updates]
+    return [
+        *_ids(updates),
+        integers([one.workspace_id for one in conversations]),
+        integers([one.channel_id for one in conversations]),
+        integers([one.contact_id for one in conversations]),
+    ]
+
+
+def _message_columns(updates: Collection[ConversationUpdate], now: datetime) -> list[str]:
+    last = [one.last for one in updates]
+    return [
+        timestamps([one.updated_at or now for one in updates]),
+        integers([one.unread for one in updates]),
+        integers([one.id if one else None for one in last]),
+        uuids([one.uuid if one else None for one in last]),
+        timestamps([one.at if one else None for one in last]),
+        texts([one.direction if one else None for one in last]),
+        texts([one.type if one else None for one in last]),
+        texts([one.text[:LONGEST_PREVIEW] if one else None for one in last]),
+        timestamps([one.inbound_at for one in updates]),
+    ]
+
+
+def _status_columns(updates: Collection[ConversationUpdate]) -> list[str]:
+    return [booleans([one.reopens for one in updates]), booleans([one.has_received for one in updates])]
+
+
+def _last_inbound_times(updates: Iterable[ConversationUpdate]) -> dict[int, datetime]:
+    heard: dict[int, datetime] = {}
+    for one in updates:
+        if one.inbound_at is not None:
+            contact = one.conversation.contact_id
+            heard[contact] = max(heard.get(contact, one.inbound_at), one.inbound_at)
+    return heard
+
+
+INSERT_MESSAGES = """
 INSERT INTO conversations_message (uuid, workspace_id, channel_id, conversation_id, direction, type, text, details,
     status, provider_message_id, sent_elsewhere, sent_by_kind, sent_by_label, provider_time, created_at, sent_at)
 SELECT gen_random_uuid(), new.workspace_id, new.channel_id, new.conversation_id, %(direction)s, new.type, new.text,
@@ -27,7 +192,7 @@ FROM unnest(%(workspaces)s::bigint[], %(channels)s::bigint[], %(conversations)s:
 ON CONFLICT (channel_id, provider_message_id) WHERE provider_message_id IS NOT NULL DO NOTHING
 RETURNING channel_id, provider_message_id, id, uuid
 """
-FILES = """
+INSERT_MEDIA_FETCHES = """
 INSERT INTO conversations_mediafetch (message_id, channel_id, reference, content_type, sha256, filename, status, fault,
     tries, due_at)
 SELECT message_id, channel_id, reference, content_type, sha256, filename,
@@ -70,7 +235,7 @@ def write_messages(drafts: Sequence[Draft], *, direction: str, now: datetime) ->
     if not ordered:
         return {}
     with connection.cursor() as cursor:
-        cursor.execute(INSERT, _values(ordered, direction, now))
+        cursor.execute(INSERT_MESSAGES, _values(ordered, direction, now))
         rows: list[tuple[int, str, int, UUID]] = cursor.fetchall()
     return {
         (channel, message): _new(once[channel, message], number, uuid, direction)
@@ -115,4 +280,4 @@ def write_files(files: Sequence[tuple[NewMessage, ReceivedFile]], *, now: dateti
         booleans([file.may_be_kept for file in some]),
     ]
     with connection.cursor() as cursor:
-        cursor.execute(FILES, [now, *columns])
+        cursor.execute(INSERT_MEDIA_FETCHES, [now, *columns])

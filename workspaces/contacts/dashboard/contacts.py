@@ -1,0 +1,260 @@
+"""Dashboard pages about a workspace's contacts, and the routes of all pages about contacts, segments and imports."""
+
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.urls import path
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from agency.pages.forms import ConfirmationForm
+from agency.pages.pagination import MOST_COUNTED, count_capped, read_pages, with_id
+from agency.pages.tables import Column, Filter, ListPage, Table
+from config.api.requests import NothingMatches, QueryParameters, is_storable, parse_uuid
+from config.db import like_pattern, name_key
+from workspaces.contacts.dashboard import imports, segments
+from workspaces.contacts.dashboard.forms import ContactForm
+from workspaces.contacts.models import Contact
+from workspaces.contacts.models.contacts import newest_page, newest_page_with_tag
+from workspaces.contacts.serializers import ContactFilterSet, only_tag
+from workspaces.contacts.services import (
+    ContactNotFound,
+    count_contacts,
+    count_with_tag,
+    create_contact,
+    merge_contacts,
+    opt_in_contact,
+    opt_out_contact,
+    remove_contact,
+    update_contact,
+)
+from workspaces.contacts.services.csv_files import exported_lines
+from workspaces.subaccounts.dashboard.base import DashboardForm, DashboardView
+from workspaces.subaccounts.models import CHANNEL_NAMES
+from workspaces.subaccounts.services.recording import record_workspace_activity
+
+LIST = "app:contacts"
+ONE = "app:contact"
+Source = Contact.OptOutSource
+
+
+class Contacts(ListPage, DashboardView):
+    """All contacts, newest first. The search looks in name, phone number and e-mail; a filter keeps one tag."""
+
+    nav = LIST
+    table = Table(
+        caption=gettext_lazy("Contacts, the newest first"),
+        columns=(
+            Column(name="name", label=gettext_lazy("Name")),
+            Column(name="address", label=gettext_lazy("Address")),
+            Column(name="tags", label=gettext_lazy("Tags")),
+            Column(name="added", label=gettext_lazy("Added")),
+        ),
+        filters=(
+            Filter(
+                name="search", label=gettext_lazy("Search"), placeholder=gettext_lazy("Name, phone number or e-mail")
+            ),
+            Filter(name="tag", label=gettext_lazy("Tag")),
+        ),
+    )
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        state, total = self.read_table(), count_contacts(self.workspace)
+        rows, parameters = Contact.objects.of(self.workspace), QueryParameters.of(request)
+        try:
+            tag, found = only_tag(parameters), ContactFilterSet.apply(parameters, rows)
+        except NothingMatches:
+            tag, found = None, rows.none()
+        if tag is not None:
+            number = count_with_tag(self.workspace, tag)
+            pages = read_pages(request, min(number, MOST_COUNTED), number > MOST_COUNTED)
+            shown = newest_page_with_tag(self.workspace, tag, pages.offset, pages.size)
+        else:
+            pages = read_pages(request, *(count_capped(found) if state.is_filtered else (total, False)))
+            shown = newest_page(found, pages.offset, pages.size)
+        state.show(list(shown), pages)
+        state.is_filtered = bool(total) and state.is_filtered
+        return self.list_page("contacts/contacts.html", state, total=total)
+
+
+class ContactNew(DashboardForm[ContactForm]):
+    nav = LIST
+    creates = True
+    template_name = "contacts/new.html"
+
+    def make_form(self, data: Any = None) -> ContactForm:
+        return ContactForm(data)
+
+    def save(self, form: ContactForm) -> HttpResponse:
+        made = create_contact(workspace=self.workspace, now=timezone.now(), source=Source.DASHBOARD, **form.values())
+        return self.done(_("%(name)s was added.") % {"name": made}, ONE, made.uuid)
+
+
+class ContactDetail(DashboardView):
+    """A page about one contact of the workspace. Malformed, unknown and foreign ids get the same answer."""
+
+    nav = LIST
+    form_page = ONE
+    contact: Contact
+
+    def find(self, **ids: Any) -> None:
+        found = with_id(Contact.objects.of(self.workspace), ids["uuid"])
+        if found is None:
+            raise ContactNotFound
+        found.workspace = self.workspace
+        self.contact = found
+
+
+class ContactPage(ContactDetail, DashboardForm[ContactForm]):
+    template_name = "contacts/contact.html"
+
+    def make_form(self, data: Any = None) -> ContactForm:
+        return ContactForm(data, contact=self.contact)
+
+    def save(self, form: ContactForm) -> HttpResponse:
+        now = timezone.now()
+        saved = update_contact(contact=self.contact, now=now, source=Source.DASHBOARD, **form.values())
+        return self.done(_("The contact was saved."), ONE, saved.uuid)
+
+    def context(self) -> dict[str, Any]:
+        identities = [(CHANNEL_NAMES[one.platform], one) for one in self.contact.known_as]
+        return {"contact": self.contact, "identities": identities}
+
+
+class ContactOptOut(ContactDetail):
+    def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
+        self.find(uuid=uuid)
+        opt_out_contact(contact=self.contact, source=Source.DASHBOARD, now=timezone.now())
+        return self.done(_("%(name)s is sent nothing any more.") % {"name": self.contact}, ONE, uuid)
+
+
+class ContactOptIn(ContactDetail):
+    def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
+        self.find(uuid=uuid)
+        opt_in_contact(contact=self.contact, now=timezone.now())
+        return self.done(_("%(name)s may be written to again.") % {"name": self.contact}, ONE, uuid)
+
+
+class ContactRemove(ContactDetail, DashboardForm[ConfirmationForm]):
+    """Asks for confirmation, then removes the contact."""
+
+    template_name = "contacts/remove.html"
+
+    def make_form(self, data: Any = None) -> ConfirmationForm:
+        return ConfirmationForm(data)
+
+    def save(self, form: ConfirmationForm) -> HttpResponse:
+        name = str(self.contact)
+        remove_contact(contact=self.contact, now=timezone.now(), by=self.by)
+        return self.done(_("%(name)s was removed.") % {"name": name}, LIST)
+
+    def context(self) -> dict[str, Any]:
+        return {"contact": self.contact}
+
+
+class ContactsExport(DashboardView):
+    """Streams all contacts as a CSV file that can be imported again. Members who may only read cannot export."""
+
+    nav = LIST
+    writers_only = True
+
+    def get(self, request: HttpRequest) -> StreamingHttpResponse:
+        record_workspace_activity(workspace=self.workspace, action="contact.exported", by=self.by)
+        lines = (line.encode() for line in exported_lines(self.workspace))
+        answer = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
+        answer["Content-Disposition"] = 'attachment; filename="contacts.csv"'
+        return answer
+
+
+MOST_FOUND = 20
+LONGEST_SEARCH = 100
+COMPARED = (
+    ("name", gettext_lazy("Name")),
+    ("phone", gettext_lazy("Phone number")),
+    ("email", gettext_lazy("E-mail")),
+    ("country", gettext_lazy("Country")),
+    ("timezone", gettext_lazy("Time zone")),
+)
+
+
+class ContactMerge(ContactDetail, DashboardForm[ConfirmationForm]):
+    """Finds the other contact, shows both and the result side by side, and asks for confirmation."""
+
+    template_name = "contacts/merge.html"
+
+    def make_form(self, data: Any = None) -> ConfirmationForm:
+        return ConfirmationForm(data)
+
+    def save(self, form: ConfirmationForm) -> HttpResponse:
+        other = self._other()
+        if other is None:
+            raise ContactNotFound
+        gone = str(other)
+        kept = merge_contacts(contact=self.contact, other=other, now=timezone.now(), by=self.by)
+        return self.done(_("%(gone)s and %(kept)s are one contact now.") % {"gone": gone, "kept": kept}, ONE, kept.uuid)
+
+    def context(self) -> dict[str, Any]:
+        other = self._other()
+        if other is None:
+            return {"contact": self.contact, **self._found()}
+        return {"contact": self.contact, "other": other, "rows": self._compared(other)}
+
+    def _other(self) -> Contact | None:
+        asked = self.request.POST.get("other") or self.request.GET.get("other", "")
+        if not asked:
+            return None
+        found = with_id(Contact.objects.of(self.workspace), parse_uuid(asked))
+        if found is None or found.pk == self.contact.pk:
+            raise ContactNotFound
+        return found
+
+    def _found(self) -> dict[str, Any]:
+        """Return contacts that match the search. Without a search, look for this contact's name."""
+        search = self.request.GET.get("search", "").strip()[:LONGEST_SEARCH]
+        rows = Contact.objects.of(self.workspace).exclude(pk=self.contact.pk).newest_first()
+        words = search or self.contact.name
+        if not words or not is_storable(words):
+            return {"search": "", "found": []}
+        found = rows.filter(search_key__like=like_pattern(name_key(words)))
+        return {"search": search, "found": list(found[:MOST_FOUND])}
+
+    def _compared(self, other: Contact) -> list[tuple[Any, str, str, str]]:
+        """Return rows of label, this contact's value, the other's value and the merged contact's value."""
+        rows: list[tuple[Any, str, str, str]] = [
+            (label, str(mine or ""), str(theirs or ""), str(mine or theirs or ""))
+            for label, mine, theirs in (
+                (label, getattr(self.contact, name), getattr(other, name)) for name, label in COMPARED
+            )
+        ]
+        both = list(dict.fromkeys([*self.contact.tags, *other.tags]))
+        rows.append((_("Tags"), ", ".join(self.contact.tags), ", ".join(other.tags), ", ".join(both)))
+        mine, theirs = _kinds(self.contact), _kinds(other)
+        rows.append((_("Known on"), mine, theirs, ", ".join(dict.fromkeys(filter(None, (mine, theirs))))))
+        return rows
+
+
+def _kinds(contact: Contact) -> str:
+    return ", ".join(CHANNEL_NAMES[platform] for platform in contact.platforms)
+
+
+urlpatterns = [
+    path("contacts", Contacts.as_view(), name="contacts"),
+    path("contacts/new", ContactNew.as_view(), name="contact-new"),
+    path("contacts/export", ContactsExport.as_view(), name="contacts-export"),
+    path("contacts/imports", imports.ContactImports.as_view(), name="contact-imports"),
+    path("contacts/imports/new", imports.ContactImportNew.as_view(), name="contact-import-new"),
+    path("contacts/imports/<id:uuid>", imports.ContactImportPage.as_view(), name="contact-import"),
+    path("contacts/imports/<id:uuid>/cancel", imports.ContactImportCancel.as_view(), name="contact-import-cancel"),
+    path("contacts/imports/<id:uuid>/refused", imports.RefusedRows.as_view(), name="contact-import-refused"),
+    path("contacts/<id:uuid>", ContactPage.as_view(), name="contact"),
+    path("contacts/<id:uuid>/opt-out", ContactOptOut.as_view(), name="contact-opt-out"),
+    path("contacts/<id:uuid>/opt-in", ContactOptIn.as_view(), name="contact-opt-in"),
+    path("contacts/<id:uuid>/remove", ContactRemove.as_view(), name="contact-remove"),
+    path("contacts/<id:uuid>/merge", ContactMerge.as_view(), name="contact-merge"),
+    path("segments", segments.Segments.as_view(), name="segments"),
+    path("segments/new", segments.SegmentNew.as_view(), name="segment-new"),
+    path("segments/<id:uuid>", segments.SegmentPage.as_view(), name="segment"),
+    path("segments/<id:uuid>/remove", segments.SegmentRemove.as_view(), name="segment-remove"),
+]

@@ -1,0 +1,138 @@
+"""Dashboard pages to upload a file of contacts, map its columns and watch the import."""
+
+from collections.abc import Sequence
+from typing import IO, Any, cast
+from uuid import UUID
+
+from django.core.files.uploadedfile import UploadedFile
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from django.utils.functional import cached_property
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from agency.pages.pagination import with_id
+from agency.pages.tables import Column, ListPage, Table
+from agency.services.exports import csv_line
+from config.tries.counting import MOST_TRIES
+from workspaces.contacts.dashboard.forms import MappingForm, UploadForm, left_out
+from workspaces.contacts.models import ContactImport
+from workspaces.contacts.services.file_imports import ImportNotFound, cancel_import, start_import, upload_contacts
+from workspaces.subaccounts.dashboard.base import DashboardForm, DashboardView
+
+LIST = "app:contact-imports"
+ONE = "app:contact-import"
+NAV = "app:contacts"
+ROWS_SHOWN = 5
+Status = ContactImport.Status
+
+
+class ContactImports(ListPage, DashboardView):
+    """All imports, newest first."""
+
+    nav = NAV
+    table = Table(
+        caption=gettext_lazy("Imports, the newest first"),
+        columns=(
+            Column(name="file", label=gettext_lazy("File")),
+            Column(name="state", label=gettext_lazy("State")),
+            Column(name="rows", label=gettext_lazy("Rows")),
+            Column(name="uploaded", label=gettext_lazy("Uploaded")),
+        ),
+    )
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        state = self.read_table().fetch(ContactImport.objects.of(self.workspace).newest_first())
+        return self.list_page("contacts/imports.html", state)
+
+
+class ContactImportNew(DashboardForm[UploadForm]):
+    nav = NAV
+    creates = True
+    template_name = "contacts/upload.html"
+
+    def make_form(self, data: Any = None) -> UploadForm:
+        return UploadForm(data, None if data is None else self.request.FILES)
+
+    def save(self, form: UploadForm) -> HttpResponse:
+        file: UploadedFile[bytes] = form.cleaned_data["file"]
+        made = upload_contacts(
+            workspace=self.workspace,
+            filename=file.name or "contacts.csv",
+            content=cast("IO[bytes]", file.file),
+            now=timezone.now(),
+            by=self.by,
+        )
+        return self.done(_("The file was read. Say what its columns are."), ONE, made.uuid)
+
+
+class ContactImportDetail(DashboardView):
+    """A page about one import of the workspace. Malformed, unknown and foreign ids get the same answer."""
+
+    nav = NAV
+    form_page = ONE
+    contact_import: ContactImport
+
+    def find(self, **ids: Any) -> None:
+        found = with_id(ContactImport.objects.of(self.workspace), ids["uuid"])
+        if found is None:
+            raise ImportNotFound
+        found.workspace = self.workspace
+        self.contact_import = found
+
+
+class ContactImportPage(ContactImportDetail, DashboardForm[MappingForm]):
+    """Shows the first rows and asks for the columns' fields. Then shows the progress; the page reloads itself."""
+
+    template_name = "contacts/import.html"
+
+    def make_form(self, data: Any = None) -> MappingForm:
+        return MappingForm(data, contact_import=self.contact_import, first_rows=self.first_rows)
+
+    @cached_property
+    def first_rows(self) -> Sequence[Sequence[str]]:
+        """The first rows, as long as the columns are not mapped yet."""
+        is_waiting = self.contact_import.status == Status.UPLOADED
+        first = self.contact_import.pieces.order_by("first_row").first() if is_waiting else None
+        return first.rows[:ROWS_SHOWN] if first else []
+
+    def save(self, form: MappingForm) -> HttpResponse:
+        start_import(
+            contact_import=self.contact_import,
+            mapping=form.mapping(),
+            tags=form.cleaned_data["tags"],
+            default_country=form.cleaned_data["default_country"],
+            now=timezone.now(),
+            by=self.by,
+        )
+        return self.done(_("The import has begun."), ONE, self.contact_import.uuid)
+
+    def context(self) -> dict[str, Any]:
+        shown = self.contact_import
+        return {
+            "contact_import": shown,
+            "first_rows": [list(zip(shown.columns, row, strict=False)) for row in self.first_rows],
+            "left_out": left_out(shown.columns, shown.mapping),
+            "most_tries": MOST_TRIES,
+            "percent": 100 * shown.rows_done // max(1, shown.rows_total),
+        }
+
+
+class ContactImportCancel(ContactImportDetail):
+    def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
+        self.find(uuid=uuid)
+        cancel_import(contact_import=self.contact_import)
+        return self.done(_("The import was cancelled."), ONE, uuid)
+
+
+class RefusedRows(ContactImportDetail):
+    """The refused rows with their reasons, as a CSV file that the user can correct and upload again."""
+
+    def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
+        self.find(uuid=uuid)
+        refused = self.contact_import.refused_rows.order_by("row").values_list("row", "reason", "values")
+        headings = [_("Row"), _("Reason"), *self.contact_import.columns]
+        lines = [csv_line(headings), *(csv_line([str(row), reason, *values]) for row, reason, values in refused)]
+        answer = HttpResponse("".join(lines), content_type="text/csv; charset=utf-8")
+        answer["Content-Disposition"] = 'attachment; filename="refused.csv"'
+        return answer

@@ -1,1 +1,0 @@
-"""Pages about contacts, segments and imports."""

@@ -1,1 +1,0 @@
-"""Imports of many contacts, from an API call or from an uploaded file."""

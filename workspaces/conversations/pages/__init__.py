@@ -1,1 +1,0 @@
-"""Parts of other apps' pages that show conversations."""

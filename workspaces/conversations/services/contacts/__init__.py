@@ -1,1 +1,0 @@
-"""Moves or removes the conversations of a contact that is merged or removed."""

@@ -1,1 +1,0 @@
-"""Outgoing messages: checks their content, queues them and records the results of sending."""
