@@ -14,9 +14,9 @@ from agency.pages.tables import ListPage
 from agency.services.bulk import Selection
 from agency.services.exports import ExportSource, RowBatch
 from broadcasts.models import Broadcast, Recipient
-from broadcasts.pages.labels import STATUSES
-from broadcasts.pages.panels import OF_AGENCY, with_shares
-from broadcasts.pages.phone import shown_page
+from broadcasts.pages.labels import STATUS_LABELS
+from broadcasts.pages.message_preview import broadcast_context
+from broadcasts.pages.panels import OF_AGENCY, with_bar_segments
 from broadcasts.services.errors import BroadcastNotFound
 from broadcasts.services.listing import joined, with_progress
 from config.api.requests import QueryParameters
@@ -42,7 +42,7 @@ COLUMNS: Final = (
 def _rows(selection: Selection) -> Any:
     status = QueryParameters(selection.query).plain("status")
     own = Broadcast.objects.of_agency(selection.agency).filter(created_at__lte=selection.until)
-    return own.filter(status=status) if status in STATUSES else own
+    return own.filter(status=status) if status in STATUS_LABELS else own
 
 
 def _read(selection: Selection, cursor: Any, size: int) -> RowBatch:
@@ -81,7 +81,7 @@ BROADCASTS: Final = ExportSource(
 )
 
 
-# Both are read-only.
+# Both pages are read-only.
 
 LIST = "console:broadcasts"
 
@@ -95,9 +95,9 @@ class Broadcasts(ListPage, ConsoleView):
     def get(self, request: HttpRequest) -> HttpResponse:
         state, own = self.read_table(), Broadcast.objects.of_agency(self.agency)
         status = state.values["status"]
-        page = keyset_page(request, joined(own.filter(status=status) if status in STATUSES else own))
+        page = keyset_page(request, joined(own.filter(status=status) if status in STATUS_LABELS else own))
         state.show_keyset(page)
-        return self.list_page("broadcasts/console/broadcasts.html", state, **with_shares(state, page.rows))
+        return self.list_page("broadcasts/console/broadcasts.html", state, **with_bar_segments(state, page.rows))
 
 
 class BroadcastPage(ConsoleView):
@@ -110,7 +110,7 @@ class BroadcastPage(ConsoleView):
         if found is None:
             raise BroadcastNotFound
         crumbs = [breadcrumb(_("Broadcasts"), LIST)]
-        return self.page("broadcasts/console/broadcast.html", crumbs=crumbs, **shown_page(found))
+        return self.page("broadcasts/console/broadcast.html", crumbs=crumbs, **broadcast_context(found))
 
 
 urlpatterns = [

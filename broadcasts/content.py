@@ -22,14 +22,14 @@ def variables_in(message: Any) -> Iterator[str]:
             yield from variables_in(below)
 
 
-def filled(message: Any, write: Callable[[str], str]) -> Any:
+def map_texts(message: Any, write: Callable[[str], str]) -> Any:
     """Return a copy of a message in which `write` has changed each text."""
     if isinstance(message, str):
         return write(message)
     if isinstance(message, Mapping):
-        return {name: filled(below, write) for name, below in message.items()}
+        return {name: map_texts(below, write) for name, below in message.items()}
     if isinstance(message, list | tuple):
-        return [filled(below, write) for below in message]
+        return [map_texts(below, write) for below in message]
     return message
 
 
@@ -73,7 +73,7 @@ class FrozenMessage:
         if not self.variables and not self.links:
             return self.text, self.template
         write = partial(_written, self.names_of(values, link))
-        return write(self.text), filled(self.template, write) if self.template else None
+        return write(self.text), map_texts(self.template, write) if self.template else None
 
     def names_of(self, values: Sequence[str] | None, link: Callable[[int], str] | None = None) -> dict[str, str]:
         """Return the value of each variable for one recipient, by its name. See `for_recipient` for the arguments."""
@@ -89,14 +89,14 @@ def _written(by_name: Mapping[str, str], text: str) -> str:
     return VARIABLE.sub(lambda found: by_name.get(found[1], ""), text) if "{{" in text else text
 
 
-class WrittenJson:
+class JsonTemplate:
     """A value that is serialized to JSON once, with gaps for the variables in its texts."""
 
     __slots__ = ("_form", "_names")
 
     def __init__(self, value: Any) -> None:
         mark = uuid4().hex  # random, so that no text contains it
-        marked = filled(value, partial(VARIABLE.sub, rf"{mark}\g<1>{mark}"))
+        marked = map_texts(value, partial(VARIABLE.sub, rf"{mark}\g<1>{mark}"))
         pieces = orjson.dumps(marked).split(mark.encode())
         self._names = [name.decode() for name in pieces[1::2]]
         self._form = b"%b".join(piece.replace(b"%", b"%%") for piece in pieces[::2])

@@ -17,10 +17,10 @@ from broadcasts import events
 from broadcasts.api.serializers import BroadcastReferenceSerializer, BroadcastSerializer, RecipientSerializer
 from broadcasts.console import BROADCASTS
 from broadcasts.dashboard.broadcasts import message_steps
-from broadcasts.links import TRACKED_LINKS
-from broadcasts.models.recipients import OPAQUE_PREFIX
+from broadcasts.models.recipients import CALLBACK_DATA_PREFIX
 from broadcasts.pages.panels import CONCERNS as HUB_CONCERNS
 from broadcasts.pages.panels import HUB_PANELS, SUPPORT_PANELS
+from broadcasts.public import TRACKED_LINKS
 from broadcasts.sending.source import BroadcastRecipients
 from broadcasts.services import statuses
 from broadcasts.services.contact_changes import LOCK_HANDLER, MERGE_HANDLER, REMOVAL_HANDLER
@@ -122,8 +122,8 @@ contact_removal_handlers.add(REMOVAL_HANDLER)
 contact_merge_handlers.add(MERGE_HANDLER)
 message_sources.add(BroadcastRecipients())
 fact_handlers.add(
-    FactHandler(facts.StatusChanged, statuses.record_statuses, owner="broadcasts", opaque=OPAQUE_PREFIX),
-    FactHandler(facts.EchoReceived, statuses.record_echoes, owner="broadcasts", opaque=OPAQUE_PREFIX),
+    FactHandler(facts.StatusChanged, statuses.record_statuses, owner="broadcasts", opaque=CALLBACK_DATA_PREFIX),
+    FactHandler(facts.EchoReceived, statuses.record_echoes, owner="broadcasts", opaque=CALLBACK_DATA_PREFIX),
     FactHandler(facts.ReadUpTo, statuses.read_up_to, owner="broadcasts"),
 )
 

@@ -5,8 +5,8 @@ from django.db.models.functions import Now
 
 from broadcasts.models import Click
 from broadcasts.services.forecast import count_further, forget_forecasts, old_forecasts, unfinished_forecasts
-from broadcasts.services.progress import run_round
-from broadcasts.services.tracking.clicks import count_clicks as count_recorded_clicks
+from broadcasts.services.link_clicks import count_clicks as count_recorded_clicks
+from broadcasts.services.progress import run_preparation
 from config.celery.stopping import until_worker_ends
 from config.celery.tasks import DueWork, due_work, in_batches, one_at_a_time
 from config.db import database_now
@@ -26,7 +26,7 @@ due_work.add(
 @shared_task(name="broadcasts.prepare", acks_late=False)
 def prepare() -> None:
     """Begin, prepare and complete broadcasts until the worker ends or this run's time is over."""
-    run_round(should_stop=until_worker_ends(longest_seconds=PREPARING_SECONDS))
+    run_preparation(should_stop=until_worker_ends(longest_seconds=PREPARING_SECONDS))
 
 
 @shared_task(name="broadcasts.count_clicks")

@@ -25,18 +25,17 @@ from webhooks.api.agency.urls import urlpatterns as webhook_paths
 from webhooks.api.workspace.urls import urlpatterns as workspace_webhook_paths
 from webhooks.console.urls import urlpatterns as webhook_pages
 from webhooks.dashboard.urls import urlpatterns as workspace_webhook_pages
-from workspaces.automations.api.workspace.urls import urlpatterns as automation_paths
-from workspaces.automations.dashboard.urls import urlpatterns as automation_pages
-from workspaces.catalogue.api.workspace.urls import urlpatterns as catalogue_paths
+from workspaces.automations.api import urlpatterns as automation_paths
+from workspaces.automations.dashboard.automations import urlpatterns as automation_pages
+from workspaces.catalogue.api import urlpatterns as catalogue_paths
 from workspaces.catalogue.dashboard.urls import urlpatterns as catalogue_pages
-from workspaces.classes.api.workspace.urls import urlpatterns as classes_paths
-from workspaces.classes.dashboard.urls import urlpatterns as classes_pages
+from workspaces.classes.api import urlpatterns as classes_paths
+from workspaces.classes.dashboard import urlpatterns as classes_pages
 from workspaces.contacts.api import urlpatterns as contacts_paths
 from workspaces.contacts.dashboard.contacts import urlpatterns as contacts_pages
 from workspaces.conversations.api import urlpatterns as conversations_paths
 from workspaces.conversations.dashboard.urls import urlpatterns as conversations_pages
-from workspaces.media.api.workspace.urls import urlpatterns as media_paths
-from workspaces.media.dashboard.urls import urlpatterns as media_pages
+from workspaces.media.api import urlpatterns as media_paths
 from workspaces.subaccounts.api.agency import urlpatterns as sub_account_paths
 from workspaces.subaccounts.api.surface import WorkspaceSurface
 from workspaces.subaccounts.api.workspace import urlpatterns as workspace_paths
@@ -78,7 +77,6 @@ dashboard: list[URLPattern | URLResolver] = [
     *conversations_pages,
     *catalogue_pages,
     *classes_pages,
-    *media_pages,
     *automation_pages,
     *broadcast_pages,
     *workspace_webhook_pages,
@@ -97,9 +95,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("account/", include("agency.account.urls")),
     path("", include("workspaces.subaccounts.sign_up")),
     path("brand/", include("agency.public")),
-    path("media/", include("workspaces.media.public.urls")),
+    path("media/", include("workspaces.media.public")),
     path("connect/", include("channelconnect.pages.urls")),
-    path("l/", include("broadcasts.links")),
+    path("l/", include("broadcasts.public")),
     path("console", RedirectView.as_view(pattern_name="console:home")),
     path("console/", include((console, "console"))),
     path("app", RedirectView.as_view(pattern_name="app:home")),

@@ -22,9 +22,9 @@ from packs.services.errors import PackNotFound
 from packs.services.installs import GalleryEntry, GalleryPack, connected_platforms
 from packs.services.offered_packs import flows_of
 from workspaces.automations.flows.flow import Flow
-from workspaces.automations.flows.presentation.summary import StepSummary, shown_step, summarize
-from workspaces.automations.flows.requirements import REQUIREMENTS
-from workspaces.automations.services import page_of_requirement
+from workspaces.automations.flows.presentation import StepSummary, summarize, translated_step_title
+from workspaces.automations.flows.types import REQUIREMENTS
+from workspaces.automations.services import requirement_url_name
 from workspaces.subaccounts.dashboard.base import DashboardView
 from workspaces.subaccounts.models import CHANNEL_NAMES
 from workspaces.subaccounts.services import settings_in_texts
@@ -78,10 +78,10 @@ def entry_row(entry: GalleryEntry, platforms: list[str], flow: Flow | None, sett
         channel=CHANNEL_NAMES.get(platform, ""),
         channels=[CHANNEL_NAMES[kind] for kind in kinds],
         requires=[
-            (_(REQUIREMENTS[name]), name not in entry.missing, page_of_requirement(name))
+            (_(REQUIREMENTS[name]), name not in entry.missing, requirement_url_name(name))
             for name in entry.offered.requires
         ],
-        slots=[(shown_step(slot["step"]), _(slot["label"])) for slot in entry.offered.slots],
+        slots=[(translated_step_title(slot["step"]), _(slot["label"])) for slot in entry.offered.slots],
         steps=summarize(flow, settings) if flow else [],
     )
 

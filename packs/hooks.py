@@ -30,7 +30,7 @@ from packs.library import (
 )
 from packs.models import Pack, PackEntry
 from packs.services import give_starter_pack
-from workspaces.automations.flows.requirements import REQUIREMENTS
+from workspaces.automations.flows.types import REQUIREMENTS
 from workspaces.automations.models import Automation
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.models.workspaces import BusinessType

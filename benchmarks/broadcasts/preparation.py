@@ -16,7 +16,7 @@ from benchmarks.figures import Figure
 from benchmarks.servers import Bench
 from broadcasts.content import FrozenMessage
 from broadcasts.models import Broadcast, Recipient
-from broadcasts.services.audience.chunks import SIZE, prepare_chunk
+from broadcasts.services.preparation import SIZE, prepare_chunk
 from config.db import database_now
 from workspaces.contacts.models import Contact
 from workspaces.subaccounts.models import Channel, Workspace

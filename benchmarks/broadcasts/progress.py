@@ -17,8 +17,8 @@ from benchmarks.contacts.rows import a_workspace
 from benchmarks.figures import Figure
 from benchmarks.servers import Bench
 from broadcasts.models import Broadcast, Stage
-from broadcasts.services.audience.chunks import SIZE as CHUNK_SIZE
 from broadcasts.services.counts import add_counts
+from broadcasts.services.preparation import SIZE as CHUNK_SIZE
 from workspaces.subaccounts.models import Channel, Workspace
 from workspaces.subaccounts.services import issue_workspace_key
 

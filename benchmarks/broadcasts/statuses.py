@@ -12,7 +12,7 @@ from benchmarks.inbox.bodies import TIME, body, channels, fill
 from benchmarks.processes import Broken
 from benchmarks.servers import Bench
 from broadcasts.models import Broadcast
-from broadcasts.models.recipients import opaque_of
+from broadcasts.models.recipients import callback_data_of
 from channelconnect.inbox import read_waiting
 from workspaces.subaccounts.models import Channel
 
@@ -84,7 +84,7 @@ def _bodies(keys: Sequence[tuple[int, int]], channels: dict[int, Channel], name:
                 "status": name.partition(",")[0],
                 "timestamp": str(TIME + 1),
                 "recipient_id": f"49170{contact % 10**7:07}",
-                "biz_opaque_callback_data": opaque_of(broadcast, contact),
+                "biz_opaque_callback_data": callback_data_of(broadcast, contact),
                 "pricing": pricing,
             }
             for broadcast, contact in keys[first : first + EACH]

@@ -17,7 +17,7 @@ from benchmarks.servers import Bench
 from benchmarks.web.client import cpu_seconds, server
 from broadcasts.content import FrozenMessage
 from broadcasts.models import Broadcast, Click, Recipient, Stage
-from broadcasts.services.tracking.links import tracked_link
+from broadcasts.services.tracked_links import tracked_link
 from workspaces.subaccounts.services import connect_channel, create_workspace
 
 CLIENTS = 8

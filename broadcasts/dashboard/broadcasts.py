@@ -18,11 +18,10 @@ from agency.pages.pagination import with_id
 from agency.pages.registry import StrOrPromise
 from agency.pages.tables import ListPage
 from broadcasts.models import Broadcast
-from broadcasts.pages.labels import STATUSES
-from broadcasts.pages.panels import OF_WORKSPACE, with_shares
-from broadcasts.pages.phone import shown_page
-from broadcasts.services.copying import copy_broadcast
-from broadcasts.services.editing import delete_broadcast
+from broadcasts.pages.labels import STATUS_LABELS
+from broadcasts.pages.message_preview import broadcast_context
+from broadcasts.pages.panels import OF_WORKSPACE, with_bar_segments
+from broadcasts.services.editing import copy_broadcast, delete_broadcast
 from broadcasts.services.errors import BroadcastNotFound
 from broadcasts.services.listing import has_sent, joined
 from broadcasts.services.moving import cancel_broadcast, pause_broadcast, resume_broadcast
@@ -66,12 +65,12 @@ class Broadcasts(ListPage, DashboardView):
         state, rows = self.read_table(), joined(Broadcast.objects.of(self.workspace))
         search, status = state.values["search"].replace("\0", ""), state.values["status"]
         found = rows.filter(name__icontains=search) if search else rows
-        found = found.filter(status=status) if status in STATUSES else found
+        found = found.filter(status=status) if status in STATUS_LABELS else found
         state.fetch(found)
-        return self.list_page("broadcasts/broadcasts.html", state, **with_shares(state, state.rows))
+        return self.list_page("broadcasts/broadcasts.html", state, **with_bar_segments(state, state.rows))
 
 
-class OneBroadcast(DashboardView):
+class BroadcastDetail(DashboardView):
     """A page about one of the workspace's broadcasts. Malformed, unknown and foreign ids get the same answer."""
 
     nav = LIST
@@ -86,19 +85,19 @@ class OneBroadcast(DashboardView):
         self.broadcast = found
 
 
-class BroadcastPage(OneBroadcast):
+class BroadcastPage(BroadcastDetail):
     """A broadcast's progress. The browser reloads it while the broadcast moves."""
 
     def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         self.find(uuid=uuid)
-        return self.page("broadcasts/broadcast.html", **shown_page(self.broadcast))
+        return self.page("broadcasts/broadcast.html", **broadcast_context(self.broadcast))
 
 
-class BroadcastMove(OneBroadcast):
+class BroadcastMove(BroadcastDetail):
     """A button that makes one move. A refusal is shown on the broadcast's page."""
 
     move: ClassVar[Callable[..., Broadcast]]
-    said: ClassVar[StrOrPromise]
+    success_message: ClassVar[StrOrPromise]
 
     def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         self.find(uuid=uuid)
@@ -107,20 +106,20 @@ class BroadcastMove(OneBroadcast):
         except DomainError as error:
             messages.error(request, in_page_language(error.message))
             return redirect(ONE, self.broadcast.uuid)
-        return self.done(str(self.said), ONE, self.broadcast.uuid)
+        return self.done(str(self.success_message), ONE, self.broadcast.uuid)
 
 
 class BroadcastPause(BroadcastMove):
     move = staticmethod(pause_broadcast)
-    said = gettext_lazy("The broadcast is paused: what is being sent at this moment still leaves.")
+    success_message = gettext_lazy("The broadcast is paused: what is being sent at this moment still leaves.")
 
 
 class BroadcastResume(BroadcastMove):
     move = staticmethod(resume_broadcast)
-    said = gettext_lazy("The broadcast goes on.")
+    success_message = gettext_lazy("The broadcast goes on.")
 
 
-class BroadcastDuplicate(OneBroadcast):
+class BroadcastDuplicate(BroadcastDetail):
     """Creates a draft with the same message and audience."""
 
     creates = True
@@ -137,7 +136,7 @@ class BroadcastDuplicate(OneBroadcast):
         )
 
 
-class BroadcastCancel(OneBroadcast, DashboardForm[ConfirmationForm]):
+class BroadcastCancel(BroadcastDetail, DashboardForm[ConfirmationForm]):
     """Cancels a broadcast, after a confirmation: its unsent messages are never sent."""
 
     template_name = "broadcasts/cancel.html"
@@ -153,7 +152,7 @@ class BroadcastCancel(OneBroadcast, DashboardForm[ConfirmationForm]):
         return {"broadcast": self.broadcast}
 
 
-class BroadcastDelete(OneBroadcast, DashboardForm[ConfirmationForm]):
+class BroadcastDelete(BroadcastDetail, DashboardForm[ConfirmationForm]):
     """Deletes a draft, after a confirmation."""
 
     template_name = "broadcasts/delete.html"

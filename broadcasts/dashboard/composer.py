@@ -11,12 +11,12 @@ from django.utils.translation import gettext as _
 
 from agency.pages.branding import in_page_language
 from agency.pages.pagination import with_id
-from broadcasts.dashboard.broadcasts import LIST, OneBroadcast
-from broadcasts.dashboard.forecasts import forecast_of, leaves_now, press_words
+from broadcasts.dashboard.broadcasts import LIST, BroadcastDetail
+from broadcasts.dashboard.confirming import button_text, forecast_of, sends_immediately
 from broadcasts.dashboard.forms import FIELDS, RETARGET, ComposerForm, TestForm, initial_of, pictured_form
 from broadcasts.models import Broadcast
-from broadcasts.pages.labels import ENGAGEMENTS, VARIABLES, bars_of
-from broadcasts.pages.phone import pictured, template_of, templates_of
+from broadcasts.pages.labels import ENGAGEMENT_LABELS, VARIABLE_LABELS, bars_of
+from broadcasts.pages.message_preview import message_preview, template_of, templates_of
 from broadcasts.services.editing import change_broadcast, create_broadcast, send_test
 from broadcasts.services.moving import is_waiting_for_approval
 from config.api.requests import parse_uuid
@@ -74,7 +74,7 @@ class ComposerPage(DashboardForm[ComposerForm]):
         going_on = {"is_answer": False} if self.is_going_on else {}
         return going_on | {
             "picture": pictured_form(self.form),
-            "variables": {name: str(label) for name, label in VARIABLES.items()},
+            "variables": {name: str(label) for name, label in VARIABLE_LABELS.items()},
             "has_segments": Segment.objects.of(self.workspace).exists(),
             "zone": self.workspace.timezone,
         }
@@ -93,7 +93,7 @@ class BroadcastNew(ComposerPage):
         return {
             "audience": RETARGET,
             "source_broadcast_id": uuid,
-            "retarget_engagement": did if did in ENGAGEMENTS else "",
+            "retarget_engagement": did if did in ENGAGEMENT_LABELS else "",
             **(_begun_like(source) if source else {}),
         }
 
@@ -111,7 +111,7 @@ def _begun_like(source: Broadcast) -> dict[str, Any]:
     return {"channel": str(source.channel.uuid), **chosen}
 
 
-class BroadcastEdit(OneBroadcast, ComposerPage):
+class BroadcastEdit(BroadcastDetail, ComposerPage):
     """Changes a draft."""
 
     def starting_values(self) -> dict[str, Any]:
@@ -141,7 +141,7 @@ def refuse(form: ComposerForm, refused: InvalidInput) -> None:
             form.add_error(field if field in form.fields else None, in_page_language(message))
 
 
-class BroadcastPreview(OneBroadcast):
+class BroadcastPreview(BroadcastDetail):
     """The forecast, with the buttons that schedule, approve, change or test the broadcast."""
 
     def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
@@ -154,7 +154,7 @@ class BroadcastPreview(OneBroadcast):
             **forecast.context(),
             bars=bars_of(waves),
             waves=waves,
-            picture=pictured(self.broadcast),
+            picture=message_preview(self.broadcast),
             **self._press(forecast.people),
         )
 
@@ -166,12 +166,12 @@ class BroadcastPreview(OneBroadcast):
             page, approving = "app:broadcast-approve", True
         else:
             return {}
-        is_now = leaves_now(self.broadcast, database_now(), approving=approving)
-        words = press_words(people, is_now=is_now, approving=approving)
+        is_now = sends_immediately(self.broadcast, database_now(), approving=approving)
+        words = button_text(people, is_now=is_now, approving=approving)
         return {"press": words, "press_url": reverse(page, args=[self.broadcast.uuid])}
 
 
-class BroadcastTest(OneBroadcast, DashboardForm[TestForm]):
+class BroadcastTest(BroadcastDetail, DashboardForm[TestForm]):
     """Sends the broadcast to a few contacts at once, as messages in their conversations."""
 
     creates = True
@@ -186,4 +186,4 @@ class BroadcastTest(OneBroadcast, DashboardForm[TestForm]):
         return self.done(_("It is on its way to %(number)s.") % {"number": len(sent)}, PREVIEW, self.broadcast.uuid)
 
     def context(self) -> dict[str, Any]:
-        return {"broadcast": self.broadcast, "picture": pictured(self.broadcast)}
+        return {"broadcast": self.broadcast, "picture": message_preview(self.broadcast)}

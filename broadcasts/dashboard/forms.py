@@ -12,13 +12,13 @@ from django.utils.translation import gettext_lazy as _
 from agency.pages.forms import LineField, MultilineField, NaiveDateTimeField, NameField
 from broadcasts.dashboard.recipients import find_contacts
 from broadcasts.models import Broadcast
-from broadcasts.pages.labels import ENGAGEMENTS
-from broadcasts.pages.phone import (
-    Gap,
-    Pictured,
-    gaps_of,
+from broadcasts.pages.labels import ENGAGEMENT_LABELS
+from broadcasts.pages.message_preview import (
+    MessagePreview,
+    TemplateParameter,
     message_of,
-    picture_with,
+    parameters_of,
+    preview_with,
     template_of,
     templates_of,
     values_of,
@@ -92,7 +92,7 @@ class ComposerForm(forms.Form):
     )
     source_broadcast_id = forms.ChoiceField(label=_("Earlier broadcast"), required=False)
     retarget_engagement = forms.ChoiceField(
-        label=_("Those who"), required=False, choices=[("", _("Choose")), *ENGAGEMENTS.items()]
+        label=_("Those who"), required=False, choices=[("", _("Choose")), *ENGAGEMENT_LABELS.items()]
     )
     time = forms.ChoiceField(
         label=_("When"),
@@ -126,7 +126,7 @@ class ComposerForm(forms.Form):
         sources = Broadcast.objects.of(workspace).filter(started_at__isnull=False).newest_first()[:MOST_SOURCES]
         self._offer("source_broadcast_id", [("", _("Choose")), *((str(one.uuid), one.name) for one in sources)])
         self.chosen_template = self._chosen_template()
-        self.gaps = gaps_of(self.chosen_template) if self.chosen_template else []
+        self.gaps = parameters_of(self.chosen_template) if self.chosen_template else []
         for gap in self.gaps:
             self.fields[gap.field] = _field_of(gap)
         if not any(gap.kind == "document" for gap in self.gaps):
@@ -267,22 +267,22 @@ def _channels_of(workspace: Workspace) -> list[Channel]:
     return list(active.order_by("pk")[:MOST_CHANNELS])
 
 
-def _field_of(gap: Gap) -> forms.CharField:
+def _field_of(gap: TemplateParameter) -> forms.CharField:
     widget = forms.TextInput({"data-gap": gap.field, "data-example": gap.example, "placeholder": gap.example})
-    checks = [no_breaks] if gap.kind == "text" else []
+    checks = [validate_no_breaks] if gap.kind == "text" else []
     return LineField(label=gap.label, max_length=LONGEST_PARAMETER, widget=widget, validators=checks)
 
 
-def no_breaks(typed: str) -> None:
+def validate_no_breaks(typed: str) -> None:
     """Refuse line breaks and other spacing that no network accepts in a template. Raises `ValidationError`."""
     if BREAKS.search(typed):
         raise forms.ValidationError(gettext(NO_BREAKS), code="breaks")
 
 
-def pictured_form(form: ComposerForm) -> Pictured:
+def pictured_form(form: ComposerForm) -> MessagePreview:
     """Return the picture of the message that the form describes."""
     values = {**form.typed_values(), "message_text": form.typed("message_text")}
-    return picture_with(form.chosen_template, values, "{{message_text}}")
+    return preview_with(form.chosen_template, values, "{{message_text}}")
 
 
 class TestForm(forms.Form):

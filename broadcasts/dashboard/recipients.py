@@ -13,10 +13,10 @@ from agency.pages.tables import ListPage
 from agency.services import record_activity
 from agency.services.exports import csv_line
 from agency.templatetags.pages import number
-from broadcasts.dashboard.broadcasts import OneBroadcast
+from broadcasts.dashboard.broadcasts import BroadcastDetail
 from broadcasts.models import Broadcast, Recipient
 from broadcasts.models.broadcasts import MOST_CONTACTS
-from broadcasts.pages.labels import RECIPIENTS, error_words
+from broadcasts.pages.labels import RECIPIENT_STATUS_LABELS, error_text
 from broadcasts.pages.panels import OF_BROADCAST
 from broadcasts.services.counts import counts_of
 from broadcasts.services.listing import recipients_page, with_contacts
@@ -26,7 +26,7 @@ from workspaces.contacts.models.contacts import email_key
 from workspaces.contacts.services.fields import read_phone
 from workspaces.subaccounts.models import Workspace
 
-PIECE: Final = 1_000
+EXPORTED_AT_ONCE: Final = 1_000
 COLUMNS: Final = (
     "name",
     "phone",
@@ -85,7 +85,7 @@ def exported_lines(broadcast: Broadcast, status: str | None = None, *, language:
 def _piece(broadcast: Broadcast, status: str | None, after: int) -> list[Recipient]:
     rows = Recipient.objects.of(broadcast).filter(contact_id__gt=after)
     rows = rows.filter(status=status) if status else rows
-    return list(rows.order_by("broadcast_id", "contact_id")[:PIECE])
+    return list(rows.order_by("broadcast_id", "contact_id")[:EXPORTED_AT_ONCE])
 
 
 def _cells(row: Recipient) -> list[str]:
@@ -94,8 +94,8 @@ def _cells(row: Recipient) -> list[str]:
     return [
         contact.name if contact else "",
         (row.phone or "") if contact else "",
-        str(RECIPIENTS[row.status]),
-        str(error_words(row)),
+        str(RECIPIENT_STATUS_LABELS[row.status]),
+        str(error_text(row)),
         row.error_code or row.skip_reason or "",
         *(moment.isoformat(timespec="seconds") if moment else "" for moment in moments),
     ]
@@ -103,10 +103,10 @@ def _cells(row: Recipient) -> list[str]:
 
 def asked_status(request: HttpRequest) -> str | None:
     status = request.GET.get("status", "")
-    return status if status in RECIPIENTS else None
+    return status if status in RECIPIENT_STATUS_LABELS else None
 
 
-class BroadcastRecipients(ListPage, OneBroadcast):
+class BroadcastRecipients(ListPage, BroadcastDetail):
     """The recipients, newest contacts first, of all statuses or only one. The statuses' counts come with their rows."""
 
     table = OF_BROADCAST
@@ -114,18 +114,18 @@ class BroadcastRecipients(ListPage, OneBroadcast):
     def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         self.find(uuid=uuid)
         status, counts = asked_status(request), counts_of([self.broadcast])[self.broadcast.pk]
-        total = sum(counts[one] for one in RECIPIENTS)
-        choices = [(name, f"{label} ({number(counts[name])})") for name, label in RECIPIENTS.items()]
+        total = sum(counts[one] for one in RECIPIENT_STATUS_LABELS)
+        choices = [(name, f"{label} ({number(counts[name])})") for name, label in RECIPIENT_STATUS_LABELS.items()]
         state = self.read_table({"status": choices})
         pages = read_pages(request, max(0, counts[status] if status else total))
         rows, _ = recipients_page(self.broadcast, status=status, offset=pages.offset, size=pages.size)
-        state.show([(row, RECIPIENTS[row.status], error_words(row)) for row in rows], pages)
+        state.show([(row, RECIPIENT_STATUS_LABELS[row.status], error_text(row)) for row in rows], pages)
         state.is_filtered = bool(total and status)
         context = {"broadcast": self.broadcast, "chosen_status": status or "", "total": total}
         return self.list_page("broadcasts/recipients.html", state, **context)
 
 
-class RecipientsExport(OneBroadcast):
+class RecipientsExport(BroadcastDetail):
     """The recipients as a CSV file, streamed. Users who may only look have no access."""
 
     writers_only = True

@@ -2,8 +2,7 @@
 
 from django.urls import path
 
-from broadcasts.dashboard import broadcasts, composer, recipients
-from broadcasts.dashboard.views import confirming
+from broadcasts.dashboard import broadcasts, composer, confirming, recipients
 
 urlpatterns = [
     path("broadcasts", broadcasts.Broadcasts.as_view(), name="broadcasts"),

@@ -1,16 +1,16 @@
 """The models of broadcasts."""
 
 from broadcasts.models.broadcasts import (
+    AudienceForecast,
     BilledCount,
     Broadcast,
     BroadcastCount,
     BroadcastQuerySet,
+    FailureStreak,
     Rate,
     RecipientChunk,
     Wave,
 )
-from broadcasts.models.failures import FailureStreak
-from broadcasts.models.forecasts import AudienceForecast
 from broadcasts.models.recipients import Click, Recipient, RecipientQuerySet, Stage
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""A message to many contacts of a workspace: its waves, its counts, its costs."""
+"""A message to many contacts of a workspace: its waves, counts, costs, failures in a row, and audience forecasts."""
 
 import uuid
 from typing import Any, ClassVar, Self
@@ -188,7 +188,7 @@ class Wave(models.Model):
         return f"wave of broadcast {self.broadcast_id} at {self.due_at}"
 
 
-# They make pages far from both ends of a list cheap.
+# Chunks make pages far from both ends of a list cheap.
 
 
 class RecipientChunk(models.Model):
@@ -252,7 +252,7 @@ class BilledCount(models.Model):
         return f"{self.number} {self.category} of broadcast {self.broadcast_id} in {self.month:%Y-%m}"
 
 
-# It is updated with each change, so nothing counts the rows.
+# A count is updated with each change, so nothing counts the rows.
 
 
 class BroadcastCount(models.Model):
@@ -279,3 +279,50 @@ class BroadcastCount(models.Model):
 
     def __str__(self) -> str:
         return f"counts of broadcast {self.broadcast_id}"
+
+
+class FailureStreak(models.Model):
+    """The number of a broadcast's messages in a row that failed with this code. A sent message removes the row."""
+
+    broadcast_id = models.BigIntegerField(primary_key=True)
+    code = models.CharField(max_length=100)
+    number = models.IntegerField()
+
+    def __str__(self) -> str:
+        return f"{self.number} times {self.code} in broadcast {self.broadcast_id}"
+
+
+class AudienceForecast(models.Model):
+    """The counts so far of a broadcast's audience, as if it began at `starts_at`. The broadcast need not be saved.
+
+    `draft` holds the broadcast's columns that decide who gets what, and `digest` identifies them. `found` counts the
+    contacts up to the id `counted_up_to`; the count ends at the id `last_contact`. `walked` of `total` gives the same
+    progress as numbers of people. `tries` is how often the next piece was begun. It returns to zero when a piece is
+    counted.
+    """
+
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+", db_index=False)
+    digest = models.CharField(max_length=64)
+    draft = models.JSONField()
+    starts_at = models.DateTimeField()
+    counted_up_to = models.BigIntegerField()
+    last_contact = models.BigIntegerField()
+    walked = models.IntegerField()
+    total = models.IntegerField()
+    found = models.JSONField()
+    tries = models.SmallIntegerField(default=0)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    worked_at = models.DateTimeField(default=timezone.now, editable=False)
+    completed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "digest"], name="audience_forecast_once_per_draft"),
+        ]
+        indexes = [
+            models.Index(fields=["worked_at"], condition=Q(completed_at=None), name="audience_forecast_unfinished"),
+            models.Index(fields=["created_at"], name="audience_forecast_oldest"),
+        ]
+
+    def __str__(self) -> str:
+        return f"forecast {self.pk} of workspace {self.workspace_id}"

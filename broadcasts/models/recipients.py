@@ -27,8 +27,8 @@ class Click(models.Model):
 
 # The namespace of every recipient's public id.
 NAMESPACE = uuid.UUID("6f1f3a52-5b0c-4f0e-9c37-2f7d4a7f6f0b")
-OPAQUE_PREFIX = "r."
-OPAQUE = re.compile(r"r\.([1-9][0-9]{0,17})\.([1-9][0-9]{0,17})")
+CALLBACK_DATA_PREFIX = "r."
+CALLBACK_DATA = re.compile(r"r\.([1-9][0-9]{0,17})\.([1-9][0-9]{0,17})")
 
 
 class Stage(models.IntegerChoices):
@@ -45,7 +45,7 @@ class Stage(models.IntegerChoices):
     DONE = 4, "done"
 
 
-class ShownContact(NamedTuple):
+class ContactSnapshot(NamedTuple):
     uuid: uuid.UUID
     name: str
     phone: str | None
@@ -185,9 +185,9 @@ class Recipient(models.Model):
         return self.contact.phone if self.contact else None
 
     @property
-    def shown_contact(self) -> "ShownContact | None":
+    def shown_contact(self) -> "ContactSnapshot | None":
         """The contact as the API shows it. A recipient keeps its number when the contact's number changes."""
-        return ShownContact(self.contact.uuid, self.contact.name, self.phone) if self.contact else None
+        return ContactSnapshot(self.contact.uuid, self.contact.name, self.phone) if self.contact else None
 
     @property
     def shown_error(self) -> dict[str, Any] | None:
@@ -197,12 +197,12 @@ class Recipient(models.Model):
         return {"code": self.error_code, "message": self.error_message, "details": self.error_details}
 
 
-def opaque_of(broadcast: int, contact: int) -> str:
+def callback_data_of(broadcast: int, contact: int) -> str:
     """Return the id that the provider repeats in each status. A conversation's message has a uuid instead."""
     return f"r.{broadcast}.{contact}"
 
 
-def recipient_of(opaque: str) -> tuple[int, int] | None:
-    """Parse an id made by `opaque_of` into the ids of broadcast and contact; None for any other text."""
-    found = OPAQUE.fullmatch(opaque)
+def parse_callback_data(opaque: str) -> tuple[int, int] | None:
+    """Parse an id made by `callback_data_of` into the ids of broadcast and contact; None for any other text."""
+    found = CALLBACK_DATA.fullmatch(opaque)
     return (int(found[1]), int(found[2])) if found else None

@@ -12,7 +12,7 @@ from broadcasts.models import Broadcast, Recipient
 
 Status, Reason = Broadcast.Status, Recipient.SkipReason
 
-STATUSES: Final[dict[str, Any]] = {
+STATUS_LABELS: Final[dict[str, Any]] = {
     Status.DRAFT: _("Draft"),
     Status.SCHEDULED: _("Scheduled"),
     Status.SENDING: _("Sending"),
@@ -22,7 +22,7 @@ STATUSES: Final[dict[str, Any]] = {
 }
 # Colours of badges; other states have none.
 COLOURS: Final = {Status.SENDING: "good", Status.SENT: "good", Status.PAUSED: "bad"}
-RECIPIENTS: Final[dict[str, Any]] = {
+RECIPIENT_STATUS_LABELS: Final[dict[str, Any]] = {
     "pending": _("Waiting"),
     "sent": _("Sent"),
     "delivered": _("Delivered"),
@@ -31,8 +31,8 @@ RECIPIENTS: Final[dict[str, Any]] = {
     "skipped": _("Skipped"),
 }
 # The statuses in the order in which a bar shows them.
-BAR: Final = ("read", "delivered", "sent", "pending", "skipped", "failed")
-REASONS: Final[dict[str, Any]] = {
+BAR_ORDER: Final = ("read", "delivered", "sent", "pending", "skipped", "failed")
+SKIP_REASON_LABELS: Final[dict[str, Any]] = {
     Reason.OPTED_OUT: _("They want no messages, or no marketing."),
     Reason.NO_ADDRESS: _("They have no address on this channel."),
     Reason.OUTSIDE_WINDOW: _("They last wrote more than 24 hours ago: only a template may be sent."),
@@ -43,8 +43,10 @@ REASONS: Final[dict[str, Any]] = {
     Reason.CANCELLED: _("The broadcast was cancelled before it was their turn."),
 }
 OUTCOME_UNKNOWN: Final = "send_outcome_unknown"
-UNKNOWN_WORDS: Final = _("Nobody knows whether it arrived: it was not sent again, so that nobody gets it twice.")
-VARIABLES: Final[dict[str, Any]] = {
+OUTCOME_UNKNOWN_LABEL: Final = _(
+    "Nobody knows whether it arrived: it was not sent again, so that nobody gets it twice."
+)
+VARIABLE_LABELS: Final[dict[str, Any]] = {
     "contact.first_name": _("First name"),
     "contact.last_name": _("Last name"),
     "contact.name": _("Name"),
@@ -56,7 +58,7 @@ VARIABLES: Final[dict[str, Any]] = {
     "workspace.website": _("Business's website"),
     "workspace.address": _("Business's address"),
 }
-ENGAGEMENTS: Final[dict[str, Any]] = {
+ENGAGEMENT_LABELS: Final[dict[str, Any]] = {
     "sent": _("were sent to"),
     "delivered": _("got it"),
     "read": _("read it"),
@@ -67,12 +69,12 @@ ENGAGEMENTS: Final[dict[str, Any]] = {
 }
 
 
-def error_words(recipient: Recipient) -> Any:
+def error_text(recipient: Recipient) -> Any:
     """Say why a recipient did not get a broadcast; empty for all others."""
     if recipient.skip_reason:
-        return REASONS.get(recipient.skip_reason, recipient.skip_reason)
+        return SKIP_REASON_LABELS.get(recipient.skip_reason, recipient.skip_reason)
     if recipient.error_code == OUTCOME_UNKNOWN:
-        return UNKNOWN_WORDS
+        return OUTCOME_UNKNOWN_LABEL
     return recipient.error_message or recipient.error_details or recipient.error_code or ""
 
 
@@ -85,7 +87,7 @@ GAP: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class BarSegment:
     """A segment of a bar, which starts at `x`. The whole bar is 1,000 wide."""
 
     status: str
@@ -112,14 +114,14 @@ class Bar:
     height: float
 
 
-def shares_of(counts: Mapping[str, int]) -> list[Share]:
+def bar_segments(counts: Mapping[str, int]) -> list[BarSegment]:
     """Return the share of recipients in each status, in the bar's order."""
-    total = sum(max(0, counts.get(status, 0)) for status in BAR)
+    total = sum(max(0, counts.get(status, 0)) for status in BAR_ORDER)
     shares, x = [], 0.0
-    for status in BAR:
+    for status in BAR_ORDER:
         number = max(0, counts.get(status, 0))
         width = number / total * WIDTH if total else 0.0
-        shares.append(Share(status, RECIPIENTS[status], number, round(x, 2), round(width, 2)))
+        shares.append(BarSegment(status, RECIPIENT_STATUS_LABELS[status], number, round(x, 2), round(width, 2)))
         x += width
     return shares
 

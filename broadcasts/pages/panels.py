@@ -14,8 +14,8 @@ from agency.pages.registry import Alert
 from agency.pages.search import SupportPanel, SupportRow
 from agency.pages.tables import Column, Filter, Table, TableState
 from broadcasts.models import Broadcast
-from broadcasts.pages.labels import COLOURS, RECIPIENTS, STATUSES, shares_of
-from broadcasts.pages.phone import as_ended
+from broadcasts.pages.labels import COLOURS, RECIPIENT_STATUS_LABELS, STATUS_LABELS, bar_segments
+from broadcasts.pages.message_preview import progress_with_skipped
 from broadcasts.services.counts import counts_of
 from broadcasts.services.listing import with_progress
 from broadcasts.services.moving import BROKE_OFF
@@ -117,7 +117,7 @@ SUPPORT_PANELS: Final = (
 )
 
 
-STATUS: Final = Filter(name="status", label=gettext_lazy("Status"), is_choice=True, choices=[*STATUSES.items()])
+STATUS: Final = Filter(name="status", label=gettext_lazy("Status"), is_choice=True, choices=[*STATUS_LABELS.items()])
 # An index gives the newest first. Sorting by name or status sorts only one workspace's rows.
 OF_WORKSPACE: Final = Table(
     caption=gettext_lazy("Broadcasts"),
@@ -151,14 +151,16 @@ RECIPIENT_COLUMNS: Final = (
 OF_BROADCAST: Final = Table(
     caption=gettext_lazy("Recipients"),
     columns=RECIPIENT_COLUMNS,
-    filters=(Filter(name="status", label=gettext_lazy("Status"), is_choice=True, choices=[*RECIPIENTS.items()]),),
+    filters=(
+        Filter(name="status", label=gettext_lazy("Status"), is_choice=True, choices=[*RECIPIENT_STATUS_LABELS.items()]),
+    ),
 )
 
 
-def with_shares(state: TableState, broadcasts: Iterable[Broadcast]) -> dict[str, Any]:
+def with_bar_segments(state: TableState, broadcasts: Iterable[Broadcast]) -> dict[str, Any]:
     """Look up the progress of a page's broadcasts. Returns the context that the table's cells need."""
     listed = with_progress(broadcasts)
     for one in listed:
-        one.progress = as_ended(one)
-    state.rows = [(one, shares_of(one.progress.counts)) for one in listed]
-    return {"statuses": STATUSES, "colours": COLOURS}
+        one.progress = progress_with_skipped(one)
+    state.rows = [(one, bar_segments(one.progress.counts)) for one in listed]
+    return {"statuses": STATUS_LABELS, "colours": COLOURS}

@@ -10,7 +10,7 @@ import orjson
 
 from broadcasts.models import Recipient
 from broadcasts.sending import statements
-from broadcasts.sending.messages import FRONT, KnownBroadcasts, Place, Places, message_of
+from broadcasts.sending.messages import QUEUE_START, ClaimCursors, Cursor, KnownBroadcasts, message_of
 from broadcasts.services.counts import add_counts
 from channelconnect.providers import messages as provider
 from channelconnect.providers.messages.errors import INVALID
@@ -29,20 +29,20 @@ HELD_AT_ONCE: Final = 2_000
 HOLDING_SECONDS: Final = 0.2
 Reason = Recipient.SkipReason
 # The sender knows a claimed message by one number, which holds the recipient's broadcast id and contact id.
-BITS: Final = 63
-MASK: Final = 2**BITS - 1
+CONTACT_BITS: Final = 63
+MASK: Final = 2**CONTACT_BITS - 1
 
 
-def number_of(broadcast: int, contact: int) -> int:
-    return broadcast << BITS | contact
+def pack_key(broadcast: int, contact: int) -> int:
+    return broadcast << CONTACT_BITS | contact
 
 
-def key_of(number: int) -> tuple[int, int]:
-    """Return the ids of broadcast and contact in a number made by `number_of`."""
-    return number >> BITS, number & MASK
+def unpack_key(number: int) -> tuple[int, int]:
+    """Return the ids of broadcast and contact in a number made by `pack_key`."""
+    return number >> CONTACT_BITS, number & MASK
 
 
-class Due(NamedTuple):
+class DueRecipient(NamedTuple):
     """A due recipient whose row is locked. `place` is the row's ctid; `reason` is set if the recipient must be skipped.
 
     `stays_open` says that the window stays open for as long as a message that is claimed now may take to be sent.
@@ -71,7 +71,7 @@ class Claim:
     """
 
     def __init__(
-        self, cursor: Any, *, run: int, queues: Mapping[int, list[int]], known: KnownBroadcasts, places: Places
+        self, cursor: Any, *, run: int, queues: Mapping[int, list[int]], known: KnownBroadcasts, cursors: ClaimCursors
     ) -> None:
         self.skipped: dict[tuple[int, int], str] = {}
         self.finished: set[int] = set()
@@ -80,7 +80,7 @@ class Claim:
         self._cursor = cursor
         self._run = run
         self._queues = queues
-        self._places = places
+        self._cursors = cursors
         self._held: Counter[int] = Counter()
         ids = [broadcast for queue in queues.values() for broadcast in queue]
         self._known = known.find(cursor, ids)
@@ -93,7 +93,7 @@ class Claim:
     def make(self, rooms: Mapping[int, int], batch: int) -> list[ClaimedMessage]:
         """Claim up to `rooms` of each channel, and up to `batch` in all."""
         cursor = self._cursor
-        cursor.execute(statements.SELF, {"run": self._run}, prepare=True)
+        cursor.execute(statements.LOCK_OWN_RUN, {"run": self._run}, prepare=True)
         if cursor.fetchone() is None:
             return []
         left, claimed = dict(rooms), list[ClaimedMessage]()
@@ -127,41 +127,41 @@ class Claim:
             batch -= most
         return asked
 
-    def _pick(self, asked: Mapping[int, int]) -> list[Due]:
+    def _pick(self, asked: Mapping[int, int]) -> list[DueRecipient]:
         """Lock due recipients, and move each broadcast's position forward as far as there was room."""
-        places = {broadcast: self._places.of(broadcast) for broadcast in asked}
-        looked_for = self._look_further(asked)
+        cursors = {broadcast: self._cursors.of(broadcast) for broadcast in asked}
+        looked_for = self._widen_batch(asked)
         began = monotonic()
         values = {
             "ids": integers(looked_for),
             "rooms": integers(looked_for.values()),
-            "since": timestamps(place.due_at for place in places.values()),
-            "after": integers(place.contact for place in places.values()),
+            "since": timestamps(one.due_at for one in cursors.values()),
+            "after": integers(one.contact for one in cursors.values()),
             "open": OPEN_SECONDS,
         }
         self._cursor.execute(statements.PICK, values, prepare=True)
-        due = [Due._make(row) for row in self._cursor.fetchall()]
+        due = [DueRecipient._make(row) for row in self._cursor.fetchall()]
         seconds = monotonic() - began
-        self._places.walked((one for one, place in places.items() if place == FRONT), seconds)
-        within = self._within(due, asked)
+        self._cursors.record_walk_time((one for one, at in cursors.items() if at == QUEUE_START), seconds)
+        within = self._with_room(due, asked)
         found, used = Counter(one.broadcast for one in due), Counter(one.broadcast for one in within)
         for one in within:
-            self._places.move(one.broadcast, Place(one.due_at, one.contact))
+            self._cursors.move(one.broadcast, Cursor(one.due_at, one.contact))
         for broadcast, number in looked_for.items():
             if used[broadcast] == found[broadcast] < number:
-                self._is_short(broadcast, from_front=places[broadcast] == FRONT)
+                self._on_exhausted(broadcast, from_front=cursors[broadcast] == QUEUE_START)
         known = (one for one in within if one.broadcast in self._known)
         return [one for one in known if (one.broadcast, one.contact) not in self.skipped]
 
-    def _look_further(self, asked: Mapping[int, int]) -> dict[int, int]:
+    def _widen_batch(self, asked: Mapping[int, int]) -> dict[int, int]:
         """Widen the batch of broadcasts whose recipients were mostly skipped before."""
         skipping = self._mostly_skipped.intersection(asked)
         more = (SKIPPED_AT_ONCE - len(self.skipped)) // max(1, len(skipping))
         return {broadcast: number + (more if broadcast in skipping else 0) for broadcast, number in asked.items()}
 
-    def _within(self, due: Sequence[Due], asked: Mapping[int, int]) -> list[Due]:
+    def _with_room(self, due: Sequence[DueRecipient], asked: Mapping[int, int]) -> list[DueRecipient]:
         """Return each broadcast's recipients up to the first without room. Skipped recipients need no room."""
-        left, full, skipped, within = dict(asked), set[int](), Counter[int](), list[Due]()
+        left, full, skipped, within = dict(asked), set[int](), Counter[int](), list[DueRecipient]()
         for one in due:
             if one.broadcast in full:
                 continue
@@ -180,26 +180,26 @@ class Claim:
                 self._mostly_skipped.discard(broadcast)
         return within
 
-    def _reason(self, due: Due) -> str | None:
+    def _reason(self, due: DueRecipient) -> str | None:
         """Return why a recipient is skipped, or None."""
         broadcast = self._known.get(due.broadcast)
         needs_window = broadcast is not None and broadcast.needs_window
         return due.reason or (Reason.OUTSIDE_WINDOW if needs_window and not due.is_open else None)
 
-    def _is_short(self, broadcast: int, *, from_front: bool) -> None:
+    def _on_exhausted(self, broadcast: int, *, from_front: bool) -> None:
         """Handle a broadcast with nothing left after its position: return to the front, or leave it for now."""
         if from_front:
             self.finished.add(broadcast)
-        if from_front or not self._places.begin_anew(broadcast):
-            self._leave(broadcast)
+        if from_front or not self._cursors.restart_from_front(broadcast):
+            self._drop_from_queues(broadcast)
 
-    def _leave(self, broadcast: int) -> None:
+    def _drop_from_queues(self, broadcast: int) -> None:
         for queue in self._queues.values():
             if broadcast in queue:
                 queue.remove(broadcast)
 
-    def _claim(self, due: Sequence[Due]) -> list[ClaimedMessage]:
-        free, limited = list[Due](), list[Due]()
+    def _claim(self, due: Sequence[DueRecipient]) -> list[ClaimedMessage]:
+        free, limited = list[DueRecipient](), list[DueRecipient]()
         for one in due:
             broadcast = self._known[one.broadcast]
             if reason := self._reason(one):
@@ -214,12 +214,12 @@ class Claim:
         now = datetime.now(UTC)
         return [self._claimed(one, now) for one in (*free, *counted)]
 
-    def _write(self, due: Sequence[Due], *, is_counted: bool) -> None:
+    def _write(self, due: Sequence[DueRecipient], *, is_counted: bool) -> None:
         if due:
-            values = {"run": self._run, "counted": is_counted, "places": rows_at(one.place for one in due)}
+            values = {"run": self._run, "counted": is_counted, "places": ctid_array(one.place for one in due)}
             self._cursor.execute(statements.CLAIM, values, prepare=True)
 
-    def _claimed(self, due: Due, now: datetime) -> ClaimedMessage:
+    def _claimed(self, due: DueRecipient, now: datetime) -> ClaimedMessage:
         broadcast = self._known[due.broadcast]
         unsendable = ""
         try:
@@ -229,7 +229,7 @@ class Claim:
             message, unsendable = provider.OutgoingMessage("", provider.Recipient(), "text"), INVALID.code
         return ClaimedMessage(
             source=NAME,
-            id=number_of(due.broadcast, due.contact),
+            id=pack_key(due.broadcast, due.contact),
             agency_id=broadcast.agency_id,
             channel_id=broadcast.channel_id,
             contact_id=due.contact,
@@ -241,7 +241,7 @@ class Claim:
 
     # The allowance ------------------------------------------------------------------------------------
 
-    def _counted(self, due: Sequence[Due]) -> list[Due]:
+    def _counted(self, due: Sequence[DueRecipient]) -> list[DueRecipient]:
         """Return the recipients with room in the allowance, broadcasts in turn; hold the others."""
         if not self._has_locked:
             # Lock every allowance that any pass may need at once. Pass by pass, two claims could lock them in opposite
@@ -251,7 +251,7 @@ class Claim:
         for one in _in_turn(due):
             asked[self._keys[self._known[one.broadcast].channel_id]].append(person_key(one.address))
         given = allowance.take(self._cursor, asked)
-        counted, held = list[Due](), defaultdict[Key, list[Due]](list)
+        counted, held = list[DueRecipient](), defaultdict[Key, list[DueRecipient]](list)
         for one in due:
             key = self._keys[self._known[one.broadcast].channel_id]
             if person_key(one.address) in given[key.name]:
@@ -262,22 +262,22 @@ class Claim:
             self._hold(key, rest)
         return counted
 
-    def _hold(self, key: Key, due: Sequence[Due]) -> None:
+    def _hold(self, key: Key, due: Sequence[DueRecipient]) -> None:
         """Make these recipients wait for room, and all others of their broadcasts that need room."""
         broadcasts = list(dict.fromkeys(one.broadcast for one in due))
-        self._put_aside(key, [(one.broadcast, one.place) for one in due])
+        self._write_held(key, [(one.broadcast, one.place) for one in due])
         until = monotonic() + HOLDING_SECONDS
         for broadcast in broadcasts:
             values = {"id": broadcast, "key": key.name, "most": HELD_AT_ONCE, "open": OPEN_SECONDS}
             while monotonic() < until:
-                self._cursor.execute(statements.REST, values, prepare=True)
+                self._cursor.execute(statements.DUE_WITHOUT_ROOM, values, prepare=True)
                 places = [place for (place,) in self._cursor.fetchall()]
-                self._put_aside(key, [(broadcast, place) for place in places])
+                self._write_held(key, [(broadcast, place) for place in places])
                 if len(places) < HELD_AT_ONCE:
                     break
             self.finished.add(broadcast)
 
-    def _put_aside(self, key: Key, rows: Sequence[tuple[int, str]]) -> None:
+    def _write_held(self, key: Key, rows: Sequence[tuple[int, str]]) -> None:
         if not rows:
             return
         channels = [channel for channel, found in self._keys.items() if found.name == key.name]
@@ -285,18 +285,18 @@ class Claim:
         ahead = self._cursor.fetchone()[0] + self._held.total()
         now = datetime.now(UTC)
         ends = allowance.openings(self._cursor, key, ahead=ahead, number=len(rows), now=now)
-        values = {"places": rows_at(place for _, place in rows), "due": timestamps(ends)}
+        values = {"places": ctid_array(place for _, place in rows), "due": timestamps(ends)}
         self._cursor.execute(statements.HOLD, values, prepare=True)
         self._held.update(broadcast for broadcast, _ in rows)
 
 
-def rows_at(places: Iterable[str]) -> str:
+def ctid_array(places: Iterable[str]) -> str:
     """Format rows' ctids as a PostgreSQL array."""
     written = '","'.join(places)
     return f'{{"{written}"}}' if written else "{}"
 
 
-def _in_turn(due: Sequence[Due]) -> list[Due]:
+def _in_turn(due: Sequence[DueRecipient]) -> list[DueRecipient]:
     """Return the first recipient of each broadcast, then the second of each, and so on."""
     position: Counter[int] = Counter()
     turns = []

@@ -7,11 +7,11 @@ from time import monotonic
 from typing import Any, Final, NamedTuple
 
 from agency.services.hosts import base_url_of
-from broadcasts.content import FrozenMessage, WrittenJson
+from broadcasts.content import FrozenMessage, JsonTemplate
 from broadcasts.models import Recipient
-from broadcasts.models.recipients import opaque_of
+from broadcasts.models.recipients import callback_data_of
 from broadcasts.sending import statements
-from broadcasts.services.tracking.links import tracked_link
+from broadcasts.services.tracked_links import tracked_link
 from channelconnect.providers import messages as provider
 from config.postgresql.arrays import integers
 
@@ -29,7 +29,7 @@ class SendingBroadcast(NamedTuple):
     workspace_id: int
     platform: str
     frozen: FrozenMessage
-    components: WrittenJson | None = None  # of its template, if they differ between recipients
+    components: JsonTemplate | None = None  # of its template, if they differ between recipients
 
     @property
     def needs_window(self) -> bool:
@@ -66,7 +66,7 @@ def _read(row: Sequence[Any]) -> SendingBroadcast:
     frozen = FrozenMessage.from_json(row[5])
     parts = frozen.template.get("components") if frozen.template else None
     is_own = bool(frozen.variables or frozen.links)
-    return SendingBroadcast._make((*row[:5], frozen, WrittenJson(parts) if parts and is_own else None))
+    return SendingBroadcast._make((*row[:5], frozen, JsonTemplate(parts) if parts and is_own else None))
 
 
 def message_of(
@@ -80,7 +80,7 @@ def message_of(
     if template is not None and broadcast.components is not None:
         template = {**template, "components": broadcast.components.with_names(frozen.names_of(values, link))}
     return provider.OutgoingMessage(
-        opaque=opaque_of(broadcast.id, contact),
+        opaque=callback_data_of(broadcast.id, contact),
         to=_recipient(kind, address),
         type="text" if template is None else "template",
         text=frozen.for_recipient(values, link)[0] if template is None else "",
@@ -104,51 +104,51 @@ FORGET_SECONDS: Final = 600.0
 REST_FOR_EACH_SECOND: Final = 50.0
 
 
-class Place(NamedTuple):
+class Cursor(NamedTuple):
     due_at: datetime
     contact: int
 
 
-FRONT: Final = Place(datetime(2000, 1, 1, tzinfo=UTC), 0)
+QUEUE_START: Final = Cursor(datetime(2000, 1, 1, tzinfo=UTC), 0)
 
 
-class Places:
+class ClaimCursors:
     """The position in each broadcast's queue. Only the claimer's thread uses it."""
 
     def __init__(self) -> None:
-        self._places: dict[int, Place] = {}
+        self._positions: dict[int, Cursor] = {}
         self._began_at: dict[int, float] = {}
         self._rests: dict[int, float] = {}
 
-    def of(self, broadcast: int) -> Place:
+    def of(self, broadcast: int) -> Cursor:
         """Return where to continue; the front if a new walk from the front is due."""
         if monotonic() - self._began_at.get(broadcast, 0.0) >= LONGEST_REST_SECONDS:
-            self._begin_anew(broadcast)
-        return self._places.get(broadcast, FRONT)
+            self._restart(broadcast)
+        return self._positions.get(broadcast, QUEUE_START)
 
-    def move(self, broadcast: int, place: Place) -> None:
-        self._places[broadcast] = place
+    def move(self, broadcast: int, cursor: Cursor) -> None:
+        self._positions[broadcast] = cursor
 
-    def walked(self, broadcasts: Iterable[int], seconds: float) -> None:
+    def record_walk_time(self, broadcasts: Iterable[int], seconds: float) -> None:
         """Remember how long a walk from the front took."""
         for broadcast in broadcasts:
             self._rests[broadcast] = min(LONGEST_REST_SECONDS, seconds * REST_FOR_EACH_SECOND)
 
-    def begin_anew(self, broadcast: int) -> bool:
+    def restart_from_front(self, broadcast: int) -> bool:
         """Return to the front once nothing is left after the position. False if it is too early for that."""
         if monotonic() - self._began_at.get(broadcast, 0.0) < self._rests.get(broadcast, 0.0):
             return False
-        self._begin_anew(broadcast)
+        self._restart(broadcast)
         return True
 
-    def forget_old(self) -> None:
+    def forget_idle(self) -> None:
         """Drop the positions of broadcasts that were not looked at for `FORGET_SECONDS`."""
         before = monotonic() - FORGET_SECONDS
         for broadcast in [one for one, began_at in self._began_at.items() if began_at < before]:
             self._began_at.pop(broadcast)
-            self._places.pop(broadcast, None)
+            self._positions.pop(broadcast, None)
             self._rests.pop(broadcast, None)
 
-    def _begin_anew(self, broadcast: int) -> None:
-        self._places.pop(broadcast, None)
+    def _restart(self, broadcast: int) -> None:
+        self._positions.pop(broadcast, None)
         self._began_at[broadcast] = monotonic()

@@ -1,19 +1,20 @@
-"""Records the results of claimed recipients in bulk, by their keys in order, and only for the run that holds the claim.
+"""Records the results of claimed recipients in bulk, and counts failures in a row, after which a broadcast pauses.
 
-Locks are taken in this order: the broadcasts (if recipients wait again or broadcasts pause), the recipients, the
-allowance, the counts.
+Rows are found by their keys in order, and recorded only for the run that holds the claim. Locks are taken in this
+order: the broadcasts (if recipients wait again or broadcasts pause), the recipients, the allowance, the counts.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
+
+from django.utils.translation import gettext_noop
 
 from broadcasts import events
 from broadcasts.sending import statements
-from broadcasts.sending.claims import key_of
-from broadcasts.sending.streaks import END, TOO_MANY_ALIKE, Streak, add_to_streaks, streaks_of
-from broadcasts.services.counts import add_counts, return_allowance
+from broadcasts.sending.claims import unpack_key
+from broadcasts.services.counts import add_counts, release_allowance
 from broadcasts.services.moving import pause_for_fault
 from broadcasts.services.recipient_events import record_recipient_events
 from channelconnect.providers.messages import NOT_CONNECTED, CallResult
@@ -23,6 +24,74 @@ from config.db import database_now
 from config.leases.connections import Connection
 from config.postgresql.arrays import decimals, integers, texts, timestamps
 from workspaces.conversations.facts import storable
+
+# After some failures in a row with the same error the broadcast pauses. A template that was changed at the provider
+# fails for everybody, while each single failure looks like its recipient's.
+
+# Error codes for a message that does not fit, because of one recipient's values or the message itself.
+CONTENT_ERROR_CODES: Final = frozenset({"100", "131008", "131009", "132000", "132012"})
+MOST_CONSECUTIVE_FAILURES: Final = 20
+TOO_MANY_FAILURES_REASON: Final = gettext_noop(
+    "20 messages in a row failed in the same way: the provider says that the message or its template does not fit. "
+    "Synchronise the templates, check the message, then resume."
+)
+
+# Another error code restarts the count. So does a different result earlier in the same batch (`anew`).
+ADD = """
+INSERT INTO broadcasts_failurestreak AS known (broadcast_id, code, number)
+SELECT told.id, told.code, told.number
+FROM unnest(%(ids)s::bigint[], %(codes)s::text[], %(numbers)s::int[]) AS told (id, code, number) ORDER BY told.id
+ON CONFLICT (broadcast_id) DO UPDATE SET code = excluded.code, number = excluded.number
+    + CASE WHEN known.code = excluded.code AND excluded.broadcast_id <> ALL (%(anew)s::bigint[])
+        THEN known.number ELSE 0 END
+RETURNING broadcast_id, number
+"""
+# A sent message ends the streak.
+END = "DELETE FROM broadcasts_failurestreak WHERE broadcast_id = ANY (%(ids)s::bigint[])"
+
+
+class Streak(NamedTuple):
+    """The failures at the end of a broadcast's batch. `is_anew` says that a different result came before them."""
+
+    code: str
+    number: int
+    is_anew: bool
+
+
+def streaks_of(results: Sequence[Sent]) -> dict[int, Streak]:
+    """Return each broadcast's streak after these results, in the order in which their calls ended."""
+    found: dict[int, Streak] = {}
+    sent: defaultdict[int, bool] = defaultdict(bool)
+    for one in sorted(results, key=lambda one: one.at):
+        broadcast = unpack_key(one.row.id)[0]
+        code = one.outcome.error.code if one.outcome.error else ""
+        if one.outcome.result is CallResult.ACCEPTED:
+            found.pop(broadcast, None)
+            sent[broadcast] = True
+        elif one.outcome.result is CallResult.REFUSED and code in CONTENT_ERROR_CODES:
+            before = found.get(broadcast)
+            if before is None or before.code != code:
+                before = Streak(code, 0, sent[broadcast] or before is not None)
+            found[broadcast] = before._replace(number=before.number + 1)
+    return found
+
+
+def add_to_streaks(cursor: Any, streaks: Mapping[int, Streak]) -> list[int]:
+    """Add failures to the streaks. Returns the broadcasts that reached the limit; their count restarts."""
+    if not streaks:
+        return []
+    values = {
+        "ids": integers(streaks),
+        "codes": texts(one.code for one in streaks.values()),
+        "numbers": integers(one.number for one in streaks.values()),
+        "anew": integers(broadcast for broadcast, one in streaks.items() if one.is_anew),
+    }
+    cursor.execute(ADD, values)
+    full = [broadcast for broadcast, number in cursor.fetchall() if number >= MOST_CONSECUTIVE_FAILURES]
+    if full:
+        cursor.execute(END, {"ids": integers(full)})
+    return full
+
 
 LONGEST_ERROR: Final = 1_000
 # A fault that stops a broadcast is usually not the recipient's, so the recipient stays. After this many tries it fails.
@@ -73,11 +142,11 @@ def _record_others(run: int, ordered: Sequence[Sent], streaks: Mapping[int, Stre
         for one in ordered
         if one.outcome.result in (CallResult.REFUSED, CallResult.RECONNECT, CallResult.STOPPED) and not _stays(one)
     ]
-    faults = {key_of(one.row.id)[0]: one for one in ordered if _is_fault(one)}
+    faults = {unpack_key(one.row.id)[0]: one for one in ordered if _is_fault(one)}
     with project_transaction() as cursor:
         cursor.execute(statements.BY_KEYS)
         if waiting or faults or streaks:
-            lock_broadcasts(cursor, {*faults, *streaks, *(key_of(one.row.id)[0] for one in waiting)})
+            lock_broadcasts(cursor, {*faults, *streaks, *(unpack_key(one.row.id)[0] for one in waiting)})
         cursor.execute(statements.LOCK, {"run": run, **_keys(ordered)})
         taken = {(row[0], row[1]): row[2] for row in cursor.fetchall() if row[3] and row[4]}
         changes: defaultdict[int, Counter[str]] = defaultdict(Counter)
@@ -88,7 +157,7 @@ def _record_others(run: int, ordered: Sequence[Sent], streaks: Mapping[int, Stre
             kept = _with_settled(cursor, kept, ordered)
         _pause(faults)
         if alike := add_to_streaks(cursor, streaks):
-            pause_for_fault(alike, TOO_MANY_ALIKE, database_now())
+            pause_for_fault(alike, TOO_MANY_FAILURES_REASON, database_now())
         add_counts(changes)
     return kept
 
@@ -105,7 +174,7 @@ def _stays(one: Sent) -> bool:
 
 
 def _keys(results: Iterable[Sent]) -> dict[str, Any]:
-    keys = [key_of(one.row.id) for one in results]
+    keys = [unpack_key(one.row.id) for one in results]
     return {"broadcasts": integers(key[0] for key in keys), "contacts": integers(key[1] for key in keys)}
 
 
@@ -115,8 +184,8 @@ def lock_broadcasts(cursor: Any, ids: Collection[int]) -> None:
 
 def _return_allowance(cursor: Any, unsent: Iterable[Sent], taken: Mapping[tuple[int, int], str | None]) -> None:
     """Return the room taken for recipients whom no message reached; `taken` has their addresses by key."""
-    channels = {key_of(one.row.id): one.row.channel_id for one in unsent}
-    return_allowance(cursor, [(channel, taken[key]) for key, channel in channels.items() if key in taken])
+    channels = {unpack_key(one.row.id): one.row.channel_id for one in unsent}
+    release_allowance(cursor, [(channel, taken[key]) for key, channel in channels.items() if key in taken])
 
 
 def _put_off(cursor: Any, run: int, waiting: Sequence[Sent]) -> int:
@@ -125,17 +194,17 @@ def _put_off(cursor: Any, run: int, waiting: Sequence[Sent]) -> int:
     seconds = decimals(one.wait_seconds for one in waiting)
     cursor.execute(statements.PUT_OFF, {"run": run, **_keys(waiting), "seconds": seconds})
     rows = cursor.fetchall()
-    expect(cursor, rows)
+    lower_next_due_at(cursor, rows)
     return len(rows)
 
 
-def expect(cursor: Any, rows: Iterable[tuple[int, datetime]]) -> None:
+def lower_next_due_at(cursor: Any, rows: Iterable[tuple[int, datetime]]) -> None:
     """Lower `next_due_at` to when these recipients are due. The caller has locked the broadcasts."""
     earliest: dict[int, datetime] = {}
     for broadcast, due_at in rows:
         earliest[broadcast] = min(due_at, earliest.get(broadcast, due_at))
     if earliest:
-        cursor.execute(statements.EXPECT, {"ids": integers(earliest), "due": timestamps(earliest.values())})
+        cursor.execute(statements.LOWER_NEXT_DUE_AT, {"ids": integers(earliest), "due": timestamps(earliest.values())})
 
 
 def _fail(cursor: Any, run: int, refused: Sequence[Sent], changes: Mapping[int, Counter[str]]) -> int:
@@ -152,11 +221,13 @@ def _fail(cursor: Any, run: int, refused: Sequence[Sent], changes: Mapping[int, 
     }
     cursor.execute(statements.FAILED, values)
     rows = cursor.fetchall()
-    record_failed(rows, changes, now=database_now())
+    count_failed_and_notify(rows, changes, now=database_now())
     return len(rows)
 
 
-def record_failed(keys: Collection[tuple[int, int]], changes: Mapping[int, Counter[str]], *, now: datetime) -> None:
+def count_failed_and_notify(
+    keys: Collection[tuple[int, int]], changes: Mapping[int, Counter[str]], *, now: datetime
+) -> None:
     """Count pending recipients as failed, and record events for subscribers."""
     for broadcast, _ in keys:
         changes[broadcast]["failed"] += 1
@@ -167,7 +238,7 @@ def record_failed(keys: Collection[tuple[int, int]], changes: Mapping[int, Count
 def _record_unknown(cursor: Any, run: int, unknown: Sequence[Sent]) -> int:
     if not unknown:
         return 0
-    cursor.execute(statements.NOT_KNOWN, {"run": run, "seconds": UNKNOWN_SECONDS, **_keys(unknown)})
+    cursor.execute(statements.MARK_UNKNOWN, {"run": run, "seconds": UNKNOWN_SECONDS, **_keys(unknown)})
     return int(cursor.rowcount)
 
 

@@ -13,10 +13,10 @@ from psycopg import Error
 from broadcasts import events
 from broadcasts.models import Broadcast
 from broadcasts.sending import statements
-from broadcasts.sending.claims import NAME, Claim, key_of
-from broadcasts.sending.messages import KnownBroadcasts, Places
-from broadcasts.sending.results import expect, lock_broadcasts, record_failed, record_results
-from broadcasts.services.counts import add_counts, return_allowance
+from broadcasts.sending.claims import NAME, Claim, unpack_key
+from broadcasts.sending.messages import ClaimCursors, KnownBroadcasts
+from broadcasts.sending.results import count_failed_and_notify, lock_broadcasts, lower_next_due_at, record_results
+from broadcasts.services.counts import add_counts, release_allowance
 from broadcasts.services.moving import pause_for_fault
 from broadcasts.services.recipient_events import record_recipient_events
 from channelconnect.providers.messages import NOT_CONNECTED, OUTCOME_UNKNOWN
@@ -42,7 +42,7 @@ RELEASED_AT_ONCE: Final = 2_000
 ONE_AT_A_TIME: Final = f"SELECT pg_try_advisory_xact_lock({AdvisoryLock.ALLOWANCE_RELEASE.value})"
 
 
-class Waiting(NamedTuple):
+class PendingWork(NamedTuple):
     """Whether recipients are due, are due within `SOON_SECONDS`, wait for room, or lack a status for too long."""
 
     is_due: bool
@@ -51,11 +51,11 @@ class Waiting(NamedTuple):
     is_overdue: bool
 
 
-def look(connection: Connection) -> Waiting:
+def pending_work(connection: Connection) -> PendingWork:
     """Find what to do about waiting recipients. It is usually nothing, and one statement says so."""
     values = {"soon": SOON_SECONDS, "longest": LONGEST_UNKNOWN_SECONDS}
-    row = connection.execute(statements.LOOK, values, prepare=True).fetchone()
-    return Waiting._make(row) if row else Waiting(True, True, True, True)
+    row = connection.execute(statements.HAS_WORK, values, prepare=True).fetchone()
+    return PendingWork._make(row) if row else PendingWork(True, True, True, True)
 
 
 def skip_recipients(reasons: Mapping[tuple[int, int], str]) -> None:
@@ -76,7 +76,7 @@ def skip_recipients(reasons: Mapping[tuple[int, int], str]) -> None:
         add_counts({one: {"pending": -number, "skipped": number} for one, number in numbers.items()})
 
 
-def end_overdue(*, seconds: float = ENDING_SECONDS) -> None:
+def fail_overdue(*, seconds: float = ENDING_SECONDS) -> None:
     """Fail recipients that got no status for fifteen minutes. No batch starts after `seconds`.
 
     After a restore there may be a million of them, and recipients that are ready must not wait for that.
@@ -95,14 +95,14 @@ def end_overdue(*, seconds: float = ENDING_SECONDS) -> None:
             keys = cursor.fetchall()
             has_more = len(keys) == OVERDUE_BATCH and monotonic() < until
             changes: defaultdict[int, Counter[str]] = defaultdict(Counter)
-            record_failed(keys, changes, now=database_now())
+            count_failed_and_notify(keys, changes, now=database_now())
             add_counts(changes)
 
 
-def pause_broken(connection: Connection) -> None:
+def pause_disconnected(connection: Connection) -> None:
     """Pause broadcasts that are due on a channel that is not connected."""
     with connection.cursor() as cursor:
-        cursor.execute(statements.BROKEN, {"limit": MOST_BROADCASTS_AT_ONCE}, prepare=True)
+        cursor.execute(statements.DISCONNECTED, {"limit": MOST_BROADCASTS_AT_ONCE}, prepare=True)
         broken = [broadcast for broadcast, _ in cursor.fetchall()]
     if broken:
         with project_transaction():
@@ -112,7 +112,7 @@ def pause_broken(connection: Connection) -> None:
 def release_held(connection: Connection, *, after: int, limit: int = MOST_BROADCASTS_AT_ONCE) -> int:
     """Release held recipients of the next broadcasts after `after`. Returns the last of these; 0 at the end."""
     with connection.cursor() as cursor:
-        cursor.execute(statements.WAITING, {"after": after, "limit": limit}, prepare=True)
+        cursor.execute(statements.BROADCASTS_WITH_HELD, {"after": after, "limit": limit}, prepare=True)
         channels: dict[int, int] = dict(cursor.fetchall())
     if channels and not _release_of(channels):
         return after
@@ -139,7 +139,7 @@ def _release_of(channels: Mapping[int, int]) -> bool:
             room = min(RELEASED_AT_ONCE, rooms[key].for_broadcasts)
             _release(cursor, waiting[key], room, released)
         now = database_now()
-        expect(cursor, [(broadcast, now) for broadcast in released])
+        lower_next_due_at(cursor, [(broadcast, now) for broadcast in released])
         add_counts({broadcast: {"held": -number} for broadcast, number in released.items()})
     return True
 
@@ -172,7 +172,7 @@ class BroadcastRecipients:
 
     def __init__(self) -> None:
         self._known = KnownBroadcasts()
-        self._places = Places()
+        self._cursors = ClaimCursors()
         self._queues: dict[int, list[int]] = {}
         self._skipped: dict[tuple[int, int], str] = {}
         self._finished: set[int] = set()
@@ -181,13 +181,13 @@ class BroadcastRecipients:
 
     def advance(self, connection: Connection) -> Coming:
         self._catch_up(connection)
-        self._places.forget_old()
-        coming = look(connection)
+        self._cursors.forget_idle()
+        coming = pending_work(connection)
         self._looked_at = release_held(connection, after=self._looked_at) if coming.is_held else 0
         if coming.is_due:
-            pause_broken(connection)
+            pause_disconnected(connection)
         if coming.is_overdue:
-            end_overdue()
+            fail_overdue()
         # Room for held recipients may open at any time.
         return Coming(coming.is_due or coming.is_held, coming.is_soon or coming.is_held or coming.is_overdue)
 
@@ -215,10 +215,10 @@ class BroadcastRecipients:
             return ()
         try:
             with connection.transaction(), connection.cursor(binary=True) as cursor:
-                claim = Claim(cursor, run=run, queues=queues, known=self._known, places=self._places)
+                claim = Claim(cursor, run=run, queues=queues, known=self._known, cursors=self._cursors)
                 claimed = claim.make(rooms, batch)
         except Error:
-            self._places = Places()  # the positions have passed recipients that were not claimed
+            self._cursors = ClaimCursors()  # the positions have passed recipients that were not claimed
             raise
         # The claims are committed and belong to the sender. Nothing may fail before it has them.
         self._queues.update(queues)
@@ -234,7 +234,7 @@ class BroadcastRecipients:
         return record_results(connection, run=run, results=results)
 
     def give_back(self, connection: Connection, *, run: int, ids: Sequence[int]) -> None:
-        keys = sorted(key_of(number) for number in ids)
+        keys = sorted(unpack_key(number) for number in ids)
         values = {
             "run": run,
             "broadcasts": integers(key[0] for key in keys),
@@ -246,14 +246,14 @@ class BroadcastRecipients:
             cursor.execute(statements.LOCK, values)
             taken = [(row[0], row[2]) for row in cursor.fetchall() if row[3] and row[4]]
             cursor.execute(statements.GIVE_BACK, values)
-            expect(cursor, cursor.fetchall())
+            lower_next_due_at(cursor, cursor.fetchall())
             broadcasts = Broadcast.objects.filter(pk__in={broadcast for broadcast, _ in taken})
             channels = dict(broadcasts.values_list("pk", "channel_id"))
-            return_allowance(cursor, [(channels[broadcast], address) for broadcast, address in taken])
+            release_allowance(cursor, [(channels[broadcast], address) for broadcast, address in taken])
 
     def free(self, connection: Connection, *, runs: Sequence[int]) -> bool:
         values = {"runs": integers(runs), "seconds": UNKNOWN_SECONDS, "batch": FREED_AT_ONCE}
-        connection.execute(statements.FREE, values, prepare=True)
+        connection.execute(statements.RELEASE_DEAD_CLAIMS, values, prepare=True)
         row = connection.execute(statements.HELD_BY_RUNS, {"runs": integers(runs)}, prepare=True).fetchone()
         return bool(row and row[0])
 
@@ -269,6 +269,6 @@ class BroadcastRecipients:
             cursor.execute(statements.LOCK_FREE_BROADCASTS, values, prepare=True)
             free = [broadcast for (broadcast,) in cursor.fetchall()]
             began = monotonic()
-            cursor.execute(statements.SETTLE, {"ids": integers(free)}, prepare=True)
-            self._places.walked(free, monotonic() - began)
+            cursor.execute(statements.REFRESH_NEXT_DUE_AT, {"ids": integers(free)}, prepare=True)
+            self._cursors.record_walk_time(free, monotonic() - began)
         self._finished = set()

@@ -24,7 +24,7 @@ JOIN subaccounts_channel channel ON channel.id = broadcast.channel_id
 WHERE broadcast.id = ANY (%(ids)s::bigint[]) AND broadcast.frozen IS NOT NULL
 """
 
-SELF = """
+LOCK_OWN_RUN = """
 SELECT number FROM channelconnect_senderrun WHERE number = %(run)s AND lost_at IS NULL FOR UPDATE
 """
 
@@ -94,7 +94,7 @@ LOCK_BROADCASTS = """
 SELECT id FROM broadcasts_broadcast WHERE id = ANY (%(ids)s::bigint[]) ORDER BY id FOR NO KEY UPDATE
 """
 LOCK_FREE_BROADCASTS = LOCK_BROADCASTS.rstrip() + " SKIP LOCKED"
-SETTLE = """
+REFRESH_NEXT_DUE_AT = """
 UPDATE broadcasts_broadcast broadcast SET next_due_at = coming.at
 FROM unnest(%(ids)s::bigint[]) AS asked (id) CROSS JOIN LATERAL (
     SELECT least((
@@ -107,7 +107,7 @@ FROM unnest(%(ids)s::bigint[]) AS asked (id) CROSS JOIN LATERAL (
 ) AS coming
 WHERE broadcast.id = asked.id AND broadcast.next_due_at IS DISTINCT FROM coming.at
 """
-EXPECT = """
+LOWER_NEXT_DUE_AT = """
 UPDATE broadcasts_broadcast broadcast SET next_due_at = told.at
 FROM unnest(%(ids)s::bigint[], %(due)s::timestamptz[]) AS told (id, at)
 WHERE broadcast.id = told.id AND (broadcast.next_due_at IS NULL OR broadcast.next_due_at > told.at)
@@ -161,7 +161,7 @@ WHERE recipient.broadcast_id = told.broadcast_id AND recipient.contact_id = told
     AND CASE WHEN recipient.run = %(run)s THEN recipient.stage IN (1, 2) ELSE false END
 RETURNING recipient.broadcast_id, recipient.due_at
 """
-NOT_KNOWN = """
+MARK_UNKNOWN = """
 UPDATE broadcasts_recipient recipient
 SET stage = 2, due_at = clock_timestamp() + make_interval(secs => %(seconds)s)
 FROM unnest(%(broadcasts)s::bigint[], %(contacts)s::bigint[]) AS told (broadcast_id, contact_id)
@@ -184,7 +184,7 @@ JOIN unnest(%(broadcasts)s::bigint[], %(contacts)s::bigint[]) AS told (broadcast
 
 # A dead run's messages may have been sent, so they are never sent again. Here and below a statement finds and locks the
 # rows once, and changes them by their keys. A click counted meanwhile moves a row, and the key finds its new place.
-FREE = """
+RELEASE_DEAD_CLAIMS = """
 WITH held AS MATERIALIZED (
     SELECT broadcast_id, contact_id FROM broadcasts_recipient
     WHERE stage = 1 AND run = ANY (%(runs)s::bigint[])
@@ -221,7 +221,7 @@ JOIN agency_agency agency ON agency.id = workspace.agency_id AND agency.status =
 WHERE broadcast.status = 'sending' AND broadcast.id > %(after)s AND EXISTS (
     SELECT FROM broadcasts_recipient recipient WHERE recipient.broadcast_id = broadcast.id AND recipient.stage = 3)
 """
-WAITING = f"""
+BROADCASTS_WITH_HELD = f"""
 SELECT broadcast.id, broadcast.channel_id {WITH_HELD} ORDER BY broadcast.id LIMIT %(limit)s
 """
 STILL_READY = """
@@ -241,7 +241,7 @@ FROM first WHERE recipient.broadcast_id = %(id)s AND recipient.contact_id = firs
 """
 # Due recipients of a broadcast that need room in a full allowance. People whom the allowance already counts, or whose
 # window is open, need none.
-REST = """
+DUE_WITHOUT_ROOM = """
 SELECT recipient.ctid::text FROM broadcasts_recipient recipient
 JOIN broadcasts_broadcast broadcast ON broadcast.id = recipient.broadcast_id
 WHERE recipient.broadcast_id = %(id)s AND recipient.stage = 0 AND recipient.due_at <= statement_timestamp()
@@ -261,7 +261,7 @@ SELECT coalesce(sum(counted.held), 0) FROM broadcasts_broadcast broadcast
 JOIN broadcasts_broadcastcount counted ON counted.broadcast_id = broadcast.id
 WHERE broadcast.channel_id = ANY (%(channels)s::bigint[]) AND broadcast.status IN ('sending', 'paused')
 """
-BROKEN = """
+DISCONNECTED = """
 SELECT broadcast.id, channel.status FROM broadcasts_broadcast broadcast
 JOIN subaccounts_channel channel ON channel.id = broadcast.channel_id
 WHERE broadcast.status = 'sending' AND broadcast.next_due_at <= statement_timestamp() AND channel.status <> 'active'
@@ -269,7 +269,7 @@ ORDER BY broadcast.id LIMIT %(limit)s
 """
 
 # Whether recipients are due, are due soon, wait for room, or have been unknown for too long.
-LOOK = f"""
+HAS_WORK = f"""
 SELECT EXISTS (
     SELECT FROM broadcasts_broadcast WHERE status = 'sending' AND next_due_at <= statement_timestamp()
 ), EXISTS (

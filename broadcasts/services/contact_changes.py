@@ -8,9 +8,9 @@ from django.utils import timezone
 
 from broadcasts import events
 from broadcasts.models import Recipient, Stage
-from broadcasts.services.audience.chunks import hold_preparation
 from broadcasts.services.counts import add_counts
 from broadcasts.services.listing import add_to_chunks
+from broadcasts.services.preparation import block_preparation
 from broadcasts.services.recipient_events import record_recipient_events
 from workspaces.contacts.services import ContactLockHandler, ContactMergeHandler, ContactRemovalHandler
 
@@ -105,7 +105,7 @@ WHERE chunk.broadcast_id = broadcast.id AND NOT broadcast.is_prepared
 WAITING: Final = (Stage.READY, Stage.HELD)
 
 
-class Found(NamedTuple):
+class ContactRecipient(NamedTuple):
     """A contact's row in a broadcast, whether or not the broadcast is under way.
 
     `was_unreachable` says that preparation found no address of its own. `may_have_got_it` says that the message may
@@ -126,7 +126,7 @@ class Found(NamedTuple):
 
 def forget_contact(contact: int) -> None:
     """Erase a removed contact's data from broadcasts; its waiting messages are skipped."""
-    hold_preparation(contact)
+    block_preparation(contact)
     # Services that make recipients wait also lock broadcasts before recipients.
     _execute(LEAVE_OUT, {"contact": contact})
     found = _locked(contact)
@@ -140,7 +140,7 @@ def move_recipients(kept: int, gone: int) -> None:
 
     A sent message keeps the contact id of `gone`, because the network's statuses name it.
     """
-    hold_preparation(gone)
+    block_preparation(gone)
     for statement in (LOCK_BROADCASTS_OF_CONTACT, FORGET_CHUNKS, CHOOSE_OTHER):
         _execute(statement, {"contact": gone, "kept": kept})
     found = _locked(gone, kept)
@@ -149,7 +149,7 @@ def move_recipients(kept: int, gone: int) -> None:
     moving = [row.broadcast for row in leaving if row.waits and row.broadcast not in theirs]
     changing = [row.broadcast for row in leaving if row.waits and _is_unreachable(theirs.get(row.broadcast))]
     both = [(row, theirs[row.broadcast]) for row in leaving if row.broadcast in theirs]
-    twice = [one for pair in both if (one := _one_too_many(*pair))]
+    twice = [one for pair in both if (one := _superfluous_row(*pair))]
     changes = _skip(twice, Recipient.SkipReason.DUPLICATE_ADDRESS)
     marked = _mark(kept, gone, [row.broadcast for row in leaving if row.is_under_way and row.may_have_got_it])
     _execute(MOVE, [kept, moving, gone])
@@ -162,24 +162,24 @@ def move_recipients(kept: int, gone: int) -> None:
     add_counts(changes | {broadcast: {"skipped": 1} for broadcast in marked})
 
 
-def _is_unreachable(row: Found | None) -> bool:
+def _is_unreachable(row: ContactRecipient | None) -> bool:
     return row is not None and row.was_unreachable
 
 
-def _one_too_many(gone: Found, kept: Found) -> Found | None:
+def _superfluous_row(gone: ContactRecipient, kept: ContactRecipient) -> ContactRecipient | None:
     """Return the row that waits although the other has got the message or will get it."""
     if gone.waits:
         return None if kept.was_unreachable else gone
     return kept if kept.waits and gone.may_have_got_it else None
 
 
-def _locked(contact: int, *others: int) -> list[Found]:
+def _locked(contact: int, *others: int) -> list[ContactRecipient]:
     with connection.cursor() as cursor:
         cursor.execute(LOCK, {"contact": contact, "ids": [contact, *others]})
-        return [Found._make(row) for row in cursor.fetchall()]
+        return [ContactRecipient._make(row) for row in cursor.fetchall()]
 
 
-def _skip(rows: Collection[Found], reason: Recipient.SkipReason) -> dict[int, Mapping[str, int]]:
+def _skip(rows: Collection[ContactRecipient], reason: Recipient.SkipReason) -> dict[int, Mapping[str, int]]:
     """Skip waiting recipients. Returns the changes to their broadcasts' counts."""
     if not rows:
         return {}
@@ -240,7 +240,7 @@ def lock_recipients_of(contacts: Collection[int]) -> None:
     """Stop preparation, then lock the broadcasts that may change with these contacts, then the contacts' recipients."""
     values: dict[str, Any] = {"ids": list(contacts)}
     for contact in sorted(contacts):
-        hold_preparation(contact)
+        block_preparation(contact)
     with connection.cursor() as cursor:
         cursor.execute(LOCK_BROADCASTS_OF_CONTACTS, values)
         cursor.execute(LOCK_RECIPIENTS, values)

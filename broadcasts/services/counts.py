@@ -84,7 +84,7 @@ BEGUN_BROADCASTS: Final = HourlyCounter("broadcasts", count_broadcasts)
 LIMIT = "broadcasts_per_month"
 
 
-def take_room(workspace: Workspace, *, now: datetime) -> None:
+def require_quota(workspace: Workspace, *, now: datetime) -> None:
     """Refuse a broadcast beyond the limit. Raises `LimitReached`.
 
     The caller holds the workspace's lock, and counts the broadcast in the same transaction.
@@ -103,7 +103,7 @@ def used_broadcasts(workspace: Workspace) -> Mapping[str, int]:
     return {LIMIT: count_of_month(workspace, now=timezone.now())}
 
 
-def return_allowance(cursor: Any, taken: Collection[tuple[int, str | None]]) -> None:
+def release_allowance(cursor: Any, taken: Collection[tuple[int, str | None]]) -> None:
     """Return the room taken for messages, by their channels and addresses, in the caller's transaction.
 
     A contact who was removed meanwhile has no address any more; that room opens with time.

@@ -1,4 +1,4 @@
-"""Builds, creates, changes, deletes and tests broadcasts."""
+"""Builds, creates, copies, changes, deletes and tests broadcasts."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -9,7 +9,7 @@ from django.db import transaction
 
 from agency.actors import Actor
 from broadcasts import events
-from broadcasts.content import VARIABLE, filled, variables_in
+from broadcasts.content import VARIABLE, map_texts, variables_in
 from broadcasts.models import Broadcast
 from broadcasts.models.broadcasts import LONGEST_NAME
 from broadcasts.services.errors import BroadcastRefused, MoveNotAllowed
@@ -155,11 +155,11 @@ def change_broadcast(
     The draft must be approved again. Raises `MoveNotAllowed` and the errors of `build_broadcast`.
     """
     draft = _lock_draft(broadcast, NOT_CHANGED)
-    before = _reading(draft)
+    before = _event_values(draft)
     fields = _fields_of(draft) | changes
     apply_fields(draft, keep_audience=not _touches_audience(draft, changes), **fields)
     hold_segment(draft.segment)
-    told = differences(before, _reading(draft))
+    told = differences(before, _event_values(draft))
     if told:
         draft.approved_at, draft.approved_by, draft.updated_at = None, "", now
         draft.save()
@@ -205,7 +205,7 @@ def _touches_audience(draft: Broadcast, changes: BroadcastFields) -> bool:
     return any(name in changes for name in AUDIENCE_FIELDS[draft.type])
 
 
-def _reading(draft: Broadcast) -> dict[str, Any]:
+def _event_values(draft: Broadcast) -> dict[str, Any]:
     """Return the values that the event's `changes` may name."""
     source = draft.source_broadcast
     return {
@@ -280,9 +280,41 @@ def _content(written: WrittenMessage, broadcast: Broadcast, contact: Contact, nu
     def write(text: str) -> str:
         return VARIABLE.sub(lambda found: values[found[1]], text)
 
-    message = filled(message, write)
+    message = map_texts(message, write)
     return Content(template=message) if written.template else Content(text=_text(message))
 
 
 def _text(message: Any) -> str:
     return str(message)
+
+
+COPY_OF: Final = "Copy of "
+
+
+@transaction.atomic
+def copy_broadcast(*, broadcast: Broadcast, now: datetime, by: Actor) -> Broadcast:
+    """Create a draft with another broadcast's message and audience, and no time.
+
+    Chosen contacts that have been removed since are left out. Raises the errors of `create_broadcast`.
+    """
+    is_retarget = broadcast.type == Broadcast.Type.RETARGET
+    return create_broadcast(
+        workspace=broadcast.workspace,
+        now=now,
+        by=by,
+        name=f"{COPY_OF}{broadcast.name}"[:LONGEST_NAME],
+        channel=broadcast.channel,
+        message=broadcast.message,
+        type=broadcast.type,
+        audience=None if is_retarget else _audience(broadcast),
+        source_broadcast=broadcast.source_broadcast,
+        retarget_engagement=broadcast.retarget_engagement,
+        requires_approval=broadcast.requires_approval,
+    )
+
+
+def _audience(broadcast: Broadcast) -> dict[str, Any]:
+    if broadcast.chosen_contacts is None:
+        return dict(broadcast.audience or {})
+    chosen = Contact.objects.of(broadcast.workspace).filter(pk__in=broadcast.chosen_contacts).order_by("pk")
+    return {"type": "contacts", "contacts": list(chosen.values_list("uuid", flat=True))}

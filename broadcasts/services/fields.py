@@ -14,11 +14,11 @@ from django.utils.translation import gettext_lazy as _
 
 from agency.services.activity import RecordedField, ValueFormat
 from broadcasts import events
-from broadcasts.content import VARIABLE, filled
+from broadcasts.content import VARIABLE, map_texts
 from broadcasts.models import Broadcast
 from broadcasts.models.broadcasts import MOST_CONTACTS
 from broadcasts.services.errors import BroadcastNotFound, BroadcastRefused
-from broadcasts.services.schedule import anchor_of
+from broadcasts.services.wall_clock import anchor_of
 from config.api.requests import parse_uuid
 from workspaces.contacts.models import Contact, Segment
 from workspaces.contacts.services import ContactNotFound, SegmentNotFound, SegmentUse
@@ -206,7 +206,7 @@ def with_settings(content: Any, workspace: Workspace) -> Any:
     def write(text: str) -> str:
         return VARIABLE.sub(lambda found: _setting(found, settings), text) if "{{" in text else text
 
-    return filled(content, write)
+    return map_texts(content, write)
 
 
 def _setting(found: re.Match[str], settings: Mapping[str, str]) -> str:

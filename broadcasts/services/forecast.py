@@ -16,8 +16,14 @@ from django.db.models import F, QuerySet
 
 from broadcasts.content import FrozenMessage
 from broadcasts.models import AudienceForecast, Broadcast
-from broadcasts.services.audience.counting import AudienceCount, Counted, Limit, ends_of, held_of
-from broadcasts.services.audience.people import end_of_chunk, last_contact_of
+from broadcasts.services.audience import end_of_chunk, last_contact_of
+from broadcasts.services.audience_counting import (
+    Allowance,
+    AudienceCount,
+    Counted,
+    allowance_expiries,
+    held_recipients_of_others,
+)
 from broadcasts.services.costs import billing_currency, estimate
 from broadcasts.services.fields import with_settings
 from broadcasts.services.markets import markets_of
@@ -63,7 +69,7 @@ class Counting:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class AudienceCountResult:
     """The known part of an audience. `counting` is its progress while the count is unfinished."""
 
     counted: Counted
@@ -71,7 +77,7 @@ class Found:
     counting: Counting | None
 
 
-def count_audience(draft: Broadcast, message: FrozenMessage, now: datetime) -> Found:
+def count_audience(draft: Broadcast, message: FrozenMessage, now: datetime) -> AudienceCountResult:
     """Count as much of an audience as a second allows. The background counts the rest, for a later call.
 
     Raises `ForecastUnavailable` if a piece takes too long, or if counting in the background failed several times.
@@ -98,9 +104,9 @@ def count_audience(draft: Broadcast, message: FrozenMessage, now: datetime) -> F
         if time.monotonic() > deadline:
             break
     if after >= last:
-        return Found(counted, starts_at, None)
+        return AudienceCountResult(counted, starts_at, None)
     begun = _begin(draft, digest, starts_at, counted, after=after, walked=walked, now=now)
-    return Found(counted, starts_at, Counting(begun.walked, begun.total))
+    return AudienceCountResult(counted, starts_at, Counting(begun.walked, begun.total))
 
 
 def count_further() -> bool:
@@ -147,13 +153,13 @@ def old_forecasts(now: TimeOrExpression) -> "QuerySet[AudienceForecast]":
     return AudienceForecast.objects.filter(created_at__lt=now - LONGEST).order_by("created_at")
 
 
-def limit_of(draft: Broadcast, message: FrozenMessage) -> Limit | None:
+def limit_of(draft: Broadcast, message: FrozenMessage) -> Allowance | None:
     """Return the allowance for a template's recipients. Free text goes into open windows, which need none."""
     if message.template is None:
         return None
     with connection.cursor() as cursor:
         key = keys_of(cursor, [draft.channel_id]).get(draft.channel_id)
-    return Limit(key.name, key.limit, WINDOW) if key is not None and key.limit is not None else None
+    return Allowance(key.name, key.limit, WINDOW) if key is not None and key.limit is not None else None
 
 
 def _is_of_use(run: AudienceForecast, now: datetime) -> bool:
@@ -162,11 +168,11 @@ def _is_of_use(run: AudienceForecast, now: datetime) -> bool:
     return now - run.created_at < LONGEST
 
 
-def _found_of(run: AudienceForecast) -> Found:
+def _found_of(run: AudienceForecast) -> AudienceCountResult:
     if run.completed_at is None and run.tries >= MOST_TRIES:
         raise ForecastUnavailable
     counting = Counting(run.walked, run.total) if run.completed_at is None else None
-    return Found(Counted.from_json(run.found), run.starts_at, counting)
+    return AudienceCountResult(Counted.from_json(run.found), run.starts_at, counting)
 
 
 @transaction.atomic
@@ -291,12 +297,16 @@ def preview(workspace: Workspace, draft: Broadcast) -> Preview:
     )
 
 
-def _plan(draft: Broadcast, counted: Counted, limit: Limit | None, now: datetime) -> Plan:
+def _plan(draft: Broadcast, counted: Counted, limit: Allowance | None, now: datetime) -> Plan:
     due = list(counted.ready.values())
     if limit is None:
         return without_limit(_by_moment(due))
     return within_limit(
-        _by_moment(due), limit=limit.people, ends=ends_of(limit, now), ahead=held_of(draft), window=limit.window
+        _by_moment(due),
+        limit=limit.people,
+        ends=allowance_expiries(limit, now),
+        ahead=held_recipients_of_others(draft),
+        window=limit.window,
     )
 
 

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_noop
 from agency.actors import SYSTEM, Actor
 from broadcasts import events
 from broadcasts.models import Broadcast, BroadcastQuerySet, Recipient, Stage
-from broadcasts.services.counts import add_counts, take_room
+from broadcasts.services.counts import add_counts, require_quota
 from broadcasts.services.errors import BroadcastChanged, BroadcastNotFound, BroadcastRefused, MoveNotAllowed
 from broadcasts.services.listing import joined
 from broadcasts.services.message_fields import write_message
@@ -78,7 +78,7 @@ def schedule_broadcast(*, broadcast: Broadcast, now: datetime, by: Actor, versio
     draft = lock_broadcast(broadcast)
     if draft.status == Status.DRAFT:
         _check_version(draft, version)
-        take_room(workspace, now=now)
+        require_quota(workspace, now=now)
         check_it_can_be_sent(draft)
     return _move(
         draft,

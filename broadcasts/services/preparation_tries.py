@@ -8,7 +8,7 @@ from config.tries.models import BegunWork
 BEGINNING: Final = "broadcast"
 PREPARATION: Final = "broadcast preparation"
 # The key of the second connection that prepares a broadcast.
-BESIDE: Final = "{} beside"
+SECOND_CONNECTION_KEY: Final = "{} beside"
 
 
 def has_died(broadcast: int) -> bool:
@@ -19,4 +19,4 @@ def has_died(broadcast: int) -> bool:
 def forget_tries_of(broadcast: int) -> None:
     """Forget the tries of beginning and preparing a broadcast, because a user wants it again."""
     forget_tries(kind=BEGINNING, keys=[broadcast])
-    forget_tries(kind=PREPARATION, keys=[broadcast, BESIDE.format(broadcast)])
+    forget_tries(kind=PREPARATION, keys=[broadcast, SECOND_CONNECTION_KEY.format(broadcast)])

@@ -10,9 +10,9 @@ from django.db import DatabaseError, connection
 from django.db.models import QuerySet
 
 from broadcasts.models import Broadcast
-from broadcasts.services.audience.chunks import prepare_chunk, unprepared
 from broadcasts.services.moving import give_up_broadcast
-from broadcasts.services.preparation_tries import BESIDE, PREPARATION, has_died
+from broadcasts.services.preparation import prepare_chunk, unprepared
+from broadcasts.services.preparation_tries import PREPARATION, SECOND_CONNECTION_KEY, has_died
 from config.db import database_now
 from config.leases.backlog import Path, RoundRobin
 from config.tries.counting import has_begun, run_alone
@@ -101,7 +101,7 @@ class PreparationTurns:
         now = database_now()
         work = partial(prepare_chunk, broadcast, now=now, size=self._chunk)
         give_up = partial(_give_up, broadcast, now=now)
-        for key in (broadcast, BESIDE.format(broadcast)):
+        for key in (broadcast, SECOND_CONNECTION_KEY.format(broadcast)):
             found = run_alone(work, kind=PREPARATION, key=key, give_up=give_up, otherwise=None)
             if found is not None or has_died(broadcast):
                 return bool(found)

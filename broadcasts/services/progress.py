@@ -19,7 +19,7 @@ from agency.services.hosts import base_urls_of
 from broadcasts import events
 from broadcasts.content import FrozenMessage, variables_in
 from broadcasts.models import Broadcast
-from broadcasts.services.audience.people import audience_filter, last_contact_of
+from broadcasts.services.audience import audience_filter, last_contact_of
 from broadcasts.services.fields import check_variables, with_settings
 from broadcasts.services.listing import joined
 from broadcasts.services.message_fields import write_message
@@ -36,7 +36,7 @@ from broadcasts.services.notifications import notify_of_pause
 from broadcasts.services.preparation_tries import BEGINNING
 from broadcasts.services.preparation_turns import PreparationTurns, unprepared_broadcasts
 from broadcasts.services.recipient_events import record_broadcast_change
-from broadcasts.services.tracking.links import with_tracked_links
+from broadcasts.services.tracked_links import with_tracked_links
 from channelconnect.services.templates import find_template
 from config.celery.tasks import DueWork, due_among, in_batches
 from config.db import TimeOrExpression, database_now
@@ -158,11 +158,11 @@ def _pause_again(*, broadcast: int, now: datetime) -> bool:
 def begin_refused_broadcasts(*, now: datetime, batch: int = BATCH) -> int:
     """Begin again the broadcasts that could not be sent when they began, and that a user has resumed since."""
     refused = next_rows(refused_broadcasts().only("pk"), kind=BEGINNING, most=batch)
-    return sum(_run_counted(begin_again, _pause_again, one.pk, now) for one in refused)
+    return sum(_run_counted(retry_begin, _pause_again, one.pk, now) for one in refused)
 
 
 @transaction.atomic
-def begin_again(*, broadcast: int, now: datetime) -> bool:
+def retry_begin(*, broadcast: int, now: datetime) -> bool:
     """Fix what could not be fixed before, or pause the broadcast once more."""
     found = _locked(refused_broadcasts(), broadcast)
     if found is None:
@@ -236,7 +236,7 @@ WORK: Final = (
 )
 
 
-class Round:
+class PreparationLoop:
     """Prepares chunk by chunk, and looks now and then for broadcasts to begin, to skip and to complete."""
 
     def __init__(self, *, chunk: int | None = None) -> None:
@@ -285,11 +285,11 @@ class Round:
         self._look_at = self._looked_at + seconds
 
 
-def run_round(
+def run_preparation(
     *, should_stop: Callable[[], bool], idle_seconds: float = LOOK_SECONDS / 2, chunk: int | None = None
 ) -> None:
     """Work until `should_stop`. While a large broadcast is prepared, a second connection helps."""
-    current, helping, woken = Round(chunk=chunk), Future[None](), threading.Event()
+    current, helping, woken = PreparationLoop(chunk=chunk), Future[None](), threading.Event()
     helping.set_result(None)
     listener = WakeUpListener(WAKE_UP, woken.set)
     listener.thread.start()
@@ -302,12 +302,12 @@ def run_round(
                         current.look_soon()
                 elif current.is_large and helping.done():
                     helping.result()
-                    helping = pool.submit(prepare_beside, should_stop=should_stop, chunk=chunk)
+                    helping = pool.submit(prepare_on_second_connection, should_stop=should_stop, chunk=chunk)
     finally:
         listener.stop()
 
 
-def prepare_beside(*, should_stop: Callable[[], bool], chunk: int | None = None) -> None:
+def prepare_on_second_connection(*, should_stop: Callable[[], bool], chunk: int | None = None) -> None:
     """Prepare on this thread's own connection until nothing is left that others have not taken."""
     turns = PreparationTurns(chunk=chunk)
     try:

@@ -11,11 +11,11 @@ from django.utils.translation import gettext_noop
 from agency.actors import SYSTEM
 from broadcasts import events
 from broadcasts.models import Broadcast, BroadcastQuerySet
-from broadcasts.services.audience.chunks import unprepared
 from broadcasts.services.counts import add_counts
 from broadcasts.services.listing import joined
 from broadcasts.services.moving import pause_for_fault
 from broadcasts.services.notifications import notify_of_pause
+from broadcasts.services.preparation import unprepared
 from broadcasts.services.preparation_turns import PreparationTurns
 from broadcasts.services.recipient_events import record_broadcast_change
 from channelconnect.sending.sources import UNKNOWN_SECONDS
@@ -62,7 +62,7 @@ class NotPrepared(Exception):
     """A broadcast could not be prepared in time; the log says why."""
 
 
-def doubt_broadcasts(*, now: datetime) -> tuple[int, int]:
+def pause_after_restore(*, now: datetime) -> tuple[int, int]:
     """Pause broadcasts that are being sent, and mark recipients. Returns how many of each; a repeated call goes on.
 
     Broadcasts are prepared to their end first: a recipient without a row cannot be marked. Raises `NotPrepared`.
@@ -70,12 +70,12 @@ def doubt_broadcasts(*, now: datetime) -> tuple[int, int]:
     _prepare_the_rest()
     broadcasts = recipients = 0
     while found := list(_of(Status.SENDING)[:BROADCASTS].values_list("pk", flat=True)):
-        recipients += sum(_doubt_recipients(pk, now) for pk in found)
+        recipients += sum(_mark_unknown(pk, now) for pk in found)
         broadcasts += len(pause_for_fault(found, UNDER_WAY, now))
     return broadcasts, recipients
 
 
-def warn_of_paused(*, now: datetime) -> int:
+def add_restore_warning(*, now: datetime) -> int:
     """Warn on each paused broadcast that it may have been resumed since the backup. Returns how many."""
     number = 0
     rows = _of(Status.PAUSED).exclude(paused_reason__in=(UNDER_WAY, PAUSED_BEFORE))
@@ -83,12 +83,12 @@ def warn_of_paused(*, now: datetime) -> int:
         with transaction.atomic():
             locked = _lock(found, Status.PAUSED)
             locked.update(paused_reason=PAUSED_BEFORE, updated_at=now)
-            _tell(locked, events.PAUSED, PAUSED_BEFORE, now)
+            _record_events(locked, events.PAUSED, PAUSED_BEFORE, now)
         number += len(found)
     return number
 
 
-def hold_scheduled(*, now: datetime) -> int:
+def require_approval_after_restore(*, now: datetime) -> int:
     """Make due broadcasts wait for an approval, because they may have begun before the restore. Returns how many."""
     number = 0
     rows = _of(Status.SCHEDULED).filter(due_at__lte=now).exclude(requires_approval=True, approved_at=None)
@@ -97,7 +97,7 @@ def hold_scheduled(*, now: datetime) -> int:
             changes = {"requires_approval": True, "approved_at": None, "approved_by": "", "updated_at": now}
             locked = _lock(found, Status.SCHEDULED)
             locked.update(**changes)
-            _tell(locked, events.UPDATED, NOT_BEGUN, now)
+            _record_events(locked, events.UPDATED, NOT_BEGUN, now)
         number += len(found)
     return number
 
@@ -112,7 +112,7 @@ def _lock(ids: Collection[int], status: str) -> BroadcastQuerySet:
     return Broadcast.objects.filter(pk__in=list(locked))
 
 
-def _tell(rows: BroadcastQuerySet, event: str, reason: str, now: datetime) -> None:
+def _record_events(rows: BroadcastQuerySet, event: str, reason: str, now: datetime) -> None:
     for one in joined(rows).order_by("pk"):
         record_broadcast_change(one, event, by=SYSTEM, now=now, details={"reason": reason})
         notify_of_pause(one, now=now, reason=reason)
@@ -131,7 +131,7 @@ def _prepare_the_rest() -> None:
         time.sleep(PAUSE_SECONDS)
 
 
-def _doubt_recipients(broadcast: int, now: datetime) -> int:
+def _mark_unknown(broadcast: int, now: datetime) -> int:
     """Mark recipients that may have been sent to as unknown, batch by batch. Returns how many."""
     number, after = 0, 0
     while True:

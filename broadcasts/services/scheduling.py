@@ -58,7 +58,7 @@ def schedule_broadcast_at(*, broadcast: Broadcast, now: datetime, by: Actor, **t
 
 def _set_timing(broadcast: Broadcast, timing: Timing) -> dict[str, Any]:
     """Write the checked time into a broadcast. Returns the changes for its event."""
-    before = _reading(broadcast)
+    before = _event_values(broadcast)
     mode = one_of("timezone_mode", timing.get("timezone_mode", broadcast.timezone_mode), Broadcast.TimezoneMode)
     # An anchor is computed, not written by the author.
     is_anchor = broadcast.timezone_mode != Broadcast.TimezoneMode.FIXED
@@ -66,7 +66,7 @@ def _set_timing(broadcast: Broadcast, timing: Timing) -> dict[str, Any]:
     wall = timing.get("scheduled_local_at", broadcast.scheduled_local_at)
     broadcast.timezone_mode = mode
     broadcast.scheduled_at, broadcast.scheduled_local_at = checked_timing(mode, at, wall)
-    return differences(before, _reading(broadcast))
+    return differences(before, _event_values(broadcast))
 
 
 def _save(broadcast: Broadcast, told: dict[str, Any], *, now: datetime, by: Actor) -> None:
@@ -76,7 +76,7 @@ def _save(broadcast: Broadcast, told: dict[str, Any], *, now: datetime, by: Acto
     record_broadcast_change(broadcast, events.UPDATED, by=by, now=now, changes=told)
 
 
-def _reading(broadcast: Broadcast) -> dict[str, Any]:
+def _event_values(broadcast: Broadcast) -> dict[str, Any]:
     """Return the values that the event's `changes` may name."""
     return {
         "timezone_mode": broadcast.timezone_mode,

@@ -11,10 +11,10 @@ from django.db import connection
 from agency.actors import SYSTEM
 from broadcasts import events
 from broadcasts.models import Broadcast, Recipient
-from broadcasts.models.recipients import recipient_of
+from broadcasts.models.recipients import parse_callback_data
 from broadcasts.services import status_statements
 from broadcasts.services.costs import Billed, add_billed, category_of
-from broadcasts.services.counts import add_counts, return_allowance
+from broadcasts.services.counts import add_counts, release_allowance
 from broadcasts.services.markets import market_of
 from broadcasts.services.moving import pause_for_fault
 from broadcasts.services.recipient_events import record_recipient_events
@@ -34,12 +34,12 @@ Status = Recipient.Status
 RANKS: Final = {"sent": 1, "failed": 2, "delivered": 3, "read": 4}
 LONGEST_ID, LONGEST_CODE, LONGEST_ERROR, LONGEST_CATEGORY = 200, 60, 1_000, 40
 # A row that another transaction changes is tried again. The last try locks the rows, so that no other can.
-TIMES: Final = 20
+MOST_ATTEMPTS: Final = 20
 Key = tuple[int, int]
 Fact = TypeVar("Fact", StatusChanged, EchoReceived)
 
 
-class Told:
+class StatusUpdate:
     """A batch's update of one recipient's status."""
 
     __slots__ = (
@@ -98,32 +98,34 @@ class Told:
 
 def record_statuses(facts: Sequence[StatusChanged], *, now: datetime) -> None:
     """Advance recipients by WhatsApp's statuses."""
-    told, channels = _told_of(facts, Told.take_fact)
-    apply_told(told, channels, now=now)
+    updates, channels = _updates_by_recipient(facts, StatusUpdate.take_fact)
+    apply_status_updates(updates, channels, now=now)
 
 
 def record_echoes(facts: Sequence[EchoReceived], *, now: datetime) -> None:
     """Mark recipients as sent by echoes from Messenger and Instagram, which carry the network's message id."""
-    told, channels = _told_of(facts, Told.take_echo)
-    apply_told(told, channels, now=now)
+    updates, channels = _updates_by_recipient(facts, StatusUpdate.take_echo)
+    apply_status_updates(updates, channels, now=now)
 
 
-def _told_of(facts: Sequence[Fact], take: Callable[[Told, Fact], None]) -> tuple[dict[Key, Told], dict[int, int]]:
+def _updates_by_recipient(
+    facts: Sequence[Fact], take: Callable[[StatusUpdate, Fact], None]
+) -> tuple[dict[Key, StatusUpdate], dict[int, int]]:
     """Group facts by recipient, and return their broadcasts' channels.
 
     A fact from another channel is left out: others may write ids that look like ours.
     """
-    keys = [recipient_of(fact.opaque) for fact in facts]
+    keys = [parse_callback_data(fact.opaque) for fact in facts]
     channels = _channels({key[0] for key in keys if key})
-    told: dict[Key, Told] = {}
+    updates: dict[Key, StatusUpdate] = {}
     for key, fact in zip(keys, facts, strict=True):
         if key is None or channels.get(key[0]) != fact.channel.id:
             continue
-        one = told.get(key)
+        one = updates.get(key)
         if one is None:
-            one = told[key] = Told()
+            one = updates[key] = StatusUpdate()
         take(one, fact)
-    return told, channels
+    return updates, channels
 
 
 def _channels(broadcasts: Collection[int]) -> dict[int, int]:
@@ -134,20 +136,20 @@ def _channels(broadcasts: Collection[int]) -> dict[int, int]:
         return dict(cursor.fetchall())
 
 
-def apply_told(told: Mapping[Key, Told], channels: Mapping[int, int], *, now: datetime) -> None:
+def apply_status_updates(updates: Mapping[Key, StatusUpdate], channels: Mapping[int, int], *, now: datetime) -> None:
     """Write updates of recipients in the order of their keys; then the counts, bills and events of the changes.
 
     Raises `FactsInTheWay` if other transactions changed some rows first each time. No fact is lost, because the
     callback is read again.
     """
-    if not told:
+    if not updates:
         return
-    keys = sorted(told)
-    values = _columns(keys, [told[key] for key in keys])
+    keys = sorted(updates)
+    values = _columns(keys, [updates[key] for key in keys])
     effects = Effects(channels)
-    _lock_stopped(told)
+    _lock_stopped(updates)
     with connection.cursor() as cursor:
-        for is_last in (*[False] * (TIMES - 1), True):
+        for is_last in (*[False] * (MOST_ATTEMPTS - 1), True):
             if is_last:
                 cursor.execute(status_statements.LOCK, values)
             cursor.execute(status_statements.APPLY, values)
@@ -158,12 +160,12 @@ def apply_told(told: Mapping[Key, Told], channels: Mapping[int, int], *, now: da
             count("recipient_statuses_missed_total", missed)
             logger.warning("statuses of recipients were not applied yet", extra={"recipients": missed})
             raise FactsInTheWay
-        effects.draw(cursor, {key: told[key] for key in effects.failed}, now=now)
+        effects.apply(cursor, {key: updates[key] for key in effects.failed}, now=now)
 
 
-def _lock_stopped(told: Mapping[Key, Told]) -> None:
+def _lock_stopped(updates: Mapping[Key, StatusUpdate]) -> None:
     """Lock the broadcasts that these updates may pause, before their recipients, as the sender does."""
-    stopped = {broadcast for (broadcast, _), one in told.items() if _stops(ERRORS.get(one.code or ""))}
+    stopped = {broadcast for (broadcast, _), one in updates.items() if _stops(ERRORS.get(one.code or ""))}
     if stopped:
         list(Broadcast.objects.filter(pk__in=stopped).order_by("pk").select_for_update(no_key=True).values_list("pk"))
 
@@ -173,22 +175,22 @@ def _stops(error: SendError | None) -> bool:
     return error is not None and error.result in (CallResult.STOPPED, CallResult.RECONNECT)
 
 
-def _columns(keys: Sequence[Key], told: Sequence[Told]) -> dict[str, Any]:
-    categories = {name: category_of(storable(name)[:LONGEST_CATEGORY]) for name in {one.category for one in told}}
+def _columns(keys: Sequence[Key], updates: Sequence[StatusUpdate]) -> dict[str, Any]:
+    categories = {name: category_of(storable(name)[:LONGEST_CATEGORY]) for name in {one.category for one in updates}}
     return {
         "broadcasts": integers([key[0] for key in keys]),
         "contacts": integers([key[1] for key in keys]),
-        "ranks": integers([one.rank for one in told]),
-        "sent": _few_moments([one.sent_at for one in told]),
-        "delivered": _few_moments([one.delivered_at for one in told]),
-        "read": _few_moments([one.read_at for one in told]),
-        "failed": _few_moments([one.failed_at for one in told]),
-        "codes": texts([storable(one.code)[:LONGEST_CODE] if one.code else None for one in told]),
-        "messages": texts([storable(one.message)[:LONGEST_ERROR] if one.message else None for one in told]),
-        "ids": texts([storable(one.message_id)[:LONGEST_ID] or None for one in told]),
-        "billed": _few_moments([one.billed_at for one in told]),
-        "billable": booleans([one.is_billable for one in told]),
-        "categories": texts([categories[one.category] for one in told]),
+        "ranks": integers([one.rank for one in updates]),
+        "sent": _few_moments([one.sent_at for one in updates]),
+        "delivered": _few_moments([one.delivered_at for one in updates]),
+        "read": _few_moments([one.read_at for one in updates]),
+        "failed": _few_moments([one.failed_at for one in updates]),
+        "codes": texts([storable(one.code)[:LONGEST_CODE] if one.code else None for one in updates]),
+        "messages": texts([storable(one.message)[:LONGEST_ERROR] if one.message else None for one in updates]),
+        "ids": texts([storable(one.message_id)[:LONGEST_ID] or None for one in updates]),
+        "billed": _few_moments([one.billed_at for one in updates]),
+        "billable": booleans([one.is_billable for one in updates]),
+        "categories": texts([categories[one.category] for one in updates]),
     }
 
 
@@ -235,23 +237,23 @@ class Effects:
         if was_held:
             counts["held"] -= number
 
-    def draw(self, cursor: Any, failed: Mapping[Key, Told], *, now: datetime) -> None:
-        return_allowance(cursor, self._returned)
+    def apply(self, cursor: Any, failed: Mapping[Key, StatusUpdate], *, now: datetime) -> None:
+        release_allowance(cursor, self._returned)
         if failed:
             record_recipient_events(events.RECIPIENT_FAILED, sorted(failed), now=now)
-            _draw_from_errors(failed, self._channels, now=now)
+            _apply_errors(failed, self._channels, now=now)
         add_billed(self._billed)
         add_counts(self._changes)
 
 
-def _draw_from_errors(failed: Mapping[Key, Told], channels: Mapping[int, int], *, now: datetime) -> None:
+def _apply_errors(failed: Mapping[Key, StatusUpdate], channels: Mapping[int, int], *, now: datetime) -> None:
     """Apply errors' effects: pause broadcasts that would fail for all, mark lost channels, record opt-outs."""
     stopped: dict[str, set[int]] = defaultdict(set)
     lost: dict[int, str] = {}
     unwilling: list[MarketingChoice] = []
     outdated = _of_earlier_access(failed, channels)
-    for (broadcast, contact), told in failed.items():
-        error = ERRORS.get(told.code or "")
+    for (broadcast, contact), update in failed.items():
+        error = ERRORS.get(update.code or "")
         if error is None or (broadcast, contact) in outdated:
             continue
         if _stops(error):
@@ -259,16 +261,16 @@ def _draw_from_errors(failed: Mapping[Key, Told], channels: Mapping[int, int], *
         if _loses_access(error):
             lost[channels[broadcast]] = error.code
         if error.opts_out:
-            unwilling.append(MarketingChoice(contact, min(told.failed_at or now, now)))
+            unwilling.append(MarketingChoice(contact, min(update.failed_at or now, now)))
     for reason, broadcasts in stopped.items():
         pause_for_fault(broadcasts, reason, now)
     _mark_lost(lost, now=now)
     apply_marketing_choices(choices=unwilling, now=now)
 
 
-def _of_earlier_access(failed: Mapping[Key, Told], channels: Mapping[int, int]) -> set[Key]:
+def _of_earlier_access(failed: Mapping[Key, StatusUpdate], channels: Mapping[int, int]) -> set[Key]:
     """Return the recipients refused with an access that was replaced since; they say nothing about the new access."""
-    asked = [key for key, told in failed.items() if _loses_access(ERRORS.get(told.code or ""))]
+    asked = [key for key, update in failed.items() if _loses_access(ERRORS.get(update.code or ""))]
     if not asked:
         return set()
     values = {
@@ -325,7 +327,7 @@ def read_up_to(facts: Sequence[ReadUpTo], *, now: datetime) -> None:
         }
         cursor.execute(status_statements.PASSED, values)
         rows = cursor.fetchall()
-    told: dict[Key, Told] = {}
+    updates: dict[Key, StatusUpdate] = {}
     for broadcast, contact, status, at in rows:
-        told.setdefault((broadcast, contact), Told()).take(status, at)
-    apply_told(told, {}, now=now)
+        updates.setdefault((broadcast, contact), StatusUpdate()).take(status, at)
+    apply_status_updates(updates, {}, now=now)

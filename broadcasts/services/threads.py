@@ -28,7 +28,7 @@ KIND: Final = "broadcast"
 MOST_BROADCASTS: Final = 500
 COLUMNS: Final = ("status", "sent_at", "delivered_at", "read_at", "error_code", "error_message", "provider_message_id")
 # A message older than the retention of messages is not added.
-GONE_OUT: Final = """
+SENT_MESSAGES: Final = """
 SELECT broadcast.id, recipient.status, recipient.sent_at, recipient.delivered_at, recipient.read_at,
     recipient.error_code, recipient.error_message, recipient.provider_message_id, recipient.at
 FROM (
@@ -45,7 +45,7 @@ ORDER BY recipient.at, broadcast.id
 """
 
 
-class GoneOut(NamedTuple):
+class SentMessage(NamedTuple):
     """A broadcast's message to one contact and its status. The columns are a message's."""
 
     broadcast: int
@@ -63,9 +63,9 @@ class GoneOut(NamedTuple):
         return {name: getattr(self, name) for name in COLUMNS}
 
 
-def bring_broadcasts(conversation: Conversation) -> None:
+def copy_broadcasts_into_thread(conversation: Conversation) -> None:
     """Copy the broadcasts' messages for a conversation's contact into the conversation, and update their statuses."""
-    gone_out = _gone_out(conversation)
+    gone_out = _sent_messages(conversation)
     if not gone_out:
         return
     known, told = _known(conversation, gone_out)
@@ -77,7 +77,7 @@ def bring_broadcasts(conversation: Conversation) -> None:
         _follow(changed)
 
 
-def _gone_out(conversation: Conversation) -> dict[UUID, GoneOut]:
+def _sent_messages(conversation: Conversation) -> dict[UUID, SentMessage]:
     """Return messages by their recipients' public ids. They keep these ids, so that none is written twice."""
     values = {
         "channel": conversation.channel_id,
@@ -86,12 +86,12 @@ def _gone_out(conversation: Conversation) -> dict[UUID, GoneOut]:
         "kept": KEPT.total_seconds(),
     }
     with connection.cursor() as cursor:
-        cursor.execute(GONE_OUT, values)
-        rows = [GoneOut._make(row) for row in cursor.fetchall()]
+        cursor.execute(SENT_MESSAGES, values)
+        rows = [SentMessage._make(row) for row in cursor.fetchall()]
     return {Recipient(broadcast_id=one.broadcast, contact_id=conversation.contact_id).uuid: one for one in rows}
 
 
-def _known(conversation: Conversation, gone_out: Mapping[UUID, GoneOut]) -> tuple[dict[UUID, Message], set[str]]:
+def _known(conversation: Conversation, gone_out: Mapping[UUID, SentMessage]) -> tuple[dict[UUID, Message], set[str]]:
     """Return the messages already there, and their network ids; the network may have reported a message itself."""
     ids = [one.provider_message_id for one in gone_out.values() if one.provider_message_id]
     of_network = Q(channel_id=conversation.channel_id, provider_message_id__in=ids)
@@ -99,12 +99,12 @@ def _known(conversation: Conversation, gone_out: Mapping[UUID, GoneOut]) -> tupl
     return {one.uuid: one for one in found}, {one.provider_message_id for one in found if one.provider_message_id}
 
 
-def _differs(message: Message, one: GoneOut) -> bool:
+def _differs(message: Message, one: SentMessage) -> bool:
     return any(getattr(message, name) != value for name, value in one.columns.items())
 
 
 @transaction.atomic
-def _write(conversation: Conversation, new: Mapping[UUID, GoneOut]) -> None:
+def _write(conversation: Conversation, new: Mapping[UUID, SentMessage]) -> None:
     """Write messages, unless the contact is removed meanwhile, because the conversation's data is erased then."""
     try:
         held = lock_conversation(conversation)
@@ -124,7 +124,7 @@ def _write(conversation: Conversation, new: Mapping[UUID, GoneOut]) -> None:
 
 
 def _message(
-    uuid: UUID, one: GoneOut, conversation: Conversation, broadcast: Broadcast, content: tuple[str, Any]
+    uuid: UUID, one: SentMessage, conversation: Conversation, broadcast: Broadcast, content: tuple[str, Any]
 ) -> Message:
     text, template = content
     return Message(
@@ -163,7 +163,7 @@ class _Texts:
 
 
 @transaction.atomic
-def _follow(changed: Mapping[UUID, GoneOut]) -> None:
+def _follow(changed: Mapping[UUID, SentMessage]) -> None:
     """Update the statuses of messages. A message that another transaction is changing waits for the next look."""
     rows = Message.objects.filter(uuid__in=changed, sent_by_kind=KIND).order_by("pk")
     held = list(rows.select_for_update(skip_locked=True, no_key=True))
@@ -173,4 +173,4 @@ def _follow(changed: Mapping[UUID, GoneOut]) -> None:
     Message.objects.bulk_update(held, COLUMNS)
 
 
-THREAD_SOURCE: Final = ThreadSource(name="broadcasts", sync=bring_broadcasts)
+THREAD_SOURCE: Final = ThreadSource(name="broadcasts", sync=copy_broadcasts_into_thread)

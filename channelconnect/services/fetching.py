@@ -18,7 +18,7 @@ from config.tries.counting import Try, begin_tries, next_rows, run_begun
 from workspaces.conversations.models import MediaFetch, Message
 from workspaces.conversations.services.conversations import announce_changes
 from workspaces.media.models import Media
-from workspaces.media.services import FileRefused, StorageAway, add_media, store_file
+from workspaces.media.services import FileRefused, StorageUnavailable, add_media, store_file
 
 logger = logging.getLogger(__name__)
 
@@ -100,7 +100,7 @@ def _fetch(fetch: MediaFetch) -> None:
             _fail(fetch, message, fault)
         except FileRefused:
             _fail(fetch, message, FileFault("refused", is_final=True))
-        except StorageAway:
+        except StorageUnavailable:
             _fail(fetch, message, FileFault("storage_away"))
 
 

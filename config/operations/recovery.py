@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 from django.db import connection
 
 from broadcasts.services.moving import SWEEP
-from broadcasts.services.recovery import doubt_broadcasts, hold_scheduled, warn_of_paused
+from broadcasts.services.recovery import add_restore_warning, pause_after_restore, require_approval_after_restore
 from channelconnect.sending.claiming.allowance import fill_allowances
 from config.celery import wake_up
 from config.db import database_now
@@ -49,9 +49,9 @@ def hold_back_possibly_sent() -> HeldBack:
     """
     now = database_now()
     allowances = fill_allowances(hours=FULL_HOURS)
-    scheduled = hold_scheduled(now=now)
-    broadcasts, recipients = doubt_broadcasts(now=now)
-    paused = warn_of_paused(now=now)
+    scheduled = require_approval_after_restore(now=now)
+    broadcasts, recipients = pause_after_restore(now=now)
+    paused = add_restore_warning(now=now)
     with connection.cursor() as cursor:
         restore = last_confirmed(cursor)
     messages = fail_queued_messages(restore=f"{restore or now:%Y-%m-%dT%H:%M:%S.%f}", now=now)

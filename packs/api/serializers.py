@@ -12,7 +12,7 @@ from config.api.text_fields import CharField
 from packs.library import Industry
 from packs.models import MOST_ENTRIES, Pack, PackEntry
 from packs.services.packs import MOST_PACKS
-from workspaces.automations.flows.requirements import REQUIREMENTS
+from workspaces.automations.flows.types import REQUIREMENTS
 from workspaces.subaccounts.models.workspaces import BusinessType
 
 LONGEST_TEMPLATE_ID = 200

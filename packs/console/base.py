@@ -18,7 +18,7 @@ from packs.library import Industry
 from packs.models import Pack, PackEntry
 from packs.services import find_pack, has_replace_setting
 from packs.services.queries import EntryView
-from workspaces.automations.flows.requirements import REQUIREMENTS
+from workspaces.automations.flows.types import REQUIREMENTS
 from workspaces.subaccounts.models import CHANNEL_NAMES
 from workspaces.subaccounts.models.workspaces import BusinessType
 

@@ -29,8 +29,8 @@ from packs.services import (
     remove_entry,
 )
 from packs.services.errors import NotInOrder
-from workspaces.automations.flows.presentation.summary import summarize
-from workspaces.automations.flows.requirements import REQUIREMENTS
+from workspaces.automations.flows.presentation import summarize
+from workspaces.automations.flows.types import REQUIREMENTS
 from workspaces.subaccounts.models import CHANNEL_NAMES
 
 

@@ -13,10 +13,10 @@ from agency.limits import CHANNEL_TYPES
 from config.db import name_key
 from packs.library.loading import PLATFORM_PACKS, Industry, Library, build, read_files
 from workspaces.automations.flows.checks import problems_of
-from workspaces.automations.flows.copying.copies import cleaned, refusals_of
-from workspaces.automations.flows.copying.privacy import private_content
+from workspaces.automations.flows.copies import reasons_not_copyable, sanitized_copy
 from workspaces.automations.flows.flow import Flow
-from workspaces.automations.flows.requirements import REQUIREMENTS
+from workspaces.automations.flows.privacy import private_content
+from workspaces.automations.flows.types import REQUIREMENTS
 from workspaces.subaccounts.models.workspaces import BusinessType
 
 ITEM_ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
@@ -93,10 +93,10 @@ def _leaks(item: dict[str, Any], platform: str) -> Iterator[str]:
     flow = item.get("flow")
     if problems_of(flow, platform=platform) or not isinstance(flow, dict):
         return
-    refusals = refusals_of(flow, platform=platform)
+    refusals = reasons_not_copyable(flow, platform=platform)
     yield from refusals
     if not refusals:
-        kept, slots = cleaned(flow)
+        kept, slots = sanitized_copy(flow)
         yield from (f"holds something private: {slot.sentence}." for slot in slots)
         yield from _foreign_accounts(flow, kept)
 

@@ -12,8 +12,7 @@ from agency.models import Agency
 from packs.models import Pack, PackEntry
 from packs.services.entries import add_entry
 from packs.services.errors import CopyRefused
-from workspaces.automations.flows.copying.copies import Slot, can_be_cleaned, cleaned, refusals_of
-from workspaces.automations.flows.copying.privacy import private_content
+from workspaces.automations.flows.copies import Slot, can_be_sanitized, reasons_not_copyable, sanitized_copy
 from workspaces.automations.flows.flow import (
     Flow,
     has_ai,
@@ -23,6 +22,7 @@ from workspaces.automations.flows.flow import (
     steps_of,
     trigger_label,
 )
+from workspaces.automations.flows.privacy import private_content
 from workspaces.automations.models import Automation
 from workspaces.automations.services import AutomationNotFound
 from workspaces.subaccounts.models import Workspace
@@ -95,7 +95,7 @@ def preview_copy(*, automation: Automation) -> Preview:
     """Preview a copy, even if it would be refused, and save nothing. An unpublished automation shows its draft."""
     flow, refusals = published_flow(automation)
     shown = automation.draft if flow is None else flow
-    kept, slots = cleaned(shown) if can_be_cleaned(shown) else (None, [])
+    kept, slots = sanitized_copy(shown) if can_be_sanitized(shown) else (None, [])
     return Preview(
         name=automation.name if kept is None else copy_name(automation, kept),
         platform=automation.platform,
@@ -110,7 +110,7 @@ def published_flow(automation: Automation) -> tuple[Flow | None, list[str]]:
     if automation.published is None:
         return None, [NOT_PUBLISHED]
     flow: Flow = automation.published.flow
-    return flow, refusals_of(flow, platform=automation.platform)
+    return flow, reasons_not_copyable(flow, platform=automation.platform)
 
 
 def copy_automation(*, pack: Pack, automation: Automation, by: Actor) -> PackEntry:
@@ -118,7 +118,7 @@ def copy_automation(*, pack: Pack, automation: Automation, by: Actor) -> PackEnt
     flow, refusals = published_flow(automation)
     if flow is None or refusals:
         raise CopyRefused(refusals)
-    kept, slots = cleaned(flow)
+    kept, slots = sanitized_copy(flow)
     entry = PackEntry(
         source=PackEntry.Source.CUSTOM,
         name=copy_name(automation, kept),

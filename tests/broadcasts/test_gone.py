@@ -9,8 +9,8 @@ from django.utils.timezone import now
 
 from broadcasts.content import FrozenMessage
 from broadcasts.models import Broadcast, Recipient, Stage
-from broadcasts.services.audience.chunks import prepare_chunk
 from broadcasts.services.counts import counts_of
+from broadcasts.services.preparation import prepare_chunk
 from tests import furnished
 from tests.broadcasts.making import a_template, bring_to, create, prepare, row_of, some_contacts
 from tests.factories import SegmentFactory, a_file

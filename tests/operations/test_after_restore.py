@@ -16,7 +16,7 @@ from django.utils.timezone import now
 from agency.models import NotificationEvent
 from broadcasts.models import Broadcast, Recipient, Stage
 from broadcasts.services.counts import add_counts
-from broadcasts.services.progress import Round
+from broadcasts.services.progress import PreparationLoop
 from broadcasts.services.recovery import NOT_BEGUN, PAUSED_BEFORE, UNDER_WAY
 from channelconnect.models import Allowance, ChannelCredential, SenderRun
 from channelconnect.sending.claiming.allowance import room_of
@@ -278,10 +278,10 @@ def test_what_was_to_begin_waits_for_an_approval(a: Tenant) -> None:
     Broadcast.objects.filter(pk=later.pk).update(due_at=now() + timedelta(days=1))
     bring_back_a_dump()
 
-    Round().look()
+    PreparationLoop().look()
     assert Broadcast.objects.get(pk=broadcast.pk).status == "Scheduled"
     after_restore()
-    Round().look()
+    PreparationLoop().look()
 
     broadcast.refresh_from_db()
     later.refresh_from_db()
@@ -289,7 +289,7 @@ def test_what_was_to_begin_waits_for_an_approval(a: Tenant) -> None:
     assert not later.requires_approval
     assert set(NotificationEvent.objects.values_list("data__reason", flat=True)) == {NOT_BEGUN}
     assert a.workspace_api.post(f"/broadcasts/{broadcast.uuid}/approve").status_code == 200
-    Round().look()
+    PreparationLoop().look()
     broadcast.refresh_from_db()
     assert broadcast.status == "sending"
 

@@ -21,7 +21,7 @@ from agency.actors import SYSTEM
 from agency.models import ActivityEntry, Event, Mail, MailSettings, RecoveryCode, TwoFactor, User
 from agency.services.mail.content import sign_up_signer
 from agency.tenants import Tenant as Owner
-from broadcasts.services.tracking.links import token_of
+from broadcasts.services.tracked_links import token_of
 from channelconnect.models import ChannelCredential
 from config.logs import JSONFormatter, PlainFormatter
 from config.operations.exporter import gather

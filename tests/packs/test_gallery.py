@@ -28,9 +28,9 @@ from workspaces.automations.services import (
     SlotNotFound,
     SlotRefused,
     change_readiness,
+    enable_automation,
     fill_slots,
     remove_automation,
-    switch_on,
 )
 from workspaces.subaccounts.models import Workspace
 
@@ -164,7 +164,7 @@ def test_the_installed_automation_gets_the_names_and_requirements_of_the_entry(
     a.api.patch(f"/packs/{pack}/entries/{entry}", {"name": "Visit us", "requires": []})
     (made,) = install(customer, pack).added
     assert (made.name, made.requires) == ("Visit us", [])
-    assert switch_on(automation=made, now=now(), by=SYSTEM).enabled is True
+    assert enable_automation(automation=made, now=now(), by=SYSTEM).enabled is True
 
 
 def test_a_retired_automation_is_skipped(packs: PackClient, customer: Workspace, retire: Callable[..., None]) -> None:
@@ -258,7 +258,7 @@ def test_from_a_customers_automation_to_another_customer_who_runs_it(
     (made,) = install(customer, pack).added
     assert made.published is None
     with pytest.raises(NotReady) as refused:
-        switch_on(automation=made, now=now(), by=SYSTEM)
+        enable_automation(automation=made, now=now(), by=SYSTEM)
     assert refused.value.reasons == [
         "Fill in Step 1: Send a text (Text).",
         "Fill in Step 3: Book an appointment (Calendar).",
@@ -280,7 +280,7 @@ def test_from_a_customers_automation_to_another_customer_who_runs_it(
     assert filled.published is not None
     ProductFactory.create(workspace=customer)
     change_readiness(workspace=customer, availability=True, payment=True, by=SYSTEM)
-    running = switch_on(automation=made, now=now(), by=SYSTEM)
+    running = enable_automation(automation=made, now=now(), by=SYSTEM)
     assert running.enabled is True
     assert running.published is not None
     assert running.published.flow["steps"][2]["config"]["calendar"] == "mine"

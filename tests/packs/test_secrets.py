@@ -20,7 +20,7 @@ from tests.tenants import Api, Tenant
 from tests.workspaces.automations.flows.secrets import PLATFORM, SECRETS, a_value, field_at, flows
 from tests.workspaces.conversations.sending import a_template
 from workspaces.automations.flows.checks import problems_of
-from workspaces.automations.services import change_readiness, fill_slots, switch_on
+from workspaces.automations.services import change_readiness, enable_automation, fill_slots
 
 EVERYTHING = {"service", "availability", "booking_page", "payment", "contact", "template"}
 
@@ -74,4 +74,4 @@ def copy_and_install(a: Tenant, packs: PackClient, copier: Api, flow: Flow, secr
     ProductFactory.create(workspace=customer)
     ContactFactory.create(workspace=customer)
     change_readiness(workspace=customer, by=SYSTEM, **dict.fromkeys(EVERYTHING, True))
-    assert switch_on(automation=installed, now=now(), by=SYSTEM).enabled is True
+    assert enable_automation(automation=installed, now=now(), by=SYSTEM).enabled is True

@@ -27,7 +27,7 @@ CONSTANTS = {
     "app:segment-new": "workspaces.contacts.services.segments.MOST_SEGMENTS",
     "app:staff-new": "workspaces.classes.services.staff.MOST_STAFF",
     "app:service-new": "workspaces.catalogue.services.services.MOST_SERVICES",
-    "app:service-category-new": "workspaces.catalogue.services.categories.MOST_CATEGORIES",
+    "app:service-category-new": "workspaces.catalogue.services.services.MOST_CATEGORIES",
 }
 
 

@@ -151,7 +151,7 @@ class Readiness(models.Model):
     """The requirements of automations that a workspace meets. Without a row it meets none yet.
 
     A feature that knows the answer itself (contacts, templates …) either updates this row or registers a
-    `RequirementCheck` in `workspaces.automations.services.readiness`.
+    `RequirementCheck` in `workspaces.automations.services.switching`.
     """
 
     workspace = models.OneToOneField(Workspace, primary_key=True, on_delete=models.CASCADE, related_name="readiness")

@@ -1,14 +1,41 @@
-"""This app's registrations: events for a workspace's webhooks, menu entries, labels of the activity log."""
+"""This app's registrations: events for a workspace's webhooks, menu entries, labels and fields of the activity log."""
+
+from typing import Final
 
 from django.utils.translation import gettext_lazy as _
 
 from agency.event_types import event_types
 from agency.pages.registry import ActivityAction, MenuEntry, Section, activity_actions, dashboard_menu
-from agency.services.activity import RecordedAction, recorded_actions
+from agency.services.activity import RecordedAction, RecordedField, ValueFormat, recorded_actions
 from workspaces.catalogue import events
-from workspaces.catalogue.api.serializers import ProductSerializer, ServiceSerializer
-from workspaces.catalogue.services.recorded_fields import FIELDS as RECORDED_FIELDS
+from workspaces.catalogue.models import Service
+from workspaces.catalogue.serializers import ProductSerializer, ServiceSerializer
 from workspaces.subaccounts.events import workspace_event_type
+
+NAME = RecordedField("name", _("Name"))
+CATEGORY = RecordedField("category_id", _("Category"), hidden=True)
+PRICE = RecordedField("price", _("Price"), ValueFormat.NUMBER)
+
+FIELDS: Final[dict[str, tuple[RecordedField, ...]]] = {
+    "product.changed": (
+        NAME,
+        RecordedField("description", _("Description")),
+        PRICE,
+        RecordedField("track_stock", _("Track the stock"), ValueFormat.SWITCH),
+        RecordedField("stock_quantity", _("Stock"), ValueFormat.NUMBER),
+        RecordedField("active", _("Active"), ValueFormat.SWITCH),
+        CATEGORY,
+    ),
+    "service.changed": (
+        NAME,
+        RecordedField("kind", _("Kind"), choices=Service.Kind.choices),
+        CATEGORY,
+        RecordedField("duration_minutes", _("Duration in minutes"), ValueFormat.NUMBER),
+        PRICE,
+    ),
+    "service_category.changed": (NAME,),
+}
+
 
 ACTIONS = {
     "product.created": _("Product created"),
@@ -40,5 +67,5 @@ dashboard_menu.add(
     MenuEntry(url_name="app:products", label=_("Products"), icon="bag", section=Section.CATALOGUE, order=40),
     MenuEntry(url_name="app:services", label=_("Services"), icon="tag", section=Section.CATALOGUE, order=42),
 )
-recorded_actions.add(*RecordedAction.from_fields(RECORDED_FIELDS))
+recorded_actions.add(*RecordedAction.from_fields(FIELDS))
 activity_actions.add(*ActivityAction.from_labels(ACTIONS))

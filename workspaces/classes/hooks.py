@@ -1,19 +1,30 @@
-"""This app's registrations: events for a workspace's webhooks, handlers, menu entries, labels of the activity log."""
+"""This app's registrations: events, handlers, menu entries, labels and fields of the activity log."""
+
+from typing import Final
 
 from django.utils.translation import gettext_lazy as _
 
 from agency.event_types import event_types
 from agency.pages.registry import ActivityAction, MenuEntry, Section, activity_actions, dashboard_menu
-from agency.services.activity import RecordedAction, recorded_actions
+from agency.services.activity import RecordedAction, RecordedField, recorded_actions
 from workspaces.catalogue.models import Service
 from workspaces.catalogue.services import ServiceUse, service_uses
 from workspaces.classes import events
-from workspaces.classes.api.serializers import ClassSessionSerializer, ParticipantContactSerializer, StaffSerializer
 from workspaces.classes.models import ClassSession
-from workspaces.classes.services.recorded_fields import FIELDS as RECORDED_FIELDS
-from workspaces.classes.services.seats import MERGE_HANDLER, REMOVAL_HANDLER
+from workspaces.classes.serializers import ClassSessionSerializer, ParticipantContactSerializer, StaffSerializer
+from workspaces.classes.services.sessions import MERGE_HANDLER, REMOVAL_HANDLER
 from workspaces.contacts.services import contact_merge_handlers, contact_removal_handlers
 from workspaces.subaccounts.events import workspace_event_type
+
+# The values of staff's fields are hidden.
+
+FIELDS: Final[dict[str, tuple[RecordedField, ...]]] = {
+    "staff.changed": (
+        RecordedField("name", _("Name"), hidden=True),
+        RecordedField("email", _("E-mail"), hidden=True),
+    ),
+}
+
 
 ACTIONS = {
     "staff.created": _("Staff member created"),
@@ -66,5 +77,5 @@ dashboard_menu.add(
     MenuEntry(url_name="app:classes", label=_("Classes"), icon="calendar", section=Section.CATALOGUE, order=44),
     MenuEntry(url_name="app:staff", label=_("Staff"), icon="team", section=Section.CATALOGUE, order=46),
 )
-recorded_actions.add(*RecordedAction.from_fields(RECORDED_FIELDS))
+recorded_actions.add(*RecordedAction.from_fields(FIELDS))
 activity_actions.add(*ActivityAction.from_labels(ACTIONS))

@@ -4,7 +4,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agency.pages.registry import ActivityAction, activity_actions
 from config.request_bodies import body_rules
-from workspaces.media.api.workspace.uploads import UPLOAD_BODY
+from workspaces.media.api import UPLOAD_BODY
 
 activity_actions.add(*ActivityAction.from_labels({"media.removed": _("File removed")}))
 body_rules.add(UPLOAD_BODY)

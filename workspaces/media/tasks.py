@@ -5,7 +5,7 @@ from django.db.models.functions import Now
 
 from config.celery.tasks import DueWork, due_work, in_batches, one_at_a_time
 from workspaces.media.services import remove_next_unused_file
-from workspaces.media.services.removing import due_unused_files
+from workspaces.media.services.files import due_unused_files
 
 # Together with the longest wait for a storage, this stays below the queue's time limit.
 RUN_SECONDS = 60.0

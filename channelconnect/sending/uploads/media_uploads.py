@@ -17,7 +17,7 @@ from channelconnect.sending.transactions import project_transaction
 from channelconnect.sending.uploads.turns import AT_ONCE, UploadTurns
 from config.db import database_now
 from workspaces.media.models import Media
-from workspaces.media.services import MediaGone, StorageAway, read_media
+from workspaces.media.services import MediaFileMissing, StorageUnavailable, read_media
 
 logger = logging.getLogger(__name__)
 
@@ -160,7 +160,7 @@ def _provider_id(media_id: int, channel: ChannelSnapshot, token: str) -> str:
             channel_id=channel.id, media_id=media_id, uploaded_at__gt=database_now() - KEPT
         ).first()
         return known.provider_id if known else _upload(media_id, channel, token)
-    except (FileFault, MediaGone, StorageAway, Media.DoesNotExist, Error) as fault:
+    except (FileFault, MediaFileMissing, StorageUnavailable, Media.DoesNotExist, Error) as fault:
         logger.warning("a file could not be uploaded", extra={"media": media_id, "fault": str(fault)})
         return ""
     finally:

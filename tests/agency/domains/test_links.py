@@ -9,7 +9,7 @@ from agency.services.hosts import base_urls_of
 from broadcasts.content import FrozenMessage
 from broadcasts.models import Recipient
 from broadcasts.sending.messages import SendingBroadcast, message_of
-from broadcasts.services.tracking.links import with_tracked_links
+from broadcasts.services.tracked_links import with_tracked_links
 from channelconnect.sending.conversations.files import files_of
 from tests import furnished
 from tests.factories import DomainFactory

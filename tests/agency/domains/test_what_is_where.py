@@ -14,10 +14,10 @@ from agency.actors import SYSTEM
 from agency.models import Brand
 from agency.services import remove_picture, set_picture
 from broadcasts.content import FrozenMessage
-from broadcasts.links import follow_at_once
 from broadcasts.models import Recipient
-from broadcasts.services.tracking import clicks
-from broadcasts.services.tracking.links import tracked_link
+from broadcasts.public import redirect_from_memory
+from broadcasts.services import link_clicks
+from broadcasts.services.tracked_links import tracked_link
 from config.event_loop_responses import EventLoopRequest
 from tests.broadcasts.under_way import a_broadcast, a_recipient
 from tests.factories import DomainFactory
@@ -42,9 +42,9 @@ SALE = "https://shop.example/sale"
 def _hosts(a: Tenant, b: Tenant) -> Iterator[None]:
     for tenant, host in ((a, OWN), (a, SECOND), (b, OTHERS)):
         DomainFactory.create(agency=tenant.agency, host=host)
-    clicks.frozen_links.clear()
+    link_clicks.link_cache.clear()
     yield
-    clicks.frozen_links.clear()
+    link_clicks.link_cache.clear()
 
 
 def found(path: str, host: str) -> bool:
@@ -61,7 +61,7 @@ def where_on_loop(path: str) -> dict[str, bool]:
     """Where the event loop answers from memory; elsewhere it leaves the answer to Django."""
     scope = {"type": "http", "method": "HEAD", "path": path, "scheme": "http"}
     answers = {
-        host: follow_at_once(EventLoopRequest({**scope, "headers": [(b"host", host.encode())]})) for host in HOSTS
+        host: redirect_from_memory(EventLoopRequest({**scope, "headers": [(b"host", host.encode())]})) for host in HOSTS
     }
     return {host: answer is not None and answer.status == 302 for host, answer in answers.items()}
 
@@ -103,7 +103,7 @@ def test_what_was_sent_before_a_move_stays_where_it_was(a: Tenant, b: Tenant) ->
     link = a_sent_link(a.workspace)
     file = a_file(a)
     moved = move(a, b)
-    clicks.frozen_links.clear()
+    link_clicks.link_cache.clear()
     assert (where(link), where_on_loop(link), where(file)) == (WAS_SENT_BEFORE,) * 3
 
     link = a_sent_link(moved)

@@ -8,11 +8,11 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from broadcasts.content import FrozenMessage
-from broadcasts.links import MOST_UNKNOWN
 from broadcasts.models import Broadcast, Click, Recipient
+from broadcasts.public import MOST_UNKNOWN
+from broadcasts.services import link_clicks
 from broadcasts.services.counts import counts_of
-from broadcasts.services.tracking import clicks
-from broadcasts.services.tracking.links import tracked_link
+from broadcasts.services.tracked_links import tracked_link
 from broadcasts.tasks import count_clicks
 from tests.broadcasts.under_way import a_broadcast, a_recipient
 
@@ -23,9 +23,9 @@ FIXED, NAMED = "https://shop.example/sale", "https://shop.example/?for={{contact
 
 @pytest.fixture(autouse=True)
 def _nothing_remembered() -> Iterator[None]:
-    clicks.frozen_links.clear()
+    link_clicks.link_cache.clear()
     yield
-    clicks.frozen_links.clear()
+    link_clicks.link_cache.clear()
 
 
 @pytest.fixture

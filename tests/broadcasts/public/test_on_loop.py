@@ -10,7 +10,7 @@ import pytest
 
 from broadcasts.content import FrozenMessage
 from broadcasts.models import Broadcast, Click, Recipient
-from broadcasts.services.tracking.links import tracked_link
+from broadcasts.services.tracked_links import tracked_link
 from config.serving.application import AFTERWARDS_SECONDS
 from tests.broadcasts.under_way import a_broadcast, a_recipient
 from tests.config.serving.web import Web, running_web

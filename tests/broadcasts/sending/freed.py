@@ -9,8 +9,8 @@ from django.db import connection, transaction
 from django.utils.timezone import now
 
 from broadcasts.models import Recipient, Stage
-from broadcasts.services.tracking.clicks import count_clicks, record_clicks
-from broadcasts.services.tracking.links import Target
+from broadcasts.services.link_clicks import count_clicks, record_clicks
+from broadcasts.services.tracked_links import LinkToken
 from config.postgresql.concurrency import AdvisoryLock
 from tests.waiting import PATIENCE_SECONDS, until
 
@@ -33,7 +33,7 @@ def clicked_while_freed(keys: Sequence[tuple[int, int]]) -> Iterator[None]:
     Whoever frees them waits for the transaction of the clicks, which then commits: the rows have moved.
     """
     assert keys
-    record_clicks([Target(broadcast, contact, 0) for broadcast, contact in keys])
+    record_clicks([LinkToken(broadcast, contact, 0) for broadcast, contact in keys])
     with transaction.atomic():
         count_clicks(now=now())
         yield

@@ -14,7 +14,7 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from broadcasts.models import Broadcast, Recipient, Stage
-from broadcasts.sending.claims import key_of
+from broadcasts.sending.claims import unpack_key
 from broadcasts.sending.source import BroadcastRecipients, release_held
 from channelconnect.models import Allowance, AllowanceUse, ChannelCredential, SenderRun
 from channelconnect.providers.messages import CallResult, Outcome, error_of
@@ -314,7 +314,7 @@ def test_who_is_claimed_for_two_broadcasts_at_once_counts_while_one_of_them_has_
     sending = Sending(channel)
     sending.outcome = lambda one: (
         Outcome(CallResult.REFUSED, error=error_of(131026))
-        if key_of(one.id)[0] == broadcasts[0].pk
+        if unpack_key(one.id)[0] == broadcasts[0].pk
         else Outcome(CallResult.ACCEPTED, "wamid.1")
     )
 

@@ -10,8 +10,8 @@ from django.utils import translation
 
 from broadcasts.content import FrozenMessage
 from broadcasts.models import Broadcast, FailureStreak
-from broadcasts.sending.claims import number_of
-from broadcasts.sending.streaks import MOST_ALIKE, TOO_MANY_ALIKE, add_to_streaks, streaks_of
+from broadcasts.sending.claims import pack_key
+from broadcasts.sending.results import MOST_CONSECUTIVE_FAILURES, TOO_MANY_FAILURES_REASON, add_to_streaks, streaks_of
 from channelconnect.providers.messages import CallResult, Outcome, error_of
 from channelconnect.providers.messages.outgoing import OutgoingMessage
 from channelconnect.providers.messages.outgoing import Recipient as Address
@@ -50,8 +50,8 @@ def test_a_template_that_was_changed_pauses_the_broadcast_which_says_why(
     until(lambda: Broadcast.objects.filter(pk=broadcast.pk, status="paused").exists(), what="the pause")
     wait_until_nobody_is_claimed()
 
-    assert Broadcast.objects.get(pk=broadcast.pk).paused_reason == TOO_MANY_ALIKE
-    assert MOST_ALIKE <= counts(broadcast)["failed"] <= MOST_ALIKE + PER_CHANNEL * 2
+    assert Broadcast.objects.get(pk=broadcast.pk).paused_reason == TOO_MANY_FAILURES_REASON
+    assert MOST_CONSECUTIVE_FAILURES <= counts(broadcast)["failed"] <= MOST_CONSECUTIVE_FAILURES + PER_CHANNEL * 2
     assert counts(broadcast) == rows_as_counts(broadcast)
 
 
@@ -69,7 +69,7 @@ def ends(broadcast: int, *codes: str, at: float = 0.0) -> list[Sent]:
     found = []
     for number, code in enumerate(codes):
         message = OutgoingMessage("", Address(), "template")
-        row = ClaimedMessage("broadcasts", number_of(broadcast, number), 1, 1, None, 0, datetime.now(UTC), message)
+        row = ClaimedMessage("broadcasts", pack_key(broadcast, number), 1, 1, None, 0, datetime.now(UTC), message)
         outcome = (
             Outcome(CallResult.REFUSED, error=error_of(int(code))) if code else Outcome(CallResult.ACCEPTED, "wamid.1")
         )
@@ -117,4 +117,4 @@ def test_broadcasts_are_counted_apart() -> None:
 def test_the_reason_is_read_in_everybodys_language() -> None:
     for language in ("de", "es", "fr", "pt-br"):
         with translation.override(language):
-            assert translation.gettext(TOO_MANY_ALIKE) != TOO_MANY_ALIKE
+            assert translation.gettext(TOO_MANY_FAILURES_REASON) != TOO_MANY_FAILURES_REASON

@@ -11,7 +11,7 @@ import pytest
 from django.utils.timezone import now
 
 from broadcasts.models import Broadcast, Recipient, Stage
-from broadcasts.models.recipients import opaque_of
+from broadcasts.models.recipients import callback_data_of
 from broadcasts.sending.claims import NAME
 from broadcasts.sending.source import BroadcastRecipients
 from channelconnect.inbox import read_waiting, store_notice
@@ -50,7 +50,7 @@ def _has_sent(meta: RunningSandbox, total: int) -> bool:
 
 
 def _opaque(**asked: Any) -> set[str]:
-    return {opaque_of(*key) for key in Recipient.objects.filter(**asked).values_list("pk", flat=True)}
+    return {callback_data_of(*key) for key in Recipient.objects.filter(**asked).values_list("pk", flat=True)}
 
 
 def _tell_sent(meta: RunningSandbox, opaque: set[str]) -> None:
@@ -89,7 +89,7 @@ def test_nobody_is_sent_to_twice_and_nobody_is_forgotten(a: Tenant, meta: Runnin
         until(lambda: not Recipient.objects.filter(stage__in=(Stage.READY, Stage.CLAIMED)).exists(), 60)
         until(lambda: SenderRun.objects.count() == 1, what="the killed ones to be forgotten")
         unknown = {
-            opaque_of(*key) for key in Recipient.objects.filter(stage=Stage.UNKNOWN).values_list("pk", flat=True)
+            callback_data_of(*key) for key in Recipient.objects.filter(stage=Stage.UNKNOWN).values_list("pk", flat=True)
         }
         accepted = meta.ledger()["sent_by_opaque"]
         known = sorted(unknown & set(accepted))

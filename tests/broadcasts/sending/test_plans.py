@@ -10,7 +10,7 @@ from django.utils.timezone import now
 
 from broadcasts.models import Broadcast, Recipient, Stage
 from broadcasts.sending import statements
-from broadcasts.sending.claims import NAME, number_of
+from broadcasts.sending.claims import NAME, pack_key
 from broadcasts.sending.results import record_results
 from channelconnect.providers.messages import CallResult, Outcome, OutgoingMessage, error_of
 from channelconnect.providers.messages.outgoing import Recipient as Addressee
@@ -57,7 +57,7 @@ def results(channel: Channel, outcome: Outcome) -> list[Sent]:
 
 def _row(channel: Channel, broadcast: Broadcast, contact: int) -> ClaimedMessage:
     message = OutgoingMessage("", Addressee(), "text")
-    return ClaimedMessage(NAME, number_of(broadcast.pk, contact), 1, channel.pk, contact, 0, now(), message)
+    return ClaimedMessage(NAME, pack_key(broadcast.pk, contact), 1, channel.pk, contact, 0, now(), message)
 
 
 def read_of(database: Any) -> int:

@@ -8,7 +8,7 @@ import pytest
 from django.utils.timezone import now
 
 from broadcasts.models import Broadcast, Recipient
-from broadcasts.models.recipients import opaque_of
+from broadcasts.models.recipients import callback_data_of
 from channelconnect.models import SenderRun
 from tests.broadcasts.sending.broadcasts import (
     TEXT,
@@ -33,7 +33,7 @@ from workspaces.subaccounts.models import Channel
 
 
 def opaque_ids(broadcast: Broadcast) -> set[str]:
-    return {opaque_of(one.broadcast_id, one.contact_id) for one in Recipient.objects.of(broadcast)}
+    return {callback_data_of(one.broadcast_id, one.contact_id) for one in Recipient.objects.of(broadcast)}
 
 
 def test_each_recipient_gets_their_own_message_once(
@@ -48,7 +48,7 @@ def test_each_recipient_gets_their_own_message_once(
     assert ledger["sent_by_opaque"] == dict.fromkeys(opaque_ids(broadcast), 1)
     assert counts(broadcast) == rows_as_counts(broadcast) == {"sent": 90}
     [one] = [sent for sent in ledger["sent"] if sent["opaque"] == min(opaque_ids(broadcast))]
-    recipient = next(row for row in Recipient.objects.of(broadcast) if opaque_of(*row.pk) == one["opaque"])
+    recipient = next(row for row in Recipient.objects.of(broadcast) if callback_data_of(*row.pk) == one["opaque"])
     [text] = one["body"]["template"]["components"][0]["parameters"]
     assert (one["to"], text["text"]) == (recipient.address, (recipient.values or [""])[0])
     assert recipient.provider_message_id == one["message_id"]
@@ -126,7 +126,7 @@ def test_free_text_goes_only_to_those_who_wrote_within_24_hours(
     assert ends == {inside.pk: "sent", outside.pk: "skipped", never.pk: "skipped"}
     assert set(Recipient.objects.filter(status="skipped").values_list("skip_reason", flat=True)) == {"outside_window"}
     [sent] = meta.ledger()["sent"]
-    assert sent["opaque"] == opaque_of(broadcast.pk, inside.pk)
+    assert sent["opaque"] == callback_data_of(broadcast.pk, inside.pk)
 
 
 def test_refusals_fail_the_recipient_and_what_was_not_accepted_goes_later(

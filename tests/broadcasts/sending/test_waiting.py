@@ -13,7 +13,7 @@ from django.utils.timezone import now
 
 from benchmarks.processes import fast_provider
 from broadcasts.models import Recipient, Stage
-from broadcasts.sending.source import OVERDUE_BATCH, BroadcastRecipients, end_overdue
+from broadcasts.sending.source import OVERDUE_BATCH, BroadcastRecipients, fail_overdue
 from channelconnect.sending import loop
 from channelconnect.sending.sources import Sent
 from config.leases.connections import Connection, open_connection
@@ -86,7 +86,7 @@ def test_however_many_are_unknown_for_too_long_they_end_batch_by_batch(channel: 
     Recipient.objects.update(stage=Stage.UNKNOWN, due_at=now() - timedelta(minutes=1))
     failed = Recipient.objects.of(broadcast).filter(status="failed")
 
-    end_overdue(seconds=0.0)
+    fail_overdue(seconds=0.0)
     assert failed.count() == OVERDUE_BATCH
-    end_overdue(seconds=60.0)
+    fail_overdue(seconds=60.0)
     assert failed.count() == 2 * OVERDUE_BATCH + 1

@@ -12,7 +12,7 @@ from typing import Any
 
 from django.db import connection
 
-from broadcasts.services.audience import chunks as preparing_module
+from broadcasts.services import preparation as preparing_module
 from config.tries.models import BegunWork
 from tests.broadcasts.services.making import work
 from tests.processes.killed_at_statements import Moment, ended_child, kill_at, moments

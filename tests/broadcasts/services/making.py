@@ -8,7 +8,7 @@ from django.utils.timezone import now
 
 from broadcasts.models import Broadcast, Recipient
 from broadcasts.services.counts import counts_of
-from broadcasts.services.progress import Round
+from broadcasts.services.progress import PreparationLoop
 from tests.factories import BODY_PARAMETER, a_message_template
 from tests.tenants import Tenant
 from workspaces.contacts.models import Contact, ContactIdentity, Segment
@@ -95,7 +95,7 @@ def begun(a: Tenant, *, chunk: int | None = None, **values: Any) -> Broadcast:
 
 def work(chunk: int | None = None) -> None:
     """Do whatever is to be done now."""
-    current = Round(chunk=chunk)
+    current = PreparationLoop(chunk=chunk)
     while current.go_on():
         pass
     # On a slow machine the pieces take long enough for a second look, which ends broadcasts to nobody: end them always.

@@ -14,9 +14,9 @@ from agency.services import suspend_agency
 from agency.tasks import tell_people
 from broadcasts.models import Broadcast, Recipient, Stage
 from broadcasts.services import moving
-from broadcasts.services.audience.chunks import prepare_chunk
 from broadcasts.services.moving import approve_broadcast, resume_broadcast
-from broadcasts.services.progress import Round, begin_due_broadcasts
+from broadcasts.services.preparation import prepare_chunk
+from broadcasts.services.progress import PreparationLoop, begin_due_broadcasts
 from channelconnect.models import MessageTemplate
 from tests import furnished
 from tests.agency.console.browsers import at_the_console, text
@@ -90,7 +90,7 @@ def test_those_that_wait_keep_no_newer_one_from_its_end(
     work()
     Recipient.objects.of(through).update(stage=Stage.DONE, status="sent")
     monkeypatch.setattr(moving, "MOST_BROADCASTS", 1)
-    current = Round()
+    current = PreparationLoop()
     for _ in range(3):
         current.look()
     assert [status_of(one) for one in (waiting, through)] == ["sending", "sent"]
@@ -206,7 +206,7 @@ def test_one_that_is_not_prepared_to_its_end_is_not_completed(a: Tenant, message
     begin_due_broadcasts(now=now())
     prepare_chunk(broadcast.pk, now=now(), size=1)
     Recipient.objects.of(broadcast).update(stage=Stage.DONE, status="sent")
-    current = Round(chunk=1)
+    current = PreparationLoop(chunk=1)
     current.look()
     assert status_of(broadcast) == "sending"
 
@@ -224,7 +224,7 @@ def test_a_large_broadcast_delays_no_small_one(a: Tenant, b: Tenant, message: di
     templated(b)
     large = [scheduled(a, message=message) for _ in range(5)]
     small = scheduled(b, message=message)
-    current = Round(chunk=2)
+    current = PreparationLoop(chunk=2)
     for _ in range(2):
         current.go_on()
     small.refresh_from_db()

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broadcasts.content import FrozenMessage
-from broadcasts.services.tracking.links import (
+from broadcasts.services.tracked_links import (
     DIGITS,
-    Target,
+    LinkToken,
     links_in,
     read_token,
     target_of,
@@ -136,7 +136,7 @@ IDS = st.integers(1, 2**63 - 1)
 
 @given(IDS, IDS, st.integers(0, 63))
 def test_a_token_says_whose_link_it_is(broadcast: int, contact: int, number: int) -> None:
-    assert read_token(token_of(broadcast, contact, number)) == Target(broadcast, contact, number)
+    assert read_token(token_of(broadcast, contact, number)) == LinkToken(broadcast, contact, number)
 
 
 def test_a_token_is_short() -> None:
@@ -159,7 +159,7 @@ def test_links_of_an_earlier_secret_are_still_followed() -> None:
 
     assert read_token(token) is None
     with override_settings(SECRET_KEY_FALLBACKS=["earlier"]):
-        assert read_token(token) == Target(7, 9, 1)
+        assert read_token(token) == LinkToken(7, 9, 1)
 
 
 @pytest.mark.parametrize("target", [(0, 1, 0), (1, 0, 0), (1, 1, 64), (1, 1, -1), (2**63, 1, 0)])

@@ -10,9 +10,9 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from broadcasts.models import Broadcast, Recipient
-from broadcasts.services.audience.chunks import prepare_chunk
 from broadcasts.services.counts import counts_of
 from broadcasts.services.moving import cancel_broadcast, pause_broadcast, resume_broadcast
+from broadcasts.services.preparation import prepare_chunk
 from broadcasts.services.progress import begin_due_broadcasts
 from tests import furnished
 from tests.broadcasts.services.making import (

@@ -8,10 +8,10 @@ from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
 from broadcasts.models import Broadcast, Recipient, RecipientChunk, Stage
-from broadcasts.services.audience.chunks import prepare_chunk
 from broadcasts.services.counts import add_counts
 from broadcasts.services.listing import NEAR
-from broadcasts.services.progress import Round
+from broadcasts.services.preparation import prepare_chunk
+from broadcasts.services.progress import PreparationLoop
 from tests import furnished
 from tests.broadcasts.services.making import a_contact, a_segment, begun, many_contacts, scheduled, templated, work
 from tests.tenants import Tenant
@@ -115,7 +115,7 @@ def test_pages_stay_exact_where_preparation_goes_back(a: Tenant) -> None:
     broadcast = scheduled(
         a, message=templated(a), audience={"type": "contacts", "contacts": []}, chosen_contacts=chosen
     )
-    Round().look()
+    PreparationLoop().look()
     for _ in range(8):
         assert prepare_chunk(broadcast.pk, now=now(), size=CHUNK)
     last = Contact.objects.get(pk=chosen[-1])

@@ -16,7 +16,7 @@ from agency.actors import SYSTEM
 from broadcasts.models import Broadcast
 from broadcasts.services import progress as round_module
 from broadcasts.services.moving import schedule_broadcast
-from broadcasts.services.progress import Round, run_round
+from broadcasts.services.progress import PreparationLoop, run_preparation
 from tests.broadcasts.services.making import a_contact, scheduled, templated
 from tests.tenants import Tenant
 from tests.waiting import until
@@ -34,7 +34,7 @@ def a_round_at_work() -> Iterator[None]:
 
     def run() -> None:
         try:
-            run_round(should_stop=ending.is_set)
+            run_preparation(should_stop=ending.is_set)
         finally:
             connection.close()
 
@@ -75,7 +75,7 @@ def test_work_whose_wake_up_was_lost_is_found(a: Tenant) -> None:
 def test_a_round_without_work_looks_with_one_statement(a: Tenant, django_assert_num_queries: Any) -> None:
     a_contact(a, "+491511")
     later = scheduled(a, message=templated(a), due_at=now() + HOUR)
-    current = Round()
+    current = PreparationLoop()
     for _ in range(2):
         with django_assert_num_queries(1):
             current.look()

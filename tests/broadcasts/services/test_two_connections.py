@@ -14,10 +14,10 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from agency.models import Event
 from broadcasts.models import Broadcast, Recipient
-from broadcasts.services.audience.chunks import prepare_chunk
 from broadcasts.services.counts import counts_of
 from broadcasts.services.moving import cancel_broadcast
-from broadcasts.services.progress import begin_due_broadcasts, run_round
+from broadcasts.services.preparation import prepare_chunk
+from broadcasts.services.progress import begin_due_broadcasts, run_preparation
 from tests.broadcasts.services.making import (
     a_contact,
     an_identity,
@@ -211,7 +211,7 @@ def test_a_large_broadcast_is_given_a_second_connection(a: Tenant) -> None:
             seen.update(cursor.fetchone() or ())
         return Broadcast.objects.get(pk=broadcast.pk).is_prepared
 
-    run_round(should_stop=is_prepared, idle_seconds=0.01, chunk=SIZE)
+    run_preparation(should_stop=is_prepared, idle_seconds=0.01, chunk=SIZE)
     assert len(seen) > 1
     assert len(recipients(broadcast)) == 60
     check_counts(broadcast)

@@ -5,8 +5,8 @@ from typing import Any
 import orjson
 import pytest
 
-from broadcasts.content import FrozenMessage, WrittenJson
-from broadcasts.services.audience.people import CONTACT_VALUES
+from broadcasts.content import FrozenMessage, JsonTemplate
+from broadcasts.services.audience import CONTACT_VALUES
 from broadcasts.services.fields import CONTACT, contact_value
 from workspaces.contacts.models import Contact
 
@@ -44,7 +44,7 @@ def test_components_that_are_written_once_say_what_they_would_say_written_anew(t
     values = [name, "tea"]
     _, anew = frozen.for_recipient(values, lambda number: f"https://link.example/l/{number}")
 
-    written = WrittenJson(components).with_names(
+    written = JsonTemplate(components).with_names(
         frozen.names_of(values, lambda number: f"https://link.example/l/{number}")
     )
 
@@ -54,4 +54,4 @@ def test_components_that_are_written_once_say_what_they_would_say_written_anew(t
 def test_what_is_no_text_fills_nothing_in() -> None:
     names: Any = {"contact.name": None}
     with pytest.raises(TypeError):
-        WrittenJson(["{{contact.name}}"]).with_names(names)
+        JsonTemplate(["{{contact.name}}"]).with_names(names)

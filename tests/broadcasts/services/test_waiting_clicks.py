@@ -4,9 +4,9 @@ import pytest
 from django.db import connection, connections
 
 from broadcasts.models import Click
-from broadcasts.services.tracking import clicks
-from broadcasts.services.tracking.clicks import WaitingClicks
-from broadcasts.services.tracking.links import Target
+from broadcasts.services import link_clicks
+from broadcasts.services.link_clicks import WaitingClicks
+from broadcasts.services.tracked_links import LinkToken
 from tests.parallel import at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -19,15 +19,15 @@ def recorded() -> list[int]:
 
 def test_one_recorder_runs_until_nothing_waits() -> None:
     waiting = WaitingClicks()
-    assert [waiting.add(Target(1, number, 0)) for number in (1, 2, 3)] == [True, False, False]
+    assert [waiting.add(LinkToken(1, number, 0)) for number in (1, 2, 3)] == [True, False, False]
     assert waiting.record() is False
-    assert (recorded(), waiting.add(Target(1, 4, 0))) == ([1, 2, 3], True)
+    assert (recorded(), waiting.add(LinkToken(1, 4, 0))) == ([1, 2, 3], True)
 
 
 def test_those_that_cannot_be_written_down_wait_for_the_next_time() -> None:
     waiting = WaitingClicks()
     for number in (1, 2):
-        waiting.add(Target(1, number, 0))
+        waiting.add(LinkToken(1, number, 0))
 
     def hold(_: int) -> None:
         with connection.cursor() as cursor:
@@ -38,27 +38,27 @@ def test_those_that_cannot_be_written_down_wait_for_the_next_time() -> None:
         cursor.execute("BEGIN; LOCK TABLE broadcasts_click IN EXCLUSIVE MODE")
         at_once(hold, times=1)
         cursor.execute("ROLLBACK")
-    assert waiting.add(Target(1, 3, 0)) is False, "whoever has begun goes on"
+    assert waiting.add(LinkToken(1, 3, 0)) is False, "whoever has begun goes on"
     assert waiting.record() is False
     assert recorded() == [1, 2, 3]
 
 
 def test_more_than_may_wait_are_let_go(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    monkeypatch.setattr(clicks, "MOST_WAITING", 2)
+    monkeypatch.setattr(link_clicks, "MOST_WAITING", 2)
     waiting = WaitingClicks()
     for number in (1, 2, 3):
-        waiting.add(Target(1, number, 0))
+        waiting.add(LinkToken(1, number, 0))
     waiting.record()
     assert recorded() == [1, 2]
     assert [record.__dict__["clicks"] for record in caplog.records] == [1]
 
 
 def test_threads_that_add_and_write_down_at_once_lose_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clicks, "BATCH", 7)
+    monkeypatch.setattr(link_clicks, "BATCH", 7)
     waiting = WaitingClicks()
 
     def follow(number: int) -> None:
-        if waiting.add(Target(1, number, 0)):
+        if waiting.add(LinkToken(1, number, 0)):
             assert waiting.record() is False
 
     at_once(follow, times=THREADS * EACH, threads=THREADS)

@@ -8,7 +8,7 @@ import pytest
 from django.utils.timezone import now
 
 from broadcasts.models import Broadcast, Recipient, Stage
-from broadcasts.models.recipients import opaque_of
+from broadcasts.models.recipients import callback_data_of
 from broadcasts.services.counts import add_counts
 from channelconnect.inbox import read_waiting, store_notice
 from tests.broadcasts.sending.broadcasts import TEXT, a_broadcast, add_recipients, counts, people, rows_as_counts
@@ -72,7 +72,12 @@ def test_an_echo_settles_what_nobody_knows_and_is_no_message_of_the_thread(platf
     [row] = rows = sent(
         channel, timedelta(0), stage=Stage.UNKNOWN, status="pending", sent_at=None, provider_message_id=None
     )
-    echo = {"mid": "m_x", "text": "News", "is_echo": True, "metadata": opaque_of(row.broadcast_id, row.contact_id)}
+    echo = {
+        "mid": "m_x",
+        "text": "News",
+        "is_echo": True,
+        "metadata": callback_data_of(row.broadcast_id, row.contact_id),
+    }
 
     for _ in range(2):
         tell(channel, {"message": echo}, person=row.address or "", is_echo=True)
@@ -96,7 +101,12 @@ def test_a_read_mark_is_proof_for_a_recipient_whose_echo_came_late() -> None:
     add_counts({row.broadcast_id: {"pending": -1, "failed": 1}})
     person = row.address or ""
     read = {"read": {"watermark": _milliseconds(timedelta(seconds=-60))}}
-    echo = {"mid": "m_x", "text": "News", "is_echo": True, "metadata": opaque_of(row.broadcast_id, row.contact_id)}
+    echo = {
+        "mid": "m_x",
+        "text": "News",
+        "is_echo": True,
+        "metadata": callback_data_of(row.broadcast_id, row.contact_id),
+    }
 
     tell(channel, read, person=person)
     assert statuses(rows) == ["failed"]
@@ -148,7 +158,12 @@ def test_what_was_claimed_before_the_networks_time_has_arrived_whenever_the_answ
 def test_an_echo_corrects_the_time_of_the_senders_clock() -> None:
     channel = ChannelFactory.create(platform="facebook", external_id=PAGE)
     [row] = sent(channel, timedelta(minutes=-1))
-    echo = {"mid": "m_0", "text": "News", "is_echo": True, "metadata": opaque_of(row.broadcast_id, row.contact_id)}
+    echo = {
+        "mid": "m_0",
+        "text": "News",
+        "is_echo": True,
+        "metadata": callback_data_of(row.broadcast_id, row.contact_id),
+    }
 
     tell(channel, {"message": echo}, person=row.address or "", is_echo=True)
 

@@ -10,7 +10,7 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from broadcasts.models import BilledCount, Broadcast, Recipient, Stage
-from broadcasts.models.recipients import opaque_of
+from broadcasts.models.recipients import callback_data_of
 from broadcasts.services.counts import add_counts
 from channelconnect.inbox import read_waiting, store_notice
 from channelconnect.models import Allowance, AllowanceUse, ProviderNotice
@@ -43,7 +43,7 @@ def status(recipient: Recipient, name: str, **more: Any) -> dict[str, Any]:
         "status": name,
         "timestamp": str(TIMES[name]),
         "recipient_id": recipient.address.removeprefix("+") if recipient.address else "",
-        "biz_opaque_callback_data": opaque_of(recipient.broadcast_id, recipient.contact_id),
+        "biz_opaque_callback_data": callback_data_of(recipient.broadcast_id, recipient.contact_id),
     }
     if name == "failed":
         told["errors"] = [{"code": 131026, "title": "Undeliverable"}]

@@ -9,7 +9,7 @@ import pytest
 from django.db import connections, transaction
 from django.utils.timezone import now
 
-from broadcasts.models.recipients import Stage, opaque_of
+from broadcasts.models.recipients import Stage, callback_data_of
 from broadcasts.services.statuses import record_statuses
 from channelconnect.providers.messages import CallResult, Outcome, OutgoingMessage, Recipient
 from channelconnect.providers.messages.errors import THROTTLED
@@ -127,7 +127,7 @@ def test_an_answer_that_is_recorded_after_the_status_puts_nothing_off(channel: C
 
 def test_a_broadcasts_recipient_that_waits_for_another_try_is_ended_too(channel: Channel) -> None:
     [row] = add_recipients(broadcast := a_broadcast(channel), people(channel, 1))
-    told = status(channel, "wamid.1", "delivered", opaque=opaque_of(broadcast.pk, row.contact_id))
+    told = status(channel, "wamid.1", "delivered", opaque=callback_data_of(broadcast.pk, row.contact_id))
 
     with transaction.atomic():
         record_statuses([told], now=now())

@@ -184,11 +184,11 @@ class PlayedBroadcast:
     def count(self) -> None:
         """Hold the provider's ledger against the rows, and the rows against the counts."""
         from broadcasts.models import Broadcast, Recipient
-        from broadcasts.models.recipients import opaque_of
+        from broadcasts.models.recipients import callback_data_of
         from tests.broadcasts.sending.broadcasts import counts, rows_as_counts
 
         accepted: dict[str, int] = self.sandbox.ledger()["sent_by_opaque"]
-        rows = {opaque_of(*row[:2]): row[2:] for row in Recipient.objects.values_list(*COLUMNS)}
+        rows = {callback_data_of(*row[:2]): row[2:] for row in Recipient.objects.values_list(*COLUMNS)}
         failed = [key for key, row in rows.items() if row[0] == "failed"]
         self.outcome.deliveries = sum(accepted.values())
         self.outcome.duplicates = self.outcome.inexcusable = sum(number - 1 for number in accepted.values())

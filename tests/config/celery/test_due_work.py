@@ -11,8 +11,8 @@ from django.utils.timezone import now
 
 from agency.models import BulkOperation, Domain, Export, Mail, Notification, NotificationEvent, PasswordResetRequest
 from broadcasts.models import AudienceForecast
-from broadcasts.services.tracking.clicks import record_clicks
-from broadcasts.services.tracking.links import Target
+from broadcasts.services.link_clicks import record_clicks
+from broadcasts.services.tracked_links import LinkToken
 from channelconnect.models import ChannelCredential, ConnectSession, TemplateSync, Unsubscription
 from config.celery import app
 from config.celery.tasks import MOST_WAITING, QueueLengths, due_among, due_work, start_due_tasks
@@ -190,7 +190,7 @@ def make_forecast(a: Tenant, **fields: Any) -> None:
 
 def a_click(a: Tenant, is_due: bool) -> None:
     if is_due:
-        record_clicks([Target(1, 1, 0)])
+        record_clicks([LinkToken(1, 1, 0)])
 
 
 def an_unused_file(a: Tenant, is_due: bool) -> None:

@@ -3,8 +3,8 @@
 import pytest
 from django.utils.timezone import now
 
-from broadcasts.services.tracking.clicks import record_clicks
-from broadcasts.services.tracking.links import Target
+from broadcasts.services.link_clicks import record_clicks
+from broadcasts.services.tracked_links import LinkToken
 from broadcasts.tasks import count_clicks
 from tests.broadcasts.sending.broadcasts import a_broadcast, add_recipients, counts, people
 from tests.database.races import lost_once
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def test_it_is_done_once_more(state: str) -> None:
     broadcast = a_broadcast(ChannelFactory.create(), started_at=now())
     [recipient] = add_recipients(broadcast, people(broadcast.channel, 1))
-    record_clicks([Target(broadcast.pk, recipient.contact_id, 0)])
+    record_clicks([LinkToken(broadcast.pk, recipient.contact_id, 0)])
 
     with lost_once("broadcasts_recipient", "NEW.clicked_at IS NOT NULL", state) as has_been_lost:
         count_clicks()

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from config.asgi import application
-from workspaces.media.api.workspace.uploads import UPLOAD_BODY
+from workspaces.media.api import UPLOAD_BODY
 
 HEADERS = [(b"host", b"localhost"), (b"x-api-key", b"svc_x"), (b"content-length", b"5000")]
 SCOPE = {"type": "http", "method": "POST", "path": "/api/v1/media", "query_string": b"", "headers": HEADERS}

@@ -18,7 +18,7 @@ from agency.services.notifications.delivery import fan_out_next_event, mail_next
 from agency.services.passwords import answer_address_requests
 from agency.tasks import check_lasting_states
 from broadcasts.models import Broadcast
-from broadcasts.services.progress import Round
+from broadcasts.services.progress import PreparationLoop
 from channelconnect.models import ChannelCredential, TemplateSync, Unsubscription
 from channelconnect.services.access_checks import check_next_access
 from channelconnect.services.fetching import fetch_next
@@ -113,7 +113,7 @@ def check_states() -> None:
 
 def send_broadcasts() -> None:
     Broadcast.objects.filter(status="Scheduled").update(due_at=database_now() - timedelta(seconds=1))
-    current = Round()
+    current = PreparationLoop()
     for _ in range(2):
         current.look()
         while current.go_on():

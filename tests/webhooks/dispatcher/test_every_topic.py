@@ -16,8 +16,8 @@ from agency.actors import SYSTEM
 from agency.event_types import event_types
 from agency.tenants import Audience
 from broadcasts.models import Recipient, Stage
-from broadcasts.services.progress import Round
-from broadcasts.services.tracking.links import tracked_link
+from broadcasts.services.progress import PreparationLoop
+from broadcasts.services.tracked_links import tracked_link
 from broadcasts.tasks import count_clicks
 from channelconnect.inbox import read_waiting
 from channelconnect.inbox.storing import store_notice
@@ -36,7 +36,7 @@ from tests.webhooks.workspaces import subscribe_workspace
 from tests.workspaces.conversations.facts import apply, receive, received, status, the_conversation
 from tests.workspaces.conversations.sending import record, send, sent
 from tools.sandbox import RunningSandbox
-from workspaces.automations.services import publish_automation, switch_off, switch_on
+from workspaces.automations.services import disable_automation, enable_automation, publish_automation
 from workspaces.classes.models import ClassSession
 from workspaces.classes.services import complete_ended_classes
 from workspaces.contacts.models import Contact
@@ -143,8 +143,8 @@ def switch_automations(a: Tenant) -> None:
     ChannelFactory.create(workspace=a.workspace, platform="whatsapp")
     automation = an_automation(a.workspace, flow=a_catch_all(), name="Welcome")
     publish_automation(automation=automation, now=now(), by=SYSTEM)
-    switch_on(automation=automation, now=now(), by=SYSTEM)
-    switch_off(automation=automation, now=now(), by=SYSTEM)
+    enable_automation(automation=automation, now=now(), by=SYSTEM)
+    disable_automation(automation=automation, now=now(), by=SYSTEM)
 
 
 def people_of(a: Tenant, channel: Channel) -> list[str]:
@@ -173,7 +173,7 @@ def broadcast(a: Tenant, meta: RunningSandbox, start_sender: StartSender) -> Non
     move(made(a, "/broadcasts", name="Cancelled", **asked, schedule=True), "cancel")
     begun = made(a, "/broadcasts", name="Sale", **asked, schedule=True, requires_approval=True)
     move(begun, "approve")
-    preparation = Round()
+    preparation = PreparationLoop()
     while preparation.go_on():
         pass
     move(begun, "pause", "resume")

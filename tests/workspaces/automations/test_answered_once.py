@@ -19,7 +19,13 @@ from tests.tenants import Tenant
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.automations.flows.flow import trigger_digest
 from workspaces.automations.models import Automation
-from workspaces.automations.services import NotReady, publish_automation, save_draft, switch_off, switch_on
+from workspaces.automations.services import (
+    NotReady,
+    disable_automation,
+    enable_automation,
+    publish_automation,
+    save_draft,
+)
 from workspaces.automations.services.errors import FlowRefused
 from workspaces.subaccounts.models import Workspace
 
@@ -53,7 +59,7 @@ def install_both(a: Tenant, customer: Workspace) -> list[Automation]:
 
 
 def on(automation: Automation) -> Automation:
-    return switch_on(automation=automation, now=now(), by=SYSTEM)
+    return enable_automation(automation=automation, now=now(), by=SYSTEM)
 
 
 def test_each_says_which_pack_it_came_from(a: Tenant, customer: Workspace) -> None:
@@ -77,7 +83,7 @@ def test_the_second_of_one_original_is_refused_until_the_first_is_off(a: Tenant,
     answer = browser.post(f"/app/automations/{autumn.uuid}/on", follow=True)
     assert flashes(answer) == [f"It cannot be switched on yet: {refusal.value.reasons[0]}"]
     assert "answers the same" not in text(browser.get(f"/app/automations/{spring.uuid}"))
-    switch_off(automation=spring, now=now(), by=SYSTEM)
+    disable_automation(automation=spring, now=now(), by=SYSTEM)
     assert on(autumn).enabled
 
 

@@ -15,7 +15,7 @@ from tests.factories import ChannelFactory
 from tests.factories.flows import a_flow, a_step
 from tests.tenants import Tenant, message
 from workspaces.automations.models import Automation
-from workspaces.automations.services import create_automation, publish_automation, switch_on
+from workspaces.automations.services import create_automation, enable_automation, publish_automation
 from workspaces.subaccounts.models import Workspace
 
 a, b = furnished.a_with_customer, furnished.b_with_customer
@@ -52,7 +52,7 @@ def test_automations_come_newest_first_in_pages(a: Tenant, b: Tenant) -> None:
 def test_automations_are_filtered(a: Tenant) -> None:
     on = publish_automation(automation=an_automation(a.workspace, 1), now=now(), by=SYSTEM)
     assert a.channel.platform == "whatsapp"
-    switch_on(automation=on, now=now(), by=SYSTEM)
+    enable_automation(automation=on, now=now(), by=SYSTEM)
     an_automation(a.workspace, 2, platform="telegram")
 
     def names(query: str) -> list[str]:

@@ -13,20 +13,20 @@ from tests.tenants import Tenant
 from workspaces.automations.models import Automation, AutomationVersion, Readiness
 from workspaces.automations.services import (
     FlowRefused,
-    NameNeeded,
+    NameRequired,
     NotReady,
     RequirementCheck,
     change_readiness,
     create_automation,
+    disable_automation,
+    enable_automation,
     met_requirements,
     missing_requirements,
     publish_automation,
-    readiness,
     remove_automation,
     rename_automation,
     save_draft,
-    switch_off,
-    switch_on,
+    switching,
 )
 from workspaces.subaccounts.models import Workspace
 
@@ -59,7 +59,7 @@ def test_an_automation_begins_as_a_draft(workspace: Workspace) -> None:
 @pytest.mark.parametrize("name", ["", "  ", "n" * 121, "a\0b", "a\nb", "a\ud800b"])
 def test_a_name_is_needed(workspace: Workspace, name: str) -> None:
     automation = begun(workspace)
-    with pytest.raises(NameNeeded):
+    with pytest.raises(NameRequired):
         rename_automation(automation=automation, name=name, now=now(), by=SYSTEM)
     assert rename_automation(automation=automation, name=" Other ", now=now(), by=SYSTEM).name == "Other"
 
@@ -104,10 +104,10 @@ def test_the_database_refuses_to_run_what_is_not_published(workspace: Workspace)
 
 def test_switching_on_shows_everything_that_is_missing(workspace: Workspace) -> None:
     with pytest.raises(NotReady) as refused:
-        switch_on(automation=begun(workspace), now=now(), by=SYSTEM)
+        enable_automation(automation=begun(workspace), now=now(), by=SYSTEM)
     assert refused.value.reasons == ["Publish the automation first.", "Connect a WhatsApp channel first."]
     with pytest.raises(NotReady) as refused:
-        switch_on(automation=published(workspace, BOOKING), now=now(), by=SYSTEM)
+        enable_automation(automation=published(workspace, BOOKING), now=now(), by=SYSTEM)
     assert refused.value.errors == {
         "enabled": [
             "This needs a service or product to sell.",
@@ -123,13 +123,13 @@ def test_an_automation_is_switched_on_when_it_is_ready_and_off_again(workspace: 
     ProductFactory.create(workspace=workspace)
     change_readiness(workspace=workspace, availability=True, by=SYSTEM)
     for _ in range(2):
-        assert switch_on(automation=automation, now=now(), by=SYSTEM).enabled is True
+        assert enable_automation(automation=automation, now=now(), by=SYSTEM).enabled is True
     change_readiness(workspace=workspace, availability=False, by=SYSTEM)
-    assert switch_on(automation=automation, now=now(), by=SYSTEM).enabled is True
+    assert enable_automation(automation=automation, now=now(), by=SYSTEM).enabled is True
     for _ in range(2):
-        assert switch_off(automation=automation, now=now(), by=SYSTEM).enabled is False
+        assert disable_automation(automation=automation, now=now(), by=SYSTEM).enabled is False
     with pytest.raises(NotReady):
-        switch_on(automation=automation, now=now(), by=SYSTEM)
+        enable_automation(automation=automation, now=now(), by=SYSTEM)
 
 
 def test_nothing_is_met_until_it_is_recorded(workspace: Workspace) -> None:
@@ -157,8 +157,8 @@ def test_what_is_offered_and_who_is_known_answer_for_themselves(workspace: Works
 
 
 def test_a_feature_may_answer_for_a_requirement_itself(workspace: Workspace, monkeypatch: Any) -> None:
-    monkeypatch.setattr(readiness.requirement_checks, "_items", {})
-    readiness.requirement_checks.add(RequirementCheck("contact", lambda asked: asked == workspace))
+    monkeypatch.setattr(switching.requirement_checks, "_items", {})
+    switching.requirement_checks.add(RequirementCheck("contact", lambda asked: asked == workspace))
     assert met_requirements(workspace) == {"contact"}
     with pytest.raises(LookupError):
         RequirementCheck("luck", lambda _: True)

@@ -11,10 +11,10 @@ from tests.factories.flows import Flow, a_flow, a_step
 from tests.packs.client import an_automation
 from tests.tenants import Tenant
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
-from workspaces.automations.flows.settings import SETTING_LABELS, settings_used, with_settings
-from workspaces.automations.flows.variables import KNOWN
+from workspaces.automations.flows.flow import SETTING_LABELS, settings_used, with_settings
+from workspaces.automations.flows.privacy import KNOWN_VARIABLES
 from workspaces.automations.models import Automation
-from workspaces.automations.services import NotReady, reasons_not_ready, switch_on
+from workspaces.automations.services import NotReady, enable_automation, reasons_not_ready
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import change_workspace, settings_in_texts
 
@@ -48,7 +48,7 @@ def test_what_is_not_set_is_asked_for_with_the_place_that_needs_it(customer: Wor
     automation = an_automation(customer, flow=hours_and_address())
     assert reasons_not_ready(automation) == NEEDED
     with pytest.raises(NotReady):
-        switch_on(automation=automation, now=now(), by=SYSTEM)
+        enable_automation(automation=automation, now=now(), by=SYSTEM)
     page = text(dashboard_client(customer).get(f"/app/automations/{automation.uuid}"))
     assert NEEDED[0] in page
     assert "we open [opening hours]" in page
@@ -65,11 +65,11 @@ def test_what_is_set_is_shown_and_asked_for_no_more(customer: Workspace) -> None
     assert "Hi {{contact.name}}, we open Mon 09:00\u201317:00" in page
     assert "at 1 High Street. Corner Salon" in page
     assert "Fill in the settings" not in page
-    assert switch_on(automation=automation, now=now(), by=SYSTEM).enabled
+    assert enable_automation(automation=automation, now=now(), by=SYSTEM).enabled
 
 
 def test_every_variable_of_a_workspace_can_be_set_and_has_a_label(customer: Workspace) -> None:
-    assert SETTING_LABELS.keys() | {"name"} == KNOWN["workspace"] == settings_in_texts(customer).keys()
+    assert SETTING_LABELS.keys() | {"name"} == KNOWN_VARIABLES["workspace"] == settings_in_texts(customer).keys()
 
 
 def test_texts_of_any_depth_are_read() -> None:

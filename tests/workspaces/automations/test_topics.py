@@ -11,7 +11,7 @@ from tests.factories.flows import a_catch_all
 from tests.packs.client import an_automation
 from tests.tenants import Tenant
 from webhooks.services import register_endpoint
-from workspaces.automations.services import publish_automation, switch_off, switch_on
+from workspaces.automations.services import disable_automation, enable_automation, publish_automation
 from workspaces.subaccounts.services import tenant_of
 
 pytestmark = pytest.mark.django_db
@@ -23,7 +23,7 @@ def test_switching_an_automation_is_told_once_each_way(a: Tenant) -> None:
     publish_automation(automation=automation, now=now(), by=SYSTEM)
     wanted = ["automation.enabled", "automation.disabled"]
     register_endpoint(tenant=tenant_of(a.workspace), url="https://93.184.215.14/hooks", events=wanted, by=SYSTEM)
-    for change in (switch_on, switch_on, switch_off, switch_off):
+    for change in (enable_automation, enable_automation, disable_automation, disable_automation):
         change(automation=automation, now=now(), by=SYSTEM)
     rows = Event.objects.filter(workspace_id=a.workspace.pk).order_by("id")
     told = [(row.name, orjson.loads(row.body)["data"]["automation"]) for row in rows]

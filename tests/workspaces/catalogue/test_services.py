@@ -84,7 +84,7 @@ def test_names_stand_once_in_a_workspace_and_are_free_again_after_a_deletion(a: 
         ("/services", "catalogue.services.services.MOST_SERVICES", "A workspace may have at most 1,000 services."),
         (
             "/service-categories",
-            "catalogue.services.categories.MOST_CATEGORIES",
+            "catalogue.services.services.MOST_CATEGORIES",
             "A workspace may have at most 500 service categories.",
         ),
         ("/staff", "classes.services.staff.MOST_STAFF", "A workspace may have at most 500 staff members."),

@@ -16,7 +16,7 @@ from tests.sizes import size
 from tests.tenants import Tenant
 from workspaces.catalogue.models import Product, StockMovement
 from workspaces.catalogue.services import NotEnoughStock, StockNotTracked, change_product, change_stock
-from workspaces.catalogue.services.stock import NothingMoved, StockOutOfRange
+from workspaces.catalogue.services.products import StockOutOfRange, ZeroStockChange
 
 a = furnished.a_with_customer
 
@@ -76,7 +76,7 @@ def test_goods_are_sold_and_received_by_amounts(a: Tenant) -> None:
         change_stock(product=product, by_quantity=-2, reason="sold", now=now(), by=SYSTEM)
     with pytest.raises(StockOutOfRange):
         change_stock(product=product, by_quantity=1_000_000_000, reason="received", now=now(), by=SYSTEM)
-    with pytest.raises(NothingMoved):
+    with pytest.raises(ZeroStockChange):
         change_stock(product=product, by_quantity=0, reason="corrected", now=now(), by=SYSTEM)
     untracked = ProductFactory.create(workspace=a.workspace)
     with pytest.raises(StockNotTracked):
@@ -139,7 +139,7 @@ def test_whatever_is_done_the_level_is_the_sum(a: Tenant, seed: int) -> None:
                 assert amount
                 level += amount
                 assert level >= 0
-            except (StockNotTracked, NotEnoughStock, NothingMoved):
+            except (StockNotTracked, NotEnoughStock, ZeroStockChange):
                 assert not tracked or level + amount < 0 or amount == 0
         else:
             if kind in ("track", "untrack", "both"):

@@ -20,7 +20,7 @@ from workspaces.conversations.models import Message
 from workspaces.conversations.services import inbound
 from workspaces.media.models import Media, UnusedFile
 from workspaces.media.services import open_media, remove_next_unused_file, store_media
-from workspaces.media.services.reading import MediaGone
+from workspaces.media.services.files import MediaFileMissing
 
 a = furnished.a_with_customer
 
@@ -51,7 +51,7 @@ def test_the_file_of_a_message_that_is_taken_back_is_gone(a: Tenant) -> None:
     assert Client().get(file.url).status_code == 404
     assert remove_next_unused_file()
     assert remove_next_unused_file()
-    with pytest.raises(MediaGone):
+    with pytest.raises(MediaFileMissing):
         open_media(file)
     assert not UnusedFile.objects.exists()
 

@@ -16,7 +16,7 @@ from agency.actors import SYSTEM
 from tests.factories import WorkspaceFactory, a_file
 from tests.workspaces.media.files import PDF
 from workspaces.media.models import UnusedFile
-from workspaces.media.services import StorageAway, open_media, remove_media, remove_next_unused_file
+from workspaces.media.services import StorageUnavailable, open_media, remove_media, remove_next_unused_file
 
 XML = "<?xml version='1.0'?>"
 
@@ -142,7 +142,7 @@ def test_a_large_file_goes_in_parts(bucket: Bucket) -> None:
 def test_a_bucket_that_is_away_is_said_and_leaves_a_row_to_go_by(bucket: Bucket) -> None:
     bucket.is_away = True
 
-    with pytest.raises(StorageAway):
+    with pytest.raises(StorageUnavailable):
         a_file(WorkspaceFactory.create())
 
     assert UnusedFile.objects.count() == 1

@@ -21,13 +21,13 @@ from workspaces.media.services import (
     FileTooLarge,
     MediaInUse,
     MediaUse,
-    StorageAway,
+    StorageUnavailable,
     add_media,
+    files,
     open_media,
     remove_media,
     remove_next_unused_file,
     remove_unneeded_media,
-    removing,
     store_file,
     store_media,
 )
@@ -162,7 +162,7 @@ def test_a_removed_file_leaves_the_storage_after_its_row(workspace: Workspace) -
 def test_a_file_that_is_needed_stays(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     uses = Registry[MediaUse]("uses", called="by the test", transaction="none", failure="fails the test")
     uses.add(MediaUse("test", lambda _: "the broadcast “Summer”", lambda media: media))
-    monkeypatch.setattr(removing, "media_uses", uses)
+    monkeypatch.setattr(files, "media_uses", uses)
     media = stored(workspace)
 
     with pytest.raises(MediaInUse, match="needed by the broadcast “Summer”"):
@@ -187,7 +187,7 @@ def test_a_storage_that_is_away_is_said_and_asked_again(workspace: Workspace, lo
     folder = Path(settings.MEDIA_DIRECTORY, str(workspace.uuid))
     locked(folder)
 
-    with pytest.raises(StorageAway):
+    with pytest.raises(StorageUnavailable):
         stored(workspace)
 
     [left] = UnusedFile.objects.all()

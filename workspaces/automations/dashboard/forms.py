@@ -1,25 +1,108 @@
-"""Forms of the dashboard about automations."""
+"""Forms about automations: prerequisites, and slots with a select or a search for what people choose."""
 
 from collections.abc import Mapping
 from typing import Any, cast
 
 from django import forms
 from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.http import urlencode
+from django.utils.safestring import SafeString
 from django.utils.text import capfirst
-from django.utils.translation import gettext
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext as _
 
 from agency.pages.branding import in_page_language
 from agency.pages.forms import LineField, MultilineField
-from workspaces.automations.dashboard.pickers import Pickers
-from workspaces.automations.flows.fields import LONGEST_OWN, Field, Many, Own, Text
-from workspaces.automations.flows.flow import TRIGGER_NODE, Flow
-from workspaces.automations.flows.presentation.summary import shown_step
+from config.api.requests import is_storable
+from workspaces.automations.dashboard.slot_choices import CHOICE_SOURCES, ChoiceSource
+from workspaces.automations.flows.fields import LONGEST_VALUE, CustomerValue, Field, ListOf, Text
+from workspaces.automations.flows.flow import TRIGGER_NODE, Flow, NoSuchSlot, SlotKey, fill_in, value_in
+from workspaces.automations.flows.presentation import translated_step_title
 from workspaces.automations.flows.registry import STEPS, TRIGGERS
-from workspaces.automations.flows.requirements import REQUIREMENTS
-from workspaces.automations.flows.slots import NoSuchSlot, SlotKey, filled, value_in
+from workspaces.automations.flows.types import REQUIREMENTS
 from workspaces.automations.models import Automation
-from workspaces.automations.services import ReadinessChanges, SlotRefused, asked_requirements, page_of_requirement
+from workspaces.automations.services import ReadinessChanges, SlotRefused, manual_requirements, requirement_url_name
+from workspaces.subaccounts.models import Workspace
+
+MOST_OFFERED = 200
+LONGEST_SEARCH = 100
+
+
+class SearchedSelect(forms.Select):
+    """A select with a search beside it. The search button shows the form again with the choices that match."""
+
+    def __init__(self, *, search: str, name: str) -> None:
+        super().__init__()
+        self.search, self.searched = search, name
+
+    def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
+        return format_html(
+            '<span class="picker">{}<span class="picker-search"><input type="search" name="{}-search" value="{}"'
+            ' maxlength="{}" aria-label="{}" placeholder="{}" data-picker-search><button class="button" name="search"'
+            ' value="{}" formnovalidate>{}</button></span></span>',
+            super().render(name, value, attrs, renderer),
+            self.searched,
+            self.search,
+            LONGEST_SEARCH,
+            _("There are more: search by name"),
+            _("Search for more"),
+            self.searched,
+            _("Search"),
+        )
+
+
+class SlotInputs:
+    """The inputs of one page, which read each list of choices once. `sent` holds the values typed into the form."""
+
+    def __init__(self, workspace: Workspace, sent: Mapping[str, str] | None = None, *, back: str = "") -> None:
+        """`back` is the page to which the user returns after creating a missing object."""
+        self.workspace, self.sent, self.back = workspace, sent or {}, back
+        self._offered: dict[tuple[str, str], dict[str, str]] = {}
+
+    def field(
+        self, declared: Field | None, *, name: str, label: str, hint: str, value: str
+    ) -> forms.ChoiceField | None:
+        """Make the input of a slot that people choose; None for a slot that they type."""
+        picker = CHOICE_SOURCES.get(declared.of) if isinstance(declared, CustomerValue) else None
+        if picker is None or not isinstance(declared, CustomerValue):
+            return None
+        all_offered = self._choices(declared.of, picker)
+        offered = self._choices(declared.of, picker, self._search(name))
+        help_text = hint if all_offered else self._linked(hint, picker)
+        for one in filter(None, (self.sent.get(name, ""), value)):
+            found = None if one in offered else picker.find(self.workspace, one)
+            if found or (one == value and one not in offered):
+                offered = {one: found[1] if found else one, **offered}
+        choices = [("", _("Choose…")), *offered.items()]
+        more = len(all_offered) >= MOST_OFFERED
+        widget = SearchedSelect(search=self._search(name), name=name) if more else forms.Select()
+        return forms.ChoiceField(
+            choices=choices, label=label, help_text=help_text, initial=value, required=False, widget=widget
+        )
+
+    def name_of(self, kind: str, value: str) -> str:
+        """Give the name of the object in a slot of this kind; empty if there is no such object."""
+        picker = CHOICE_SOURCES.get(kind)
+        if picker is None:
+            return ""
+        offered = self._choices(kind, picker).get(value)
+        found = None if offered else picker.find(self.workspace, value)
+        return offered or (found[1] if found else "")
+
+    def _search(self, name: str) -> str:
+        search = self.sent.get(f"{name}-search", "").strip()[:LONGEST_SEARCH]
+        return search if is_storable(search) else ""
+
+    def _choices(self, kind: str, picker: ChoiceSource, search: str = "") -> dict[str, str]:
+        if (kind, search) not in self._offered:
+            self._offered[kind, search] = dict(picker.offered(self.workspace, search, MOST_OFFERED))
+        return self._offered[kind, search]
+
+    def _linked(self, hint: str, picker: ChoiceSource) -> str:
+        back = f"?{urlencode({'next': self.back})}" if self.back else ""
+        return format_html('{} <a href="{}{}">{}</a>', hint, reverse(picker.url_name), back, picker.make)
+
 
 LONGEST_LINE = 160
 LONGEST_NAME = 40
@@ -34,7 +117,7 @@ def declared_field(flow: Flow, slot_key: SlotKey) -> Field | None:
     for part in path.split("."):
         if not part.isdigit():
             found = next((field for field in fields if field.name == part), None)
-        elif isinstance(found, Many):
+        elif isinstance(found, ListOf):
             fields, found = found.of, found.plain
         else:
             return None
@@ -57,9 +140,9 @@ def input_for(declared: Field | None, *, label: str, hint: str, value: str) -> f
         if declared.most > LONGEST_LINE:
             return MultilineField(widget=forms.Textarea(attrs={"rows": 3}), **options)
         return LineField(**options)
-    if isinstance(declared, Own):
+    if isinstance(declared, CustomerValue):
         widget = INPUTS.get(declared.of, forms.TextInput)
-        return LineField(max_length=LONGEST_OWN, widget=widget(attrs={"spellcheck": "false"}), **options)
+        return LineField(max_length=LONGEST_VALUE, widget=widget(attrs={"spellcheck": "false"}), **options)
     return LineField(max_length=LONGEST_NAME, **options)
 
 
@@ -70,29 +153,29 @@ class PrerequisitesForm(forms.Form):
     """
 
     has = forms.MultipleChoiceField(
-        label=_("We have"),
+        label=gettext_lazy("We have"),
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text=_(
+        help_text=gettext_lazy(
             "Tick what is set up in your business. An automation that is on stays on when you take a tick away."
         ),
     )
 
     def __init__(self, *args: Any, met: set[str], **options: Any) -> None:
-        names = asked_requirements()
+        names = manual_requirements()
         options["initial"] = {"has": [name for name in names if name in met]}
         super().__init__(*args, **options)
         has = self.fields["has"]
         assert isinstance(has, forms.MultipleChoiceField)  # noqa: S101  # tells the type checker what is declared above
         has.choices = [(name, capfirst(gettext(label))) for name, label in names.items()]
         self.known = [
-            (gettext(label), name in met, page_of_requirement(name))
+            (gettext(label), name in met, requirement_url_name(name))
             for name, label in REQUIREMENTS.items()
             if name not in names
         ]
 
     def changes(self) -> ReadinessChanges:
-        answers = {name: name in self.cleaned_data["has"] for name in asked_requirements()}
+        answers = {name: name in self.cleaned_data["has"] for name in manual_requirements()}
         return cast(ReadinessChanges, answers)
 
 
@@ -107,7 +190,7 @@ class SlotForm(forms.Form):
         self.slot_keys: dict[str, SlotKey] = {}
         back = reverse("app:automation", args=[automation.uuid])
         self.automation = automation
-        self.pickers = Pickers(automation.workspace, data or typed, back=back)
+        self.pickers = SlotInputs(automation.workspace, data or typed, back=back)
         for number, slot in enumerate(automation.slots, 1):
             slot_key = (slot["node"], slot["path"])
             try:
@@ -119,17 +202,17 @@ class SlotForm(forms.Form):
             self.slot_keys[name] = slot_key
             told = {
                 "label": gettext(slot["label"]),
-                "hint": shown_step(slot["step"]),
+                "hint": translated_step_title(slot["step"]),
                 "value": "" if value is None else str(value),
             }
             self.fields[name] = self.pickers.field(declared, name=name, **told) or input_for(declared, **told)
             if typed and name in typed:
                 self.fields[name].initial = typed[name]
-        asked = asked_requirements()
+        asked = manual_requirements()
         choices = [(name, asked[name]) for name in automation.requires if name in asked and name not in met]
         if choices:
             self.fields["has"] = forms.MultipleChoiceField(
-                label=_("We have"),
+                label=gettext_lazy("We have"),
                 required=False,
                 widget=forms.CheckboxSelectMultiple,
                 choices=[(name, capfirst(gettext(label))) for name, label in choices],
@@ -138,7 +221,7 @@ class SlotForm(forms.Form):
     def flow_as_typed(self) -> Flow:
         """Give the draft with the form's present values, valid or not. It is for the preview, never for saving."""
         values = self.data if self.is_bound else {name: self.fields[name].initial for name in self.slot_keys}
-        return filled(
+        return fill_in(
             self.automation.draft, {slot_key: values.get(name, "") for name, slot_key in self.slot_keys.items()}
         )
 

@@ -29,7 +29,7 @@ Choice = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Picker:
+class ChoiceSource:
     """A source of choices. `offered` gives at most so many of the workspace's objects that match a search.
 
     `find` names an object that a slot holds though it is not offered: it is past the limit, or no longer sold. It gives
@@ -45,7 +45,7 @@ class Picker:
 
 def _rows(
     model: type[Model], rows: Callable[[Workspace, str, int], Iterable[Any]], url_name: str, make: str | Promise
-) -> Picker:
+) -> ChoiceSource:
     """Offer rows of a table. A flow names them by their uuids."""
 
     def offered(workspace: Workspace, search: str, most: int) -> Iterable[Choice]:
@@ -58,7 +58,7 @@ def _rows(
             return None
         return (value, str(row)) if row else None
 
-    return Picker(offered, find, url_name, make)
+    return ChoiceSource(offered, find, url_name, make)
 
 
 def _products(workspace: Workspace, search: str, most: int) -> Iterable[Any]:
@@ -119,14 +119,14 @@ def _opening_hours() -> Choice:
 
 
 STAFF = _rows(Staff, _staff, "app:staff-new", gettext_lazy("Add a team member"))
-PEOPLE = Picker(_people, _find_person, "app:person-invite", gettext_lazy("Invite somebody"))
+PEOPLE = ChoiceSource(_people, _find_person, "app:person-invite", gettext_lazy("Invite somebody"))
 # The picker for each `of` of a flow's field.
-PICKERS = {
+CHOICE_SOURCES = {
     "product": _rows(Product, _products, "app:product-new", gettext_lazy("Add a product")),
     "service": _rows(Service, _services, "app:service-new", gettext_lazy("Add a service")),
     "category": _rows(ServiceCategory, _categories, "app:service-category-new", gettext_lazy("Add a category")),
     "agent": STAFF,
-    "calendar": Picker(_calendars, _find_calendar, STAFF.url_name, STAFF.make),
+    "calendar": ChoiceSource(_calendars, _find_calendar, STAFF.url_name, STAFF.make),
     "member": PEOPLE,
     "team": PEOPLE,
     "automation": _rows(Automation, _automations, "app:gallery", gettext_lazy("Add an automation")),

@@ -1,21 +1,85 @@
-"""The checks that a flow must pass before it is stored or published."""
+"""The checks that a flow must pass before it is stored or published, and the problems that they find."""
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 import orjson
 
-from workspaces.automations.flows.fields import Flaw, flaws_of
+from workspaces.automations.flows.fields import FieldError, Path, validate_fields
 from workspaces.automations.flows.flow import TRIGGER_NODE, Flow
-from workspaces.automations.flows.graph import graph_problems
-from workspaces.automations.flows.problem import Problem
 from workspaces.automations.flows.registry import STEPS, TRIGGERS
 from workspaces.automations.flows.types import StepType, TriggerType
 
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A problem that keeps a flow from being published. `empty` says that a field is only not filled in yet."""
+
+    sentence: str
+    node: str = ""
+    path: Path = ()
+    empty: bool = False
+
+
+def graph_problems(flow: Flow) -> Iterator[Problem]:
+    """Check the entry and the edges between the steps."""
+    steps = {step["id"]: step for step in flow["steps"]}
+    if len(steps) != len(flow["steps"]):
+        yield Problem("Two steps have the same id.")
+        return
+    if not isinstance(flow.get("entry"), str) or flow["entry"] not in steps:
+        yield Problem("The flow's entry must be one of its steps.")
+        return
+    yield from _edge_problems(flow, set(steps))
+    reached = _reached(flow)
+    for position, node in enumerate(steps, 1):
+        if node not in reached:
+            yield Problem(f"Step {position} cannot be reached.", node=node)
+    if _loops_without_pause(flow):
+        yield Problem("The flow runs in a circle without a step that waits.")
+
+
+def _edge_problems(flow: Flow, nodes: set[str]) -> Iterator[Problem]:
+    for position, step in enumerate(flow["steps"], 1):
+        declared, config = STEPS.get(step["type"]), step.get("config", {})
+        ports = declared.ports_of(config) if declared and isinstance(config, dict) else set()
+        for port, target in step.get("next", {}).items():
+            if target not in nodes:
+                yield Problem(f"Step {position} leads to a step that is not there.", node=step["id"])
+            elif port not in ports:
+                yield Problem(f"Step {position} has no such way out.", node=step["id"])
+
+
+def _reached(flow: Flow) -> set[str]:
+    steps = {step["id"]: step for step in flow["steps"]}
+    reached: set[str] = set()
+    ahead = [flow["entry"]]
+    while ahead:
+        node = ahead.pop()
+        if node in steps and node not in reached:
+            reached.add(node)
+            ahead += steps[node].get("next", {}).values()
+    return reached
+
+
+def _loops_without_pause(flow: Flow) -> bool:
+    restless = {
+        step["id"]: step for step in flow["steps"] if not (declared := STEPS.get(step["type"])) or not declared.waits
+    }
+    edges = {node: [to for to in step.get("next", {}).values() if to in restless] for node, step in restless.items()}
+    try:
+        TopologicalSorter(edges).prepare()
+    except CycleError:
+        return True
+    return False
+
+
 MOST_STEPS = 200
 MOST_BYTES = 256 * 1024
-DEEPEST = 12
+MAX_DEPTH = 12
 STEP_ID = re.compile(r"[A-Za-z0-9_\-]{1,64}")
 
 
@@ -40,7 +104,7 @@ def is_bounded(flow: Any) -> bool:
 
 def _is_shallow(value: Any) -> bool:
     level = [value]
-    for _ in range(DEEPEST):
+    for _ in range(MAX_DEPTH):
         level = [below for one in level for below in _below(one)]
         if not level:
             return True
@@ -95,10 +159,10 @@ def _config_problems(
     title = f"{where} ({declared.label})"
     if platform not in declared.channels:
         yield Problem(f"{title} is not available on this channel type.", node=node)
-    for flaw in flaws_of(declared.fields, given.get("config", {})):
-        yield Problem(f"{title}: {_sentence(flaw)}.", node=node, path=flaw.path, empty=flaw.empty)
+    for error in validate_fields(declared.fields, given.get("config", {})):
+        yield Problem(f"{title}: {_sentence(error)}.", node=node, path=error.path, empty=error.empty)
 
 
-def _sentence(flaw: Flaw) -> str:
-    name = ".".join(str(part) for part in flaw.path)
-    return f"{name} {flaw.sentence}" if name else flaw.sentence
+def _sentence(error: FieldError) -> str:
+    name = ".".join(str(part) for part in error.path)
+    return f"{name} {error.sentence}" if name else error.sentence

@@ -1,7 +1,7 @@
 """The typed fields of a step's configuration: their checks, and how a copy treats their values.
 
-A field's type says to whom its value belongs: to the flow (texts, choices, numbers), to the customer (`Own`: a copy
-clears it into a slot) or to the agency (`AgencyAccount`: a copy clears it without a slot).
+A field's type says to whom its value belongs: to the flow (texts, choices, numbers), to the customer (`CustomerValue`:
+a copy clears it into a slot) or to the agency (`AgencyAccount`: a copy clears it without a slot).
 """
 
 import re
@@ -10,16 +10,21 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 from urllib.parse import urlsplit
 
-from workspaces.automations.flows.copying.privacy import private_content
-from workspaces.automations.flows.variables import NAME, belongs_to_installer, is_variable, unknown_variables
+from workspaces.automations.flows.privacy import (
+    NAME,
+    is_variable,
+    is_workspace_variable,
+    private_content,
+    unknown_variables,
+)
 
 Path = tuple[str | int, ...]
-LONGEST_OWN = 2_048
+LONGEST_VALUE = 2_048
 EMAIL = re.compile(r"[^@\s]{1,64}@[^@\s.]+(?:\.[^@\s.]+)+")
 PHONE = re.compile(r"\+?\d(?:[ ().\-/]{0,2}\d){2,18}")
 
 
-class Flaw(NamedTuple):
+class FieldError(NamedTuple):
     """An error in a value, with its path below the field. `empty` says that the value is only not filled in yet."""
 
     path: Path
@@ -27,7 +32,7 @@ class Flaw(NamedTuple):
     empty: bool = False
 
 
-class Cleared(NamedTuple):
+class ClearedValue(NamedTuple):
     """A value that a copy cleared, with the label that people see."""
 
     path: Path
@@ -43,43 +48,43 @@ class Field:
     required: bool = True
     kind: ClassVar[str] = ""
 
-    def flaws(self, value: Any) -> Iterator[Flaw]:
+    def errors(self, value: Any) -> Iterator[FieldError]:
         """Give the errors of a value that is not empty."""
         raise NotImplementedError
 
-    def cleaned(self, value: Any) -> tuple[Any, list[Cleared]]:
+    def cleaned(self, value: Any) -> tuple[Any, list[ClearedValue]]:
         """Give the part of a valid value that a copy keeps, and the values that it clears."""
         return value, []
 
-    def cleared(self) -> tuple[None, list[Cleared]]:
-        return None, [Cleared((), self.label)]
+    def cleared(self) -> tuple[None, list[ClearedValue]]:
+        return None, [ClearedValue((), self.label)]
 
 
 def is_empty(value: Any) -> bool:
     return value is None or value in ("", [])
 
 
-def flaws_of(fields: tuple[Field, ...], values: Any) -> Iterator[Flaw]:
+def validate_fields(fields: tuple[Field, ...], values: Any) -> Iterator[FieldError]:
     """Give the errors of an object against its declared fields."""
     if not isinstance(values, dict):
-        yield Flaw((), "must be an object")
+        yield FieldError((), "must be an object")
         return
     known = {field.name: field for field in fields}
     for name in values:
         if name not in known:
-            yield Flaw((name,), "is not a field of this step")
+            yield FieldError((name,), "is not a field of this step")
     for name, field in known.items():
         value = values.get(name)
         if not is_empty(value):
-            yield from (Flaw((name, *flaw.path), flaw.sentence, flaw.empty) for flaw in field.flaws(value))
+            yield from (FieldError((name, *error.path), error.sentence, error.empty) for error in field.errors(value))
         elif field.required:
-            yield Flaw((name,), "is not filled in", empty=True)
+            yield FieldError((name,), "is not filled in", empty=True)
 
 
-def clean(fields: tuple[Field, ...], values: dict[str, Any]) -> tuple[dict[str, Any], list[Cleared]]:
+def sanitize(fields: tuple[Field, ...], values: dict[str, Any]) -> tuple[dict[str, Any], list[ClearedValue]]:
     """Rebuild an object from its declared fields only. Gives it with the cleared values."""
     kept: dict[str, Any] = {}
-    gone: list[Cleared] = []
+    gone: list[ClearedValue] = []
     for field in fields:
         value = values.get(field.name)
         if is_empty(value):
@@ -87,7 +92,7 @@ def clean(fields: tuple[Field, ...], values: dict[str, Any]) -> tuple[dict[str, 
         left, cleared = field.cleaned(value)
         if left is not None or cleared:
             kept[field.name] = left
-        gone += [Cleared((field.name, *one.path), one.label) for one in cleared]
+        gone += [ClearedValue((field.name, *one.path), one.label) for one in cleared]
     return kept, gone
 
 
@@ -98,16 +103,16 @@ class Text(Field):
     most: int = 1_024
     kind: ClassVar[str] = "text"
 
-    def flaws(self, value: Any) -> Iterator[Flaw]:
+    def errors(self, value: Any) -> Iterator[FieldError]:
         if not isinstance(value, str) or not value.strip():
-            yield Flaw((), "must be a text")
+            yield FieldError((), "must be a text")
         elif len(value) > self.most:
-            yield Flaw((), f"may have at most {self.most} characters")
+            yield FieldError((), f"may have at most {self.most} characters")
         else:
             for unknown in unknown_variables(value):
-                yield Flaw((), f"holds the unknown variable {{{{{unknown[:60]}}}}}")
+                yield FieldError((), f"holds the unknown variable {{{{{unknown[:60]}}}}}")
 
-    def cleaned(self, value: Any) -> tuple[Any, list[Cleared]]:
+    def cleaned(self, value: Any) -> tuple[Any, list[ClearedValue]]:
         return (value, []) if private_content(value) is None else self.cleared()
 
 
@@ -117,11 +122,11 @@ class Name(Field):
 
     kind: ClassVar[str] = "name"
 
-    def flaws(self, value: Any) -> Iterator[Flaw]:
+    def errors(self, value: Any) -> Iterator[FieldError]:
         if not isinstance(value, str) or not NAME.fullmatch(value):
-            yield Flaw((), "must be lower-case letters, digits and _, beginning with a letter")
+            yield FieldError((), "must be lower-case letters, digits and _, beginning with a letter")
 
-    def cleaned(self, value: Any) -> tuple[Any, list[Cleared]]:
+    def cleaned(self, value: Any) -> tuple[Any, list[ClearedValue]]:
         return (value, []) if private_content(value) is None else self.cleared()
 
 
@@ -131,11 +136,11 @@ class Variable(Field):
 
     kind: ClassVar[str] = "variable"
 
-    def flaws(self, value: Any) -> Iterator[Flaw]:
+    def errors(self, value: Any) -> Iterator[FieldError]:
         if not isinstance(value, str) or not is_variable(value):
-            yield Flaw((), "must be a variable such as contact.city or answers.budget")
+            yield FieldError((), "must be a variable such as contact.city or answers.budget")
 
-    def cleaned(self, value: Any) -> tuple[Any, list[Cleared]]:
+    def cleaned(self, value: Any) -> tuple[Any, list[ClearedValue]]:
         return (value, []) if private_content(f"{{{{{value}}}}}") is None else self.cleared()
 
 
@@ -146,9 +151,9 @@ class Choice(Field):
     options: tuple[str, ...]
     kind: ClassVar[str] = "choice"
 
-    def flaws(self, value: Any) -> Iterator[Flaw]:
+    def errors(self, value: Any) -> Iterator[FieldError]:
         if not isinstance(value, str) or value not in self.options:
-            yield Flaw((), f"must be one of: {', '.join(self.options)}")
+            yield FieldError((), f"must be one of: {', '.join(self.options)}")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -160,25 +165,25 @@ class Number(Field):
     decimals: bool = False
     kind: ClassVar[str] = "number"
 
-    def flaws(self, value: Any) -> Iterator[Flaw]:
+    def errors(self, value: Any) -> Iterator[FieldError]:
         right_type = isinstance(value, int | float if self.decimals else int) and not isinstance(value, bool)
         if not right_type or not self.least <= value <= self.most or round(value, 2) != value:
-            yield Flaw((), f"must be a number from {self.least} to {self.most}")
+            yield FieldError((), f"must be a number from {self.least} to {self.most}")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Flag(Field):
+class Boolean(Field):
     """Yes or no."""
 
     kind: ClassVar[str] = "flag"
 
-    def flaws(self, value: Any) -> Iterator[Flaw]:
+    def errors(self, value: Any) -> Iterator[FieldError]:
         if not isinstance(value, bool):
-            yield Flaw((), "must be true or false")
+            yield FieldError((), "must be true or false")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Own(Field):
+class CustomerValue(Field):
     """An object or a value of the customer: a person, a calendar, a file, a number, an address … A copy clears it.
 
     `of` names the kind. `phone`, `email` and `url` hold the value itself, `member` and `team` the e-mail address of a
@@ -189,11 +194,11 @@ class Own(Field):
     of: str
     kind: ClassVar[str] = "own"
 
-    def flaws(self, value: Any) -> Iterator[Flaw]:
-        if not isinstance(value, str) or not value.strip() or len(value) > LONGEST_OWN:
-            yield Flaw((), "must be a text")
-        elif not belongs_to_installer(value) and not self._fits(value.strip()):
-            yield Flaw((), f"must be a valid {'web address' if self.of == 'url' else self.label.lower()}")
+    def errors(self, value: Any) -> Iterator[FieldError]:
+        if not isinstance(value, str) or not value.strip() or len(value) > LONGEST_VALUE:
+            yield FieldError((), "must be a text")
+        elif not is_workspace_variable(value) and not self._fits(value.strip()):
+            yield FieldError((), f"must be a valid {'web address' if self.of == 'url' else self.label.lower()}")
 
     def _fits(self, value: str) -> bool:
         if self.of == "url":
@@ -201,8 +206,8 @@ class Own(Field):
         pattern = {"email": EMAIL, "phone": PHONE}.get(self.of)
         return pattern is None or pattern.fullmatch(value) is not None
 
-    def cleaned(self, value: Any) -> tuple[Any, list[Cleared]]:
-        return (value, []) if belongs_to_installer(value) else self.cleared()
+    def cleaned(self, value: Any) -> tuple[Any, list[ClearedValue]]:
+        return (value, []) if is_workspace_variable(value) else self.cleared()
 
 
 def _is_web_address(value: str) -> bool:
@@ -221,16 +226,16 @@ class AgencyAccount(Field):
     required: bool = False
     kind: ClassVar[str] = "agency account"
 
-    def flaws(self, value: Any) -> Iterator[Flaw]:
-        if not isinstance(value, str) or len(value) > LONGEST_OWN:
-            yield Flaw((), "must be a text")
+    def errors(self, value: Any) -> Iterator[FieldError]:
+        if not isinstance(value, str) or len(value) > LONGEST_VALUE:
+            yield FieldError((), "must be a text")
 
-    def cleaned(self, value: Any) -> tuple[Any, list[Cleared]]:
+    def cleaned(self, value: Any) -> tuple[Any, list[ClearedValue]]:
         return None, []
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Many(Field):
+class ListOf(Field):
     """A list of objects with the fields `of`. If `of` is a single field named ``""``, the items are plain values."""
 
     of: tuple[Field, ...]
@@ -241,24 +246,24 @@ class Many(Field):
     def plain(self) -> Field | None:
         return self.of[0] if self.of[0].name == "" else None
 
-    def flaws(self, value: Any) -> Iterator[Flaw]:
+    def errors(self, value: Any) -> Iterator[FieldError]:
         if not isinstance(value, list) or len(value) > self.most:
-            yield Flaw((), f"must be a list of at most {self.most} entries")
+            yield FieldError((), f"must be a list of at most {self.most} entries")
             return
         for position, one in enumerate(value):
-            for flaw in self._item_flaws(one):
-                yield Flaw((position, *flaw.path), flaw.sentence, flaw.empty)
+            for error in self._item_errors(one):
+                yield FieldError((position, *error.path), error.sentence, error.empty)
 
-    def _item_flaws(self, value: Any) -> Iterator[Flaw]:
+    def _item_errors(self, value: Any) -> Iterator[FieldError]:
         if self.plain is None:
-            return flaws_of(self.of, value)
-        return iter([Flaw((), "is not filled in", empty=True)]) if is_empty(value) else self.plain.flaws(value)
+            return validate_fields(self.of, value)
+        return iter([FieldError((), "is not filled in", empty=True)]) if is_empty(value) else self.plain.errors(value)
 
-    def cleaned(self, value: Any) -> tuple[Any, list[Cleared]]:
+    def cleaned(self, value: Any) -> tuple[Any, list[ClearedValue]]:
         kept: list[Any] = []
-        gone: list[Cleared] = []
+        gone: list[ClearedValue] = []
         for position, one in enumerate(value):
-            left, cleared = clean(self.of, one) if self.plain is None else self.plain.cleaned(one)
+            left, cleared = sanitize(self.of, one) if self.plain is None else self.plain.cleaned(one)
             kept.append(left)
-            gone += [Cleared((position, *below.path), below.label) for below in cleared]
+            gone += [ClearedValue((position, *below.path), below.label) for below in cleared]
         return kept, gone

@@ -1,16 +1,22 @@
-"""Reading a flow: `{trigger: {type, config}, entry, steps: [{id, type, config, next: {port: step id}}]}`.
+"""Reading a flow: its trigger and steps, its open slots, and the workspace's settings in its texts.
 
-Callers must have checked the flow before, see `checks.problems_of`.
+A flow is `{trigger: {type, config}, entry, steps: [{id, type, config, next: {port: step id}}]}`. Callers must have
+checked the flow before, see `checks.problems_of`.
 """
 
+import copy
 import hashlib
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import orjson
+from django.utils.translation import gettext, gettext_noop
 
-from workspaces.automations.flows import requirements
+from workspaces.automations.flows.fields import is_empty
+from workspaces.automations.flows.privacy import KNOWN_VARIABLES, VARIABLE
 from workspaces.automations.flows.registry import STEPS, TRIGGERS
-from workspaces.automations.flows.types import StepType, TriggerType
+from workspaces.automations.flows.types import StepType, TriggerType, in_order
 
 Flow = dict[str, Any]
 
@@ -33,7 +39,7 @@ def step_type(step: dict[str, Any]) -> StepType:
 def requires_of(flow: Flow) -> list[str]:
     """Give the requirements that a customer must meet before this flow can be switched on."""
     needed = set(trigger_type(flow).requires)
-    return requirements.in_order(needed.union(*(step_type(step).requires for step in steps_of(flow))))
+    return in_order(needed.union(*(step_type(step).requires for step in steps_of(flow))))
 
 
 def has_ai(flow: Flow) -> bool:
@@ -68,3 +74,122 @@ def step_title(flow: Flow, node: str) -> str:
         return f"Start: {trigger_label(flow)}"
     position, step = next((at, one) for at, one in enumerate(steps_of(flow), 1) if one["id"] == node)
     return f"Step {position}: {step_type(step).label}"
+
+
+ROOT = "workspace."
+# The settings with the article that sentences need. The name is not among them, because every workspace has one.
+SETTING_LABELS = {
+    "opening_hours": gettext_noop("the opening hours"),
+    "address": gettext_noop("the address"),
+    "phone": gettext_noop("the phone number"),
+    "email": gettext_noop("the e-mail address"),
+    "website": gettext_noop("the website"),
+    "booking_link": gettext_noop("the booking link"),
+    "review_link": gettext_noop("the review link"),
+    "menu_link": gettext_noop("the link to the menu"),
+}
+
+
+def settings_used(flow: Flow) -> dict[str, str]:
+    """Give the settings that a flow's texts use, each with the title of the first node that uses it."""
+    used: dict[str, str] = {}
+    for title, config in _nodes(flow):
+        for text in _texts(config):
+            for name in _settings_in(text):
+                used.setdefault(name, title)
+    return {name: used[name] for name in SETTING_LABELS if name in used}
+
+
+def _nodes(flow: Flow) -> Iterator[tuple[str, Any]]:
+    yield "the start", flow[TRIGGER_NODE].get("config")
+    for position, step in enumerate(steps_of(flow), 1):
+        yield f"step {position}", step.get("config")
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for below in value.values() if isinstance(value, dict) else value:
+            yield from _texts(below)
+
+
+def _settings_in(text: str) -> Iterator[str]:
+    for found in VARIABLE.finditer(text):
+        name = found[1].strip().removeprefix(ROOT)
+        if found[1].strip().startswith(ROOT) and name in SETTING_LABELS:
+            yield name
+
+
+def with_settings(text: str, values: Mapping[str, str]) -> str:
+    """Write a workspace's settings into a text, unset ones by their names in brackets. Other variables stay."""
+
+    def written(found: re.Match[str]) -> str:
+        root, _, name = found[1].strip().partition(".")
+        if root != "workspace" or name not in KNOWN_VARIABLES["workspace"]:
+            return found[0]
+        return values.get(name) or f"[{gettext(SETTING_LABELS.get(name, 'the name')).removeprefix('the ')}]"
+
+    return VARIABLE.sub(written, text)
+
+
+# A node's id, and a path below its configuration.
+SlotKey = tuple[str, str]
+
+
+class NoSuchSlot(LookupError):
+    """The flow has no value there."""
+
+
+def _config(flow: Flow, node: str) -> dict[str, Any]:
+    if node == TRIGGER_NODE:
+        return flow["trigger"].setdefault("config", {})  # type: ignore[no-any-return]  # JSON from the row
+    for step in flow["steps"]:
+        if step["id"] == node:
+            return step.setdefault("config", {})  # type: ignore[no-any-return]  # JSON from the row
+    raise NoSuchSlot
+
+
+def _holder(flow: Flow, slot_key: SlotKey) -> tuple[Any, Any]:
+    """Give the object or list that holds the value, and the key in it."""
+    node, path = slot_key
+    *above, last = path.split(".")
+    holder: Any = _config(flow, node)
+    try:
+        for part in above:
+            holder = holder[int(part)] if isinstance(holder, list) else holder[part]
+        if isinstance(holder, list):
+            holder[int(last)]
+            return holder, int(last)
+        if isinstance(holder, dict):
+            return holder, last
+    except (KeyError, IndexError, ValueError, TypeError) as error:
+        raise NoSuchSlot from error
+    raise NoSuchSlot
+
+
+def open_slots(flow: Flow, slots: Iterable[dict[str, str]]) -> list[dict[str, str]]:
+    """Keep the slots that are not filled in. A slot whose step is gone is not open."""
+    return [slot for slot in slots if _is_open(flow, (slot["node"], slot["path"]))]
+
+
+def value_in(flow: Flow, slot_key: SlotKey) -> Any:
+    """Give the value of a slot, None if it has none. Raises `NoSuchSlot`."""
+    holder, key = _holder(flow, slot_key)
+    return holder[key] if isinstance(holder, list) else holder.get(key)
+
+
+def _is_open(flow: Flow, slot_key: SlotKey) -> bool:
+    try:
+        return is_empty(value_in(flow, slot_key))
+    except NoSuchSlot:
+        return False
+
+
+def fill_in(flow: Flow, values: Mapping[SlotKey, Any]) -> Flow:
+    """Give the flow with these values in its slots. Raises `NoSuchSlot`."""
+    flow = copy.deepcopy(flow)
+    for slot_key, value in values.items():
+        holder, key = _holder(flow, slot_key)
+        holder[key] = value
+    return flow

@@ -1,12 +1,17 @@
-"""The declarations of types of triggers and steps. A new type needs only one declaration."""
+"""The declarations of types of triggers and steps, and the requirements that they may have.
+
+A new type needs only one declaration.
+"""
 
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext_noop as _
+
 from agency.limits import CHANNEL_TYPES
 from workspaces.automations.flows.fields import Field
 
-EVERYWHERE = CHANNEL_TYPES
+ALL_CHANNELS = CHANNEL_TYPES
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -23,7 +28,7 @@ class StepType:
     fields: tuple[Field, ...] = ()
     ports: tuple[str, ...] = ("next",)
     port_per: tuple[str, str] | None = None
-    channels: tuple[str, ...] = EVERYWHERE
+    channels: tuple[str, ...] = ALL_CHANNELS
     requires: tuple[str, ...] = ()
     ai: bool = False
     waits: bool = False
@@ -46,7 +51,22 @@ class TriggerType:
     name: str
     label: str
     fields: tuple[Field, ...] = ()
-    channels: tuple[str, ...] = EVERYWHERE
+    channels: tuple[str, ...] = ALL_CHANNELS
     requires: tuple[str, ...] = ()
     catch_all: bool = False
     barred: str = ""
+
+
+REQUIREMENTS: dict[str, str] = {
+    "service": _("a service or product to sell"),
+    "availability": _("working hours"),
+    "booking_page": _("a booking page"),
+    "payment": _("a payment method connected"),
+    "contact": _("at least one contact"),
+    "template": _("an approved messaging template"),
+}
+
+
+def in_order(names: set[str]) -> list[str]:
+    """Give requirements in their documented order."""
+    return [name for name in REQUIREMENTS if name in names]

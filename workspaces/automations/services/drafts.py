@@ -1,23 +1,122 @@
-"""Changes of an automation's draft, name and slots; creation and removal."""
+"""Creates, installs, edits, publishes and removes automations."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from unicodedata import category
+from uuid import UUID
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
+from django.db.models import Max
 
 from agency.actors import Actor
-from workspaces.automations.flows.checks import problems_of, structure_problems
-from workspaces.automations.flows.flow import Flow
-from workspaces.automations.flows.problem import Problem
-from workspaces.automations.flows.slots import NoSuchSlot, SlotKey, filled, open_slots
-from workspaces.automations.models import Automation
-from workspaces.automations.services.activity import record_automation_activity
-from workspaces.automations.services.errors import FlowRefused, NameNeeded, SlotNotFound, SlotRefused
-from workspaces.automations.services.locking import lock_automation
-from workspaces.automations.services.publishing import publish_locked
+from agency.services import record_activity
+from agency.services.activity import Changes
+from config.db import violated_constraint
+from workspaces.automations.flows.checks import Problem, problems_of, structure_problems
+from workspaces.automations.flows.flow import (
+    Flow,
+    NoSuchSlot,
+    SlotKey,
+    fill_in,
+    is_catch_all,
+    open_slots,
+    requires_of,
+    trigger_digest,
+)
+from workspaces.automations.models import Automation, AutomationVersion
+from workspaces.automations.services.conflicts import CONFLICT, save_unless_conflict
+from workspaces.automations.services.errors import (
+    AutomationNotFound,
+    FlowRefused,
+    NameRequired,
+    SlotNotFound,
+    SlotRefused,
+)
 from workspaces.subaccounts.models import Workspace
+
+
+def record_automation_activity(
+    automation: Automation, action: str, by: Actor, changes: Changes | None = None, **details: Any
+) -> None:
+    """Add an entry about an automation to the agency's and the sub-account's activity."""
+    workspace = automation.workspace
+    record_activity(
+        by=by,
+        action=action,
+        agency_id=workspace.agency_id,
+        workspace_uuid=workspace.uuid,
+        target=("automation", automation.uuid, automation.name),
+        details=details,
+        changes=changes,
+    )
+
+
+def lock_automation(automation: Automation) -> Automation:
+    """Lock the row and read it anew, with its workspace. The caller must be in a transaction.
+
+    All services take the lock here. Raises `AutomationNotFound` if it was removed meanwhile.
+    """
+    rows = Automation.objects.select_for_update(of=("self",), no_key=True).select_related("workspace", "published")
+    locked: Automation | None = rows.filter(pk=automation.pk).first()
+    if locked is None:
+        raise AutomationNotFound
+    return locked
+
+
+def publishing_problems(automation: Automation) -> list[Problem]:
+    """Give the problems of the draft and its open slots, which keep it from being published."""
+    problems = problems_of(automation.draft, platform=automation.platform)
+    if any(not problem.empty for problem in problems):
+        return problems
+    return problems + [
+        Problem(f"{slot['step']}: {slot['label']} is not filled in.", node=slot["node"], empty=True)
+        for slot in open_slots(automation.draft, automation.slots)
+    ]
+
+
+@transaction.atomic
+def publish_automation(*, automation: Automation, now: datetime, by: Actor) -> Automation:
+    """Freeze the draft as the next version, which runs from now on if the automation is on. Raises `FlowRefused`."""
+    automation = lock_automation(automation)
+    problems = publishing_problems(automation)
+    if problems:
+        raise FlowRefused(problems)
+    publish_locked(automation, now=now, by=by)
+    return automation
+
+
+def publish_locked(automation: Automation, *, now: datetime, by: Actor) -> None:
+    """Publish a draft that was checked. The caller holds the automation's lock.
+
+    Raises `FlowRefused` if another automation that is on answers the same.
+    """
+    freeze_draft(automation, now=now, by=by)
+    version = automation.published_version
+    record_automation_activity(automation, "automation.published", by, version=version)
+
+
+def freeze_draft(automation: Automation, *, now: datetime, by: Actor) -> None:
+    """Make the draft the next version, without an activity entry.
+
+    An automation from a pack keeps the pack's requirements. Raises `FlowRefused` if another automation that is on
+    answers the same.
+    """
+    newest = automation.versions.aggregate(newest=Max("number"))["newest"] or 0
+    automation.published = AutomationVersion.objects.create(
+        automation=automation, number=newest + 1, flow=automation.draft, published_at=now, published_by=by.label
+    )
+    automation.trigger = automation.draft["trigger"]["type"]
+    automation.trigger_digest, automation.catch_all = trigger_digest(automation.draft), is_catch_all(automation.draft)
+    if automation.from_pack is None:
+        automation.requires = requires_of(automation.draft)
+    automation.updated_at = now
+    if not save_unless_conflict(
+        automation, "published", "trigger", "trigger_digest", "catch_all", "requires", "updated_at"
+    ):
+        raise FlowRefused([Problem(CONFLICT)])
+
 
 LONGEST_NAME = 120
 # Unicode categories of control characters, such as NUL, and of lone surrogates.
@@ -25,10 +124,10 @@ UNWRITABLE = frozenset({"Cc", "Cs"})
 
 
 def checked_name(name: str) -> str:
-    """Give the name trimmed. Raises `NameNeeded`."""
+    """Give the name trimmed. Raises `NameRequired`."""
     name = name.strip()
     if not 0 < len(name) <= LONGEST_NAME or any(category(character) in UNWRITABLE for character in name):
-        raise NameNeeded
+        raise NameRequired
     return name
 
 
@@ -43,7 +142,7 @@ def require_structure(flow: Any) -> None:
 def create_automation(
     *, workspace: Workspace, name: str, platform: str, flow: Flow, now: datetime, by: Actor
 ) -> Automation:
-    """Create an automation with a draft. Raises `FlowRefused`, `NameNeeded`."""
+    """Create an automation with a draft. Raises `FlowRefused`, `NameRequired`."""
     require_structure(flow)
     automation = Automation.objects.create(
         workspace=workspace,
@@ -70,7 +169,7 @@ def save_draft(*, automation: Automation, flow: Flow, now: datetime, by: Actor) 
 
 @transaction.atomic
 def rename_automation(*, automation: Automation, name: str, now: datetime, by: Actor) -> Automation:
-    """Rename an automation. Raises `NameNeeded`."""
+    """Rename an automation. Raises `NameRequired`."""
     automation = lock_automation(automation)
     before = automation.name
     automation.name, automation.updated_at = checked_name(name), now
@@ -96,14 +195,14 @@ def fill_slots(*, automation: Automation, values: Mapping[SlotKey, Any], now: da
     automation = lock_automation(automation)
     slots = {(slot["node"], slot["path"]): slot for slot in automation.slots}
     try:
-        flow = filled(automation.draft, values)
+        flow = fill_in(automation.draft, values)
     except NoSuchSlot as error:
         raise SlotNotFound from error
     if not values.keys() <= slots.keys():
         raise SlotNotFound
     require_structure(flow)
     problems = problems_of(flow, platform=automation.platform)
-    _refuse_flaws(problems, values, slots)
+    _refuse_invalid_values(problems, values, slots)
     _store_draft(automation, flow, now)
     record_automation_activity(automation, "automation.slots_filled", by, slots=len(values))
     if not problems and not open_slots(flow, automation.slots):
@@ -111,7 +210,9 @@ def fill_slots(*, automation: Automation, values: Mapping[SlotKey, Any], now: da
     return automation
 
 
-def _refuse_flaws(problems: list[Problem], values: Mapping[SlotKey, Any], slots: dict[SlotKey, dict[str, str]]) -> None:
+def _refuse_invalid_values(
+    problems: list[Problem], values: Mapping[SlotKey, Any], slots: dict[SlotKey, dict[str, str]]
+) -> None:
     flawed: dict[str, list[str]] = {}
     for problem in problems:
         path = ".".join(str(part) for part in problem.path)
@@ -133,3 +234,56 @@ def _store_draft(automation: Automation, flow: Flow, now: datetime) -> None:
     if automation.published is None:
         automation.trigger = flow["trigger"]["type"][:40]
     automation.save(update_fields=["draft", "updated_at", "trigger"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """The pack and entry that an automation comes from. `original` is the library's id, or a digest of the copy."""
+
+    pack: UUID
+    entry: UUID
+    pack_name: str = ""
+    original: str = ""
+
+
+def install_automation(
+    *,
+    workspace: Workspace,
+    origin: Origin,
+    name: str,
+    platform: str,
+    flow: Flow,
+    slots: list[dict[str, Any]],
+    requires: list[str],
+    now: datetime,
+    by: Actor,
+) -> Automation | None:
+    """Add an automation, switched off. Gives None if its entry is installed already.
+
+    It is published at once if it has no open slots or other problems. The caller must be in a transaction, hold the
+    workspace's lock and record all installed automations in one activity entry.
+    """
+    try:
+        with transaction.atomic():
+            automation = Automation.objects.create(
+                workspace=workspace,
+                name=name,
+                platform=platform,
+                trigger=flow["trigger"]["type"],
+                draft=flow,
+                slots=slots,
+                requires=requires,
+                from_pack=origin.pack,
+                from_entry=origin.entry,
+                from_pack_name=origin.pack_name,
+                from_original=origin.original,
+                created_at=now,
+                updated_at=now,
+            )
+    except IntegrityError as error:
+        if violated_constraint(error) != "automation_installed_once":
+            raise
+        return None
+    if not publishing_problems(automation):
+        freeze_draft(automation, now=now, by=by)
+    return automation

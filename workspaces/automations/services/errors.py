@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from config.errors import InvalidInput, NotFound
-from workspaces.automations.flows.problem import Problem
+from workspaces.automations.flows.checks import Problem
 
 
 class AutomationNotFound(NotFound):
@@ -46,6 +46,6 @@ class SlotRefused(InvalidInput):
         self.errors = errors
 
 
-class NameNeeded(InvalidInput):
+class NameRequired(InvalidInput):
     field = "name"
     message = "An automation needs a name of at most 120 characters, on one line."

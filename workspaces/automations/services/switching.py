@@ -1,30 +1,115 @@
-"""Switching automations off, and on if they are ready."""
+"""Switches automations off, and on if they are ready; the requirements of automations that a workspace meets."""
 
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TypedDict, Unpack
+from uuid import UUID
 
 from django.db import transaction
 from django.utils.translation import gettext as _
 
 from agency.actors import Actor
-from workspaces.automations.flows.presentation.summary import shown_step
-from workspaces.automations.flows.requirements import REQUIREMENTS
-from workspaces.automations.flows.settings import SETTING_LABELS, settings_used
-from workspaces.automations.flows.slots import open_slots
-from workspaces.automations.models import Automation
-from workspaces.automations.services.activity import record_automation_activity
-from workspaces.automations.services.answering import (
-    ANSWERED,
-    Answering,
-    answering_in,
-    doubled_by,
-    save_once_answered,
+from agency.services.activity import changes_to
+from config.hooks import Registry
+from workspaces.automations.flows.flow import SETTING_LABELS, open_slots, settings_used
+from workspaces.automations.flows.presentation import translated_step_title
+from workspaces.automations.flows.types import REQUIREMENTS
+from workspaces.automations.models import Automation, Readiness
+from workspaces.automations.services.conflicts import (
+    CONFLICT,
+    EnabledAutomation,
+    enabled_automations,
+    find_conflict,
+    save_unless_conflict,
 )
-from workspaces.automations.services.errors import NotReady
-from workspaces.automations.services.locking import lock_automation
-from workspaces.automations.services.readiness import met_requirements
+from workspaces.automations.services.drafts import lock_automation, record_automation_activity
+from workspaces.automations.services.errors import AutomationNotFound, NotReady
 from workspaces.subaccounts.models import CHANNEL_NAMES, Channel, Workspace
-from workspaces.subaccounts.services import record_workspace_event, settings_in_texts
+from workspaces.subaccounts.services import record_workspace_activity, record_workspace_event, settings_in_texts
+
+
+@dataclass(frozen=True, slots=True)
+class RequirementCheck:
+    """A feature's check of the requirement with this name. It replaces the column of the `Readiness` row.
+
+    `url_name` is the page on which a customer can meet the requirement.
+    """
+
+    name: str
+    is_met: Callable[[Workspace], bool]
+    url_name: str = ""
+
+    def __post_init__(self) -> None:
+        if self.name not in REQUIREMENTS:
+            raise LookupError(f"{self.name} is no requirement.")
+
+
+requirement_checks = Registry[RequirementCheck](
+    "requirement checks",
+    called=(
+        "`met_requirements` calls `is_met` of each, when automations are switched on and on pages that show what "
+        "is missing"
+    ),
+    transaction="the caller's; on pages none",
+    failure="rolls the caller back; the page answers 500",
+)
+
+
+def manual_requirements() -> dict[str, str]:
+    """Give the requirements, with their labels, that no feature checks. The customer is asked about these."""
+    return {name: label for name, label in REQUIREMENTS.items() if requirement_checks.get(name) is None}
+
+
+def requirement_url_name(name: str) -> str:
+    """Give the URL name of the page on which a requirement can be met; empty without one."""
+    check = requirement_checks.get(name)
+    return check.url_name if check else ""
+
+
+def met_requirements(workspace: Workspace) -> set[str]:
+    """Give the names of the requirements that the workspace meets: one statement, and one for each registered check."""
+    row = Readiness.objects.filter(workspace=workspace).first() or Readiness(workspace=workspace)
+    return {name for name in REQUIREMENTS if _is_met(name, workspace, row)}
+
+
+def _is_met(name: str, workspace: Workspace, row: Readiness) -> bool:
+    check = requirement_checks.get(name)
+    return check.is_met(workspace) if check else getattr(row, name)
+
+
+def missing_requirements(*, workspace: Workspace, names: Iterable[str]) -> list[str]:
+    """Give the named requirements that the workspace does not meet, in the order given."""
+    names = list(names)
+    met = met_requirements(workspace) if names else set()
+    return [name for name in names if name not in met]
+
+
+class ReadinessChanges(TypedDict, total=False):
+    """Whether the workspace now meets each requirement. Requirements left out stay."""
+
+    service: bool
+    availability: bool
+    booking_page: bool
+    payment: bool
+    contact: bool
+    template: bool
+
+
+@transaction.atomic
+def change_readiness(*, workspace: Workspace, by: Actor, **changes: Unpack[ReadinessChanges]) -> Readiness:
+    """Store which requirements a workspace meets: `change_readiness(workspace=…, payment=True, by=…)`."""
+    Readiness.objects.bulk_create([Readiness(workspace=workspace)], ignore_conflicts=True)
+    row = Readiness.objects.select_for_update().get(workspace=workspace)
+    changed = {name: value for name, value in changes.items() if getattr(row, name) != value}
+    made = changes_to(row, changed)
+    for name, value in changed.items():
+        setattr(row, name, value)
+    if changed:
+        row.save(update_fields=list(changed))
+        record_workspace_activity(workspace=workspace, action="readiness.changed", by=by, changes=made)
+    return row
+
 
 ENABLED, DISABLED = "automation.enabled", "automation.disabled"
 
@@ -39,7 +124,7 @@ class Capabilities:
 
     met: set[str]
     platforms: set[str]
-    answering: list[Answering]
+    answering: list[EnabledAutomation]
     settings: dict[str, str]
 
 
@@ -49,7 +134,7 @@ def capabilities_of(workspace: Workspace) -> Capabilities:
     return Capabilities(
         met_requirements(workspace),
         set(active.values_list("platform", flat=True)),
-        answering_in(workspace),
+        enabled_automations(workspace),
         settings_in_texts(workspace),
     )
 
@@ -61,7 +146,7 @@ def reasons_not_ready(automation: Automation, capabilities: Capabilities | None 
     """
     capabilities = capabilities or capabilities_of(automation.workspace)
     reasons = [
-        _("Fill in %(step)s (%(label)s).") % {"step": shown_step(slot["step"]), "label": _(slot["label"])}
+        _("Fill in %(step)s (%(label)s).") % {"step": translated_step_title(slot["step"]), "label": _(slot["label"])}
         for slot in open_slots(automation.draft, automation.slots)
     ]
     if automation.published_id is None and not reasons:
@@ -81,7 +166,7 @@ def reasons_beyond_slots(automation: Automation, capabilities: Capabilities) -> 
         for name, where in settings_used(automation.draft).items()
         if not capabilities.settings[name]
     ]
-    double = doubled_by(automation, capabilities.answering)
+    double = find_conflict(automation, capabilities.answering)
     return [*reasons, double.sentence] if double else reasons
 
 
@@ -91,36 +176,81 @@ def _where(title: str) -> str:
 
 
 @transaction.atomic
-def switch_on(*, automation: Automation, now: datetime, by: Actor) -> Automation:
+def enable_automation(*, automation: Automation, now: datetime, by: Actor) -> Automation:
     """Switch an automation on. One that is on stays as it is. Raises `NotReady` with everything that is missing."""
     automation = lock_automation(automation)
     if not automation.enabled:
         reasons = reasons_not_ready(automation)
         if reasons:
             raise NotReady(reasons)
-        if not _set(automation, enabled=True, now=now):
-            raise NotReady([ANSWERED])
+        if not _save_enabled(automation, enabled=True, now=now):
+            raise NotReady([CONFLICT])
         record_automation_activity(automation, "automation.switched_on", by)
-        _tell(automation, ENABLED, now)
+        _record_event(automation, ENABLED, now)
     return automation
 
 
 @transaction.atomic
-def switch_off(*, automation: Automation, now: datetime, by: Actor) -> Automation:
+def disable_automation(*, automation: Automation, now: datetime, by: Actor) -> Automation:
     """Switch an automation off. One that is off stays as it is."""
     automation = lock_automation(automation)
     if automation.enabled:
-        _set(automation, enabled=False, now=now)
+        _save_enabled(automation, enabled=False, now=now)
         record_automation_activity(automation, "automation.switched_off", by)
-        _tell(automation, DISABLED, now)
+        _record_event(automation, DISABLED, now)
     return automation
 
 
-def _tell(automation: Automation, name: str, now: datetime) -> None:
+def _record_event(automation: Automation, name: str, now: datetime) -> None:
     record_workspace_event(workspace=automation.workspace, name=name, now=now, automation=automation)
 
 
-def _set(automation: Automation, *, enabled: bool, now: datetime) -> bool:
+def _save_enabled(automation: Automation, *, enabled: bool, now: datetime) -> bool:
     """Save the state. Gives False if another automation that answers the same was switched on a moment ago."""
     automation.enabled, automation.updated_at = enabled, now
-    return save_once_answered(automation, "enabled", "updated_at")
+    return save_unless_conflict(automation, "enabled", "updated_at")
+
+
+# To switch on more, the customer has to ask again.
+MOST_AT_ONCE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class DisabledAutomations:
+    """The newest automations that are off: the ready ones, and the others with the reasons."""
+
+    ready: list[Automation]
+    waiting: list[tuple[Automation, list[str]]]
+
+
+@dataclass(frozen=True, slots=True)
+class EnableResult:
+    """The result: the automations that are on now, and the refused ones with the reasons."""
+
+    on: list[Automation]
+    refused: list[tuple[Automation, list[str]]]
+
+
+def disabled_automations(workspace: Workspace) -> DisabledAutomations:
+    """Check which of the automations that are off are ready, in a constant number of statements."""
+    off = workspace.automations.filter(enabled=False).order_by("-created_at", "-id")[:MOST_AT_ONCE]
+    capabilities = capabilities_of(workspace)
+    judged = [(one, reasons_not_ready(one, capabilities)) for one in off]
+    return DisabledAutomations([one for one, reasons in judged if not reasons], [pair for pair in judged if pair[1]])
+
+
+def enable_ready_automations(
+    *, workspace: Workspace, chosen: Collection[UUID], now: datetime, by: Actor
+) -> EnableResult:
+    """Switch on the chosen automations that are ready, one event each. Of two that answer the same, the newer wins."""
+    done = EnableResult([], [])
+    for automation in disabled_automations(workspace).ready:
+        if automation.uuid not in chosen:
+            continue
+        try:
+            done.on.append(enable_automation(automation=automation, now=now, by=by))
+        except NotReady as error:
+            done.refused.append((automation, error.reasons))
+        except AutomationNotFound:
+            continue
+    return done

@@ -7,10 +7,17 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from agency.pages.forms import MultilineField, NameField
-from workspaces.catalogue.models import Product, Service, ServiceCategory, StockMovement
-from workspaces.catalogue.models.products import LONGEST_DESCRIPTION, MOST_STOCK
-from workspaces.catalogue.models.services import LONGEST_DURATION, PRICE_DIGITS
-from workspaces.catalogue.services.prices import price_decimals
+from workspaces.catalogue.models import (
+    LONGEST_DESCRIPTION,
+    LONGEST_DURATION,
+    MOST_STOCK,
+    PRICE_DIGITS,
+    Product,
+    Service,
+    ServiceCategory,
+    StockMovement,
+)
+from workspaces.catalogue.services.services import price_decimals
 from workspaces.subaccounts.models import Workspace
 
 if TYPE_CHECKING:
@@ -20,8 +27,14 @@ else:
 
 Reason = StockMovement.Reason
 # The reasons that a customer can choose: they increase the stock, decrease it, or set it after a count.
-GROWS, SHRINKS, COUNTED = (Reason.RECEIVED, Reason.RETURNED), (Reason.SOLD, Reason.LOST), Reason.SET
-HAPPENED = [(reason.value, reason.label) for reason in (*GROWS, *SHRINKS)] + [(COUNTED.value, _("Counted"))]
+STOCK_INCREASES, STOCK_DECREASES, STOCK_COUNT = (
+    (Reason.RECEIVED, Reason.RETURNED),
+    (Reason.SOLD, Reason.LOST),
+    Reason.SET,
+)
+REASON_CHOICES = [(reason.value, reason.label) for reason in (*STOCK_INCREASES, *STOCK_DECREASES)] + [
+    (STOCK_COUNT.value, _("Counted"))
+]
 
 
 class CategoryField(_CategoryField):
@@ -76,7 +89,7 @@ class ProductForm(forms.Form):
 class StockForm(forms.Form):
     """A change of the stock: its reason and its quantity."""
 
-    reason = forms.ChoiceField(label=_("What has happened"), choices=HAPPENED)
+    reason = forms.ChoiceField(label=_("What has happened"), choices=REASON_CHOICES)
     quantity = forms.IntegerField(
         label=_("How many"),
         min_value=0,
@@ -86,13 +99,13 @@ class StockForm(forms.Form):
 
     @property
     def is_count(self) -> bool:
-        return bool(self.cleaned_data["reason"] == COUNTED)
+        return bool(self.cleaned_data["reason"] == STOCK_COUNT)
 
     @property
     def change(self) -> int:
         """The change of the stock, negative if goods left it."""
         quantity: int = self.cleaned_data["quantity"]
-        return -quantity if self.cleaned_data["reason"] in SHRINKS else quantity
+        return -quantity if self.cleaned_data["reason"] in STOCK_DECREASES else quantity
 
 
 class ServiceForm(forms.Form):

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from workspaces.catalogue.dashboard.views import categories, products, services
+from workspaces.catalogue.dashboard import products, services
 
 urlpatterns = [
     path("products", products.Products.as_view(), name="products"),
@@ -14,12 +14,12 @@ urlpatterns = [
     path("services/new", services.ServiceNew.as_view(), name="service-new"),
     path("services/<id:uuid>", services.ServicePage.as_view(), name="service"),
     path("services/<id:uuid>/delete", services.ServiceDelete.as_view(), name="service-delete"),
-    path("service-categories", categories.ServiceCategories.as_view(), name="service-categories"),
-    path("service-categories/new", categories.ServiceCategoryNew.as_view(), name="service-category-new"),
-    path("service-categories/<id:uuid>", categories.ServiceCategoryPage.as_view(), name="service-category"),
+    path("service-categories", services.ServiceCategories.as_view(), name="service-categories"),
+    path("service-categories/new", services.ServiceCategoryNew.as_view(), name="service-category-new"),
+    path("service-categories/<id:uuid>", services.ServiceCategoryPage.as_view(), name="service-category"),
     path(
         "service-categories/<id:uuid>/delete",
-        categories.ServiceCategoryDelete.as_view(),
+        services.ServiceCategoryDelete.as_view(),
         name="service-category-delete",
     ),
 ]

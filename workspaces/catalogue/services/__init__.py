@@ -1,20 +1,23 @@
 """Every change of the catalogue: one verb, one function, one transaction."""
 
-from workspaces.catalogue.services.categories import (
+from workspaces.catalogue.services.products import (
+    CHANGE_REASONS,
+    NotEnoughStock,
+    ProductChanges,
+    ProductNotFound,
+    StockNotTracked,
+    change_product,
+    change_stock,
+    create_product,
+    delete_product,
+)
+from workspaces.catalogue.services.services import (
     MOST_CATEGORIES,
+    MOST_SERVICES,
     ServiceCategoryInUse,
     ServiceCategoryLimitReached,
     ServiceCategoryNameTaken,
     ServiceCategoryNotFound,
-    create_category,
-    delete_category,
-    rename_category,
-)
-from workspaces.catalogue.services.choosing import has_services, products_to_choose, services_to_choose
-from workspaces.catalogue.services.names import require_room_for_one, save_named
-from workspaces.catalogue.services.products import ProductChanges, change_product, create_product, delete_product
-from workspaces.catalogue.services.services import (
-    MOST_SERVICES,
     ServiceChanges,
     ServiceInUse,
     ServiceLimitReached,
@@ -22,17 +25,18 @@ from workspaces.catalogue.services.services import (
     ServiceNotFound,
     ServiceUse,
     change_service,
+    check_row_limit,
+    create_category,
     create_service,
+    delete_category,
     delete_service,
-    hold_service,
+    has_services,
+    products_to_choose,
+    rename_category,
+    save_with_unique_name,
     service_uses,
-)
-from workspaces.catalogue.services.stock import (
-    CHANGE_REASONS,
-    NotEnoughStock,
-    ProductNotFound,
-    StockNotTracked,
-    change_stock,
+    services_to_choose,
+    share_lock_service,
 )
 
 __all__ = [
@@ -56,6 +60,7 @@ __all__ = [
     "change_product",
     "change_service",
     "change_stock",
+    "check_row_limit",
     "create_category",
     "create_product",
     "create_service",
@@ -63,11 +68,10 @@ __all__ = [
     "delete_product",
     "delete_service",
     "has_services",
-    "hold_service",
     "products_to_choose",
     "rename_category",
-    "require_room_for_one",
-    "save_named",
+    "save_with_unique_name",
     "service_uses",
     "services_to_choose",
+    "share_lock_service",
 ]

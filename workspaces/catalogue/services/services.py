@@ -1,4 +1,4 @@
-"""Changes of the services that a workspace offers."""
+"""Changes of services and categories; the rules for names, prices and numbers that products share."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,25 +6,188 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, TypedDict, Unpack
 
-from django.db import connection, transaction
+from django.db import IntegrityError, connection, transaction
+from django.db.models import QuerySet
 
 from agency.actors import Actor
-from agency.services.activity import from_differences
+from agency.services import record_activity
+from agency.services.activity import Changes, from_differences
+from config.db import name_key, violated_constraint
 from config.errors import Conflict, Forbidden, InvalidInput, NotFound
 from config.hooks import Registry
 from workspaces.catalogue import events
-from workspaces.catalogue.models import Service, ServiceCategory
-from workspaces.catalogue.services.categories import hold_category
-from workspaces.catalogue.services.names import require_room_for_one, save_named
-from workspaces.catalogue.services.prices import check_price
-from workspaces.catalogue.services.recording import record_catalogue_activity
+from workspaces.catalogue.models import PRICE_DECIMALS, Product, Service, ServiceCategory
 from workspaces.subaccounts.events import differences
 from workspaces.subaccounts.models import Workspace
-from workspaces.subaccounts.services import record_workspace_event
+from workspaces.subaccounts.services import lock_workspace, record_workspace_event
+from workspaces.subaccounts.services.settings import decimals_of
+
+MOST_CHOICES = 50
+
+
+def has_services(workspace: Workspace) -> bool:
+    """Say whether the workspace offers a service or an active product."""
+    offered = Service.objects.of(workspace).values("pk")
+    sold = Product.objects.of(workspace).filter(active=True).values("pk")
+    return offered[:1].union(sold[:1], all=True).exists()
+
+
+def products_to_choose(*, workspace: Workspace, search: str = "", most: int = MOST_CHOICES) -> list[Product]:
+    """Give active products by name. With `search`, give those that it finds."""
+    rows = Product.objects.of(workspace).filter(active=True)
+    rows = rows.matching(search) if search.strip() else rows
+    return list(rows.order_by("name_key", "id")[:most])
+
+
+def services_to_choose(
+    *, workspace: Workspace, kind: str | None = None, search: str = "", most: int = MOST_CHOICES
+) -> list[Service]:
+    """Give services by name. With `kind`, give those of this kind; with `search`, those that it finds."""
+    rows = Service.objects.of(workspace)
+    rows = rows.filter(kind=kind) if kind else rows
+    rows = rows.matching(search) if search.strip() else rows
+    return list(rows.by_name()[:most])
+
+
+def save_with_unique_name(
+    row: Any, *, once: str, taken: type[InvalidInput], update_fields: list[str] | None = None
+) -> None:
+    """Save a row with the key of its name. Raises `taken` if the constraint `once` finds the name in use."""
+    row.name_key = name_key(row.name)
+    fields = None if update_fields is None else [*update_fields, "name_key"]
+    try:
+        with transaction.atomic():
+            row.save(update_fields=fields)
+    except IntegrityError as error:
+        if violated_constraint(error) != once:
+            raise
+        raise taken from error
+
+
+def check_row_limit(workspace: Workspace, rows: "QuerySet[Any, Any]", *, most: int, full: type[Forbidden]) -> None:
+    """Raise `full` if there are `most` rows already. The workspace stays locked until the transaction ends."""
+    lock_workspace(workspace)
+    if rows.count() >= most:
+        raise full
+
+
+class PriceRefused(InvalidInput):
+    field = "price"
+
+
+def price_decimals(currency: str) -> int:
+    """Give how many decimals a price in a currency may have, at most two."""
+    return min(PRICE_DECIMALS, decimals_of(currency))
+
+
+def check_price(price: Decimal | None, workspace: Workspace) -> None:
+    """Raise `PriceRefused` for a price with more decimals than the workspace's currency has."""
+    if price is None or price == int(price):
+        return
+    # The workspace of an API key's caller holds only some of its columns.
+    currency = Workspace.objects.values_list("currency", flat=True).get(pk=workspace.pk)
+    if round(price, price_decimals(currency)) != price:
+        raise PriceRefused(f"The price field takes no decimals in {currency}.")
+
+
+Entry = Product | Service | ServiceCategory
+KINDS: dict[type[Any], str] = {Product: "product", Service: "service", ServiceCategory: "service_category"}
+
+
+def record_catalogue_activity(
+    *, workspace: Workspace, entry: Entry, what: str, by: Actor, changes: Changes | None = None
+) -> None:
+    """Add an entry such as `product.changed` to the activity log of the agency and the sub-account."""
+    kind = KINDS[type(entry)]
+    record_activity(
+        by=by,
+        action=f"{kind}.{what}",
+        agency_id=workspace.agency_id,
+        workspace_uuid=workspace.uuid,
+        target=(kind, entry.uuid, entry.name),
+        changes=changes,
+    )
+
+
+MOST_CATEGORIES = 500
+UNIQUE_CATEGORY_NAME = "service_category_name_once_per_workspace"
+SHARE_LOCK_CATEGORY = "SELECT 1 FROM catalogue_servicecategory WHERE id = %s FOR KEY SHARE"
+
+
+class ServiceCategoryNotFound(NotFound):
+    message = "Service category not found."
+
+
+class ServiceCategoryLimitReached(Forbidden):
+    message = f"A workspace may have at most {MOST_CATEGORIES} service categories."
+
+
+class ServiceCategoryNameTaken(InvalidInput):
+    field = "name"
+    message = "Another service category has this name."
+
+
+class ServiceCategoryInUse(Conflict):
+    message = "Services or products stand in this category. Move them to another one first."
+
+
+def share_lock_category(category: ServiceCategory | None) -> None:
+    """Lock a category against deletion until the transaction ends. Raises `ServiceCategoryNotFound`."""
+    if category is None:
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(SHARE_LOCK_CATEGORY, [category.pk])
+        if cursor.fetchone() is None:
+            raise ServiceCategoryNotFound
+
+
+@transaction.atomic
+def create_category(*, workspace: Workspace, name: str, now: datetime, by: Actor) -> ServiceCategory:
+    """Add a category. Raises `ServiceCategoryLimitReached`, `ServiceCategoryNameTaken`."""
+    rows = ServiceCategory.objects.of(workspace)
+    check_row_limit(workspace, rows, most=MOST_CATEGORIES, full=ServiceCategoryLimitReached)
+    category = ServiceCategory(workspace=workspace, name=name.strip(), created_at=now)
+    save_with_unique_name(category, once=UNIQUE_CATEGORY_NAME, taken=ServiceCategoryNameTaken)
+    record_catalogue_activity(workspace=workspace, entry=category, what="created", by=by)
+    return category
+
+
+@transaction.atomic
+def rename_category(*, category: ServiceCategory, name: str, by: Actor) -> ServiceCategory:
+    """Rename a category. Raises `ServiceCategoryNameTaken`, `ServiceCategoryNotFound`."""
+    workspace = category.workspace
+    category = _lock_category(category)
+    before, category.name = category.name, name.strip()
+    if before != category.name:
+        save_with_unique_name(
+            category, once=UNIQUE_CATEGORY_NAME, taken=ServiceCategoryNameTaken, update_fields=["name"]
+        )
+        changes = {"name": (before, category.name)}
+        record_catalogue_activity(workspace=workspace, entry=category, what="changed", by=by, changes=changes)
+    return category
+
+
+@transaction.atomic
+def delete_category(*, category: ServiceCategory, by: Actor) -> None:
+    """Delete an empty category. Raises `ServiceCategoryInUse`, `ServiceCategoryNotFound`."""
+    workspace = category.workspace
+    category = _lock_category(category, for_deletion=True)
+    if category.services.exists() or category.products.exists():
+        raise ServiceCategoryInUse
+    record_catalogue_activity(workspace=workspace, entry=category, what="deleted", by=by)
+    category.delete()
+
+
+def _lock_category(category: ServiceCategory, *, for_deletion: bool = False) -> ServiceCategory:
+    found = ServiceCategory.objects.select_for_update(no_key=not for_deletion).filter(pk=category.pk).first()
+    if found is None:
+        raise ServiceCategoryNotFound
+    return found
+
 
 MOST_SERVICES = 1_000
-NAME_ONCE = "service_name_once_per_workspace"
-HOLD = "SELECT 1 FROM catalogue_service WHERE id = %s AND deleted_at IS NULL FOR SHARE"
+UNIQUE_SERVICE_NAME = "service_name_once_per_workspace"
+SHARE_LOCK_SERVICE = "SELECT 1 FROM catalogue_service WHERE id = %s AND deleted_at IS NULL FOR SHARE"
 
 
 class ServiceNotFound(NotFound):
@@ -74,10 +237,10 @@ class ServiceChanges(TypedDict, total=False):
     price: Decimal | None
 
 
-def hold_service(service: Service) -> None:
+def share_lock_service(service: Service) -> None:
     """Lock a service against changes and deletion until the transaction ends. Raises `ServiceNotFound`."""
     with connection.cursor() as cursor:
-        cursor.execute(HOLD, [service.pk])
+        cursor.execute(SHARE_LOCK_SERVICE, [service.pk])
         if cursor.fetchone() is None:
             raise ServiceNotFound
 
@@ -96,8 +259,8 @@ def create_service(
 ) -> Service:
     """Add a service. Raises `PriceRefused`, `ServiceCategoryNotFound`, `ServiceLimitReached`, `ServiceNameTaken`."""
     check_price(price, workspace)
-    require_room_for_one(workspace, Service.objects.of(workspace), most=MOST_SERVICES, full=ServiceLimitReached)
-    hold_category(category)
+    check_row_limit(workspace, Service.objects.of(workspace), most=MOST_SERVICES, full=ServiceLimitReached)
+    share_lock_category(category)
     service = Service(
         workspace=workspace,
         name=name.strip(),
@@ -108,7 +271,7 @@ def create_service(
         created_at=now,
         updated_at=now,
     )
-    save_named(service, once=NAME_ONCE, taken=ServiceNameTaken)
+    save_with_unique_name(service, once=UNIQUE_SERVICE_NAME, taken=ServiceNameTaken)
     record_catalogue_activity(workspace=workspace, entry=service, what="created", by=by)
     record_workspace_event(workspace=workspace, name=events.SERVICE_CREATED, now=now, service=service)
     return service
@@ -122,21 +285,23 @@ def change_service(*, service: Service, now: datetime, by: Actor, **changes: Unp
     `ServiceNotFound`.
     """
     workspace = service.workspace
-    service = _lock(service)
-    hold_category(changes.get("category"))
+    service = _lock_service(service)
+    share_lock_category(changes.get("category"))
     if "name" in changes:
         changes["name"] = changes["name"].strip()
     if changes.get("kind", service.kind) != service.kind:
-        _require_unplanned(service)
-    before, values = _as_read(service), dict(changes)
+        _check_not_planned(service)
+    before, values = _service_snapshot(service), dict(changes)
     changed = {field: value for field, value in values.items() if getattr(service, field) != value}
     check_price(changes.get("price") if "price" in changed else None, workspace)
     if changed:
         for field, value in changed.items():
             setattr(service, field, value)
         service.updated_at = now
-        save_named(service, once=NAME_ONCE, taken=ServiceNameTaken, update_fields=[*changed, "updated_at"])
-        made = differences(before, _as_read(service))
+        save_with_unique_name(
+            service, once=UNIQUE_SERVICE_NAME, taken=ServiceNameTaken, update_fields=[*changed, "updated_at"]
+        )
+        made = differences(before, _service_snapshot(service))
         record_catalogue_activity(
             workspace=workspace, entry=service, what="changed", by=by, changes=from_differences(made)
         )
@@ -148,15 +313,15 @@ def change_service(*, service: Service, now: datetime, by: Actor, **changes: Unp
 def delete_service(*, service: Service, now: datetime, by: Actor) -> None:
     """Delete a service. Past classes still name it. Raises `ServiceInUse`, `ServiceNotFound`."""
     workspace = service.workspace
-    service = _lock(service)
-    _require_unplanned(service)
+    service = _lock_service(service)
+    _check_not_planned(service)
     record_workspace_event(workspace=workspace, name=events.SERVICE_DELETED, now=now, service=service)
     record_catalogue_activity(workspace=workspace, entry=service, what="deleted", by=by)
     service.category, service.deleted_at = None, now
     service.save(update_fields=["category", "deleted_at"])
 
 
-def _lock(service: Service) -> Service:
+def _lock_service(service: Service) -> Service:
     """Lock the row and read it anew. Raises `ServiceNotFound` if it was deleted meanwhile."""
     found = Service.objects.select_for_update(no_key=True).filter(pk=service.pk, deleted_at=None).first()
     if found is None:
@@ -164,13 +329,13 @@ def _lock(service: Service) -> Service:
     return found
 
 
-def _require_unplanned(service: Service) -> None:
+def _check_not_planned(service: Service) -> None:
     for use in service_uses:
         if use.is_planned(service):
             raise ServiceInUse(use.message)
 
 
-def _as_read(service: Service) -> dict[str, Any]:
+def _service_snapshot(service: Service) -> dict[str, Any]:
     """Give the fields of a service that can change, as JSON types, as the API reads them."""
     return {
         "name": service.name,

@@ -1,17 +1,15 @@
 """Every change of staff and group classes: one verb, one function, one transaction."""
 
-from workspaces.classes.services.participants import (
-    ClassIsFull,
-    ParticipantNotFound,
-    add_participant,
-    remove_participant,
-)
 from workspaces.classes.services.sessions import (
     ClassIsCancelled,
     ClassIsCompleted,
+    ClassIsFull,
     ClassNotFound,
+    ParticipantNotFound,
+    add_participant,
     cancel_class,
     complete_ended_classes,
+    remove_participant,
     schedule_class,
 )
 from workspaces.classes.services.staff import (

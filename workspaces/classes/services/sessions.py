@@ -1,26 +1,28 @@
-"""Scheduling, cancelling and completing group classes."""
+"""Schedules, cancels and completes group classes, with participants up to the number of seats."""
 
 from datetime import UTC, datetime, timedelta
 
-from django.db import transaction
-from django.db.models import QuerySet
+from django.db import connection, transaction
+from django.db.models import F, QuerySet
+from django.utils.timezone import now
 
 from agency.actors import Actor
 from agency.services import NewEvent, record_events, subscribed_events
 from config.db import TimeOrExpression
 from config.errors import Conflict, InvalidInput, NotFound
 from workspaces.catalogue.models import Service
-from workspaces.catalogue.services import hold_service
+from workspaces.catalogue.services import share_lock_service
 from workspaces.classes import events
-from workspaces.classes.models import ClassSession, Staff
-from workspaces.classes.services.recording import record_class_activity
-from workspaces.classes.services.staff import hold_staff
+from workspaces.classes.models import ClassSession, Participant, Staff
+from workspaces.classes.services.staff import record_class_activity, share_lock_staff
+from workspaces.contacts.models import Contact
+from workspaces.contacts.services import ContactMergeHandler, ContactNotFound, ContactRemovalHandler
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import record_workspace_event, tenant_of
 
 Status = ClassSession.Status
 YEARS = range(2000, 2200)
-BATCH = 200
+COMPLETED_AT_ONCE = 200
 
 
 class ClassNotFound(NotFound):
@@ -32,7 +34,7 @@ class NotAClassService(InvalidInput):
     message = "The service field must name a service of the kind class."
 
 
-class EndNeeded(InvalidInput):
+class EndRequired(InvalidInput):
     field = "ends_at"
     message = "The ends at field is required, as the service has no duration."
 
@@ -58,7 +60,7 @@ class ClassIsCompleted(Conflict):
     message = "This class is completed."
 
 
-REFUSALS: dict[str, type[Conflict]] = {Status.CANCELLED: ClassIsCancelled, Status.COMPLETED: ClassIsCompleted}
+ERRORS_BY_STATUS: dict[str, type[Conflict]] = {Status.CANCELLED: ClassIsCancelled, Status.COMPLETED: ClassIsCompleted}
 
 
 def lock_class(session: ClassSession) -> ClassSession:
@@ -70,7 +72,7 @@ def lock_class(session: ClassSession) -> ClassSession:
 
 def require_scheduled(session: ClassSession) -> None:
     """Raise `ClassIsCancelled` or `ClassIsCompleted` for a class that is no longer scheduled."""
-    refusal = REFUSALS.get(session.status)
+    refusal = ERRORS_BY_STATUS.get(session.status)
     if refusal:
         raise refusal
 
@@ -89,11 +91,11 @@ def schedule_class(
 ) -> ClassSession:
     """Schedule a class. Without `ends_at` it ends after the service's duration.
 
-    A class in the past is completed by the task's next run. Raises `EndNeeded`, `EndsBeforeItStarts`,
+    A class in the past is completed by the task's next run. Raises `EndRequired`, `EndsBeforeItStarts`,
     `NotAClassService`, `ServiceNotFound`, `StaffNotFound`, `TimeOutOfRange`.
     """
-    hold_service(service)
-    hold_staff(staff)
+    share_lock_service(service)
+    share_lock_staff(staff)
     if service.kind != Service.Kind.CLASS:
         raise NotAClassService
     if ends_at is not None and ends_at <= starts_at:
@@ -106,7 +108,7 @@ def schedule_class(
         service=service,
         staff=staff,
         starts_at=starts_at.astimezone(UTC),
-        ends_at=(ends_at or _usual_end(service, starts_at)).astimezone(UTC),
+        ends_at=(ends_at or _default_end(service, starts_at)).astimezone(UTC),
         capacity=capacity,
         created_at=now,
     )
@@ -115,9 +117,9 @@ def schedule_class(
     return session
 
 
-def _usual_end(service: Service, starts_at: datetime) -> datetime:
+def _default_end(service: Service, starts_at: datetime) -> datetime:
     if service.duration_minutes is None:
-        raise EndNeeded
+        raise EndRequired
     return starts_at + timedelta(minutes=service.duration_minutes)
 
 
@@ -136,7 +138,7 @@ def cancel_class(*, session: ClassSession, now: datetime, by: Actor) -> ClassSes
 
 
 @transaction.atomic
-def complete_ended_classes(*, now: datetime, batch: int = BATCH) -> int:
+def complete_ended_classes(*, now: datetime, batch: int = COMPLETED_AT_ONCE) -> int:
     """Complete classes whose end has passed. Gives their number. Locked classes wait for the next run."""
     due = ended_classes(now).select_for_update(skip_locked=True, no_key=True)
     locked = list(due.values_list("pk", flat=True)[:batch])
@@ -162,3 +164,111 @@ def _record_completions(sessions: list[ClassSession], now: datetime) -> None:
         for session in sessions
         if events.CLASS_COMPLETED in wanted.get(session.workspace_id, ())
     )
+
+
+SHARE_LOCK_CONTACT = "SELECT 1 FROM contacts_contact WHERE id = %s FOR SHARE"
+
+
+class ParticipantNotFound(NotFound):
+    message = "Participant not found."
+
+
+class ClassIsFull(Conflict):
+    message = "This class is full."
+
+
+@transaction.atomic
+def add_participant(*, session: ClassSession, contact: Contact, now: datetime) -> tuple[Participant, bool]:
+    """Give a contact a seat. Says whether the seat is new; a contact with a seat keeps it.
+
+    Contacts are locked before classes, as in the removal of a contact. Raises `ClassIsCancelled`,
+    `ClassIsCompleted`, `ClassIsFull`, `ContactNotFound`.
+    """
+    _share_lock_contact(contact)
+    _refuse_if_full(session, contact)
+    session = lock_class(session)
+    seated = session.participants.filter(contact=contact).first()
+    if seated:
+        seated.contact = contact
+        return seated, False
+    require_scheduled(session)
+    if session.is_full:
+        raise ClassIsFull
+    participant = Participant.objects.create(session=session, contact=contact, created_at=now)
+    session.participants_count += 1  # a trigger has counted in the database
+    record_participant(events.PARTICIPANT_ADDED, session, contact, now)
+    if session.is_full:
+        record_workspace_event(workspace=session.workspace, name=events.CLASS_FULL, now=now, **{"class": session})
+    return participant, True
+
+
+@transaction.atomic
+def remove_participant(*, session: ClassSession, contact: Contact | None, now: datetime) -> ClassSession:
+    """Free the seat of a contact. Raises `ClassIsCancelled`, `ClassIsCompleted`, `ParticipantNotFound`."""
+    session = lock_class(session)
+    seated = session.participants.filter(contact=contact).first() if contact else None
+    if contact is None or seated is None:
+        raise ParticipantNotFound
+    require_scheduled(session)
+    seated.delete()
+    session.participants_count -= 1
+    record_participant(events.PARTICIPANT_REMOVED, session, contact, now)
+    return session
+
+
+def record_participant(name: str, session: ClassSession, contact: Contact, now: datetime) -> None:
+    """Record an event about a contact who got or lost a seat."""
+    data = {"class": session, "contact": contact}
+    record_workspace_event(workspace=session.workspace, name=name, now=now, **data)
+
+
+def _refuse_if_full(session: ClassSession, contact: Contact) -> None:
+    """Raise `ClassIsFull` without the class's lock, for which all requests for a popular class would queue."""
+    full = ClassSession.objects.filter(pk=session.pk, status=Status.SCHEDULED, participants_count__gte=F("capacity"))
+    if full.exclude(participants__contact=contact).exists():
+        raise ClassIsFull
+
+
+def _share_lock_contact(contact: Contact) -> None:
+    """Lock a contact against removal until the transaction ends. Raises `ContactNotFound`."""
+    with connection.cursor() as cursor:
+        cursor.execute(SHARE_LOCK_CONTACT, [contact.pk])
+        if cursor.fetchone() is None:
+            raise ContactNotFound
+
+
+def free_seats(contact: int) -> None:
+    """Free every seat of a contact that is being removed. The caller holds the contact's lock."""
+    _delete_seats(_seats(contact))
+
+
+def move_seats(kept: int, gone: int) -> None:
+    """Move the seats of a merged contact to the kept one. In a class where both have a seat, one seat is freed."""
+    seats = _seats(gone)
+    taken = set(Participant.objects.filter(contact=kept).values_list("session", flat=True))
+    moving = [seat.pk for seat in seats if seat.session_id not in taken]
+    Participant.objects.filter(pk__in=moving).update(contact=kept)
+    _delete_seats([seat for seat in seats if seat.session_id in taken])
+
+
+def _seats(contact: int) -> list[Participant]:
+    """Lock the classes in which a contact takes part, always in the same order. Gives the contact's seats."""
+    of_contact = ClassSession.objects.filter(participants__contact=contact).values("pk")
+    locked = ClassSession.objects.filter(pk__in=of_contact).order_by("pk").select_for_update(no_key=True)
+    sessions = [row.pk for row in locked]
+    rows = Participant.objects.filter(contact=contact, session__in=sessions).order_by("session")
+    return list(rows.select_related("session__service", "session__staff", "session__workspace", "contact"))
+
+
+def _delete_seats(seats: list[Participant]) -> None:
+    moment = now()
+    for seat in seats:
+        session = seat.session
+        seat.delete()
+        session.participants_count -= 1  # a trigger has counted in the database
+        if session.status == Status.SCHEDULED:
+            record_participant(events.PARTICIPANT_REMOVED, session, seat.contact, moment)
+
+
+REMOVAL_HANDLER = ContactRemovalHandler("classes", free_seats)
+MERGE_HANDLER = ContactMergeHandler("classes", move_seats)

@@ -1,4 +1,4 @@
-"""Changes of the staff of a workspace."""
+"""Changes of the staff of a workspace, and the activity entries of staff and classes."""
 
 from datetime import datetime
 from typing import Any, TypedDict, Unpack
@@ -6,20 +6,53 @@ from typing import Any, TypedDict, Unpack
 from django.db import connection, transaction
 
 from agency.actors import Actor
-from agency.services.activity import from_differences
+from agency.services import record_activity
+from agency.services.activity import Changes, from_differences
 from config.errors import Conflict, Forbidden, InvalidInput, NotFound
-from workspaces.catalogue.services import require_room_for_one, save_named
+from workspaces.catalogue.services import check_row_limit, save_with_unique_name
 from workspaces.classes import events
 from workspaces.classes.models import ClassSession, Staff
-from workspaces.classes.services.recording import record_staff_activity
 from workspaces.subaccounts.events import differences
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import record_workspace_event
 
+
+def record_staff_activity(
+    *, workspace: Workspace, staff: Staff, what: str, by: Actor, changes: Changes | None = None
+) -> None:
+    """Add an entry such as `staff.changed` to the activity log of the agency and the sub-account."""
+    _record(workspace, f"staff.{what}", ("staff", staff.uuid, staff.name), by, changes=changes)
+
+
+def record_class_activity(*, session: ClassSession, what: str, by: Actor) -> None:
+    """Add an entry such as `class.cancelled`, with the time at which the class starts."""
+    details = {"starts_at": session.starts_at.isoformat()}
+    _record(session.workspace, f"class.{what}", ("class", session.uuid, session.service.name), by, details)
+
+
+def _record(
+    workspace: Workspace,
+    action: str,
+    target: tuple[str, object, str],
+    by: Actor,
+    details: dict[str, Any] | None = None,
+    changes: Changes | None = None,
+) -> None:
+    record_activity(
+        by=by,
+        action=action,
+        agency_id=workspace.agency_id,
+        workspace_uuid=workspace.uuid,
+        target=target,
+        details=details,
+        changes=changes,
+    )
+
+
 MOST_STAFF = 500
 MOST_CHOICES = 50
-NAME_ONCE = "staff_name_once_per_workspace"
-HOLD = "SELECT 1 FROM classes_staff WHERE id = %s AND deleted_at IS NULL FOR SHARE"
+UNIQUE_STAFF_NAME = "staff_name_once_per_workspace"
+SHARE_LOCK_STAFF = "SELECT 1 FROM classes_staff WHERE id = %s AND deleted_at IS NULL FOR SHARE"
 
 
 class StaffNotFound(NotFound):
@@ -46,12 +79,12 @@ class StaffChanges(TypedDict, total=False):
     email: str | None
 
 
-def hold_staff(staff: Staff | None) -> None:
+def share_lock_staff(staff: Staff | None) -> None:
     """Lock a staff member against deletion until the transaction ends. Raises `StaffNotFound`."""
     if staff is None:
         return
     with connection.cursor() as cursor:
-        cursor.execute(HOLD, [staff.pk])
+        cursor.execute(SHARE_LOCK_STAFF, [staff.pk])
         if cursor.fetchone() is None:
             raise StaffNotFound
 
@@ -59,9 +92,9 @@ def hold_staff(staff: Staff | None) -> None:
 @transaction.atomic
 def create_staff(*, workspace: Workspace, name: str, now: datetime, by: Actor, email: str | None = None) -> Staff:
     """Add a staff member. Raises `StaffLimitReached`, `StaffNameTaken`."""
-    require_room_for_one(workspace, Staff.objects.of(workspace), most=MOST_STAFF, full=StaffLimitReached)
+    check_row_limit(workspace, Staff.objects.of(workspace), most=MOST_STAFF, full=StaffLimitReached)
     staff = Staff(workspace=workspace, name=name.strip(), email=email, created_at=now)
-    save_named(staff, once=NAME_ONCE, taken=StaffNameTaken)
+    save_with_unique_name(staff, once=UNIQUE_STAFF_NAME, taken=StaffNameTaken)
     record_staff_activity(workspace=workspace, staff=staff, what="created", by=by)
     record_workspace_event(workspace=workspace, name=events.STAFF_CREATED, now=now, staff=staff)
     return staff
@@ -71,16 +104,16 @@ def create_staff(*, workspace: Workspace, name: str, now: datetime, by: Actor, e
 def change_staff(*, staff: Staff, now: datetime, by: Actor, **changes: Unpack[StaffChanges]) -> Staff:
     """Change a staff member. Fields left out stay. Raises `StaffNameTaken`, `StaffNotFound`."""
     workspace = staff.workspace
-    staff = _lock(staff)
+    staff = _lock_staff(staff)
     if "name" in changes:
         changes["name"] = changes["name"].strip()
-    before = _as_read(staff)
+    before = _staff_snapshot(staff)
     changed = {field: value for field, value in {**changes}.items() if before[field] != value}
     if changed:
         for field, value in changed.items():
             setattr(staff, field, value)
-        save_named(staff, once=NAME_ONCE, taken=StaffNameTaken, update_fields=[*changed])
-        made = differences(before, _as_read(staff))
+        save_with_unique_name(staff, once=UNIQUE_STAFF_NAME, taken=StaffNameTaken, update_fields=[*changed])
+        made = differences(before, _staff_snapshot(staff))
         record_staff_activity(workspace=workspace, staff=staff, what="changed", by=by, changes=from_differences(made))
         record_workspace_event(workspace=workspace, name=events.STAFF_UPDATED, now=now, staff=staff, changes=made)
     return staff
@@ -90,7 +123,7 @@ def change_staff(*, staff: Staff, now: datetime, by: Actor, **changes: Unpack[St
 def delete_staff(*, staff: Staff, now: datetime, by: Actor) -> None:
     """Delete a staff member. Past classes still name them. Raises `StaffInUse`, `StaffNotFound`."""
     workspace = staff.workspace
-    staff = _lock(staff)
+    staff = _lock_staff(staff)
     if staff.class_sessions.filter(status=ClassSession.Status.SCHEDULED).exists():
         raise StaffInUse
     staff.deleted_at = now
@@ -106,7 +139,7 @@ def staff_to_choose(*, workspace: Workspace, search: str = "", most: int = MOST_
     return list(rows.by_name()[:most])
 
 
-def _lock(staff: Staff) -> Staff:
+def _lock_staff(staff: Staff) -> Staff:
     """Lock the row and read it anew. Raises `StaffNotFound` if it was deleted meanwhile."""
     found = Staff.objects.select_for_update(no_key=True).filter(pk=staff.pk, deleted_at=None).first()
     if found is None:
@@ -114,5 +147,5 @@ def _lock(staff: Staff) -> Staff:
     return found
 
 
-def _as_read(staff: Staff) -> dict[str, Any]:
+def _staff_snapshot(staff: Staff) -> dict[str, Any]:
     return {"name": staff.name, "email": staff.email}

@@ -17,7 +17,7 @@ from workspaces.contacts.services import ContactLockHandler
 from workspaces.conversations.models import Conversation, ConversationCount, Message
 from workspaces.conversations.models.conversations import ConversationQuerySet
 from workspaces.conversations.models.messages import MessageQuerySet
-from workspaces.media.models.media import unread_of_workspace
+from workspaces.media.models import deferred_workspace_columns
 from workspaces.subaccounts.models import Channel, Workspace
 
 
@@ -102,7 +102,7 @@ def count_conversations(workspace: Workspace, rows: "QuerySet[Conversation]", wa
 def shown_messages(rows: MessageQuerySet) -> MessageQuerySet:
     """Join the related rows that a shown message needs."""
     shown = rows.select_related("conversation__contact", "media__workspace", "fetch")
-    return shown.defer(*unread_of_workspace("media__workspace"))
+    return shown.defer(*deferred_workspace_columns("media__workspace"))
 
 
 LOCK = """

@@ -1,7 +1,7 @@
 import django.db.models.deletion
 import django.utils.timezone
 import uuid
-import workspaces.media.models.media
+import workspaces.media.models
 from django.db import migrations, models
 
 
@@ -20,7 +20,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('uuid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
                 ('workspace', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='media', to='subaccounts.workspace')),
-                ('token', models.CharField(default=workspaces.media.models.media.new_token, editable=False, max_length=43, unique=True)),
+                ('token', models.CharField(default=workspaces.media.models.new_token, editable=False, max_length=43, unique=True)),
                 ('storage_name', models.CharField(max_length=200, unique=True)),
                 ('filename', models.CharField(max_length=200)),
                 ('content_type', models.CharField(max_length=100)),

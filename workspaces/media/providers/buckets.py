@@ -7,7 +7,7 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 from storages.backends.s3 import S3Storage
 
-from workspaces.media.providers.storages import Faults, Part
+from workspaces.media.providers.storages import FilePart, StorageErrors
 
 CONNECT_SECONDS, READ_SECONDS, TRIES = 3, 20, 3
 
@@ -15,7 +15,7 @@ CONNECT_SECONDS, READ_SECONDS, TRIES = 3, 20, 3
 class BucketStorage(S3Storage):  # type: ignore[misc]  # the library has no types
     """A bucket with private objects. Files are read only through this service, in pieces, never whole into memory."""
 
-    faults: Faults = (OSError, BotoCoreError, Boto3Error, ClientError)
+    faults: StorageErrors = (OSError, BotoCoreError, Boto3Error, ClientError)
 
     def __init__(self, **options: Any) -> None:
         # Other services than Amazon's have the bucket's name in the path, and do not know Amazon's newer checksums.
@@ -31,11 +31,11 @@ class BucketStorage(S3Storage):  # type: ignore[misc]  # the library has no type
         )
         super().__init__(client_config=client, default_acl=None, file_overwrite=True, **options)
 
-    def open_part(self, name: str, start: int, length: int) -> Part:
+    def open_part(self, name: str, start: int, length: int) -> FilePart:
         try:
             found = self.bucket.Object(self._normalize_name(name)).get(Range=f"bytes={start}-{start + length - 1}")
         except ClientError as error:
             if error.response["ResponseMetadata"]["HTTPStatusCode"] == 404:
                 raise FileNotFoundError(name) from error
             raise
-        return Part(found["Body"], length)
+        return FilePart(found["Body"], length)

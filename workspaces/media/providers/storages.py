@@ -5,10 +5,10 @@ from typing import IO, Any, Protocol, cast
 
 from django.core.files.storage import FileSystemStorage, storages
 
-Faults = tuple[type[Exception], ...]
+StorageErrors = tuple[type[Exception], ...]
 
 
-class Part:
+class FilePart:
     """The next `length` bytes of a file, read in pieces."""
 
     def __init__(self, file: IO[bytes], length: int) -> None:
@@ -22,7 +22,7 @@ class Part:
     def close(self) -> None:
         self._file.close()
 
-    def __enter__(self) -> "Part":
+    def __enter__(self) -> "FilePart":
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -32,20 +32,20 @@ class Part:
 class MediaStorage(Protocol):
     """The interface of a storage. `faults` are the errors of a storage that is unreachable, full or misconfigured."""
 
-    faults: Faults
+    faults: StorageErrors
 
     def save(self, name: str, content: Any) -> str: ...
 
     def delete(self, name: str) -> None: ...
 
-    def open_part(self, name: str, start: int, length: int) -> Part:
+    def open_part(self, name: str, start: int, length: int) -> FilePart:
         """Give a part of a file as a stream. Raises `FileNotFoundError`, and other `faults`."""
 
 
 class LocalStorage(FileSystemStorage):
     """A directory of this host, or one that all hosts mount."""
 
-    faults: Faults = (OSError,)
+    faults: StorageErrors = (OSError,)
 
     def _save(self, name: str, content: Any) -> str:
         """Write a file, and return only when it is on the disk, because its row is committed next."""
@@ -59,10 +59,10 @@ class LocalStorage(FileSystemStorage):
                 os.close(descriptor)
         return kept
 
-    def open_part(self, name: str, start: int, length: int) -> Part:
+    def open_part(self, name: str, start: int, length: int) -> FilePart:
         file = open(self.path(name), "rb")  # noqa: SIM115  # the answer closes it
         file.seek(start)
-        return Part(file, length)
+        return FilePart(file, length)
 
 
 def media_storage() -> MediaStorage:

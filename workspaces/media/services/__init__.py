@@ -7,33 +7,40 @@ from workspaces.media.services.errors import (
     FileTooLarge,
     MediaInUse,
     MediaNotFound,
-    StorageAway,
+    StorageUnavailable,
 )
-from workspaces.media.services.measuring import MeasuredFile, measured_file
-from workspaces.media.services.reading import MediaGone, open_media, read_media
-from workspaces.media.services.removing import (
+from workspaces.media.services.files import (
+    InspectedFile,
+    MediaFileMissing,
     MediaUse,
+    StoredFile,
+    add_media,
+    inspect_file,
     media_uses,
+    open_media,
+    read_media,
     remove_media,
     remove_next_unused_file,
     remove_unneeded_media,
+    store_file,
+    store_inspected_file,
+    store_media,
 )
-from workspaces.media.services.storing import StoredFile, add_media, store_file, store_measured_file, store_media
 
 __all__ = [
     "FileIsEmpty",
     "FileRefused",
     "FileTooLarge",
-    "MeasuredFile",
-    "MediaGone",
+    "InspectedFile",
+    "MediaFileMissing",
     "MediaInUse",
     "MediaNotFound",
     "MediaUse",
-    "StorageAway",
+    "StorageUnavailable",
     "StoredFile",
     "add_media",
+    "inspect_file",
     "is_shown_by_browsers",
-    "measured_file",
     "media_uses",
     "open_media",
     "read_media",
@@ -41,6 +48,6 @@ __all__ = [
     "remove_next_unused_file",
     "remove_unneeded_media",
     "store_file",
-    "store_measured_file",
+    "store_inspected_file",
     "store_media",
 ]

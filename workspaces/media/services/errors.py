@@ -26,7 +26,7 @@ class FileTooLarge(FileRefused):
         super().__init__(f"A file of this type may have at most {most_bytes // MIB} MiB.")
 
 
-class StorageAway(FeatureDisabled):
+class StorageUnavailable(FeatureDisabled):
     message = "Files cannot be stored at the moment. Try again later."
 
 

@@ -2,7 +2,7 @@
 
 import unicodedata
 
-from workspaces.media.models.media import LONGEST_FILENAME
+from workspaces.media.models import LONGEST_FILENAME
 
 # Characters that a receiver's file system may refuse in a name, or that may lead out of a directory.
 REFUSED = dict.fromkeys(map(ord, '<>:"|?*'), "_")

@@ -12,9 +12,9 @@ from tests.factories.flows import a_flow, a_step
 from tests.packs.client import an_automation
 from tests.tenants import Tenant
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
-from workspaces.automations.flows.copying.copies import cleaned
-from workspaces.automations.flows.fields import Choice, Many
-from workspaces.automations.flows.presentation.labels import ITEM_LABELS, VALUE_LABELS
+from workspaces.automations.flows.copies import sanitized_copy
+from workspaces.automations.flows.fields import Choice, ListOf
+from workspaces.automations.flows.presentation import ITEM_LABELS, VALUE_LABELS
 from workspaces.automations.flows.registry import STEPS, TRIGGERS
 from workspaces.automations.models import Automation
 from workspaces.automations.services import reasons_not_ready
@@ -43,7 +43,7 @@ def _german(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_page_names_steps_slots_and_what_is_missing_in_its_language_and_the_api_in_english(a: Tenant) -> None:
     workspace = a.workspace
     ChannelFactory.create(workspace=workspace)
-    flow, slots = cleaned(a_flow(a_step("book", "book_appointment", text="Choose.", agent="agent-17")))
+    flow, slots = sanitized_copy(a_flow(a_step("book", "book_appointment", text="Choose.", agent="agent-17")))
     made = an_automation(workspace, flow=flow, published=False)
     changes = {"slots": [slot.plain() for slot in slots], "requires": ["availability"]}
     Automation.objects.filter(pk=made.pk).update(**changes)
@@ -84,7 +84,7 @@ def _values() -> Iterator[str]:
     """Give every choice and every way out that is declared."""
     fields = [field for step in STEPS.values() for field in step.fields]
     fields += [field for trigger in TRIGGERS.values() for field in trigger.fields]
-    fields += [below for field in fields if isinstance(field, Many) for below in field.of]
+    fields += [below for field in fields if isinstance(field, ListOf) for below in field.of]
     yield from (option for field in fields if isinstance(field, Choice) for option in field.options)
     for step in STEPS.values():
         yield from (port for port in step.ports if port != "next")

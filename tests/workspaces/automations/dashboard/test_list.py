@@ -20,7 +20,7 @@ from tests.packs.client import an_automation
 from tests.tenants import Tenant
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.automations.models import Automation
-from workspaces.automations.services import switch_on
+from workspaces.automations.services import enable_automation
 from workspaces.subaccounts.models import Workspace
 
 a, b = furnished.a_with_customer, furnished.b_with_customer
@@ -39,7 +39,7 @@ def customer(a: Tenant) -> Workspace:
     copy_automation(pack=pack, automation=source, by=SYSTEM)
     change_pack(pack=pack, status="published", by=SYSTEM)
     install_pack(workspace=workspace, pack=pack.uuid, now=now(), by=SYSTEM)
-    switch_on(automation=an_automation(workspace, name="Greeting"), now=now(), by=SYSTEM)
+    enable_automation(automation=an_automation(workspace, name="Greeting"), now=now(), by=SYSTEM)
     an_automation(workspace, name="absent 100 %")
     for number, name in enumerate(("Booking", "Greeting", "absent 100 %")):
         at = now() - timedelta(days=number)
@@ -101,7 +101,7 @@ def test_pages_of_what_is_ready_stay_narrowed(owner: Client, customer: Workspace
 def test_of_very_many_that_are_off_so_many_are_judged_and_the_number_says_so(
     owner: Client, customer: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("workspaces.automations.dashboard.views.listing.MOST_JUDGED", 2)
+    monkeypatch.setattr("workspaces.automations.dashboard.automations.MOST_JUDGED", 2)
     assert "1\u20131 of 1+" not in text(owner.get(f"{LIST}?state=ready"))
     an_automation(customer, name="Newest")
     assert names(owner.get(f"{LIST}?state=incomplete")) == ["Booking"]

@@ -19,8 +19,8 @@ from tests.packs.client import an_automation
 from tests.tenants import Tenant
 from tests.workspaces.media.files import PDF
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
-from workspaces.automations.dashboard import pickers
-from workspaces.automations.flows.slots import value_in
+from workspaces.automations.dashboard import forms
+from workspaces.automations.flows.flow import value_in
 from workspaces.automations.models import Automation
 from workspaces.media.models import Media
 from workspaces.media.services import store_media
@@ -151,7 +151,7 @@ def test_calendars_are_the_whole_business_and_its_staff_and_conversations_go_to_
 def test_somebody_who_answers_is_found_by_name_or_address(
     owner: Client, a: Tenant, handed_over: Automation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pickers, "MOST_OFFERED", 1)
+    monkeypatch.setattr(forms, "MOST_OFFERED", 1)
     member = WorkspaceMemberFactory.create(workspace=a.workspace, name="Zora", email="z@late.example").user
     for words in ("zor", "LATE.ex"):
         sent = {"made_for": str(a.workspace.uuid), "slot_2-search": words, "search": "slot_2"}
@@ -191,7 +191,7 @@ def test_what_a_slot_holds_already_stays_to_be_chosen(owner: Client, a: Tenant, 
 def test_no_more_is_offered_than_a_page_takes(
     owner: Client, a: Tenant, automation: Automation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pickers, "MOST_OFFERED", 2)
+    monkeypatch.setattr(forms, "MOST_OFFERED", 2)
     for number in range(4):
         a_file(a.workspace, f"{number}.pdf")
         ProductFactory.create(workspace=a.workspace, name=f"Comb {number}")
@@ -216,7 +216,7 @@ def test_each_kind_is_read_once(
 def test_what_is_past_the_bound_is_found_by_a_search_and_chosen(
     owner: Client, a: Tenant, automation: Automation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pickers, "MOST_OFFERED", 2)
+    monkeypatch.setattr(forms, "MOST_OFFERED", 2)
     for name in ("Alpha", "Beta", "Zeta"):
         ProductFactory.create(workspace=a.workspace, name=name)
     zeta = str(ProductFactory.create(workspace=a.workspace, name="Zeta oil").uuid)
@@ -234,7 +234,7 @@ def test_what_is_past_the_bound_is_found_by_a_search_and_chosen(
 def test_a_search_finds_nothing_of_others_and_takes_any_words(
     owner: Client, a: Tenant, b: Tenant, automation: Automation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pickers, "MOST_OFFERED", 1)
+    monkeypatch.setattr(forms, "MOST_OFFERED", 1)
     ProductFactory.create(workspace=a.workspace, name="Ours")
     theirs = str(ProductFactory.create(workspace=b.workspace, name="Theirs").uuid)
     hidden = {"made_for": str(a.workspace.uuid), "search": "slot_3"}

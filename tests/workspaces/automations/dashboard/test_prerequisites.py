@@ -10,7 +10,7 @@ from tests.factories.flows import a_flow, a_step
 from tests.packs.client import an_automation
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.automations.models import Readiness
-from workspaces.automations.services import RequirementCheck, readiness
+from workspaces.automations.services import RequirementCheck, switching
 from workspaces.subaccounts.models import Workspace
 
 a = furnished.a_with_customer
@@ -62,8 +62,8 @@ def test_a_word_that_is_not_known_is_refused(customer: Workspace) -> None:
 def test_what_a_feature_answers_for_is_shown_and_cannot_be_ticked(
     customer: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(readiness.requirement_checks, "_items", {})
-    readiness.requirement_checks.add(RequirementCheck("contact", lambda workspace: workspace.pk == customer.pk))
+    monkeypatch.setattr(switching.requirement_checks, "_items", {})
+    switching.requirement_checks.add(RequirementCheck("contact", lambda workspace: workspace.pk == customer.pk))
     owner = dashboard_client(customer)
     assert "Met: at least one contact" in text(owner.get(PAGE))
     assert owner.post(PAGE, {"has": ["contact"]}).status_code == 422

@@ -18,7 +18,7 @@ from tests.tenants import Tenant
 from tests.workspaces.subaccounts.dashboard.clients import agency_client
 from webhooks.services import register_endpoint
 from workspaces.automations.models import Automation
-from workspaces.automations.services import switch_on
+from workspaces.automations.services import enable_automation
 from workspaces.automations.services.switching import ENABLED
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import tenant_of
@@ -38,7 +38,7 @@ def test_it_says_which_are_ready_which_are_not_and_why(owner: Client, customer: 
     an_automation(customer, name="Greeting")
     an_automation(customer, name="Prices")
     an_automation(customer, name="Booking", flow=BOOKING)
-    switch_on(automation=an_automation(customer, name="Running"), now=now(), by=SYSTEM)
+    enable_automation(automation=an_automation(customer, name="Running"), now=now(), by=SYSTEM)
     assert 'class="button primary" href="/app/automations/ready"' in owner.get("/app/automations").content.decode()
     shown = text(owner.get(PAGE))
     assert "2 are ready Prices WhatsApp Greeting WhatsApp Switch on Cancel" in shown

@@ -14,7 +14,7 @@ from tests.factories import ProductFactory
 from tests.factories.flows import a_flow, a_step
 from tests.packs.client import an_automation
 from tests.workspaces.subaccounts.dashboard.clients import agency_client
-from workspaces.automations.flows.copying.copies import cleaned
+from workspaces.automations.flows.copies import sanitized_copy
 from workspaces.automations.models import Automation
 from workspaces.subaccounts.models import Workspace
 
@@ -40,7 +40,7 @@ FLOW = a_flow(
 @pytest.fixture
 def automation(customer: Workspace) -> Automation:
     """A copy with two slots: a text that was private, and a product."""
-    flow, slots = cleaned(FLOW)
+    flow, slots = sanitized_copy(FLOW)
     made = an_automation(customer, flow=flow, published=False)
     Automation.objects.filter(pk=made.pk).update(slots=[slot.plain() for slot in slots], requires=["service"])
     made.refresh_from_db()

@@ -69,11 +69,11 @@ class Building:
                 return self.secret(SECRET_NAMES) if self.draw(st.booleans()) else self.draw(some(LETTERS, 1, 8))
             case kinds.Variable():
                 return f"answers.{self.secret(SECRET_NAMES)}" if self.draw(st.booleans()) else "contact.city"
-            case kinds.Own():
+            case kinds.CustomerValue():
                 return self.secret(OWN_VALUES.get(field.of, SECRETS))
             case kinds.AgencyAccount():
                 return self.secret(SECRETS)
-            case kinds.Many():
+            case kinds.ListOf():
                 return [self._one(field) for _ in range(self.draw(st.integers(1, min(3, field.most))))]
             case _:
                 return self._harmless(field)
@@ -83,7 +83,7 @@ class Building:
             return self.draw(st.sampled_from(field.options))
         if isinstance(field, kinds.Number):
             return self.draw(st.integers(field.least, field.most))
-        assert isinstance(field, kinds.Flag)
+        assert isinstance(field, kinds.Boolean)
         return self.draw(st.booleans())
 
     def _text(self, field: kinds.Text) -> str:
@@ -95,7 +95,7 @@ class Building:
         text = f"{plain} {secret}"
         return text if len(text) <= field.most else str(secret)
 
-    def _one(self, field: kinds.Many) -> Any:
+    def _one(self, field: kinds.ListOf) -> Any:
         return self.value(field.plain) if field.plain else self.config(field.of)
 
     def config(self, fields: tuple[kinds.Field, ...]) -> dict[str, Any]:
@@ -139,7 +139,7 @@ def field_at(flow: Flow, slot: dict[str, str]) -> kinds.Field:
     fields, found = declared.fields, None
     for part in slot["path"].split("."):
         if part.isdigit():
-            assert isinstance(found, kinds.Many)
+            assert isinstance(found, kinds.ListOf)
             fields, found = found.of, found.plain
         else:
             found = next(field for field in fields if field.name == part)
@@ -149,7 +149,7 @@ def field_at(flow: Flow, slot: dict[str, str]) -> kinds.Field:
 
 def a_value(field: kinds.Field) -> str:
     """Something that another customer might fill in."""
-    if isinstance(field, kinds.Own):
+    if isinstance(field, kinds.CustomerValue):
         usual = {"email": "team@else.example", "phone": "+44 20 7946 0000", "url": "https://else.example/"}
         return usual.get(field.of, "theirs-1")
     return {"name": "answer", "variable": "contact.city"}.get(field.kind, "Ours")

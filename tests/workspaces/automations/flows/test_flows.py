@@ -7,8 +7,7 @@ import pytest
 from tests.factories.flows import Flow, a_flow, a_step
 from workspaces.automations.flows.checks import MOST_STEPS, is_bounded, problems_of
 from workspaces.automations.flows.registry import STEPS, TRIGGERS
-from workspaces.automations.flows.requirements import REQUIREMENTS
-from workspaces.automations.flows.types import StepType, TriggerType
+from workspaces.automations.flows.types import REQUIREMENTS, StepType, TriggerType
 
 
 def said(flow: Any, platform: str = "whatsapp") -> list[str]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from workspaces.automations.flows.copying.privacy import private_content
+from workspaces.automations.flows.privacy import private_content
 
 PRIVATE = [
     ("Write to ada@example.com", "an e-mail address or account name"),

@@ -3,7 +3,7 @@
 from typing import Any
 
 from tests.factories.flows import a_flow, a_step
-from workspaces.automations.flows.presentation.summary import summarize
+from workspaces.automations.flows.presentation import summarize
 
 
 def test_texts_settings_and_branches_are_summarized() -> None:

@@ -19,7 +19,7 @@ from tests.tenants import Tenant
 from tests.workspaces.conversations.facts import a_conversation
 from tests.workspaces.subaccounts.dashboard.clients import agency_client, dashboard_client, member_client
 from workspaces.automations.models import Automation
-from workspaces.automations.services import switch_on
+from workspaces.automations.services import enable_automation
 from workspaces.conversations.services import Content, send_message
 from workspaces.subaccounts.models import Channel, Workspace
 from workspaces.subaccounts.services import change_workspace
@@ -72,7 +72,7 @@ def test_one_step_after_another_is_ticked_as_it_is_done_and_the_next_one_emphasi
     automation.delete()
     automation = an_automation(customer)
     assert emphasised(home(owner)) == [STEPS[3]]
-    switch_on(automation=automation, now=now(), by=SYSTEM)
+    enable_automation(automation=automation, now=now(), by=SYSTEM)
     assert emphasised(home(owner)) == [STEPS[4]]
     conversation = a_conversation(channel)
     assert emphasised(home(owner)) == [STEPS[5]]
@@ -111,7 +111,7 @@ def test_whoever_may_only_look_sees_the_steps_without_their_buttons(customer: Wo
 def test_what_needs_attention_stands_first_and_leads_to_where_it_is_put_right(customer: Workspace) -> None:
     channel = ChannelFactory.create(workspace=customer, name="Front desk")
     automation = an_automation(customer, name="Greeting")
-    switch_on(automation=automation, now=now(), by=SYSTEM)
+    enable_automation(automation=automation, now=now(), by=SYSTEM)
     assert "Needs attention" not in text(home(dashboard_client(customer)))
     Channel.objects.filter(pk=channel.pk).update(status=Channel.Status.ERROR)
     for _ in range(10):
@@ -139,7 +139,7 @@ def test_the_page_costs_the_same_however_much_there_is(customer: Workspace) -> N
             channel = ChannelFactory.create(workspace=customer)
             a_conversation(channel)
             automation = an_automation(customer, name=f"Automation {number}")
-            switch_on(automation=automation, now=now(), by=SYSTEM)
+            enable_automation(automation=automation, now=now(), by=SYSTEM)
 
     def queries() -> int:
         """Count them at once: the next request empties the log that a `CaptureQueriesContext` reads."""

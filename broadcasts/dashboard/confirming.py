@@ -1,0 +1,212 @@
+"""The pages that confirm scheduling and approving, with a forecast: how many people, when, and who does not."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, ClassVar, Final
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.functional import cached_property
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from agency.pages.branding import in_page_language
+from agency.pages.registry import StrOrPromise
+from agency.templatetags.pages import number
+from broadcasts.dashboard.broadcasts import ONE, BroadcastDetail
+from broadcasts.models import Broadcast
+from broadcasts.pages.labels import SKIP_REASON_LABELS
+from broadcasts.services.errors import BroadcastChanged, MoveNotAllowed
+from broadcasts.services.forecast import ForecastUnavailable, Preview, preview
+from broadcasts.services.moving import approve_broadcast, is_waiting_for_approval, schedule_broadcast
+from config.db import database_now
+from config.errors import DomainError
+from workspaces.subaccounts.dashboard.base import DashboardForm
+from workspaces.subaccounts.models import CHANNEL_NAMES, Workspace
+
+# The number of people may differ from the confirmed number by a 20th of it before the page asks again.
+REASK_DIVISOR: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """A forecast, or the reason why there is none. `has_failed` means that counting the audience took too long."""
+
+    found: Preview | None
+    refusal: str = ""
+    has_failed: bool = False
+
+    @property
+    def is_uncounted(self) -> bool:
+        """Whether the number of people who get it is still unknown."""
+        return self.has_failed or (self.found is not None and self.found.counting is not None)
+
+    @property
+    def people(self) -> int | None:
+        """The number of people who get it; None while it is unknown."""
+        return None if self.is_uncounted else self._reached
+
+    @property
+    def _reached(self) -> int | None:
+        """The number of people who get it, among those counted so far."""
+        return self.found.recipients_count - sum(self.found.skipped.values()) if self.found else None
+
+    def context(self) -> dict[str, Any]:
+        skipped = self.found.skipped.items() if self.found else ()
+        return {
+            "preview": self.found,
+            "refusal": self.refusal,
+            "is_uncounted": self.is_uncounted,
+            "people": self.people,
+            "reached": self._reached,
+            "skipped": [(SKIP_REASON_LABELS.get(reason, reason), count) for reason, count in skipped],
+        }
+
+
+def forecast_of(workspace: Workspace, broadcast: Broadcast) -> Forecast:
+    try:
+        return Forecast(preview(workspace, broadcast))
+    except DomainError as error:
+        return Forecast(None, in_page_language(error.message), isinstance(error, ForecastUnavailable))
+
+
+def differs_much(before: int | None, people: int | None) -> bool:
+    """Say whether the number of people has changed so much that the user must confirm it again."""
+    if before is None or people is None:
+        return people is not None
+    return abs(people - before) * REASK_DIVISOR > before
+
+
+def sends_immediately(broadcast: Broadcast, now: datetime, *, approving: bool) -> bool:
+    """Say whether scheduling or approving this broadcast sends it at once."""
+    if approving:
+        return broadcast.status == Broadcast.Status.SCHEDULED and (broadcast.due_at is None or broadcast.due_at <= now)
+    is_due = broadcast.scheduled_at is None or broadcast.scheduled_at <= now
+    return is_due and not is_waiting_for_approval(broadcast)
+
+
+def button_text(people: int | None, *, is_now: bool, approving: bool) -> str:
+    """Return the text of the button that schedules or approves a broadcast: what it does, and for how many people."""
+    if people is None:
+        return _uncounted(is_now=is_now, approving=approving)
+    shown = {"shown": number(people)}
+    if approving:
+        if is_now:
+            return _("Approve and send to %(shown)s now") % shown
+        return ngettext("Approve for %(shown)s person", "Approve for %(shown)s people", people) % shown
+    if is_now:
+        return _("Send to %(shown)s now") % shown
+    return ngettext("Schedule for %(shown)s person", "Schedule for %(shown)s people", people) % shown
+
+
+def _uncounted(*, is_now: bool, approving: bool) -> str:
+    if approving:
+        return _("Approve without knowing for how many")
+    return _("Send now without knowing to how many") if is_now else _("Schedule without knowing for how many")
+
+
+class ConfirmationForm(forms.Form):
+    """The number of people and the version of the broadcast that the user saw; empty if the page showed none."""
+
+    people = forms.IntegerField(required=False, min_value=0)
+    version = forms.CharField(required=False, max_length=40)
+
+    def clean_version(self) -> datetime | None:
+        try:
+            found = datetime.fromisoformat(self.cleaned_data["version"])
+        except ValueError:
+            return None
+        return found if found.tzinfo else None
+
+
+class ConfirmBroadcastView(BroadcastDetail, DashboardForm[ConfirmationForm]):
+    """Asks for confirmation, and acts if the user saw the current state. Otherwise it asks again."""
+
+    template_name = "broadcasts/confirm.html"
+    approving: ClassVar[bool]
+    move: ClassVar[Callable[..., Broadcast]]
+    success_message: ClassVar[StrOrPromise]
+    needs_confirmation: ClassVar[Callable[..., bool]]  # whether the broadcast's status still allows this move
+
+    def make_form(self, data: Any = None) -> ConfirmationForm:
+        return ConfirmationForm(data)
+
+    def get(self, request: HttpRequest, **ids: Any) -> HttpResponse:
+        self.find(**ids)
+        return (
+            self.show(self.make_form())
+            if type(self).needs_confirmation(self.broadcast)
+            else redirect(ONE, self.broadcast.uuid)
+        )
+
+    def post(self, request: HttpRequest, **ids: Any) -> HttpResponse:
+        self.find(**ids)
+        try:
+            return super().post(request, **ids) if type(self).needs_confirmation(self.broadcast) else self._move(None)
+        except MoveNotAllowed as error:
+            messages.error(request, in_page_language(error.message))
+            return redirect(ONE, self.broadcast.uuid)
+
+    @cached_property
+    def forecast(self) -> Forecast:
+        return forecast_of(self.workspace, self.broadcast)
+
+    def save(self, form: ConfirmationForm) -> HttpResponse:
+        before, version = form.cleaned_data["people"], form.cleaned_data["version"]
+        if version is None:
+            return self.show(form, status=422)
+        if version != self.broadcast.updated_at:
+            raise BroadcastChanged
+        if self.forecast.found is None and not self.forecast.is_uncounted:
+            return self.show(form, status=422)
+        people = self.forecast.people
+        if differs_much(before, people):
+            form.add_error(None, _differs(before, people))
+            return self.show(form, status=422)
+        try:
+            return self._move(version)
+        except BroadcastChanged:
+            del self.forecast
+            self.find(uuid=self.broadcast.uuid)
+            raise
+
+    def _move(self, version: datetime | None) -> HttpResponse:
+        type(self).move(broadcast=self.broadcast, now=database_now(), by=self.by, version=version)
+        return self.done(str(self.success_message), ONE, self.broadcast.uuid)
+
+    def context(self) -> dict[str, Any]:
+        is_now = sends_immediately(self.broadcast, database_now(), approving=self.approving)
+        return {
+            "broadcast": self.broadcast,
+            **self.forecast.context(),
+            "press": button_text(self.forecast.people, is_now=is_now, approving=self.approving),
+            "is_now": is_now,
+            "approving": self.approving,
+            "waits_for_approval": not self.approving and is_waiting_for_approval(self.broadcast),
+            "platform": CHANNEL_NAMES[self.broadcast.channel.platform],
+            "version": self.broadcast.updated_at.isoformat(),
+        }
+
+
+class BroadcastSchedule(ConfirmBroadcastView):
+    approving = False
+    move = staticmethod(schedule_broadcast)
+    success_message = gettext_lazy("The broadcast is scheduled.")
+    needs_confirmation = staticmethod(lambda broadcast: broadcast.status == Broadcast.Status.DRAFT)
+
+
+class BroadcastApprove(ConfirmBroadcastView):
+    approving = True
+    move = staticmethod(approve_broadcast)
+    success_message = gettext_lazy("The broadcast is approved.")
+    needs_confirmation = staticmethod(is_waiting_for_approval)
+
+
+def _differs(before: int | None, people: int | None) -> str:
+    if before is None or people is None:
+        return _("The audience has been counted meanwhile. Look through it again.")
+    shown = {"now": number(people), "before": number(before)}
+    return _("%(now)s people would get it now, not %(before)s. Look through it again.") % shown

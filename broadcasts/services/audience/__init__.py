@@ -1,1 +1,0 @@
-"""Turns a broadcast's contacts into rows of recipients, chunk by chunk."""

@@ -1,1 +1,0 @@
-"""Tracked links, and clicks on them."""

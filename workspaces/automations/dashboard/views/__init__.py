@@ -1,1 +1,0 @@
-"""The dashboard's pages about automations and their prerequisites."""

@@ -1,1 +1,0 @@
-"""Copies of flows for other agencies and workspaces, without private content."""

@@ -1,1 +1,0 @@
-"""Flows for people to read: as a chat and as a summary."""

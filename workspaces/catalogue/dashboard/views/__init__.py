@@ -1,1 +1,0 @@
-"""The dashboard's pages about products, services and their categories."""

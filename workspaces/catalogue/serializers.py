@@ -1,0 +1,173 @@
+"""Products, services and their categories in the workspace API, and the filters of their lists."""
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from django.db.models import QuerySet
+
+from config.api.fields import BooleanField, ChoiceField, DateTimeField, DecimalField, IntegerField, UUIDField
+from config.api.filters import BooleanFilter, ChoiceFilter, FilterSet, TextFilter, UUIDFilter
+from config.api.serializers import Serializer, TenantRelatedField
+from config.api.text_fields import CharField
+from workspaces.catalogue.models import (
+    LONGEST_DESCRIPTION,
+    LONGEST_DURATION,
+    LONGEST_NAME,
+    MOST_STOCK,
+    PRICE_DECIMALS,
+    PRICE_DIGITS,
+    Service,
+    ServiceCategory,
+    StockMovement,
+)
+from workspaces.catalogue.services import ServiceCategoryNotFound
+
+CATEGORY = "5b0f0a5e-9d5e-4f0a-8a77-0c9ad6f1b0c4"
+LARGEST_PRICE = Decimal(10) ** (PRICE_DIGITS - PRICE_DECIMALS) - Decimal("0.01")
+
+
+def price_field(**options: Any) -> DecimalField:
+    return DecimalField(
+        min_value=Decimal(0),
+        max_value=LARGEST_PRICE,
+        decimal_places=PRICE_DECIMALS,
+        **{"example": 24.9, "help_text": "At most two decimals.", **options},
+    )
+
+
+def categories_of_caller(context: Mapping[str, Any]) -> "QuerySet[ServiceCategory]":
+    return ServiceCategory.objects.of(context["view"].workspace)
+
+
+def category_field() -> TenantRelatedField:
+    """Take the id of one of the caller's categories, or null for none."""
+    return TenantRelatedField(
+        source="category",
+        queryset=categories_of_caller,
+        missing=ServiceCategoryNotFound,
+        representation=ServiceCategorySerializer(),
+        required=False,
+        allow_null=True,
+        default=None,
+        example=CATEGORY,
+        help_text="A service category of the workspace, or null.",
+    )
+
+
+class ServiceCategorySerializer(Serializer):
+    """A heading under which services and products stand."""
+
+    id = UUIDField(source="uuid", read_only=True, example=CATEGORY)
+    name = CharField(max_length=LONGEST_NAME, example="Hair care")
+
+
+class ServiceSerializer(Serializer):
+    """What customers book: an appointment of their own, or a seat in a class."""
+
+    id = UUIDField(source="uuid", example="e2ad9f7b-6d27-4c4c-9c70-0f0f8d1f6a11")
+    name = CharField(example="Yoga for beginners")
+    kind = ChoiceField(Service.Kind.choices, example=Service.Kind.CLASS.value)
+    category_id = UUIDField(source="category_uuid", allow_null=True, example=CATEGORY)
+    duration_minutes = IntegerField(allow_null=True, example=60)
+    price = price_field(allow_null=True)
+
+
+class ServiceBodySerializer(Serializer):
+    """A service, as it is written."""
+
+    name = CharField(max_length=LONGEST_NAME, example="Yoga for beginners")
+    kind = ChoiceField(Service.Kind.choices, example=Service.Kind.CLASS.value)
+    category_id = category_field()
+    duration_minutes = IntegerField(
+        min_value=1, max_value=LONGEST_DURATION, required=False, allow_null=True, default=None, example=60
+    )
+    price = price_field(required=False, allow_null=True, default=None)
+
+
+class ProductSerializer(Serializer):
+    """What a workspace sells."""
+
+    id = UUIDField(source="uuid", example="c0a6a5a1-6f5e-4f0e-9b0e-3f4f6c1d2e7b")
+    name = CharField(example="Argan oil shampoo")
+    description = CharField(blank_as_null=True, example="250 ml, for dry hair.")
+    price = price_field()
+    currency = CharField(source="workspace.currency", help_text="The workspace's.", example="EUR")
+    track_stock = BooleanField(example=True)
+    stock_quantity = IntegerField(
+        allow_null=True, help_text="How many are there; null while stock is not tracked.", example=12
+    )
+    active = BooleanField(example=True)
+    category_id = UUIDField(source="category_uuid", allow_null=True, example=CATEGORY)
+    created_at = DateTimeField()
+    updated_at = DateTimeField()
+
+
+class ProductBodySerializer(Serializer):
+    """A product, as it is written."""
+
+    name = CharField(max_length=LONGEST_NAME, example="Argan oil shampoo")
+    price = price_field()
+    description = CharField(
+        max_length=LONGEST_DESCRIPTION,
+        blank_as_null=True,
+        multiline=True,
+        required=False,
+        default="",
+        example="250 ml, for dry hair.",
+    )
+    track_stock = BooleanField(required=False, example=True)
+    stock_quantity = IntegerField(
+        min_value=0,
+        max_value=MOST_STOCK,
+        required=False,
+        allow_null=True,
+        help_text="Only where stock is tracked, from then on or already; null leaves it as it is.",
+        example=12,
+    )
+    active = BooleanField(required=False, default=True, example=True)
+    category_id = category_field()
+
+
+class MovementActorSerializer(Serializer):
+    """Who changed the stock."""
+
+    kind = CharField(source="actor_kind", example="workspace_key")
+    label = CharField(source="actor_label", example="Shop")  # type: ignore[assignment]  # the field's own name
+
+
+class StockMovementSerializer(Serializer):
+    """One line of a product's stock ledger."""
+
+    id = UUIDField(source="uuid", example="9d4a1f52-7a4b-4f55-8a4e-5b1f0a8f7c22")
+    before = IntegerField(example=20)
+    change = IntegerField(example=-8)
+    after = IntegerField(example=12)
+    reason = ChoiceField(StockMovement.Reason.choices, example=StockMovement.Reason.SET.value)
+    actor = MovementActorSerializer(source="*")
+    created_at = DateTimeField()
+
+
+def matching(rows: "QuerySet[Any]", _: str, fragment: str) -> Any:
+    """Keep what a search for the fragment finds."""
+    found: Any = rows
+    return found.matching(fragment)
+
+
+SEARCH = "Only those whose name holds this, in any case; `%` and `_` are plain characters."
+
+
+class ServiceCategoryFilterSet(FilterSet):
+    search = TextFilter(method=matching, help_text=SEARCH)
+
+
+class ServiceFilterSet(FilterSet):
+    search = TextFilter(method=matching, help_text=SEARCH)
+    kind = ChoiceFilter(choices=Service.Kind.choices, help_text="Only services of this kind.")
+    category = UUIDFilter(field_name="category__uuid", help_text="Only services of this category.")
+
+
+class ProductFilterSet(FilterSet):
+    search = TextFilter(method=matching, help_text=SEARCH)
+    active = BooleanFilter(help_text="Only products that are active, or not.")
+    category = UUIDFilter(field_name="category__uuid", help_text="Only products of this category.")

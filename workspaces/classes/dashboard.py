@@ -1,0 +1,394 @@
+"""The dashboard's pages and forms about classes and staff."""
+
+from datetime import date, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from django import forms
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.urls import path, reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from agency.pages.forms import EmailField, NameField
+from agency.pages.pagination import paginate, with_id
+from agency.pages.tables import Choices, Column, Filter, ListPage, Table, TableState
+from config.api.requests import NothingMatches, QueryParameters, is_storable, parse_uuid
+from config.db import like_pattern, name_key
+from workspaces.catalogue.dashboard.form_views import ConfirmView, Link, ObjectFormView
+from workspaces.catalogue.models import Service
+from workspaces.classes.models import MOST_SEATS, ClassSession, Staff
+from workspaces.classes.serializers import ClassFilterSet
+from workspaces.classes.services import (
+    ClassNotFound,
+    ParticipantNotFound,
+    StaffNotFound,
+    add_participant,
+    cancel_class,
+    change_staff,
+    create_staff,
+    delete_staff,
+    remove_participant,
+    schedule_class,
+)
+from workspaces.contacts.models import Contact
+from workspaces.contacts.services import ContactNotFound
+from workspaces.subaccounts.dashboard.base import DashboardView
+from workspaces.subaccounts.models import Workspace
+
+if TYPE_CHECKING:
+    _ChoiceOfRow = forms.ModelChoiceField[Any]
+else:
+    _ChoiceOfRow = forms.ModelChoiceField
+
+WIDGET_FORMAT = "%Y-%m-%dT%H:%M"
+YEARS = range(2000, 2200)
+
+
+def read_day(text: str) -> date | None:
+    """Read a day from the query string; None if the text is not a day of a known year."""
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        return None
+    return day if day.year in YEARS else None
+
+
+def start_of_day(day: date, zone: ZoneInfo) -> datetime:
+    """Give the first moment of a day in the time zone."""
+    return datetime(day.year, day.month, day.day, tzinfo=zone)
+
+
+class LocalTimeField(forms.DateTimeField):
+    """A time by the workspace's clock."""
+
+    def __init__(self, zone: ZoneInfo, **options: Any) -> None:
+        widget = forms.DateTimeInput({"type": "datetime-local"}, format=WIDGET_FORMAT)
+        super().__init__(widget=widget, **options)
+        self.zone = zone
+
+    def to_python(self, value: Any) -> datetime | None:
+        with timezone.override(self.zone):
+            return super().to_python(value)
+
+
+class StaffForm(forms.Form):
+    name = NameField()
+    email = EmailField(required=False)
+
+
+class ClassForm(forms.Form):
+    """The form of a new class. It offers the workspace's services of the kind class, and its staff."""
+
+    def __init__(self, *args: Any, workspace: Workspace, **options: Any) -> None:
+        super().__init__(*args, **options)
+        zone = ZoneInfo(workspace.timezone)
+        services = Service.objects.of(workspace).filter(kind=Service.Kind.CLASS).by_name()
+        staff = Staff.objects.of(workspace).by_name()
+        self.fields |= {
+            "service": _ChoiceOfRow(
+                services, label=gettext_lazy("Service"), to_field_name="uuid", empty_label=gettext_lazy("Choose…")
+            ),
+            "staff": _ChoiceOfRow(
+                staff,
+                label=gettext_lazy("Host"),
+                to_field_name="uuid",
+                required=False,
+                empty_label=gettext_lazy("Nobody yet"),
+            ),
+            "starts_at": LocalTimeField(
+                zone,
+                label=gettext_lazy("Starts"),
+                help_text=gettext_lazy("By the clock of %(zone)s.") % {"zone": workspace.timezone},
+            ),
+            "ends_at": LocalTimeField(
+                zone,
+                label=gettext_lazy("Ends"),
+                required=False,
+                help_text=gettext_lazy("Leave it empty, and the class lasts as long as its service says."),
+            ),
+            "capacity": forms.IntegerField(label=gettext_lazy("Seats"), min_value=1, max_value=MOST_SEATS),
+        }
+
+
+CLASS_LIST, CLASS_PAGE = "app:classes", "app:class"
+Status = ClassSession.Status
+MOST_FOUND = 10
+# The filters are selects without a search, so they offer only so many choices.
+MOST_CHOICES = 200
+
+
+class Classes(ListPage, DashboardView):
+    """Lists classes by their start: between two days, or from today on if the filters name no day."""
+
+    nav = CLASS_LIST
+    table = Table(
+        caption=gettext_lazy("Classes"),
+        columns=(
+            Column(name="class", label=gettext_lazy("Class")),
+            Column(name="starts", label=gettext_lazy("Starts"), order=("starts_at", "id")),
+            Column(name="seats", label=gettext_lazy("Seats taken")),
+            Column(name="status", label=gettext_lazy("Status")),
+        ),
+        filters=(
+            Filter(name="service", label=gettext_lazy("Service"), is_choice=True),
+            Filter(name="staff", label=gettext_lazy("Staff"), is_choice=True),
+            Filter(name="from", label=gettext_lazy("From"), is_date=True),
+            Filter(name="to", label=gettext_lazy("Until"), is_date=True),
+            Filter(name="status", label=gettext_lazy("Status"), is_choice=True, choices=Status.choices),
+        ),
+        sort="starts",
+    )
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        state, zone = self.read_table(self._choices()), ZoneInfo(self.workspace.timezone)
+        rows: QuerySet[ClassSession] = ClassSession.objects.of(self.workspace).with_names()
+        try:
+            rows = ClassFilterSet.apply(QueryParameters.of(request), rows)
+        except NothingMatches:
+            rows = rows.none()
+        state.fetch(self._between_days(rows, state, zone))
+        return self.list_page("classes/classes.html", state, zone=zone)
+
+    def _choices(self) -> dict[str, Choices]:
+        services = Service.objects.of(self.workspace).filter(kind=Service.Kind.CLASS).by_name()
+        staff = Staff.objects.of(self.workspace).by_name()
+        return {
+            "service": [(str(one.uuid), one.name) for one in services[:MOST_CHOICES]],
+            "staff": [(str(one.uuid), one.name) for one in staff[:MOST_CHOICES]],
+        }
+
+    def _between_days(
+        self, rows: "QuerySet[ClassSession]", state: TableState, zone: ZoneInfo
+    ) -> "QuerySet[ClassSession]":
+        """Keep the classes between the two days of the filters, both included, and show the days in the form."""
+        is_filtered = state.is_filtered  # by the user's filters, not by the default day that the form shows
+        first, last = read_day(state.values["from"]), read_day(state.values["to"])
+        if first is None and last is None:
+            first = timezone.now().astimezone(zone).date()
+        state.values |= {"from": first.isoformat() if first else "", "to": last.isoformat() if last else ""}
+        state.is_filtered = is_filtered
+        rows = rows.filter(starts_at__gte=start_of_day(first, zone)) if first else rows
+        return rows.filter(starts_at__lt=start_of_day(last + timedelta(days=1), zone)) if last else rows
+
+
+class ClassNew(ObjectFormView[ClassForm]):
+    nav = CLASS_LIST
+    creates = True
+
+    def heading(self) -> str:
+        return _("New class")
+
+    def submit(self) -> str:
+        return _("Schedule class")
+
+    def crumbs(self) -> list[Link]:
+        return [(_("Classes"), reverse(CLASS_LIST))]
+
+    def links(self) -> list[Link]:
+        return [(_("New service"), reverse("app:service-new"))]
+
+    def make_form(self, data: Any = None) -> ClassForm:
+        return ClassForm(data, workspace=self.workspace)
+
+    def save(self, form: ClassForm) -> HttpResponse:
+        session = schedule_class(workspace=self.workspace, now=timezone.now(), by=self.by, **form.cleaned_data)
+        return self.done(_("%(name)s was scheduled.") % {"name": session.service.name}, CLASS_PAGE, session.uuid)
+
+
+class ClassDetail(DashboardView):
+    """A page about one class of the workspace. Malformed, unknown and foreign ids get the same answer."""
+
+    nav = CLASS_LIST
+    form_page = CLASS_PAGE
+    session: ClassSession
+
+    def find(self, **ids: Any) -> None:
+        found = with_id(ClassSession.objects.of(self.workspace).with_names(), ids["uuid"])
+        if found is None:
+            raise ClassNotFound
+        found.workspace = self.workspace
+        self.session = found
+
+
+class ClassPage(ClassDetail):
+    """Shows a class's participants, and a search for contacts to add."""
+
+    def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
+        self.find(uuid=uuid)
+        rows, pages = paginate(request, self.session.participants.select_related("contact").order_by("id"))
+        search = request.GET.get("search", "").strip()
+        return self.page(
+            "classes/class.html",
+            session=self.session,
+            is_scheduled=self.session.status == Status.SCHEDULED,
+            rows=rows,
+            pages=pages,
+            zone=ZoneInfo(self.workspace.timezone),
+            search=search,
+            found=self._found(search),
+        )
+
+    def _found(self, search: str) -> list[Contact]:
+        """Find a few contacts without a seat in this class."""
+        if not search or not is_storable(search):
+            return []
+        rows = Contact.objects.of(self.workspace).filter(search_key__like=like_pattern(name_key(search)))
+        return list(rows.exclude(class_seats__session=self.session).newest_first()[:MOST_FOUND])
+
+
+class ClassCancel(ClassDetail, ConfirmView):
+    def heading(self) -> str:
+        return _("Cancel %(name)s?") % {"name": self.session.service.name}
+
+    def submit(self) -> str:
+        return _("Cancel this class")
+
+    def text(self) -> str:
+        return _("It takes no more participants. Those who have a seat are not told by this.")
+
+    def crumbs(self) -> list[Link]:
+        own = reverse(CLASS_PAGE, args=[self.session.uuid])
+        return [(_("Classes"), reverse(CLASS_LIST)), (self.session.service.name, own)]
+
+    def save(self, form: Any) -> HttpResponse:
+        cancel_class(session=self.session, now=timezone.now(), by=self.by)
+        return self.done(_("The class is cancelled."), CLASS_PAGE, self.session.uuid)
+
+
+class ParticipantAdd(ClassDetail):
+    def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
+        self.find(uuid=uuid)
+        contact = with_id(Contact.objects.of(self.workspace), parse_uuid(request.POST.get("contact", "")))
+        if contact is None:
+            raise ContactNotFound
+        add_participant(session=self.session, contact=contact, now=timezone.now())
+        return self.done(_("%(name)s takes part.") % {"name": contact}, CLASS_PAGE, self.session.uuid)
+
+
+class ParticipantRemove(ClassDetail):
+    def post(self, request: HttpRequest, uuid: UUID | None, contact: UUID | None) -> HttpResponse:
+        self.find(uuid=uuid)
+        found = with_id(Contact.objects.of(self.workspace), contact)
+        if found is None:
+            raise ParticipantNotFound
+        remove_participant(session=self.session, contact=found, now=timezone.now())
+        return self.done(_("%(name)s takes part no longer.") % {"name": found}, CLASS_PAGE, self.session.uuid)
+
+
+STAFF_LIST, STAFF_PAGE = "app:staff", "app:staff-member"
+
+
+class StaffList(ListPage, DashboardView):
+    """Lists all staff by name."""
+
+    nav = STAFF_LIST
+    table = Table(
+        caption=gettext_lazy("Staff"),
+        columns=(
+            Column(name="name", label=gettext_lazy("Name"), order=("name_key", "id")),
+            Column(name="email", label=gettext_lazy("E-mail")),
+        ),
+        sort="name",
+    )
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        return self.list_page("classes/staff.html", self.read_table().fetch(Staff.objects.of(self.workspace)))
+
+
+class StaffNew(ObjectFormView[StaffForm]):
+    nav = STAFF_LIST
+    creates = True
+
+    def heading(self) -> str:
+        return _("New staff member")
+
+    def submit(self) -> str:
+        return _("Add staff member")
+
+    def crumbs(self) -> list[Link]:
+        return [(_("Staff"), reverse(STAFF_LIST))]
+
+    def make_form(self, data: Any = None) -> StaffForm:
+        return StaffForm(data)
+
+    def save(self, form: StaffForm) -> HttpResponse:
+        name, email = form.cleaned_data["name"], form.cleaned_data["email"] or None
+        staff = create_staff(workspace=self.workspace, name=name, email=email, now=timezone.now(), by=self.by)
+        return self.done(_("%(name)s was added.") % {"name": staff.name}, STAFF_LIST)
+
+
+class StaffDetail(DashboardView):
+    """A page about one staff member of the workspace. Malformed, unknown and foreign ids get the same answer."""
+
+    nav = STAFF_LIST
+    form_page = STAFF_PAGE
+    staff: Staff
+
+    def find(self, **ids: Any) -> None:
+        found = with_id(Staff.objects.of(self.workspace), ids["uuid"])
+        if found is None:
+            raise StaffNotFound
+        found.workspace = self.workspace
+        self.staff = found
+
+
+class StaffPage(StaffDetail, ObjectFormView[StaffForm]):
+    def heading(self) -> str:
+        return self.staff.name
+
+    def submit(self) -> str:
+        return _("Save")
+
+    def crumbs(self) -> list[Link]:
+        return [(_("Staff"), reverse(STAFF_LIST))]
+
+    def links(self) -> list[Link]:
+        return [(_("Delete"), reverse("app:staff-delete", args=[self.staff.uuid]))]
+
+    def make_form(self, data: Any = None) -> StaffForm:
+        return StaffForm(data, initial={"name": self.staff.name, "email": self.staff.email or ""})
+
+    def save(self, form: StaffForm) -> HttpResponse:
+        name, email = form.cleaned_data["name"], form.cleaned_data["email"] or None
+        changed = change_staff(staff=self.staff, name=name, email=email, now=timezone.now(), by=self.by)
+        return self.done(_("%(name)s was saved.") % {"name": changed.name}, STAFF_LIST)
+
+
+class StaffDelete(StaffDetail, ConfirmView):
+    def heading(self) -> str:
+        return _("Delete %(name)s?") % {"name": self.staff.name}
+
+    def submit(self) -> str:
+        return _("Delete staff member")
+
+    def text(self) -> str:
+        return _("Classes of the past keep the name.")
+
+    def crumbs(self) -> list[Link]:
+        return [(_("Staff"), reverse(STAFF_LIST)), (self.staff.name, reverse(STAFF_PAGE, args=[self.staff.uuid]))]
+
+    def save(self, form: Any) -> HttpResponse:
+        delete_staff(staff=self.staff, now=timezone.now(), by=self.by)
+        return self.done(_("%(name)s was deleted.") % {"name": self.staff.name}, STAFF_LIST)
+
+
+urlpatterns = [
+    path("staff", StaffList.as_view(), name="staff"),
+    path("staff/new", StaffNew.as_view(), name="staff-new"),
+    path("staff/<id:uuid>", StaffPage.as_view(), name="staff-member"),
+    path("staff/<id:uuid>/delete", StaffDelete.as_view(), name="staff-delete"),
+    path("classes", Classes.as_view(), name="classes"),
+    path("classes/new", ClassNew.as_view(), name="class-new"),
+    path("classes/<id:uuid>", ClassPage.as_view(), name="class"),
+    path("classes/<id:uuid>/cancel", ClassCancel.as_view(), name="class-cancel"),
+    path("classes/<id:uuid>/participants", ParticipantAdd.as_view(), name="class-participant-add"),
+    path(
+        "classes/<id:uuid>/participants/<id:contact>/remove",
+        ParticipantRemove.as_view(),
+        name="class-participant-remove",
+    ),
+]

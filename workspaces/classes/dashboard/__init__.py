@@ -1,1 +1,0 @@
-"""Staff and group classes in the customers' dashboard."""

@@ -1,1 +1,0 @@
-"""Public access to files, for anyone who has their address."""
