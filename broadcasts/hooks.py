@@ -30,7 +30,7 @@ from broadcasts.services.fields import MEDIA_USE, SEGMENT_USE
 from broadcasts.services.notifications import KINDS as NOTIFICATION_KINDS
 from broadcasts.services.notifications import check_held_broadcasts
 from broadcasts.services.threads import THREAD_SOURCE
-from channelconnect.inbox import FactHandler, fact_handlers
+from channelconnect.inbox.reading import FactHandler, fact_handlers
 from channelconnect.sending.sources import message_sources
 from config.event_loop_responses import event_loop_routes
 from config.metrics import METRICS, Counter

@@ -9,7 +9,7 @@ from django.http import HttpRequest
 
 from agency.admin.base import ReadOnlyAdmin, RowForm, WritableAdmin, copy_model_fields, staff_actor
 from channelconnect.models import ConnectSession, ConnectSettings, ProviderNotice, Unsubscription
-from channelconnect.services import switch_connect
+from channelconnect.services.settings import switch_connect
 from config.api.requests import parse_uuid
 
 SWITCH = ("agency", "enabled", "reason")

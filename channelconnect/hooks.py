@@ -1,45 +1,43 @@
-"""Registers channel connect with the other apps: events, menu, labels, fact handlers, message sources, checks."""
+"""Registers channel connect with the other apps: events, menu, labels, fact handlers, message sources, metrics."""
 
+from datetime import timedelta
+from typing import Final
+
+from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from agency.event_types import EventType, event_types
 from agency.models import Agency
 from agency.pages.registry import ActivityAction, MenuEntry, Section, activity_actions, console_menu
 from agency.pages.search import support_panels
-from agency.services.activity import RecordedAction, recorded_actions
-from channelconnect import events, metrics
-from channelconnect.api.agency.serializers import ConnectionSerializer
-from channelconnect.api.workspace.serializers import TemplateSerializer
-from channelconnect.inbox import FactHandler, fact_handlers
-from channelconnect.models import ConnectSettings
-from channelconnect.pages.hub import CONCERNS as HUB_CONCERNS
-from channelconnect.pages.hub import PANELS as HUB_PANELS
-from channelconnect.pages.support import PANELS as SUPPORT_PANELS
-from channelconnect.providers.messages.errors import known_sentence
-from channelconnect.providers.notices import AccountLost, LimitChanged, QualityChanged, TemplateChanged
-from channelconnect.sending.claiming.allowance import used_people
-from channelconnect.sending.conversations.read_marks import ReadMarks
-from channelconnect.sending.conversations.source import ConversationMessages
+from agency.services.activity import RecordedAction, RecordedField, recorded_actions
+from channelconnect.api.agency import ConnectionSerializer
+from channelconnect.api.workspace import TemplateSerializer
+from channelconnect.inbox.reading import FactHandler, fact_handlers
+from channelconnect.models import ConnectSettings, ProviderNotice, SenderRun, Unsubscription, sessions
+from channelconnect.models.channels import OPEN
+from channelconnect.models.inbox import MOST_TRIES
+from channelconnect.pages.panels import CONCERNS as HUB_CONCERNS
+from channelconnect.pages.panels import HUB_PANELS, SUPPORT_PANELS
+from channelconnect.providers.message_results import known_sentence
+from channelconnect.providers.notices.events import AccountLost, LimitChanged, QualityChanged, TemplateChanged
+from channelconnect.sending.allowance import used_people
+from channelconnect.sending.conversations import ConversationMessages
+from channelconnect.sending.read_marks import ReadMarks
 from channelconnect.sending.sources import message_sources
-from channelconnect.services import release_access
-from channelconnect.services.accounts import change_limits, change_qualities, lose_accounts
-from channelconnect.services.recorded_fields import FIELDS as RECORDED_FIELDS
-from channelconnect.services.retention import RULES
-from channelconnect.services.sessions.moving import CONNECTIONS
-from channelconnect.services.templates import (
-    check_template,
-    choices_of_channel,
-    has_approved_template,
-    is_marketing_template,
-    sync_changed,
-)
-from channelconnect.services.templates.syncing import APPROVED, PAUSED, REJECTED
-from channelconnect.services.unwilling import keep_unwilling
-from config.metrics import METRICS
+from channelconnect.services.accounts import change_limits, change_qualities, lose_accounts, record_marketing_opt_outs
+from channelconnect.services.sessions.ending import CONNECTIONS
+from channelconnect.services.settings import RULES
+from channelconnect.services.subscriptions import release_access
+from channelconnect.services.template_checks import check_template, has_approved_template, is_marketing_template
+from channelconnect.services.templates import APPROVED, PAUSED, REJECTED, choices_of_channel, sync_changed
+from config.leases.runs import LEASE_SECONDS
+from config.metrics import METRICS, MOST_COUNTED, Counter, Gauge, Histogram, capped_count, oldest_seconds
 from config.request_bodies import MIB, BodyRule, body_rules
 from config.retention import retention_rules
 from workspaces.automations.services import RequirementCheck, requirement_checks
 from workspaces.conversations import facts
+from workspaces.conversations.models import QueuedMessage
 from workspaces.conversations.services import TemplateCheck, inbound, template_checks
 from workspaces.conversations.services.content import TemplateSource, template_sources
 from workspaces.conversations.services.threads import ErrorExplainer, error_explainers
@@ -48,6 +46,72 @@ from workspaces.subaccounts.models.channels import AllowanceSource, allowance_so
 from workspaces.subaccounts.pages.registry import hub_concern_sources, hub_panels
 from workspaces.subaccounts.services import DisconnectionHandler, disconnection_handlers
 from workspaces.subaccounts.services.workspaces import move_handlers
+
+# Metrics count rows up to ten thousand.
+# Each of these is counted by its index.
+UNREAD = ProviderNotice.objects.filter(read_at=None)
+NEW = UNREAD.filter(tries=0)
+TO_READ_AGAIN = UNREAD.filter(tries__gt=0, tries__lt=MOST_TRIES)
+MESSAGES_DUE = QueuedMessage.objects.filter(is_ready=True)
+# No index has all of them in the order of time.
+SOME_MESSAGES_DUE = QueuedMessage.objects.filter(pk__in=MESSAGES_DUE.values("pk")[:MOST_COUNTED])
+
+CONNECT_METRICS = (
+    Counter("callback_facts_total", "Facts that provider callbacks have told, by their types.", label="type"),
+    Gauge(
+        "callbacks_waiting",
+        "Provider callbacks that were not read yet, counted up to 10,000.",
+        read=lambda: min(MOST_COUNTED, capped_count(NEW) + capped_count(TO_READ_AGAIN)),
+    ),
+    Gauge(
+        "callbacks_waiting_oldest_seconds",
+        "Age of the oldest provider callback that was not read yet.",
+        read=lambda: max(
+            oldest_seconds(NEW, "received_at", order_by="id"),
+            oldest_seconds(TO_READ_AGAIN, "received_at", order_by="tries"),
+        ),
+    ),
+    Gauge(
+        "callbacks_given_up",
+        "Provider callbacks that broke their reader five times, counted up to 10,000.",
+        read=lambda: capped_count(UNREAD.filter(tries__gte=MOST_TRIES)),
+    ),
+    Gauge(
+        "unsubscriptions_retried",
+        "Subscriptions that a provider did not take back at the first try, counted up to 10,000.",
+        read=lambda: capped_count(Unsubscription.objects.filter(status__in=OPEN, tries__gt=0)),
+    ),
+    Gauge(
+        "messages_due",
+        "Messages that are due and that no sender has taken, counted up to 10,000.",
+        read=lambda: capped_count(MESSAGES_DUE),
+    ),
+    Gauge(
+        "messages_due_oldest_seconds",
+        "For how long the longest due among the first 10,000 messages has waited for a sender.",
+        read=lambda: oldest_seconds(SOME_MESSAGES_DUE, "due_at"),
+    ),
+    Gauge(
+        "messages_unknown",
+        "Messages of which it is not known whether the provider has sent them, counted up to 10,000.",
+        read=lambda: capped_count(QueuedMessage.objects.filter(is_ready=False, is_unknown=True)),
+    ),
+    Gauge(
+        "sender_runs_alive",
+        "Runs of senders that were seen within the last 20 seconds.",
+        read=lambda: capped_count(SenderRun.objects.filter(seen_at__gt=Now() - timedelta(seconds=LEASE_SECONDS))),
+    ),
+    Counter("messages_sent_total", "Calls that senders have made for messages, by what followed.", label="result"),
+    Counter("sender_brakes_total", "Stops that the provider has asked for, by whom they hold for.", label="scope"),
+    Histogram("sender_claim_seconds", "How long the statements take that claim a batch of messages."),
+    Histogram("sender_record_seconds", "How long the statements take that record a batch of results."),
+)
+
+
+FIELDS: Final[dict[str, tuple[RecordedField, ...]]] = {
+    "connect.return_urls_changed": (RecordedField("return_urls", _("Return URLs")),),
+}
+
 
 # A batch of a thousand updates stays far below 4 MiB. A callback without a signature is refused before its body is
 # read.
@@ -95,19 +159,19 @@ def _template(name: str, label: str, status: str) -> EventType:
     )
 
 
-METRICS.add(*metrics.METRICS)
+METRICS.add(*CONNECT_METRICS)
 event_types.add(
     _ending(
-        events.COMPLETED,
+        sessions.COMPLETED,
         "Channel connection completed",
         status="connected",
         channel_id="0c6b1f7a-3f57-4b7e-9d5b-7a2b8d1e4c33",
     ),
-    _ending(events.FAILED, "Channel connection failed", status="failed", error_code="no_eligible_accounts"),
+    _ending(sessions.FAILED, "Channel connection failed", status="failed", error_code="no_eligible_accounts"),
     _ending(
-        events.CANCELLED, "Channel connection cancelled", status="cancelled", error_code="authorization_not_completed"
+        sessions.CANCELLED, "Channel connection cancelled", status="cancelled", error_code="authorization_not_completed"
     ),
-    _ending(events.EXPIRED, "Channel connection expired", status="expired", error_code="session_expired"),
+    _ending(sessions.EXPIRED, "Channel connection expired", status="expired", error_code="session_expired"),
 )
 event_types.add(
     _template(APPROVED, "Template approved", "approved"),
@@ -123,7 +187,7 @@ console_menu.add(
         order=30,
     )
 )
-recorded_actions.add(*RecordedAction.from_fields(RECORDED_FIELDS))
+recorded_actions.add(*RecordedAction.from_fields(FIELDS))
 activity_actions.add(*ActivityAction.from_labels(ACTIONS))
 retention_rules.add(*RULES)
 disconnection_handlers.add(DisconnectionHandler(name="channelconnect.access", release=release_access))
@@ -139,7 +203,7 @@ fact_handlers.add(
     FactHandler(facts.ConversationTouched, inbound.open_windows, inbound.lock_channels),
     FactHandler(facts.MarketingPreferenceChanged, inbound.change_marketing_preferences, inbound.lock_channels),
     FactHandler(facts.StatusChanged, inbound.apply_statuses, inbound.lock_channels),
-    FactHandler(facts.StatusChanged, keep_unwilling, inbound.lock_channels, owner="channelconnect"),
+    FactHandler(facts.StatusChanged, record_marketing_opt_outs, inbound.lock_channels, owner="channelconnect"),
     FactHandler(facts.ReadUpTo, inbound.apply_read_watermarks, inbound.lock_channels),
     FactHandler(AccountLost, lose_accounts),
     FactHandler(QualityChanged, change_qualities),

@@ -4,18 +4,16 @@ from celery import shared_task
 from django.db.models.functions import Now
 
 from agency.actors import SYSTEM
-from channelconnect.inbox import run_reader
+from channelconnect.inbox.reading import run_reader
 from channelconnect.sending.loop import LAST_CALLS_SECONDS, run_sender
 from channelconnect.sending.loop import RUN_SECONDS as SENDER_SECONDS
-from channelconnect.services import expire_sessions as expire_due_sessions
-from channelconnect.services import unsubscribe_next
-from channelconnect.services.access_checks import check_next_access, due_access_checks
+from channelconnect.services.accounts import check_next_access, due_access_checks
 from channelconnect.services.fetching import due_fetches, fetch_next
-from channelconnect.services.retention import RULES
+from channelconnect.services.sessions.ending import expire_sessions as expire_due_sessions
 from channelconnect.services.sessions.ending import expired_sessions
-from channelconnect.services.templates import sync_next
-from channelconnect.services.templates.syncing import due_syncs
-from channelconnect.services.unsubscribing import due_unsubscriptions
+from channelconnect.services.settings import RULES
+from channelconnect.services.subscriptions import due_unsubscriptions, unsubscribe_next
+from channelconnect.services.templates import due_syncs, sync_next
 from config.celery.stopping import until_worker_ends
 from config.celery.tasks import DueWork, due_work, in_batches, one_at_a_time
 from config.db import database_now

@@ -11,9 +11,9 @@ from agency.public import tls_allowed
 from broadcasts.api.broadcasts import urlpatterns as broadcast_paths
 from broadcasts.console import urlpatterns as agency_broadcast_pages
 from broadcasts.dashboard.urls import urlpatterns as broadcast_pages
-from channelconnect.api.agency.urls import urlpatterns as connection_paths
-from channelconnect.api.workspace.urls import urlpatterns as template_paths
-from channelconnect.console.urls import urlpatterns as connection_pages
+from channelconnect.api.agency import urlpatterns as connection_paths
+from channelconnect.api.workspace import urlpatterns as template_paths
+from channelconnect.console import urlpatterns as connection_pages
 from config import health
 from config.api.documents.views import urlpatterns as documents
 from config.api.errors import path_not_found
@@ -21,10 +21,10 @@ from config.api.surface import unknown_path
 from packs.api.views import urlpatterns as pack_paths
 from packs.console.packs import urlpatterns as pack_pages
 from packs.dashboard import urlpatterns as gallery_pages
-from webhooks.api.agency.urls import urlpatterns as webhook_paths
-from webhooks.api.workspace.urls import urlpatterns as workspace_webhook_paths
-from webhooks.console.urls import urlpatterns as webhook_pages
-from webhooks.dashboard.urls import urlpatterns as workspace_webhook_pages
+from webhooks.api.agency import urlpatterns as webhook_paths
+from webhooks.api.workspace import urlpatterns as workspace_webhook_paths
+from webhooks.console import urlpatterns as webhook_pages
+from webhooks.dashboard import urlpatterns as workspace_webhook_pages
 from workspaces.automations.api import urlpatterns as automation_paths
 from workspaces.automations.dashboard.automations import urlpatterns as automation_pages
 from workspaces.catalogue.api import urlpatterns as catalogue_paths

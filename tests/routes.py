@@ -18,7 +18,8 @@ from tests.factories import a_file, a_workspace_key, catalogue_ids
 from tests.tenants import NOTHING, Api, Multipart, Tenant, a_new_customer
 from tests.workspaces.conversations.facts import a_conversation
 from tests.workspaces.media.files import PDF
-from webhooks.services import register_endpoint, send_test
+from webhooks.services.deliveries import send_test
+from webhooks.services.endpoints import register_endpoint
 from workspaces.subaccounts.services import grant_addon, suspend_workspace, tenant_of
 
 AGENCY = "api/agency/v1/"

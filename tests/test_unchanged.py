@@ -23,7 +23,7 @@ from agency.services import (
     update_item,
 )
 from agency.services.members import change_user
-from channelconnect.services import set_return_urls, switch_connect
+from channelconnect.services.settings import set_return_urls, switch_connect
 from packs.services import (
     add_library_entry,
     change_entry,
@@ -36,7 +36,7 @@ from tests import furnished
 from tests.factories import UserFactory
 from tests.images.pictures import a_picture
 from tests.tenants import Tenant
-from webhooks.services import update_endpoint
+from webhooks.services.endpoints import update_endpoint
 from workspaces.automations.services import change_readiness
 from workspaces.subaccounts.services import (
     assign_plan,

@@ -14,8 +14,8 @@ from django.utils.safestring import SafeString
 from agency.admin.base import MOST_ROWS, AgencyFilter, DayFilter, FilteredRecordAdmin, ReadOnlyAdmin
 from webhooks.models import Attempt, Delivery, Endpoint, QueuedDelivery
 from webhooks.models.partitions import A_DAY, first_id
-from webhooks.pages.labels import state_label
-from webhooks.services import conditions_of
+from webhooks.pages.deliveries import state_label
+from webhooks.services.endpoint_health import health_of
 
 
 class EndpointList(ChangeList):
@@ -24,7 +24,7 @@ class EndpointList(ChangeList):
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)
         rows = list(self.result_list)
-        conditions = conditions_of(rows)
+        conditions = health_of(rows)
         for row in rows:
             row.condition = conditions[row.pk]
         self.result_list = rows
@@ -57,7 +57,7 @@ class EndpointAdmin(ReadOnlyAdmin):
 
     @admin.display
     def state(self, endpoint: Endpoint) -> str:
-        condition = getattr(endpoint, "condition", None) or conditions_of([endpoint])[endpoint.pk]
+        condition = getattr(endpoint, "condition", None) or health_of([endpoint])[endpoint.pk]
         return state_label(condition)
 
 

@@ -1,13 +1,18 @@
-"""Registers the app's menu entries, documented events, activity labels, metrics, notifications and bulk actions."""
+"""Registers webhooks with the other apps: menu, labels, panels, documented events, recorded fields, metrics."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from datetime import timedelta
+from typing import Final
 
-from django.db.models import Exists
+import orjson
+from django.db.models import Exists, F
+from django.db.models.functions import Now
 from django.urls import reverse
 from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
 
-from agency.models import Agency
+from agency.event_types import EventType, declared_events
+from agency.models import Agency, Event
 from agency.notification_kinds import notification_kinds
 from agency.pages.charts import ChartSource, chart_sources
 from agency.pages.registry import (
@@ -33,7 +38,7 @@ from agency.pages.search import (
     support_panels,
     support_search_sources,
 )
-from agency.services.activity import RecordedAction, recorded_actions
+from agency.services.activity import RecordedAction, RecordedField, ValueFormat, recorded_actions
 from agency.services.agencies import restoration_handlers
 from agency.services.bulk import bulk_actions
 from agency.services.events import SubscriptionSource, subscriber_checks
@@ -41,31 +46,112 @@ from agency.services.exports import export_sources
 from agency.services.notifications.recording import state_checks
 from agency.services.retention import EventReader, event_readers
 from agency.tenants import Audience
-from config.api.documents.building import DocumentedEvents, documented_events
-from config.metrics import METRICS
+from config.api.documents.building import DocumentedEvents, EventDescription, documented_events
+from config.leases.runs import LEASE_SECONDS
+from config.metrics import METRICS, MOST_COUNTED, Counter, Gauge, Histogram, capped_count, oldest_seconds
 from config.retention import retention_rules
-from webhooks import metrics
-from webhooks.console.bulk import ACTIONS as BULK_ACTIONS
-from webhooks.console.exports import DELIVERIES
-from webhooks.documented_events import events_of
-from webhooks.models import Endpoint
-from webhooks.pages.charts import ended_deliveries
-from webhooks.pages.finding import found_deliveries, found_endpoints
-from webhooks.pages.hub import CONCERNS as HUB_CONCERNS
-from webhooks.pages.hub import PANELS as HUB_PANELS
-from webhooks.pages.labels import concern_words
-from webhooks.pages.support import PANELS as SUPPORT_PANELS
-from webhooks.pages.support import SOURCES as SUPPORT_FIND_SOURCES
-from webhooks.services import has_subscribers, needing_attention, subscriptions
-from webhooks.services.endpoints import MOST_ENDPOINTS
-from webhooks.services.holding import RESTORATION
-from webhooks.services.moving import ENDPOINTS
-from webhooks.services.notifications import KINDS as NOTIFICATION_KINDS
-from webhooks.services.notifications import STATE_CHECKS
-from webhooks.services.recorded_fields import FIELDS as RECORDED_FIELDS
-from webhooks.services.retention import RULES, events_needed_since
+from webhooks.console import ACTIONS as BULK_ACTIONS
+from webhooks.console import DELIVERIES
+from webhooks.models import DispatcherRun, Endpoint, QueuedDelivery
+from webhooks.pages.deliveries import concern_text
+from webhooks.pages.panels import CONCERNS as HUB_CONCERNS
+from webhooks.pages.panels import (
+    HUB_PANELS,
+    SUPPORT_FIND_SOURCES,
+    SUPPORT_PANELS,
+    ended_deliveries,
+    found_deliveries,
+    found_endpoints,
+)
+from webhooks.services.deliveries import sample_envelope
+from webhooks.services.endpoint_health import KINDS as NOTIFICATION_KINDS
+from webhooks.services.endpoint_health import STATE_CHECKS, needing_attention
+from webhooks.services.endpoints import MOST_ENDPOINTS, has_subscribers, subscriptions
+from webhooks.services.partitions import RULES, events_needed_since
+from webhooks.services.queueing import MOVE_HANDLER, RESTORATION_HANDLER
 from workspaces.subaccounts.pages.registry import hub_concern_sources, hub_panels
 from workspaces.subaccounts.services.workspaces import move_handlers
+
+HEADERS = {
+    "webhook-id": "The envelope's id, the same on every attempt and redelivery.",
+    "webhook-timestamp": "Seconds since 1970 at which this attempt was signed.",
+    "webhook-signature": "`v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`, as Standard Webhooks defines it.",
+    "X-Svc-Event": "The event's name.",
+    "X-Svc-Delivery": "The envelope's id once more.",
+    "X-Svc-Signature": "`sha256=` and the lower-case hex HMAC-SHA256 of the raw body, keyed by the endpoint's secret.",
+}
+TENANT = {
+    Audience.AGENCY: {"agency_id": {"type": "integer"}},
+    Audience.WORKSPACE: {"workspace_id": {"type": "string", "format": "uuid"}},
+}
+
+
+def describe(declared: EventType) -> EventDescription:
+    """Return the description of one event, with a full sample."""
+    return EventDescription(
+        name=declared.name,
+        summary=declared.label,
+        tenant=TENANT[declared.audience],
+        data=declared.serializer,
+        example=orjson.loads(sample_envelope(declared.name)),
+        headers=HEADERS,
+    )
+
+
+def events_of(audience: Audience) -> Callable[[], Iterator[EventDescription]]:
+    """Return a function that yields the descriptions of an audience's events."""
+    return lambda: (describe(declared) for declared in declared_events(audience))
+
+
+# Metrics count rows up to ten thousand.
+NEW_EVENTS = Event.objects.filter(fanned_out_at=None)
+DUE = QueuedDelivery.objects.filter(is_ready=True, run=None)
+# No index orders all of them by time.
+SOME_DUE = QueuedDelivery.objects.filter(pk__in=DUE.values("pk")[:MOST_COUNTED])
+
+WEBHOOK_METRICS = (
+    Gauge(
+        "events_waiting",
+        "Events of which no deliveries were made yet, counted up to 10,000.",
+        read=lambda: capped_count(NEW_EVENTS),
+    ),
+    Gauge(
+        "events_waiting_oldest_seconds",
+        "Age of the oldest event of which no deliveries were made yet.",
+        read=lambda: oldest_seconds(NEW_EVENTS, "occurred_at", order_by=F("position") + 0),
+    ),
+    Gauge(
+        "deliveries_due",
+        "Deliveries that are due and that no dispatcher has taken, counted up to 10,000.",
+        read=lambda: capped_count(DUE),
+    ),
+    Gauge(
+        "deliveries_due_oldest_seconds",
+        "For how long the longest due among the first 10,000 deliveries has waited for a dispatcher.",
+        read=lambda: oldest_seconds(SOME_DUE, "due_at"),
+    ),
+    Gauge(
+        "dispatcher_runs_alive",
+        "Runs of dispatchers that were seen within the last 20 seconds.",
+        read=lambda: capped_count(DispatcherRun.objects.filter(seen_at__gt=Now() - timedelta(seconds=LEASE_SECONDS))),
+    ),
+    Counter("webhook_attempts_total", "Attempts that dispatchers have made, by their outcome.", label="outcome"),
+    Histogram("dispatcher_claim_seconds", "How long the statement takes that leases a batch of deliveries."),
+    Histogram("dispatcher_fan_out_seconds", "How long the statement takes that makes deliveries of new events."),
+    Histogram("dispatcher_record_seconds", "How long the statement takes that writes a batch of attempts down."),
+)
+
+
+FIELDS: Final[dict[str, tuple[RecordedField, ...]]] = {
+    "webhook.changed": (
+        RecordedField("url", _("URL"), cut_at="?"),
+        RecordedField("events", _("Events")),
+        RecordedField("description", _("Description")),
+        RecordedField("enabled", _("Enabled"), ValueFormat.SWITCH),
+        RecordedField("retries", _("Retries")),
+    ),
+}
+
 
 ACTIONS = {
     "webhook.created": _("Webhook added"),
@@ -93,13 +179,13 @@ def concerns(agency: Agency) -> Iterable[Alert]:
     enabled = Endpoint.objects.of(agency).filter(enabled=True).order_by("id").defer("secret")[:MOST_ENDPOINTS]
     for endpoint, condition in needing_attention(enabled, MOST_NAMED):
         yield Alert(
-            text=concern_words(condition, Truncator(endpoint.url).chars(LONGEST_SHOWN)),
+            text=concern_text(condition, Truncator(endpoint.url).chars(LONGEST_SHOWN)),
             url=reverse("console:webhook", args=[endpoint.uuid]),
             action=_("Webhook"),
         )
 
 
-METRICS.add(*metrics.METRICS)
+METRICS.add(*WEBHOOK_METRICS)
 alert_sources.add(AlertSource(name="webhooks", order=10, concerns=concerns))
 subscriber_checks.add(SubscriptionSource("webhooks", has_subscribers, subscriptions))
 documented_events.add(
@@ -132,7 +218,7 @@ first_steps.add(
         order=45,
     )
 )
-recorded_actions.add(*RecordedAction.from_fields(RECORDED_FIELDS))
+recorded_actions.add(*RecordedAction.from_fields(FIELDS))
 activity_actions.add(*ActivityAction.from_labels(ACTIONS))
 notification_kinds.add(*NOTIFICATION_KINDS)
 state_checks.add(*STATE_CHECKS)
@@ -141,8 +227,8 @@ event_readers.add(EventReader("deliveries", events_needed_since))
 retention_rules.add(*RULES)
 bulk_actions.add(*BULK_ACTIONS)
 export_sources.add(DELIVERIES)
-move_handlers.add(ENDPOINTS)
-restoration_handlers.add(RESTORATION)
+move_handlers.add(MOVE_HANDLER)
+restoration_handlers.add(RESTORATION_HANDLER)
 support_panels.add(*SUPPORT_PANELS)
 support_search_sources.add(*SUPPORT_FIND_SOURCES)
 hub_panels.add(*HUB_PANELS)

@@ -7,8 +7,7 @@ from config.celery.tasks import in_batches, one_at_a_time
 from config.queues import HOUSEKEEPING_SECONDS
 from config.retention import forget
 from webhooks.dispatcher.loop import RUN_SECONDS, run_dispatcher
-from webhooks.services.partitions import make_partitions_ahead
-from webhooks.services.retention import RULES, erase_previous_secrets
+from webhooks.services.partitions import RULES, erase_previous_secrets, make_partitions_ahead
 
 # After so long, a dispatcher that always has something leased stops in order, long before the task's hard limit.
 LONGEST_SECONDS = RUN_SECONDS + 600.0

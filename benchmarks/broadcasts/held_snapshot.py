@@ -58,7 +58,7 @@ def run(_: Bench) -> list[Figure]:
 def _send() -> tuple[float, float]:
     source = TimedRecipients()
     with patch.object(loop, "HTTPClient", NoSending):
-        sender = loop.SenderRun(sources=[source], rates=None)
+        sender = loop.SenderLoop(sources=[source], rates=None)
     began = time.monotonic()
     sender.run(
         should_stop=lambda: (

@@ -8,11 +8,11 @@ import django
 
 def main() -> None:
     django.setup()
-    from channelconnect.sending.loop import SenderRun
+    from channelconnect.sending.loop import SenderLoop
 
     stopping = Event()
     signal.signal(signal.SIGTERM, lambda *_: stopping.set())
-    SenderRun(rates=None).run(should_stop=stopping.is_set)
+    SenderLoop(rates=None).run(should_stop=stopping.is_set)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from benchmarks.processes import Broken
 from benchmarks.servers import Bench
 from broadcasts.models import Broadcast
 from broadcasts.models.recipients import callback_data_of
-from channelconnect.inbox import read_waiting
+from channelconnect.inbox.reading import read_waiting
 from workspaces.subaccounts.models import Channel
 
 TITLE = (

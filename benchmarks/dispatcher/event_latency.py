@@ -17,7 +17,7 @@ from benchmarks.processes import ReceiverProcess, dispatcher, receiver
 from benchmarks.rounds import interleave, median_ratio, percentile
 from benchmarks.rows import agency_with
 from benchmarks.servers import Bench
-from webhooks.services import register_endpoint
+from webhooks.services.endpoints import register_endpoint
 from workspaces.subaccounts import events
 
 TITLE = (

@@ -13,7 +13,7 @@ from benchmarks.figures import Figure
 from benchmarks.inbox.bodies import body, channels, fill, messages, statuses
 from benchmarks.processes import Broken
 from benchmarks.servers import Bench
-from channelconnect.inbox import read_waiting
+from channelconnect.inbox.reading import read_waiting
 from workspaces.conversations.models import Message
 from workspaces.subaccounts.models import Channel
 

@@ -7,10 +7,10 @@ import orjson
 from benchmarks import ceilings
 from benchmarks.ceilings import send_all
 from benchmarks.receivers.fast_provider import BODY, HEAD
-from channelconnect.providers import provider_settings
 from channelconnect.providers.messages import OutgoingMessage, Recipient, body_of
-from channelconnect.sending.calling.calls import CALL_LIMITS
-from channelconnect.sending.calling.routes import Routes
+from channelconnect.providers.settings import provider_settings
+from channelconnect.sending.calls import CALL_LIMITS
+from channelconnect.sending.channels import Routes
 from config.http.client import HTTPClient
 from config.http.transfer import Request
 from workspaces.subaccounts.models import Channel

@@ -35,11 +35,11 @@ def sender_cost(
 ) -> Cost:
     """Let a sender without pacing work until `messages` messages are recorded, or its time is over."""
     with patch.object(loop, "HTTPClient", client):  # the variants differ in the client
-        sender = loop.SenderRun(sources=[source], rates=None)
+        sender = loop.SenderLoop(sources=[source], rates=None)
     return cost_of(postgresql, partial(_work, sender, messages, patience_seconds), messages)
 
 
-def _work(sender: loop.SenderRun, messages: int, patience_seconds: float) -> None:
+def _work(sender: loop.SenderLoop, messages: int, patience_seconds: float) -> None:
     until = time.monotonic() + patience_seconds
 
     def is_over() -> bool:

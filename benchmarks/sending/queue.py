@@ -8,9 +8,9 @@ from django.db import connection as project
 
 from benchmarks.rows import agency_with
 from channelconnect.models import ChannelCredential
-from channelconnect.providers.messages import CallResult, OutgoingMessage, Recipient
-from channelconnect.sending.sources import ClaimedMessage, Coming, ReadyChannel, Sent
-from channelconnect.sending.transactions import project_transaction
+from channelconnect.providers.message_results import CallResult
+from channelconnect.providers.messages import OutgoingMessage, Recipient
+from channelconnect.sending.sources import ClaimedMessage, MessageResult, ReadyChannel, SourceState, project_transaction
 from config.leases.connections import Connection
 from config.postgresql.arrays import integers, texts, timestamps
 from workspaces.subaccounts.models import Channel, Workspace
@@ -80,8 +80,8 @@ class BenchMessages:
     def __init__(self, priority: int = 10) -> None:
         self.priority = priority
 
-    def advance(self, connection: Connection) -> Coming:
-        return Coming(is_ready=True, is_soon=False)
+    def advance(self, connection: Connection) -> SourceState:
+        return SourceState(is_ready=True, is_soon=False)
 
     def ready_channels(self, connection: Connection, shards: Collection[int]) -> Sequence[ReadyChannel]:
         return [ReadyChannel._make(row) for row in connection.execute(READY_CHANNELS, prepare=True)]
@@ -97,7 +97,7 @@ class BenchMessages:
     def has_more(self, channel: int) -> bool:
         return False
 
-    def record(self, connection: Connection, *, run: int, results: Sequence[Sent]) -> int:
+    def record(self, connection: Connection, *, run: int, results: Sequence[MessageResult]) -> int:
         columns = [
             integers([one.row.id for one in results]),
             texts(["sent" if one.outcome.result is CallResult.ACCEPTED else "failed" for one in results]),

@@ -24,7 +24,7 @@ from broadcasts.pages.message_preview import (
     values_of,
 )
 from channelconnect.models import MessageTemplate
-from channelconnect.services.templates.fitting import BREAKS, NO_BREAKS
+from channelconnect.services.template_checks import BREAKS, NO_BREAKS
 from config.api.requests import parse_uuid
 from workspaces.contacts.models import Contact, Segment
 from workspaces.subaccounts.models import CHANNEL_NAMES, Channel, Workspace

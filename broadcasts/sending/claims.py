@@ -13,9 +13,9 @@ from broadcasts.sending import statements
 from broadcasts.sending.messages import QUEUE_START, ClaimCursors, Cursor, KnownBroadcasts, message_of
 from broadcasts.services.counts import add_counts
 from channelconnect.providers import messages as provider
-from channelconnect.providers.messages.errors import INVALID
-from channelconnect.sending.claiming import allowance
-from channelconnect.sending.claiming.allowance import person_key
+from channelconnect.providers.message_results import INVALID
+from channelconnect.sending import allowance
+from channelconnect.sending.allowance import person_key
 from channelconnect.sending.sources import ClaimedMessage
 from channelconnect.services.allowance_keys import OPEN_SECONDS, Key, keys_of, locked_keys_of
 from config.postgresql.arrays import integers, timestamps
@@ -284,7 +284,7 @@ class Claim:
         self._cursor.execute(statements.HELD, {"channels": integers(channels)}, prepare=True)
         ahead = self._cursor.fetchone()[0] + self._held.total()
         now = datetime.now(UTC)
-        ends = allowance.openings(self._cursor, key, ahead=ahead, number=len(rows), now=now)
+        ends = allowance.predict_openings(self._cursor, key, ahead=ahead, number=len(rows), now=now)
         values = {"places": ctid_array(place for _, place in rows), "due": timestamps(ends)}
         self._cursor.execute(statements.HOLD, values, prepare=True)
         self._held.update(broadcast for broadcast, _ in rows)

@@ -17,9 +17,8 @@ from broadcasts.sending.claims import unpack_key
 from broadcasts.services.counts import add_counts, release_allowance
 from broadcasts.services.moving import pause_for_fault
 from broadcasts.services.recipient_events import record_recipient_events
-from channelconnect.providers.messages import NOT_CONNECTED, CallResult
-from channelconnect.sending.sources import UNKNOWN_SECONDS, Sent
-from channelconnect.sending.transactions import project_transaction
+from channelconnect.providers.message_results import NOT_CONNECTED, CallResult
+from channelconnect.sending.sources import UNKNOWN_SECONDS, MessageResult, project_transaction
 from config.db import database_now
 from config.leases.connections import Connection
 from config.postgresql.arrays import decimals, integers, texts, timestamps
@@ -58,7 +57,7 @@ class Streak(NamedTuple):
     is_anew: bool
 
 
-def streaks_of(results: Sequence[Sent]) -> dict[int, Streak]:
+def streaks_of(results: Sequence[MessageResult]) -> dict[int, Streak]:
     """Return each broadcast's streak after these results, in the order in which their calls ended."""
     found: dict[int, Streak] = {}
     sent: defaultdict[int, bool] = defaultdict(bool)
@@ -98,7 +97,7 @@ LONGEST_ERROR: Final = 1_000
 MOST_STOPS: Final = 2
 
 
-def record_results(own: Connection, *, run: int, results: Sequence[Sent]) -> int:
+def record_results(own: Connection, *, run: int, results: Sequence[MessageResult]) -> int:
     """Record the results of recipients. Returns how many of them this run still held or a status had settled.
 
     Accepted messages are nearly all of them; they are recorded over the worker's own connection.
@@ -110,7 +109,7 @@ def record_results(own: Connection, *, run: int, results: Sequence[Sent]) -> int
     return kept + (_record_others(run, others, streaks_of(results)) if others else 0)
 
 
-def _record_sent(own: Connection, run: int, accepted: Sequence[Sent]) -> int:
+def _record_sent(own: Connection, run: int, accepted: Sequence[MessageResult]) -> int:
     values = {
         "run": run,
         **_keys(accepted),
@@ -128,13 +127,13 @@ def _record_sent(own: Connection, run: int, accepted: Sequence[Sent]) -> int:
     return kept
 
 
-def _with_settled(cursor: Any, kept: int, results: Sequence[Sent]) -> int:
+def _with_settled(cursor: Any, kept: int, results: Sequence[MessageResult]) -> int:
     """Add the recipients that a status settled before their result was recorded."""
     cursor.execute(statements.SETTLED, _keys(results))
     return min(len(results), kept + int(cursor.fetchone()[0]))
 
 
-def _record_others(run: int, ordered: Sequence[Sent], streaks: Mapping[int, Streak]) -> int:
+def _record_others(run: int, ordered: Sequence[MessageResult], streaks: Mapping[int, Streak]) -> int:
     unknown = [one for one in ordered if one.outcome.result is CallResult.UNKNOWN]
     waiting = [one for one in ordered if one.outcome.result is CallResult.RETRY or _stays(one)]
     refused = [
@@ -162,18 +161,18 @@ def _record_others(run: int, ordered: Sequence[Sent], streaks: Mapping[int, Stre
     return kept
 
 
-def _is_fault(one: Sent) -> bool:
+def _is_fault(one: MessageResult) -> bool:
     """Whether every other message would fail in the same way now."""
     if one.outcome.result in (CallResult.RECONNECT, CallResult.STOPPED):
         return True
     return one.outcome.error is not None and one.outcome.error.code == NOT_CONNECTED.code
 
 
-def _stays(one: Sent) -> bool:
+def _stays(one: MessageResult) -> bool:
     return _is_fault(one) and (one.outcome.result is not CallResult.STOPPED or one.row.tries < MOST_STOPS)
 
 
-def _keys(results: Iterable[Sent]) -> dict[str, Any]:
+def _keys(results: Iterable[MessageResult]) -> dict[str, Any]:
     keys = [unpack_key(one.row.id) for one in results]
     return {"broadcasts": integers(key[0] for key in keys), "contacts": integers(key[1] for key in keys)}
 
@@ -182,13 +181,15 @@ def lock_broadcasts(cursor: Any, ids: Collection[int]) -> None:
     cursor.execute(statements.LOCK_BROADCASTS, {"ids": integers(ids)})
 
 
-def _return_allowance(cursor: Any, unsent: Iterable[Sent], taken: Mapping[tuple[int, int], str | None]) -> None:
+def _return_allowance(
+    cursor: Any, unsent: Iterable[MessageResult], taken: Mapping[tuple[int, int], str | None]
+) -> None:
     """Return the room taken for recipients whom no message reached; `taken` has their addresses by key."""
     channels = {unpack_key(one.row.id): one.row.channel_id for one in unsent}
     release_allowance(cursor, [(channel, taken[key]) for key, channel in channels.items() if key in taken])
 
 
-def _put_off(cursor: Any, run: int, waiting: Sequence[Sent]) -> int:
+def _put_off(cursor: Any, run: int, waiting: Sequence[MessageResult]) -> int:
     if not waiting:
         return 0
     seconds = decimals(one.wait_seconds for one in waiting)
@@ -207,7 +208,7 @@ def lower_next_due_at(cursor: Any, rows: Iterable[tuple[int, datetime]]) -> None
         cursor.execute(statements.LOWER_NEXT_DUE_AT, {"ids": integers(earliest), "due": timestamps(earliest.values())})
 
 
-def _fail(cursor: Any, run: int, refused: Sequence[Sent], changes: Mapping[int, Counter[str]]) -> int:
+def _fail(cursor: Any, run: int, refused: Sequence[MessageResult], changes: Mapping[int, Counter[str]]) -> int:
     if not refused:
         return 0
     errors = [one.outcome.error for one in refused]
@@ -235,14 +236,14 @@ def count_failed_and_notify(
     record_recipient_events(events.RECIPIENT_FAILED, keys, now=now)
 
 
-def _record_unknown(cursor: Any, run: int, unknown: Sequence[Sent]) -> int:
+def _record_unknown(cursor: Any, run: int, unknown: Sequence[MessageResult]) -> int:
     if not unknown:
         return 0
     cursor.execute(statements.MARK_UNKNOWN, {"run": run, "seconds": UNKNOWN_SECONDS, **_keys(unknown)})
     return int(cursor.rowcount)
 
 
-def _pause(faults: Mapping[int, Sent]) -> None:
+def _pause(faults: Mapping[int, MessageResult]) -> None:
     """Pause broadcasts that cannot go on, each with the provider's reason."""
     by_reason: defaultdict[str, list[int]] = defaultdict(list)
     for broadcast, one in faults.items():

@@ -19,10 +19,16 @@ from broadcasts.sending.results import count_failed_and_notify, lock_broadcasts,
 from broadcasts.services.counts import add_counts, release_allowance
 from broadcasts.services.moving import pause_for_fault
 from broadcasts.services.recipient_events import record_recipient_events
-from channelconnect.providers.messages import NOT_CONNECTED, OUTCOME_UNKNOWN
-from channelconnect.sending.claiming import allowance
-from channelconnect.sending.sources import UNKNOWN_SECONDS, ClaimedMessage, Coming, ReadyChannel, Sent
-from channelconnect.sending.transactions import project_transaction
+from channelconnect.providers.message_results import NOT_CONNECTED, OUTCOME_UNKNOWN
+from channelconnect.sending import allowance
+from channelconnect.sending.sources import (
+    UNKNOWN_SECONDS,
+    ClaimedMessage,
+    MessageResult,
+    ReadyChannel,
+    SourceState,
+    project_transaction,
+)
 from channelconnect.services.allowance_keys import Key, keys_of
 from config.db import database_now
 from config.leases.claimer import SOON_SECONDS
@@ -131,7 +137,7 @@ def _release_of(channels: Mapping[int, int]) -> bool:
         for broadcast, channel in channels.items():
             if channel in keys:
                 waiting[keys[channel]].append(broadcast)
-        rooms = allowance.rooms_of(cursor, waiting)
+        rooms = allowance.allowance_capacities(cursor, waiting)
         open_keys = [key for key in waiting if rooms[key].is_open]
         lock_broadcasts(cursor, [broadcast for key in open_keys for broadcast in waiting[key]])
         released: Counter[int] = Counter()
@@ -179,7 +185,7 @@ class BroadcastRecipients:
         self._unfinished: set[int] = set()
         self._looked_at = 0
 
-    def advance(self, connection: Connection) -> Coming:
+    def advance(self, connection: Connection) -> SourceState:
         self._catch_up(connection)
         self._cursors.forget_idle()
         coming = pending_work(connection)
@@ -189,7 +195,7 @@ class BroadcastRecipients:
         if coming.is_overdue:
             fail_overdue()
         # Room for held recipients may open at any time.
-        return Coming(coming.is_due or coming.is_held, coming.is_soon or coming.is_held or coming.is_overdue)
+        return SourceState(coming.is_due or coming.is_held, coming.is_soon or coming.is_held or coming.is_overdue)
 
     def ready_channels(self, connection: Connection, shards: Collection[int]) -> Sequence[ReadyChannel]:
         values = {"shards": integers(shards), "of": SHARDS, "limit": MOST_BROADCASTS}
@@ -230,7 +236,7 @@ class BroadcastRecipients:
     def has_more(self, channel: int) -> bool:
         return channel in self._unfinished
 
-    def record(self, connection: Connection, *, run: int, results: Sequence[Sent]) -> int:
+    def record(self, connection: Connection, *, run: int, results: Sequence[MessageResult]) -> int:
         return record_results(connection, run=run, results=results)
 
     def give_back(self, connection: Connection, *, run: int, ids: Sequence[int]) -> None:

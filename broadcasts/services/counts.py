@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from agency.services.hourly_counts import CountedHours, HourlyCounter
 from broadcasts.models import Broadcast, BroadcastCount
-from channelconnect.sending.claiming.allowance import give_back, person_key
+from channelconnect.sending.allowance import give_back, person_key
 from channelconnect.services.allowance_keys import keys_of
 from config.postgresql.arrays import integers
 from workspaces.subaccounts.models import Workspace

@@ -8,7 +8,7 @@ from broadcasts.content import VARIABLE
 from broadcasts.services.errors import BroadcastRefused
 from broadcasts.services.fields import check_variables
 from channelconnect.models import MessageTemplate
-from channelconnect.services.templates import find_template
+from channelconnect.services.template_checks import find_template
 from config.api.text_fields import can_be_stored
 from config.errors import InvalidInput
 from config.http.guard import URLRefused, check_without_lookup, parse_target

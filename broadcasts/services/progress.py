@@ -37,7 +37,7 @@ from broadcasts.services.preparation_tries import BEGINNING
 from broadcasts.services.preparation_turns import PreparationTurns, unprepared_broadcasts
 from broadcasts.services.recipient_events import record_broadcast_change
 from broadcasts.services.tracked_links import with_tracked_links
-from channelconnect.services.templates import find_template
+from channelconnect.services.template_checks import find_template
 from config.celery.tasks import DueWork, due_among, in_batches
 from config.db import TimeOrExpression, database_now
 from config.errors import InvalidInput

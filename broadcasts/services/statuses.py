@@ -18,9 +18,8 @@ from broadcasts.services.counts import add_counts, release_allowance
 from broadcasts.services.markets import market_of
 from broadcasts.services.moving import pause_for_fault
 from broadcasts.services.recipient_events import record_recipient_events
-from channelconnect.inbox.handlers import FactsInTheWay
-from channelconnect.providers.messages import CallResult, sentence_of
-from channelconnect.providers.messages.errors import ERRORS, SendError
+from channelconnect.inbox.reading import FactsLocked
+from channelconnect.providers.message_results import ERRORS, CallResult, SendError, sentence_of
 from config.metrics import count
 from config.postgresql.arrays import booleans, integers, texts, timestamps
 from workspaces.contacts.services.opt_outs import MarketingChoice, apply_marketing_choices
@@ -139,7 +138,7 @@ def _channels(broadcasts: Collection[int]) -> dict[int, int]:
 def apply_status_updates(updates: Mapping[Key, StatusUpdate], channels: Mapping[int, int], *, now: datetime) -> None:
     """Write updates of recipients in the order of their keys; then the counts, bills and events of the changes.
 
-    Raises `FactsInTheWay` if other transactions changed some rows first each time. No fact is lost, because the
+    Raises `FactsLocked` if other transactions changed some rows first each time. No fact is lost, because the
     callback is read again.
     """
     if not updates:
@@ -159,7 +158,7 @@ def apply_status_updates(updates: Mapping[Key, StatusUpdate], channels: Mapping[
         else:
             count("recipient_statuses_missed_total", missed)
             logger.warning("statuses of recipients were not applied yet", extra={"recipients": missed})
-            raise FactsInTheWay
+            raise FactsLocked
         effects.apply(cursor, {key: updates[key] for key in effects.failed}, now=now)
 
 

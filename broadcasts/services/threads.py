@@ -14,7 +14,7 @@ from django.db.models import Q
 
 from broadcasts.content import FrozenMessage
 from broadcasts.models import Broadcast, Recipient
-from channelconnect.services.templates import check_template
+from channelconnect.services.template_checks import check_template
 from workspaces.conversations.models import Conversation, Message
 from workspaces.conversations.models.messages import Direction, Type
 from workspaces.conversations.services import ConversationNotFound

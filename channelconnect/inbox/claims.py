@@ -1,10 +1,11 @@
-"""SQL statements that begin a reading of several notices, end it, and detect that it failed.
+"""SQL statements that store callbacks, begin a reading of several, end it, and detect that it failed.
 
 A reading's row is committed before the reading's transaction begins, and that transaction deletes it. So a body that
 kills its reader is detected too, not only one that raises. Notices of a failed reading are read again in smaller
 batches.
 """
 
+import hashlib
 from dataclasses import dataclass
 from datetime import datetime
 from operator import itemgetter
@@ -13,6 +14,7 @@ from typing import Any, Final
 from django.db import connection
 
 from channelconnect.models.inbox import MOST_TRIES
+from config.celery import wake_up_now
 from config.celery.tasks import DueWork, due_among
 
 MOST_BODIES: Final = 2_000
@@ -81,7 +83,7 @@ MARK = "UPDATE channelconnect_providernotice SET fault = %s WHERE id = %s"
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReadBatch:
     """Notices that are read together."""
 
     id: int
@@ -102,29 +104,29 @@ def is_anything_waiting() -> bool:
     return bool(due_among(WORK))
 
 
-def begin_new(*, after: int) -> Reading | None:
+def begin_new(*, after: int) -> ReadBatch | None:
     """Begin a reading of the oldest notices that no reader has tried, with ids above `after`."""
     return _begin(NEW, most=MOST_BODIES, after=after)
 
 
-def begin_again() -> Reading | None:
+def begin_again() -> ReadBatch | None:
     """Begin a reading of a few notices whose first reading failed."""
     return _begin(AGAIN, most=FEW_BODIES)
 
 
-def begin_alone() -> Reading | None:
+def begin_alone() -> ReadBatch | None:
     """Begin a reading of one notice whose reading in a small batch failed too."""
     return _begin(ALONE, most=1)
 
 
-def _begin(statement: str, **values: int) -> Reading | None:
+def _begin(statement: str, **values: int) -> ReadBatch | None:
     with connection.cursor() as cursor:
         cursor.execute(statement, {"bytes": MOST_BYTES, **values})
         found = cursor.fetchone()
-    return Reading(*found) if found else None
+    return ReadBatch(*found) if found else None
 
 
-def take(reading: Reading, *, now: datetime) -> list[Body]:
+def mark_read(reading: ReadBatch, *, now: datetime) -> list[Body]:
     """Mark a reading's notices as read in the caller's transaction, and return them; empty if others have them."""
     with connection.cursor() as cursor:
         cursor.execute(TAKE, [reading.id])
@@ -141,7 +143,7 @@ def mark_unreadable(faults: dict[int, str]) -> None:
             cursor.execute(MARK, [fault, key])
 
 
-def give_back(reading: Reading, *, fault: str, is_passing: bool = False) -> None:
+def give_back(reading: ReadBatch, *, fault: str, is_passing: bool = False) -> None:
     """End a failed reading. Its notices are read again in smaller batches."""
     with connection.cursor() as cursor:
         cursor.execute(TAKE, [reading.id])
@@ -149,7 +151,7 @@ def give_back(reading: Reading, *, fault: str, is_passing: bool = False) -> None
             _fail(cursor, reading.notices, fault, is_passing)
 
 
-def bury_the_dead(*, seconds: int = DEAD_AFTER_SECONDS) -> int:
+def end_abandoned_readings(*, seconds: int = DEAD_AFTER_SECONDS) -> int:
     """End abandoned readings, whose readers died. Returns how many notices they had."""
     with connection.cursor() as cursor:
         cursor.execute(DEAD, [seconds])
@@ -161,3 +163,20 @@ def bury_the_dead(*, seconds: int = DEAD_AFTER_SECONDS) -> int:
 
 def _fail(cursor: Any, ids: list[int], fault: str, is_passing: bool) -> None:
     cursor.execute(FAILED, {"ids": ids, "fault": fault[:LONGEST_FAULT], "passing": is_passing})
+
+
+WAKE_UP = "inbox"
+STORE = """
+INSERT INTO channelconnect_providernotice (received_at, digest, body, tries, fault)
+VALUES (statement_timestamp(), %s, %s, 0, '') ON CONFLICT (digest) DO NOTHING RETURNING id
+"""
+
+
+def store_notice(*, body: bytes) -> bool:
+    """Store a signed callback with one statement that commits at once. False if the same body came before."""
+    with connection.cursor() as cursor:
+        cursor.execute(STORE, [hashlib.sha256(body).digest(), body])
+        is_new = cursor.fetchone() is not None
+    if is_new:
+        wake_up_now(WAKE_UP)
+    return is_new

@@ -1,14 +1,9 @@
 """Models of connect sessions and their settings, providers' callbacks, sending, templates, and subscriptions to end."""
 
-from channelconnect.models.allowance import Allowance, AllowanceUse
-from channelconnect.models.credentials import ChannelCredential
+from channelconnect.models.channels import ChannelCredential, MessageTemplate, TemplateSync, Unsubscription
 from channelconnect.models.inbox import ProviderNotice, ReadingAttempt
-from channelconnect.models.media_uploads import MediaUpload
-from channelconnect.models.sending import ProviderBrake, SenderRun, SenderShard
-from channelconnect.models.sessions import ConnectSession
-from channelconnect.models.settings import ConnectSettings
-from channelconnect.models.templates import MessageTemplate, TemplateSync
-from channelconnect.models.unsubscriptions import Unsubscription
+from channelconnect.models.sending import Allowance, AllowanceUse, MediaUpload, ProviderBrake, SenderRun, SenderShard
+from channelconnect.models.sessions import ConnectSession, ConnectSettings
 
 __all__ = [
     "Allowance",

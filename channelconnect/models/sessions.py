@@ -1,9 +1,10 @@
-"""A customer's way from the secret link to a connected channel."""
+"""Connect sessions, the codes of their errors and the names of their events, and an agency's connect settings."""
 
 import uuid
 from datetime import datetime
-from typing import ClassVar, Self
+from typing import ClassVar, Final, Self
 
+from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.functions import TransactionNow
 from django.db import models
 from django.db.models import Q
@@ -15,13 +16,58 @@ from config.encryption import EncryptedTextField
 from workspaces.subaccounts.models import Channel, Workspace
 
 
+class ConnectSettings(models.Model):
+    """The connect settings of an agency. Only our support sets `enabled`; the agency sets the rest.
+
+    A missing row means that it is off, without return URLs.
+    """
+
+    agency = models.OneToOneField(Agency, on_delete=models.PROTECT, related_name="connect_settings", primary_key=True)
+    enabled = models.BooleanField(default=False)
+    return_urls = ArrayField(models.CharField(max_length=2048), default=list)
+    changed_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        verbose_name_plural = "connect settings"
+        constraints = [
+            models.CheckConstraint(condition=Q(return_urls__len__lte=20), name="connect_at_most_20_return_urls"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.agency}: {'on' if self.enabled else 'off'}"
+
+
+ERROR_CODES: Final[dict[str, str]] = {
+    "authorization_not_completed": "The consent was declined or closed.",
+    "required_permissions_missing": "A permission that messaging needs was not given.",
+    "no_eligible_accounts": "There was no number, Page or linked professional account to connect.",
+    "account_already_connected_elsewhere": "This account is connected to another workspace.",
+    "channel_limit_reached": "The plan has no room for another channel of this kind.",
+    "reconnection_target_mismatch": "Another account than the connected one was chosen.",
+    "subscription_failed": "The provider refused to send this account's messages to us.",
+    "credentials_expired": "The provider's authorization ended before an account was chosen.",
+    "token_exchange_failed": "The provider did not complete the authorization.",
+    "asset_discovery_incomplete": "There are too many accounts to list.",
+    "provider_request_failed": "The provider rejected a request.",
+    "provider_unavailable": "The provider could not be reached.",
+    "provider_not_configured": "Connecting this platform is not set up on our side.",
+    "session_expired": "30 minutes passed before the connection was finished.",
+}
+
+
+COMPLETED = "channel.connection.completed"
+FAILED = "channel.connection.failed"
+CANCELLED = "channel.connection.cancelled"
+EXPIRED = "channel.connection.expired"
+
+
 class Platform(models.TextChoices):
     WHATSAPP = "whatsapp", _("WhatsApp")
     FACEBOOK = "facebook", _("Messenger")
     INSTAGRAM = "instagram", _("Instagram")
 
 
-class Status(models.TextChoices):
+class SessionStatus(models.TextChoices):
     PENDING = "pending", _("Waiting for the customer")
     AUTHORIZING = "authorizing", _("At the provider")
     SELECTING = "selecting", _("Choosing the account")
@@ -31,7 +77,7 @@ class Status(models.TextChoices):
     EXPIRED = "expired", _("Expired")
 
 
-OPEN = (Status.PENDING, Status.AUTHORIZING, Status.SELECTING)
+OPEN = (SessionStatus.PENDING, SessionStatus.AUTHORIZING, SessionStatus.SELECTING)
 
 
 class ConnectSessionQuerySet(models.QuerySet["ConnectSession"]):
@@ -45,7 +91,7 @@ class ConnectSessionQuerySet(models.QuerySet["ConnectSession"]):
         """Keep the sessions with this status at a moment. An open session past its time counts as expired."""
         if status in OPEN:
             return self.filter(status=status, expires_at__gt=at)
-        if status == Status.EXPIRED:
+        if status == SessionStatus.EXPIRED:
             return self.filter(Q(status=status) | Q(status__in=OPEN, expires_at__lte=at))
         return self.filter(status=status)
 
@@ -69,7 +115,7 @@ class ConnectSession(models.Model):
     agency = models.ForeignKey(Agency, on_delete=models.PROTECT, related_name="connect_sessions", db_index=False)
     workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="connect_sessions", db_index=False)
     platform = models.CharField(max_length=20, choices=Platform)
-    status = models.CharField(max_length=20, choices=Status, default=Status.PENDING)
+    status = models.CharField(max_length=20, choices=SessionStatus, default=SessionStatus.PENDING)
     return_url = models.CharField(max_length=2048)
     state = models.CharField(max_length=500, null=True)
     target = models.ForeignKey(Channel, null=True, on_delete=models.PROTECT, related_name="reconnections")
@@ -106,7 +152,7 @@ class ConnectSession(models.Model):
                 name="connect_key_has_a_request",
             ),
             models.CheckConstraint(condition=Q(platform__in=Platform.values), name="connect_platform_is_known"),
-            models.CheckConstraint(condition=Q(status__in=Status.values), name="connect_status_is_known"),
+            models.CheckConstraint(condition=Q(status__in=SessionStatus.values), name="connect_status_is_known"),
             models.CheckConstraint(
                 condition=Q(status__in=OPEN, ended_at=None) | (~Q(status__in=OPEN) & Q(ended_at__isnull=False)),
                 name="connect_end_has_a_time",

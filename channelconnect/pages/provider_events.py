@@ -7,8 +7,9 @@ from django.utils.decorators import method_decorator
 from django.views import View
 from django.views.decorators.csrf import csrf_exempt
 
-from channelconnect.inbox import store_notice
-from channelconnect.providers import answer_challenge, json_of, provider_settings, verify_signature
+from channelconnect.inbox.claims import store_notice
+from channelconnect.providers.notices.parsing import json_of
+from channelconnect.providers.settings import answer_challenge, provider_settings, verify_signature
 
 # A batch of a thousand updates stays far below this.
 LONGEST_BODY: Final = 4 * 1024 * 1024

@@ -2,7 +2,7 @@
 
 from django.urls import path, register_converter
 
-from channelconnect.pages import callback, landing, provider_events, selection
+from channelconnect.pages import callback, landing, provider_events
 
 
 class LinkConverter:
@@ -23,8 +23,8 @@ app_name = "connect"
 urlpatterns = [
     path("callback", callback.Callback.as_view(), name="callback"),
     path("provider-events", provider_events.ProviderEvents.as_view(), name="provider-events"),
-    path("s/<id:uuid>", selection.SessionPage.as_view(), name="session"),
-    path("s/<id:uuid>/choose", selection.SelectAccount.as_view(), name="select-account"),
+    path("s/<id:uuid>", callback.SessionPage.as_view(), name="session"),
+    path("s/<id:uuid>/choose", callback.SelectAccount.as_view(), name="select-account"),
     path("s/<id:uuid>/continue", landing.ContinueSession.as_view(), name="session-continue"),
     path("s/<id:uuid>/cancel", landing.CancelSession.as_view(), name="session-cancel"),
     path("<link:link>", landing.Landing.as_view(), name="landing"),

@@ -9,12 +9,11 @@ from urllib.parse import urlsplit
 import orjson
 from django.conf import settings as project
 
-from channelconnect.providers.faults import ProviderFault
-from channelconnect.providers.graph.client import Graph
-from channelconnect.providers.graph.parsing import ident, text
-from channelconnect.providers.graph.transport import Limits, NoReply, Request, Transport, UploadedFile
-from channelconnect.providers.messages.requests import proof_of
+from channelconnect.providers.graph import Graph, ProviderFault
+from channelconnect.providers.messages import proof_of
+from channelconnect.providers.parsing import ident, text
 from channelconnect.providers.settings import provider_settings
+from channelconnect.providers.transport import Limits, NoReply, Request, Transport, UploadedFile
 from config.http.client import download
 from config.http.guard import URLRefused, VettedTarget, check_url
 from config.http.resolver import LookupFailed, system_lookup

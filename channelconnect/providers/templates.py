@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from channelconnect.providers.graph.client import Graph
-from channelconnect.providers.graph.parsing import Row, ident, row, rows, text
-from channelconnect.providers.graph.transport import Limits, Transport
+from channelconnect.providers.graph import Graph
+from channelconnect.providers.parsing import Row, ident, row, rows, text
 from channelconnect.providers.settings import provider_settings
+from channelconnect.providers.transport import Limits, Transport
 
 FIELDS: Final = "id,name,language,status,category,components,parameter_format"
 STATUSES: Final[dict[str, str]] = {

@@ -1,9 +1,9 @@
 """Brakes slow down or stop all sending that shares a used-up limit of the app or of an account at the provider.
 
-An account is a WhatsApp business account or a Page; its brake slows no other account. A brake stops all sending for the
-time that the provider names. After that, or if much of a limit is used but not all, the brake limits messages a second,
-and urgent ones go first. The rate grows step by step until the brake is off. Other senders read brakes from the
-database.
+An account is a WhatsApp business account or a Page; its brake slows no other account. A brake stops all sending for
+the time that the provider names. After that, or if much of a limit is used but not all, the brake limits messages a
+second, and urgent ones go first. The rate grows step by step until the brake is off. Other senders read brakes from
+the database.
 """
 
 import logging
@@ -11,11 +11,70 @@ import math
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
-from typing import Final
+from typing import Final, NamedTuple
 
-from channelconnect.sending.brake_rows import Pull, read_pulls, write_pulls
+from requests.structures import CaseInsensitiveDict
+
+from channelconnect.providers.message_results import Backoff, Outcome
+from channelconnect.providers.parsing import HEADERS, Used, used_of
+from config.http.transfer import Result
 from config.leases.connections import Connection
 from config.metrics import count
+from config.postgresql.arrays import decimals, texts
+
+# Each scope has a row with the number of its pulls.
+
+# A newly started sender applies brakes up to this old, although the others have been releasing them since.
+ADOPT_SECONDS = 300
+KEPT_SECONDS = 24 * 3_600
+
+WRITE = """
+INSERT INTO channelconnect_providerbrake AS known (scope, share, pulled_at, stopped_until, pulls)
+SELECT told.scope, told.share, clock_timestamp(), clock_timestamp() + make_interval(secs => told.seconds), 1
+FROM unnest(%(scopes)s::text[], %(shares)s::float8[], %(seconds)s::float8[]) AS told (scope, share, seconds)
+ORDER BY told.scope
+ON CONFLICT (scope) DO UPDATE SET share = excluded.share, pulled_at = excluded.pulled_at, pulls = known.pulls + 1,
+    stopped_until = greatest(known.stopped_until, excluded.stopped_until)
+"""
+FORGET = """
+DELETE FROM channelconnect_providerbrake
+WHERE greatest(pulled_at, stopped_until) < clock_timestamp() - make_interval(secs => %(kept)s)
+"""
+READ = """
+SELECT scope, share, extract(epoch FROM stopped_until - clock_timestamp())::float8, pulls
+FROM channelconnect_providerbrake
+WHERE greatest(pulled_at, stopped_until) > clock_timestamp() - make_interval(secs => %(told)s)
+"""
+
+
+class Pull(NamedTuple):
+    """A pull of a brake: to `share` of the earlier rate, after a stop of `seconds`. `number` counts a scope's pulls."""
+
+    scope: str
+    share: float
+    seconds: float
+    number: int = 0
+
+
+def write_pulls(connection: Connection, pulls: Iterable[Pull]) -> None:
+    """Write pulls for other senders. Pulls of one scope become one with the longest stop and the smallest share."""
+    by_scope: dict[str, Pull] = {}
+    for pull in pulls:
+        known = by_scope.get(pull.scope, pull)
+        by_scope[pull.scope] = Pull(pull.scope, min(pull.share, known.share), max(pull.seconds, known.seconds))
+    values = {
+        "scopes": texts(by_scope),
+        "shares": decimals(pull.share for pull in by_scope.values()),
+        "seconds": decimals(pull.seconds for pull in by_scope.values()),
+    }
+    connection.execute(WRITE, values, prepare=True)
+    connection.execute(FORGET, {"kept": KEPT_SECONDS}, prepare=True)
+
+
+def read_pulls(connection: Connection) -> list[Pull]:
+    """Return the brakes that any sender has pulled recently."""
+    return [Pull._make(row) for row in connection.execute(READ, {"told": ADOPT_SECONDS}, prepare=True)]
+
 
 logger = logging.getLogger(__name__)
 
@@ -212,3 +271,35 @@ class Brakes:
 
     def _news_of(self, found: Iterable[Pull]) -> list[Pull]:
         return [pull for pull in found if self._known.get(pull.scope) != pull.number]
+
+
+# These errors concern all calls of the app; other throttling errors concern the account's calls.
+OF_APP: Final = frozenset({"4", "341"})
+# In percent. From SLOW_DOWN_PERCENT on, more use means less sending; at STOP_PERCENT, sending stops.
+SLOW_DOWN_PERCENT: Final = 80
+STOP_PERCENT: Final = 100
+MINUTE: Final = 60.0
+
+
+def pull_brakes(brakes: Brakes, account: str, outcome: Outcome, result: Result) -> None:
+    """Slow down or stop the app or the account, as an error or the usage headers say."""
+    app, of_account = _used(result)
+    error = outcome.error
+    if error is not None and error.backoff is Backoff.THROTTLE:
+        if error.code in OF_APP:
+            brakes.stop(APP, app.minutes * MINUTE)
+        else:
+            brakes.stop(account, of_account.minutes * MINUTE)
+    for scope, used in ((APP, app), (account, of_account)):
+        if used.minutes or used.percent >= STOP_PERCENT:
+            brakes.stop(scope, used.minutes * MINUTE)
+        elif used.percent > SLOW_DOWN_PERCENT:
+            brakes.slow_to(scope, (STOP_PERCENT - used.percent) / (STOP_PERCENT - SLOW_DOWN_PERCENT))
+
+
+def _used(result: Result) -> tuple[Used, Used]:
+    """Read the headers only if they are present; nearly all answers have none."""
+    head = result.response_head.lower()
+    if not any(name in head for name in HEADERS):
+        return Used(), Used()
+    return used_of(CaseInsensitiveDict(result.response_headers))

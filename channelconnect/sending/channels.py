@@ -1,12 +1,17 @@
-"""The sender's knowledge of channels: their address at the provider, their token, and whether they may send."""
+"""The sender's knowledge of channels: their route to the provider, their token, and whether they may send."""
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from channelconnect.models import ChannelCredential
+from channelconnect.providers.messages import messages_endpoint
+from channelconnect.providers.settings import ProviderSettings
 from config.encryption import UnreadableSecret
+from config.http.guard import VettedTarget, canonical, parse_target
+from config.http.resolver import Addresses, LookupFailed, Resolver
 from config.leases.connections import Connection
 from config.postgresql.arrays import integers
 
@@ -94,3 +99,71 @@ def _opened(sealed: bytes, channel: int) -> str | None:
         logger.error("a channel's token is unreadable", extra={"channel": channel})
         return None
     return opened
+
+
+REMEMBER_SECONDS: Final = 5.0
+
+
+class ProviderAddress:
+    """The addresses of one host. Only the loop's thread uses it; another thread calls `on_answer`."""
+
+    def __init__(self, url: str, on_answer: Callable[[], None]) -> None:
+        self._target = parse_target(f"{url}/")
+        self._on_answer = on_answer
+        self._resolver = Resolver(ttl_s=REMEMBER_SECONDS)
+        self._answer: Future[Addresses] | None = None
+
+    def find(self) -> Addresses | None:
+        """Return the addresses, or None while the look-up runs. Raises `LookupFailed`."""
+        if self._target.address is not None:
+            return (self._target.address,)
+        known = self._resolver.remembered(self._target.host)
+        if known is not None:
+            return known
+        if self._answer is None:
+            self._answer = self._resolver.submit(self._target.host)
+            self._answer.add_done_callback(lambda _: self._on_answer())
+        if not self._answer.done():
+            return None
+        answer, self._answer = self._answer, None
+        found = answer.result(timeout=0)
+        if not found:
+            raise LookupFailed
+        return found
+
+    def close(self) -> None:
+        self._resolver.close()
+
+
+def vetted_target(url: str, addresses: Addresses) -> VettedTarget:
+    """Return a URL of the provider with its addresses. The installation configures it, so any address is allowed."""
+    return VettedTarget(parse_target(url), tuple(map(canonical, addresses)))
+
+
+MOST_KNOWN = 10_000
+
+
+class Route(NamedTuple):
+    addresses: Addresses
+    way: VettedTarget
+    headers: tuple[tuple[str, str], ...]
+
+
+class Routes:
+    """The known routes. Only the loop's thread uses it."""
+
+    def __init__(self, settings: ProviderSettings) -> None:
+        self._settings = settings
+        self._known: dict[tuple[str, str], Route] = {}
+
+    def find(self, sender_id: str, token: str, addresses: Addresses) -> Route:
+        known = self._known.get((sender_id, token))
+        if known is None or known.addresses != addresses:
+            if len(self._known) >= MOST_KNOWN:
+                self._known.clear()
+            known = self._known[sender_id, token] = self._make(sender_id, token, addresses)
+        return known
+
+    def _make(self, sender_id: str, token: str, addresses: Addresses) -> Route:
+        endpoint = messages_endpoint(self._settings, sender_id=sender_id, token=token)
+        return Route(addresses, vetted_target(endpoint.url, addresses), endpoint.headers)

@@ -38,12 +38,12 @@ SLOW_CALLS: Final = 512
 SLOW_SECONDS: Final = 2.0
 FORGET_SECONDS: Final = 60.0
 # The share of each limit that only urgent messages may use.
-KEPT: Final = 0.1
+URGENT_SHARE: Final = 0.1
 
 
-def kept_of(limit: float) -> int:
+def urgent_share_of(limit: float) -> int:
     """Return how much of a limit is kept for urgent messages; never all of it."""
-    return min(math.ceil(limit * KEPT), int(limit) - 1)
+    return min(math.ceil(limit * URGENT_SHARE), int(limit) - 1)
 
 
 class TokenBucket:
@@ -62,7 +62,7 @@ class TokenBucket:
 
     def room(self, now: float, *, is_urgent: bool) -> int:
         """Return how many may be sent now."""
-        return int(self._tokens_at(now)) - (0 if is_urgent else kept_of(self.burst))
+        return int(self._tokens_at(now)) - (0 if is_urgent else urgent_share_of(self.burst))
 
     def take(self, number: int, now: float) -> None:
         self._tokens = (self._tokens_at(now) - number, now)
@@ -159,9 +159,9 @@ class SendingLimits:
         """Return how many more messages a channel may get now. Other calls never take the room of urgent messages."""
         bucket = self._buckets.get(channel)
         if bucket is None:
-            return FIRST_CLAIM - (0 if is_urgent else kept_of(FIRST_CLAIM))
+            return FIRST_CLAIM - (0 if is_urgent else urgent_share_of(FIRST_CLAIM))
         most = PER_SLOW_CHANNEL if channel in self.slow else bucket.most_calls
-        calls, kept = most - self.calls[channel], kept_of(most)
+        calls, kept = most - self.calls[channel], urgent_share_of(most)
         calls = max(calls, kept - self.urgent_calls[channel]) if is_urgent else calls - kept
         return max(0, min(calls, bucket.room(self._clock(), is_urgent=is_urgent)))
 
@@ -170,14 +170,14 @@ class SendingLimits:
         return self.brakes.scopes_of(self._accounts.get(channel, ""))
 
     def agency_room(self, agency: int, *, is_urgent: bool = True) -> int:
-        most = PER_AGENCY if is_urgent else PER_AGENCY - kept_of(PER_AGENCY)
+        most = PER_AGENCY if is_urgent else PER_AGENCY - urgent_share_of(PER_AGENCY)
         return most - self.agency_calls[agency]
 
     def batch(self, most: int, *, is_urgent: bool = True) -> int:
         """Return how many more calls may be made in all."""
         quick, every = QUICK_CALLS, QUICK_CALLS + SLOW_CALLS
         if not is_urgent:
-            quick, every = quick - kept_of(quick), every - kept_of(every)
+            quick, every = quick - urgent_share_of(quick), every - urgent_share_of(every)
         return min(most, quick - (self.in_flight - self._all_slow), every - self.in_flight)
 
     def tick(self) -> None:

@@ -5,11 +5,10 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 
-from channelconnect.providers import provider_settings
-from channelconnect.sending.calling.calls import CALL_LIMITS, MOMENT_SECONDS, CallsInFlight
+from channelconnect.providers.settings import provider_settings
+from channelconnect.sending.calls import CALL_LIMITS, MOMENT_SECONDS, CallsInFlight
 from channelconnect.sending.channels import ChannelSnapshot, KnownChannels
-from channelconnect.sending.claiming.claimer import MessageClaimer
-from channelconnect.sending.claiming.rooms import NO_ROOM, SendingRoom
+from channelconnect.sending.claimer import NO_ROOM, MessageClaimer, SendingCapacity
 from channelconnect.sending.limits import RATES, SendingLimits
 from channelconnect.sending.recorder import MessageRecorder
 from channelconnect.sending.sources import ClaimedMessage, MessageSource, is_urgent, message_sources
@@ -25,7 +24,7 @@ SHORT_SECONDS = 0.005
 CLAIM_BATCH = 1_000
 # Claims are few and large. The next comes after this time, or once this many calls have ended.
 CLAIM_EVERY_SECONDS = 0.05
-MUCH = 256
+CLAIM_AFTER_CALLS = 256
 # Nothing more is claimed once this many claimed messages wait for their calls.
 MOST_WAITING = 512
 LAST_CALLS_SECONDS = 16.0
@@ -37,14 +36,14 @@ def run_sender(*, should_stop: Callable[[], bool], seconds: float = RUN_SECONDS)
     """Run senders one after the other for this long. A new run begins after a database fault or a takeover."""
     until = time.monotonic() + seconds
     while not should_stop() and time.monotonic() < until:
-        run = SenderRun()
+        run = SenderLoop()
         run.run(should_stop=should_stop, seconds=max(0.0, until - time.monotonic()))
         if run.has_crashed:
             return
         time.sleep(REST_AFTER_FAULT_SECONDS)
 
 
-class SenderRun:
+class SenderLoop:
     """One run. One thread makes the calls; the claimer, the recorder and the listener each have a thread."""
 
     def __init__(
@@ -107,7 +106,7 @@ class SenderRun:
         now = time.monotonic()
         if self.demand.is_asked and not self.inbox:
             self._answer_claimer(now)
-        self.calls.go_on(self._wait_seconds())
+        self.calls.poll(self._wait_seconds())
         now = time.monotonic()
         if now - self._ticked_at >= TICK_SECONDS:
             self._tick(now)
@@ -115,7 +114,9 @@ class SenderRun:
             self._claim_again(now)
 
     def _is_time_to_claim(self, now: float) -> bool:
-        return now - self._asked_at >= CLAIM_EVERY_SECONDS or self.calls.finished - self._asked_after >= MUCH
+        return (
+            now - self._asked_at >= CLAIM_EVERY_SECONDS or self.calls.finished - self._asked_after >= CLAIM_AFTER_CALLS
+        )
 
     def _claim_again(self, now: float) -> None:
         self._asked_at, self._asked_after = now, self.calls.finished
@@ -152,15 +153,15 @@ class SenderRun:
             self.limits.batch(CLAIM_BATCH, is_urgent=one) if is_ready and waiting < MOST_WAITING else 0
             for one in (True, False)
         )
-        self.demand.answer(SendingRoom(urgent, bulk, self.limits, tuple(self.limits.calls)))
+        self.demand.answer(SendingCapacity(urgent, bulk, self.limits, tuple(self.limits.calls)))
 
     def _wind_down(self) -> None:
         """Claim and call nothing more, give back messages that were not called, and let the calls in flight go on."""
         self._open_inbox()
         self.recorder.add(unused=self.calls.drop_waiting())
-        self.claimer.keep_only(self.limits.calls)
+        self.claimer.release_shards_except(self.limits.calls)
         self.claimer.loop_ticked_at = time.monotonic()
-        self.calls.go_on(TICK_SECONDS if self.calls.in_flight else SHORT_SECONDS)
+        self.calls.poll(TICK_SECONDS if self.calls.in_flight else SHORT_SECONDS)
 
     def _end(self) -> None:
         """Wait for calls in flight, record everything, and stop.

@@ -5,16 +5,22 @@ errors. To add a source, write these methods over its table, and add it to `mess
 The lower `priority` is claimed first, whatever waits elsewhere. 0 is for messages that people wait for; all other
 sources leave a tenth of every limit to these.
 
-A source keeps these rules. A claim is committed before `claim` returns. A row that a run has claimed is never given to
-another run, unless `give_back` or a `retry` says that the provider cannot have it. The claims of a dead run become
+A source keeps these rules. A claim is committed before `claim` returns. A row that a run has claimed is never given
+to another run, unless `give_back` or a `retry` says that the provider cannot have it. The claims of a dead run become
 unknown, wait for the provider's status, and fail with `send_outcome_unknown` after `UNKNOWN_SECONDS`.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
-from channelconnect.providers.messages import Outcome, OutgoingMessage
+import psycopg
+from django.db import Error, transaction
+from django.db import connection as project
+
+from channelconnect.providers.message_results import Outcome
+from channelconnect.providers.messages import OutgoingMessage
 from config.hooks import Registry
 from config.leases.connections import Connection
 
@@ -31,7 +37,7 @@ class ReadyChannel(NamedTuple):
     channel_id: int
 
 
-class Coming(NamedTuple):
+class SourceState(NamedTuple):
     """Whether a source may have something to claim now, in any shard, and whether more is due within `SOON_SECONDS`."""
 
     is_ready: bool
@@ -52,7 +58,7 @@ class ClaimedMessage(NamedTuple):
     unsendable: str = ""
 
 
-class Sent(NamedTuple):
+class MessageResult(NamedTuple):
     """The result of a claimed message: an outcome, its time, and the wait if it is due again.
 
     `connected_at` identifies the channel's connection with which the call was made, if there was a call.
@@ -74,7 +80,7 @@ class MessageSource(Protocol):
     @property
     def priority(self) -> int: ...
 
-    def advance(self, connection: Connection) -> Coming:
+    def advance(self, connection: Connection) -> SourceState:
         """Make due messages ready, and end those that were unknown for too long. Returns what is coming.
 
         Each sweep of the claimer calls it: twice a second, and less often at rest.
@@ -95,7 +101,7 @@ class MessageSource(Protocol):
         """Whether the last claim left messages of a channel although there was room for them."""
         ...
 
-    def record(self, connection: Connection, *, run: int, results: Sequence[Sent]) -> int:
+    def record(self, connection: Connection, *, run: int, results: Sequence[MessageResult]) -> int:
         """Record results of messages. Returns for how many of them the claim was still this run's."""
         ...
 
@@ -122,3 +128,27 @@ message_sources = Registry[MessageSource](
     transaction="its own; each method runs one or more",
     failure="a database error ends the run, and the next begins; another ends the sender until its task comes again",
 )
+
+
+# With an asynchronous commit, a crash of PostgreSQL could lose a claim, and the message would be sent twice. The other
+# settings make the planner find a few rows of tables with millions by their keys, whatever the statistics say.
+# Otherwise it would read all contacts into a hash or a list first.
+SESSION = "SET synchronous_commit = on; SET enable_hashjoin = off; SET enable_material = off"
+
+
+def prepare_session(connection: Connection) -> None:
+    """Make a worker's own connection commit durably, and find rows by their keys."""
+    connection.execute(SESSION)
+
+
+@contextmanager
+def project_transaction() -> Iterator[Any]:
+    """A transaction over this thread's connection of the project. It raises the driver's own errors."""
+    try:
+        with transaction.atomic(), project.cursor() as cursor:
+            yield cursor
+    except Error as error:
+        project.close()
+        if isinstance(error.__cause__, psycopg.Error):
+            raise error.__cause__ from None
+        raise

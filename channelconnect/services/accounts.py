@@ -1,16 +1,29 @@
-"""Applies providers' facts about accounts to their channels: an account is lost, or its limit or quality changes."""
+"""Applies providers' facts about accounts to their channels, and checks whether channels still have access."""
 
+import logging
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from operator import itemgetter
-from typing import TypeVar
+from typing import Final, TypeVar
 
-from django.db.models import Q
+from django.db import transaction
+from django.db.models import F, Q, QuerySet
+from django.db.models.functions import Coalesce
 
 from agency.actors import SYSTEM
 from channelconnect.models import ChannelCredential
-from channelconnect.providers.notices import AccountLost, LimitChanged, ProviderEvent, QualityChanged
+from channelconnect.providers.graph import ProviderFault
+from channelconnect.providers.message_results import ERRORS
+from channelconnect.providers.notices.events import AccountLost, LimitChanged, ProviderEvent, QualityChanged
+from channelconnect.providers.platforms import provider_for
+from channelconnect.providers.transport import Limits
+from config.db import TimeOrExpression
+from config.encryption import UnreadableSecret
+from config.tries.counting import Try, begin_next, run_begun
+from workspaces.conversations.facts import MarketingPreferenceChanged, StatusChanged
+from workspaces.conversations.services import inbound
 from workspaces.subaccounts.models import Channel
 from workspaces.subaccounts.services import change_channel_limit, mark_channel_lost
 from workspaces.subaccounts.services.channels import UNCHANGED
@@ -83,3 +96,106 @@ def _names(fact: ProviderEvent, channel: Channel) -> bool:
     credential = getattr(channel, "credential", None)
     is_of_all = fact.container_id != "" and fact.account_id in ("", fact.container_id)
     return is_of_all and credential is not None and credential.container_id == fact.container_id
+
+
+# The credential's row is the queue. An answer holds for an hour; a doubt within it is the message's own fault.
+
+logger = logging.getLogger(__name__)
+
+# The rows are the retries.
+ACCESS_CHECK_LIMITS: Final = Limits(read=8.0, whole=10.0, operation=10.0, attempts=1)
+# A check that died or got no answer is repeated after this time.
+RETRY_CHECK_AFTER: Final = timedelta(seconds=30)
+CHECK_VALID_FOR: Final = timedelta(hours=1)
+KIND: Final = "access check"
+REASON: Final = "access_not_confirmed"
+
+
+def request_access_checks(channels: Collection[int], *, now: datetime) -> None:
+    """Have these channels' tokens checked within seconds. A check that is due already stays due."""
+    rows = ChannelCredential.objects.filter(channel__in=channels).order_by("pk").select_for_update(no_key=True)
+    found = list(rows.values_list("pk", flat=True))
+    ChannelCredential.objects.filter(pk__in=found).update(access_check_due_at=Coalesce(F("access_check_due_at"), now))
+
+
+def checked_lately(channels: Collection[int], *, now: datetime) -> frozenset[int]:
+    """Return the channels whose tokens the provider confirmed within the hour."""
+    rows = ChannelCredential.objects.filter(channel__in=channels, access_checked_at__gt=now - CHECK_VALID_FOR)
+    return frozenset(rows.values_list("channel_id", flat=True))
+
+
+def check_next_access(*, now: datetime) -> bool:
+    """Check the token that has been due for longest. Returns whether any was due."""
+    begun = _take(now)
+    if begun is None:
+        return False
+    credential, this_try = begun
+    run_begun(this_try, partial(_check, credential, now), give_up=partial(_give_up, credential), counts_faults=True)
+    return True
+
+
+def _check(credential: ChannelCredential, now: datetime) -> None:
+    channel = credential.channel
+    try:
+        token = credential.token
+    except UnreadableSecret:
+        token = None
+    try:
+        ids = (channel.external_id, credential.container_id)
+        is_good = bool(token) and provider_for(channel.platform, limits=ACCESS_CHECK_LIMITS).may_send(
+            token=token or "", ids=ids
+        )
+    except ProviderFault as fault:
+        log = {**fault.log, "channel": channel.pk, "code": fault.code}
+        logger.warning("a channel's access could not be checked", extra=log)
+    else:
+        _record(channel, is_good=is_good, now=now)
+
+
+def _give_up(credential: ChannelCredential) -> None:
+    """Stop checking until something casts doubt on the token again."""
+    ChannelCredential.objects.filter(pk=credential.pk).update(access_check_due_at=None)
+
+
+def due_access_checks(now: TimeOrExpression) -> "QuerySet[ChannelCredential]":
+    """Return the credentials to check, in their order."""
+    return ChannelCredential.objects.filter(access_check_due_at__lte=now).order_by("access_check_due_at")
+
+
+@transaction.atomic
+def _take(now: datetime) -> tuple[ChannelCredential, Try] | None:
+    """Take a check. Nobody else takes it until it is due again."""
+    rows = due_access_checks(now).select_related("channel__workspace")
+    locked = rows.select_for_update(of=("self",), skip_locked=True)
+    begun = begin_next(locked, kind=KIND)
+    if begun is not None:
+        ChannelCredential.objects.filter(pk=begun[0].pk).update(access_check_due_at=now + RETRY_CHECK_AFTER)
+    return begun
+
+
+@transaction.atomic
+def _record(channel: Channel, *, is_good: bool, now: datetime) -> None:
+    """Record the provider's answer, unless the channel was connected again meanwhile."""
+    locked = Channel.objects.select_for_update(no_key=True).filter(pk=channel.pk, connected_at=channel.connected_at)
+    if not locked.exists():
+        return
+    answered = {"access_checked_at": now} if is_good else {}
+    ChannelCredential.objects.filter(channel=channel).update(access_check_due_at=None, **answered)
+    if not is_good:
+        mark_channel_lost(channel=channel, reason=REASON, now=now, by=SYSTEM)
+
+
+def record_marketing_opt_outs(facts: Sequence[StatusChanged], *, now: datetime) -> None:
+    """Record that these people want no marketing, from when their messages failed."""
+    told = [
+        MarketingPreferenceChanged(channel=fact.channel, person=fact.person, at=fact.at, wants_marketing=False)
+        for fact in facts
+        if fact.status == "failed" and _opts_out(fact.error_code)
+    ]
+    if told:
+        inbound.change_marketing_preferences(told, now=now)
+
+
+def _opts_out(code: str) -> bool:
+    error = ERRORS.get(code)
+    return error is not None and error.opts_out

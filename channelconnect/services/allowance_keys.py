@@ -123,7 +123,7 @@ def lock_keys(cursor: Any, wanted: Iterable[str]) -> list[LockedKey]:
 
 
 @contextmanager
-def uses_taken_along(channel: Channel) -> Iterator[None]:
+def carry_uses_over(channel: Channel) -> Iterator[None]:
     """Count a number's uses in both allowances if the block changes its allowance, in the caller's transaction.
 
     A sender that takes room from either waits for the transaction, and then finds the number under the right one.

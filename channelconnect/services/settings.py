@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Sequence
+from datetime import timedelta
 from ipaddress import ip_address
 from urllib.parse import quote, urlencode, urlsplit
 
+from django.conf import settings
 from django.db import transaction
 from django.utils.translation import gettext_noop
 
@@ -13,6 +15,20 @@ from agency.models import Agency
 from agency.services import record_activity
 from channelconnect.models import ConnectSession, ConnectSettings
 from config.errors import Forbidden, InvalidInput
+from config.retention import ExpiredRows
+
+KEPT = timedelta(days=settings.CONNECT_SESSIONS_KEPT_DAYS)
+RULES = (
+    ExpiredRows("channelconnect_connectsession", "ended_at", KEPT).rule("connect_sessions"),
+    ExpiredRows("channelconnect_unsubscription", "ended_at", KEPT).rule("unsubscriptions"),
+    ExpiredRows(
+        "channelconnect_providernotice", "received_at", timedelta(days=settings.PROVIDER_NOTICES_KEPT_DAYS)
+    ).rule("provider_notices"),
+    ExpiredRows("channelconnect_mediaupload", "uploaded_at", timedelta(days=30)).rule("media_uploads"),
+    # Changes of messages that never arrived.
+    ExpiredRows("conversations_parkedchange", "parked_at", timedelta(days=1)).rule("parked_changes"),
+)
+
 
 MOST_RETURN_URLS = 20
 LONGEST_URL = 2_048

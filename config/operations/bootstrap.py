@@ -10,7 +10,7 @@ from django.db import connection, transaction
 from agency.models import Agency, User
 from agency.services import create_agency
 from channelconnect.models import ConnectSettings
-from channelconnect.services import set_return_urls, switch_connect
+from channelconnect.services.settings import set_return_urls, switch_connect
 from config.db import name_key
 from config.operations.bootstrap_accounts import (
     BOOTSTRAP,

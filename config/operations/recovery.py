@@ -6,7 +6,7 @@ from django.db import connection
 
 from broadcasts.services.moving import SWEEP
 from broadcasts.services.recovery import add_restore_warning, pause_after_restore, require_approval_after_restore
-from channelconnect.sending.claiming.allowance import fill_allowances
+from channelconnect.sending.allowance import fill_allowances
 from config.celery import wake_up
 from config.db import database_now
 from config.recovery.identity import confirm, is_confirmed, last_confirmed

@@ -17,7 +17,7 @@ from tests.agency.console.browsers import text
 from tests.factories import DomainFactory, EndpointFactory, MemberFactory
 from tests.webhooks.delivering import make_deliveries
 from webhooks.models import Delivery
-from webhooks.services import redeliver
+from webhooks.services.deliveries import redeliver
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import issue_workspace_key
 

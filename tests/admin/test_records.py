@@ -20,9 +20,10 @@ from agency.models import ActivityEntry, AgencyKey, Event
 from agency.services import issue_agency_key, revoke_agency_key
 from broadcasts.models import Rate
 from broadcasts.services.editing import create_broadcast
-from channelconnect.inbox import store_notice
+from channelconnect.inbox.claims import store_notice
 from channelconnect.models import ChannelCredential
-from channelconnect.services import create_session, set_return_urls, switch_connect
+from channelconnect.services.sessions.creation import create_session
+from channelconnect.services.settings import set_return_urls, switch_connect
 from config.tries.counting import begin_tries
 from tests.factories import ChannelFactory, ProductFactory, SegmentFactory, WorkspaceMemberFactory, catalogue_ids
 from tests.webhooks.delivering import make_deliveries

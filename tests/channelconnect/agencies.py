@@ -6,7 +6,8 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from channelconnect.models import ConnectSession
-from channelconnect.services import create_session, set_return_urls, switch_connect
+from channelconnect.services.sessions.creation import create_session
+from channelconnect.services.settings import set_return_urls, switch_connect
 from tests.tenants import Tenant
 
 RETURN_URL = "https://app.example.com/done"

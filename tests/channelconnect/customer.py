@@ -9,7 +9,7 @@ import requests
 from django.test import Client
 
 from channelconnect.models import ConnectSession
-from channelconnect.services import connect_url
+from channelconnect.services.sessions.ending import connect_url
 from tests.agency.console.browsers import text
 from tests.tenants import an_address
 from tools.sandbox import RunningSandbox

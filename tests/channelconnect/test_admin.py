@@ -5,7 +5,7 @@ from django.test import Client
 
 from agency.models import ActivityEntry, Agency
 from channelconnect.models import ConnectSession, ConnectSettings
-from channelconnect.services import settings_of
+from channelconnect.services.settings import settings_of
 from tests import furnished
 from tests.admin.conftest import agency, person, sign_in, superuser, support
 from tests.channelconnect.agencies import RETURN_URL, a_session

@@ -13,8 +13,8 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from channelconnect.models import ConnectSession
-from channelconnect.pages.concurrency import MOST_AT_ONCE, PROVIDER_CALLS
-from channelconnect.services import cancel_session
+from channelconnect.pages.base import MOST_AT_ONCE, PROVIDER_CALLS
+from channelconnect.services.sessions.ending import cancel_session
 from tests import furnished
 from tests.channelconnect.agencies import a_session, connection_events, path_of, switch_on
 from tests.channelconnect.customer import Customer, a_browser, link_of, outcome, state_in

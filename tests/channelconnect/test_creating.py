@@ -14,7 +14,7 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from agency.models import ActivityEntry
 from channelconnect.models import ConnectSession
-from channelconnect.services import set_return_urls, switch_connect
+from channelconnect.services.settings import set_return_urls, switch_connect
 from channelconnect.tasks import forget_notices
 from config.api.models import IdempotencyRecord
 from config.api.tasks import forget_idempotency_records

@@ -11,10 +11,10 @@ from django.test.utils import override_settings
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM
-from channelconnect.codes import ERROR_CODES
 from channelconnect.models import ChannelCredential, ConnectSession
-from channelconnect.pages.outcome import ERROR_MESSAGES
-from channelconnect.services import expire_sessions
+from channelconnect.models.sessions import ERROR_CODES
+from channelconnect.pages.landing import ERROR_MESSAGES
+from channelconnect.services.sessions.ending import expire_sessions
 from config.db import database_now
 from tests import furnished
 from tests.channelconnect.agencies import a_session, connection_events, path_of, switch_on, wanted

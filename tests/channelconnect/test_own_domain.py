@@ -8,7 +8,7 @@ from django.test import Client
 
 from agency.actors import SYSTEM
 from agency.services.domains import remove_domain
-from channelconnect.services import connect_url
+from channelconnect.services.sessions.ending import connect_url
 from tests import furnished
 from tests.channelconnect.agencies import a_session
 from tests.channelconnect.customer import Customer, link_of, outcome, path_of, state_in

@@ -14,7 +14,7 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from channelconnect.models import ConnectSession
-from channelconnect.services import end_session
+from channelconnect.services.sessions.ending import end_session
 from config.logs import JSONFormatter, PlainFormatter
 from tests import furnished
 from tests.channelconnect.agencies import RETURN_URL, a_session, connection_events

@@ -13,7 +13,7 @@ from django.test import Client
 from django.utils.timezone import now
 
 from agency.models import ActivityEntry
-from channelconnect.inbox import read_waiting
+from channelconnect.inbox.reading import read_waiting
 from channelconnect.models import ChannelCredential, ProviderNotice
 from channelconnect.tasks import forget_notices as forget
 from tests.channelconnect.agencies import a_session

@@ -10,8 +10,8 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from agency.models import ActivityEntry
 from channelconnect.models import ConnectSession
-from channelconnect.models.sessions import Status
-from channelconnect.services import end_session, expire_sessions
+from channelconnect.models.sessions import SessionStatus
+from channelconnect.services.sessions.ending import end_session, expire_sessions
 from channelconnect.tasks import expire_sessions as sweep
 from config.encryption import encrypted_value
 from tests import furnished
@@ -47,7 +47,7 @@ def let_time_pass(session: ConnectSession) -> None:
 
 def connected(tenant: Tenant, session: ConnectSession) -> ConnectSession:
     ConnectSession.objects.filter(pk=session.pk).update(browser_digest=b"x" * 32)
-    end_session(session=session, status=Status.CONNECTED, channel=tenant.channel, now=now(), by=SYSTEM)
+    end_session(session=session, status=SessionStatus.CONNECTED, channel=tenant.channel, now=now(), by=SYSTEM)
     return session
 
 

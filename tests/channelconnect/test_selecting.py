@@ -11,7 +11,7 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from agency.services import restore_agency, set_accent, set_picture, suspend_agency
 from channelconnect.models import ConnectSession
-from channelconnect.services import set_return_urls
+from channelconnect.services.settings import set_return_urls
 from tests import furnished
 from tests.agency.console.browsers import hidden, text
 from tests.channelconnect.agencies import RETURN_URL, a_session, connection_events

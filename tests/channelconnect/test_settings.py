@@ -6,7 +6,7 @@ import pytest
 
 from agency.actors import SYSTEM
 from agency.models import ActivityEntry
-from channelconnect.services import switch_connect
+from channelconnect.services.settings import switch_connect
 from tests import furnished
 from tests.tenants import Tenant
 

@@ -10,7 +10,7 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from channelconnect.models import Unsubscription
-from channelconnect.services import end_session
+from channelconnect.services.sessions.ending import end_session
 from channelconnect.tasks import unsubscribe
 from tests import furnished
 from tests.admin.conftest import person, sign_in, superuser, support

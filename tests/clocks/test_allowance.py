@@ -11,7 +11,7 @@ from django.db import connection, transaction
 
 from broadcasts.models import Broadcast
 from channelconnect.models import Allowance, ChannelCredential
-from channelconnect.sending.claiming.allowance import room_of
+from channelconnect.sending.allowance import remaining_people
 from channelconnect.services.allowance_keys import WINDOW
 from tests.channelconnect.sending.messages import NUMBERS, a_channel
 from tests.clocks.moved import MovedClock
@@ -92,7 +92,7 @@ class Story:
 
     def has_used_the_room(self) -> bool:
         """Whether nobody waits although there is room, and nothing is on its way."""
-        return is_idle() and (room_of(self.channels[0]) == 0 or not self.waits)
+        return is_idle() and (remaining_people(self.channels[0]) == 0 or not self.waits)
 
     def next_opening(self) -> datetime:
         """Give when, by the provider's log, the next one of those who were written to counts no more."""

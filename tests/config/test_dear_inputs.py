@@ -10,7 +10,7 @@ from django.test import Client
 
 from agency.actors import SYSTEM
 from broadcasts.services.costs import RateCardRefused, import_rates
-from channelconnect.providers.notices.bodies import json_of
+from channelconnect.providers.notices.parsing import json_of
 from config.api.errors import BadRequest
 from config.api.parsers import parse_object
 from config.request_bodies import MIB

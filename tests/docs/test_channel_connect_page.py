@@ -9,9 +9,7 @@ import pytest
 from pytest_django.live_server_helper import LiveServer
 
 from agency.event_types import event_labels, event_type
-from channelconnect.codes import ERROR_CODES
-from channelconnect.events import COMPLETED
-from channelconnect.models.sessions import Status
+from channelconnect.models.sessions import COMPLETED, ERROR_CODES, SessionStatus
 from tests.channelconnect.agencies import RETURN_URL, a_session, switch_on
 from tests.channelconnect.customer import link_of, outcome
 from tests.tenants import Tenant
@@ -22,7 +20,7 @@ SCRIPT = next(code for code in re.findall(r"```python\n(.*?)```", PAGE, re.DOTAL
 
 
 @pytest.mark.parametrize(
-    "name", [*ERROR_CODES, *Status.values, *(name for name in event_labels() if name.startswith("channel."))]
+    "name", [*ERROR_CODES, *SessionStatus.values, *(name for name in event_labels() if name.startswith("channel."))]
 )
 def test_every_code_status_and_event_is_on_the_page(name: str) -> None:
     assert f"`{name}`" in PAGE

@@ -7,9 +7,8 @@ from django.conf import settings
 from django.urls import reverse
 
 from channelconnect.providers.notices import pages as page_notices
-from channelconnect.providers.notices import parsing, whatsapp, whatsapp_accounts
-from channelconnect.providers.platforms.pages import MESSAGE_FIELDS, Facebook, Instagram
-from channelconnect.providers.platforms.whatsapp import WhatsApp
+from channelconnect.providers.notices import parsing, whatsapp
+from channelconnect.providers.platforms import MESSAGE_FIELDS, Facebook, Instagram, WhatsApp
 from tests.deploy.test_variables import read_by_settings
 from tools.local import ROOT
 
@@ -65,7 +64,7 @@ def test_every_needed_permission_is_explained_to_the_review() -> None:
 def test_the_fields_are_those_that_are_read() -> None:
     fields = {name: set(names[0].split()) for name, names in rows(4).items() if names and name in parsing.READERS}
     assert set(fields) == set(parsing.READERS)
-    assert fields["whatsapp_business_account"] == {*whatsapp.NUMBER_READERS, *whatsapp_accounts.READERS}
+    assert fields["whatsapp_business_account"] == {*whatsapp.NUMBER_READERS, *whatsapp.READERS}
     assert fields["page"] == set(MESSAGE_FIELDS.split(","))
     assert fields["instagram"] == {*FIELDS_OF_INSTAGRAM, *HANDED_OVER}
     assert set(FIELDS_OF_INSTAGRAM.values()) <= set(page_notices.READERS)

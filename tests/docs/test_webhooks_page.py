@@ -13,11 +13,11 @@ import pytest
 
 from agency.event_types import event_labels
 from tests.config.http.receivers import Receiver, answer
-from webhooks.pages.labels import ERROR_LABELS
+from webhooks.pages.deliveries import ERROR_LABELS
+from webhooks.pages.endpoints import HERE, samples
+from webhooks.services.deliveries import sample_envelope
 from webhooks.services.endpoints import new_secret
-from webhooks.services.samples import sample_envelope
 from webhooks.signing import Signer, headers
-from webhooks.verification import HERE, samples
 
 PAGE = (Path(__file__).parents[2] / "docs" / "webhooks.md").read_text()
 

@@ -18,8 +18,7 @@ from tests.document import recording
 from tests.document.schemas import JSON
 from tests.document.validation import DocumentValidator
 from tests.tenants import Tenant
-from webhooks.services import send_test
-from webhooks.services.samples import sample_envelope
+from webhooks.services.deliveries import sample_envelope, send_test
 
 a = furnished.a_with_customer
 

@@ -19,7 +19,7 @@ from agency.services.keys import KeyLimits
 from agency.tenants import Tenant
 from tests.factories.base import A_MOMENT_AGO, ByService
 from webhooks.models import Endpoint
-from webhooks.services import register_endpoint
+from webhooks.services.endpoints import register_endpoint
 
 
 class UserFactory(Factory[User]):

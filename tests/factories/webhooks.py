@@ -8,8 +8,8 @@ from agency import tenants
 from agency.actors import SYSTEM
 from tests.tenants import Tenant
 from webhooks.models import Attempt, Delivery, Endpoint
-from webhooks.services import register_endpoint
-from webhooks.services.samples import sample_envelope
+from webhooks.services.deliveries import sample_envelope
+from webhooks.services.endpoints import register_endpoint
 
 EVENT = "workspace.created"
 

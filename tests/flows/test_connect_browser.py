@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from agency.actors import SYSTEM
 from agency.services import change_agency, set_accent, set_picture
 from channelconnect.models import ConnectSession
-from channelconnect.services import connect_url
+from channelconnect.services.sessions.ending import connect_url
 from tests.channelconnect.agencies import a_session, connection_events, switch_on
 from tests.channelconnect.customer import outcome
 from tests.flows.agency_site import expect_return

@@ -19,7 +19,7 @@ from broadcasts.services.counts import add_counts
 from broadcasts.services.progress import PreparationLoop
 from broadcasts.services.recovery import NOT_BEGUN, PAUSED_BEFORE, UNDER_WAY
 from channelconnect.models import Allowance, ChannelCredential, SenderRun
-from channelconnect.sending.claiming.allowance import room_of
+from channelconnect.sending.allowance import remaining_people
 from config.leases.connections import open_connection
 from config.postgresql.concurrency import AdvisoryLock
 from config.recovery.identity import confirm, is_confirmed
@@ -206,7 +206,7 @@ def test_nobody_new_is_written_to_until_a_day_has_passed(
     ChannelCredential.objects.update(portfolio_id="8001")
     Channel.objects.update(messaging_limit=250)
     channel.refresh_from_db()
-    assert room_of(channel) == 250
+    assert remaining_people(channel) == 250
     bring_back_a_dump()
     after_restore()
     broadcast = a_broadcast(channel)
@@ -222,7 +222,7 @@ def test_nobody_new_is_written_to_until_a_day_has_passed(
     until(lambda: Recipient.objects.filter(stage=Stage.HELD).exists(), what="who is new to be held")
     wait_for_a_round(SenderRun)
 
-    assert (room_of(channel), sends(meta, answer)) == (0, 0)
+    assert (remaining_people(channel), sends(meta, answer)) == (0, 0)
     assert Recipient.objects.get(stage=Stage.HELD).contact_id == new.pk
     assert Recipient.objects.get(stage=Stage.HELD).due_at > now() + timedelta(hours=23)
     shown = a.workspace_api.get("/channels").json()["data"]

@@ -15,7 +15,7 @@ from django.utils import timezone
 from agency.actors import SYSTEM
 from agency.models import Addon, Agency, AgencyKey, Mail, Member, Plan, User
 from agency.services import add_member, change_agency, create_agency, revoke_agency_key
-from channelconnect.services import settings_of, switch_connect
+from channelconnect.services.settings import settings_of, switch_connect
 from config.operations.bootstrap import RETURN_URL
 from config.operations.bootstrap_accounts import example_address, without_revoked_secrets
 from workspaces.subaccounts.models import Channel, Workspace, WorkspaceKey

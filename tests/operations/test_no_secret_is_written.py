@@ -34,7 +34,8 @@ from tests.factories import a_file
 from tests.tenants import Tenant, an_address
 from tools.sandbox.graph.tokens import Token, write
 from webhooks.models import Endpoint
-from webhooks.services import register_endpoint, rotate_secret, send_test
+from webhooks.services.deliveries import send_test
+from webhooks.services.endpoints import register_endpoint, rotate_secret
 from workspaces.media.models import Media
 
 a = furnished.a_with_customer

@@ -24,7 +24,7 @@ from tests.factories import ChannelFactory
 from tests.tenants import Tenant
 from tests.waiting import PATIENCE_SECONDS, wait_for_lock
 from webhooks.models import Endpoint
-from webhooks.services import register_endpoint, remove_endpoint, rotate_secret
+from webhooks.services.endpoints import register_endpoint, remove_endpoint, rotate_secret
 
 OLD, NEW, FOREIGN = (Fernet.generate_key().decode() for _ in range(3))
 URL = "https://93.184.216.34/in"

@@ -11,7 +11,7 @@ from agency.services.members import change_user
 from packs.models import Pack, PackEntry
 from packs.services import change_entry, change_pack
 from webhooks.models import Endpoint
-from webhooks.services import update_endpoint
+from webhooks.services.endpoints import update_endpoint
 from workspaces.automations.services import change_readiness
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import change_workspace

@@ -17,7 +17,7 @@ from tests.config.http.receivers import Behaviour, Receiver
 from tests.tenants import Tenant
 from tests.waiting import until
 from webhooks.dispatcher.fan_out import FanOut
-from webhooks.metrics import METRICS
+from webhooks.hooks import WEBHOOK_METRICS
 from webhooks.models import Delivery, QueuedDelivery
 
 EVENT = "workspace.created"
@@ -60,7 +60,7 @@ def make_due(delivery: Delivery) -> None:
 
 def measured(name: str) -> float:
     """Read a gauge of deliveries as the exporter does."""
-    [read] = [metric.read for metric in METRICS if isinstance(metric, Gauge) and metric.name == name]
+    [read] = [metric.read for metric in WEBHOOK_METRICS if isinstance(metric, Gauge) and metric.name == name]
     value = read() if read else None
     assert isinstance(value, int | float)
     return float(value)

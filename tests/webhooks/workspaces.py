@@ -16,7 +16,7 @@ from config.hooks import Registry
 from tests.config.http.receivers import Receiver
 from tests.document import recording
 from webhooks.models import Endpoint
-from webhooks.services import register_endpoint
+from webhooks.services.endpoints import register_endpoint
 from workspaces.subaccounts.models import Workspace
 
 EVENT, SCARCE = "visitor.created", "visitor.opened"

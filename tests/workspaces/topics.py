@@ -6,7 +6,7 @@ from typing import Any
 from agency.actors import SYSTEM
 from agency.models import Event
 from tests.webhooks.workspaces import tenant_of
-from webhooks.services import register_endpoint
+from webhooks.services.endpoints import register_endpoint
 from workspaces.subaccounts.models import Workspace
 
 

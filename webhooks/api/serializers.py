@@ -1,6 +1,9 @@
-"""Endpoints, deliveries and attempts."""
+"""Endpoints and deliveries of the agency API, and the mixin that lets one view class serve both surfaces."""
 
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any, ClassVar, TypeVar
 
 import orjson
 from rest_framework import serializers
@@ -18,10 +21,12 @@ from config.api.fields import (
     URLField,
     UUIDField,
 )
+from config.api.filters import FilterSet
+from config.api.operations import operation
 from config.api.serializers import Serializer
 from config.api.text_fields import CharField
 from webhooks.models import Delivery, Endpoint
-from webhooks.services.samples import sample_envelope
+from webhooks.services.deliveries import sample_envelope
 from workspaces.subaccounts.events import WORKSPACE_CREATED
 
 LONGEST_URL = 2_048
@@ -204,3 +209,72 @@ class DeliveryDetailSerializer(DeliverySerializer):
     def get_fields(self) -> dict[str, Any]:
         """Show the attempts themselves where lists show their number."""
         return {**super().get_fields(), "attempts": AttemptSerializer(many=True, source="attempts_in_order")}
+
+
+Handler = TypeVar("Handler", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SurfaceSerializers:
+    """A surface's serializers, its filters of the delivery log, and the name of its field with the public id."""
+
+    endpoint: type[Serializer]
+    endpoint_with_secret: type[Serializer]
+    test: type[Serializer]
+    replay: type[Serializer]
+    delivery: type[Serializer]
+    delivery_detail: type[Serializer]
+    filters: type[FilterSet]
+    id_name: str
+    # Whether even short lists have pages, with `links` and `meta`.
+    has_pages: bool = False
+
+    @property
+    def queued(self) -> dict[str, Any]:
+        """The document's example of a delivery that was just created."""
+        return {
+            **self.delivery.example(),
+            "status": "pending",
+            "attempts": 0,
+            "response_status": None,
+            "next_attempt_at": "2026-11-20T09:30:00Z",
+            "completed_at": None,
+        }
+
+
+def surface_operation(make: Callable[[SurfaceSerializers], operation]) -> Callable[[Handler], Handler]:
+    """Declare an action whose operation is made from the shapes of the surface."""
+
+    def mark(handler: Handler) -> Handler:
+        handler.__dict__["make_operation"] = make
+        return handler
+
+    return mark
+
+
+class SurfaceOperationsMixin:
+    """A mixin for views with `declared` actions. A subclass with `shapes` gets its own operation for each action."""
+
+    shapes: ClassVar[SurfaceSerializers]
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "shapes" not in vars(cls):
+            return
+        for name in dir(cls):
+            handler = getattr(cls, name, None)
+            make = getattr(handler, "make_operation", None)
+            if make and isinstance(handler, FunctionType):
+                setattr(cls, name, make(cls.shapes)(_copy(handler)))
+
+
+def _copy(handler: FunctionType) -> FunctionType:
+    """Copy a function, because a declaration sets attributes on the function that it decorates."""
+    copied = FunctionType(
+        handler.__code__, handler.__globals__, handler.__name__, handler.__defaults__, handler.__closure__
+    )
+    copied.__kwdefaults__ = handler.__kwdefaults__
+    copied.__qualname__, copied.__module__, copied.__doc__ = handler.__qualname__, handler.__module__, handler.__doc__
+    # A declaration puts its schema into `kwargs`, so they are copied too.
+    copied.__dict__.update({name: dict(kept) if name == "kwargs" else kept for name, kept in handler.__dict__.items()})
+    return copied

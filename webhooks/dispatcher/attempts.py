@@ -1,23 +1,105 @@
 """The attempts in flight: checks the URL again, signs, sends, and passes results on to the recorder."""
 
+import logging
 import time
 from collections import deque
+from collections.abc import Sequence
 from concurrent.futures import Future
 from functools import partial
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
+from config.encryption import EncryptedTextField, UnreadableSecret
 from config.http.client import HTTPClient
 from config.http.error_codes import BLOCKED_ADDRESS, DNS, FAILED, WITHHELD
-from config.http.guard import URLRefused, VettedTarget
+from config.http.guard import Network, URLRefused, VettedTarget, check_addresses, check_without_lookup, parse_target
 from config.http.resolver import Addresses, LookupFailed, Resolver
 from config.http.transfer import Request, Result
-from webhooks.dispatcher.destinations import Destination
-from webhooks.dispatcher.outcomes import AttemptResult, not_sent
-from webhooks.dispatcher.queries import LeasedDelivery
+from webhooks.dispatcher.queries import EndpointSnapshot, LeasedDelivery
 from webhooks.dispatcher.queues import EndpointQueues
-from webhooks.dispatcher.recorder import DeliveryRecorder, Unwanted
+from webhooks.dispatcher.recorder import AttemptResult, DeliveryRecorder, SkippedDelivery, not_sent
+from webhooks.models import Endpoint
 from webhooks.services.queueing import AGENCY_SUSPENDED, ENDPOINT_DISABLED, ENDPOINT_REMOVED
-from webhooks.signing import Signature, headers
+from webhooks.signing import Signature, Signer, headers
+
+logger = logging.getLogger(__name__)
+# A change in the snapshot's fields before this one needs a new `Destination`.
+COMPARED = EndpointSnapshot._fields.index("previous_secret_seconds")
+
+
+class Destination:
+    """One endpoint as its row was last read. `refusal` is set if nothing may be sent to its URL."""
+
+    __slots__ = (
+        "_allowed",
+        "_answer",
+        "_previous_ends_at",
+        "_previous_signer",
+        "_signer",
+        "_snapshot",
+        "_vetted",
+        "host",
+        "is_open",
+        "is_removed",
+        "refusal",
+        "url",
+        "vetted_address",
+    )
+
+    def __init__(self, snapshot: EndpointSnapshot, allowed: Sequence[Network]) -> None:
+        self._snapshot = snapshot
+        self.url = snapshot.url
+        self.is_open = snapshot.is_open
+        self.is_removed = snapshot.is_removed
+        self._signer = _signer(snapshot, "secret")
+        self._previous_signer = _signer(snapshot, "previous_secret")
+        self._previous_ends_at = time.monotonic() + (snapshot.previous_secret_seconds or 0.0)
+        self.host = ""
+        self.refusal: URLRefused | None = None
+        self.vetted_address: VettedTarget | None = None  # set if the host is an IP address
+        self._allowed = allowed
+        self._answer: tuple[str, ...] = ()
+        self._vetted: VettedTarget | None = None
+        try:
+            target = parse_target(snapshot.url)
+            self.host = target.host
+            self.vetted_address = check_without_lookup(target, allowed=allowed)
+        except URLRefused as refusal:
+            self.refusal = refusal
+
+    def matches(self, snapshot: EndpointSnapshot) -> bool:
+        """Return whether the snapshot changes nothing. A recently edited endpoint is read several times."""
+        return self._snapshot[:COMPARED] == snapshot[:COMPARED]  # the other fields do not matter here
+
+    def sign(self, *, envelope_id: str, body: bytes) -> Signature | None:
+        """Sign a body, also with the previous secret while it is valid. Return None if the secret is unreadable."""
+        if self._signer is None:
+            return None
+        now = int(time.time())
+        signature = self._signer.sign(envelope_id=envelope_id, timestamp=now, body=body)
+        if self._previous_signer is None or time.monotonic() >= self._previous_ends_at:
+            return signature
+        previous = self._previous_signer.sign(envelope_id=envelope_id, timestamp=now, body=body)
+        return signature._replace(previous_message=previous.message)
+
+    def check(self, answer: tuple[str, ...]) -> VettedTarget:
+        """Check the addresses that the name resolves to. The same answer is checked once. Raises `URLRefused`."""
+        if self._vetted is None or self._answer != answer:
+            self._vetted = check_addresses(parse_target(self.url), answer, allowed=self._allowed)
+            self._answer = answer
+        return self._vetted
+
+
+def _signer(snapshot: EndpointSnapshot, name: Literal["secret", "previous_secret"]) -> Signer | None:
+    """Return a signer with the endpoint's decrypted secret, or None if there is none or it is unreadable."""
+    field, secret = Endpoint._meta.get_field(name), getattr(snapshot, name)
+    if secret is None or not isinstance(field, EncryptedTextField):
+        return None
+    try:
+        return Signer(field.open(secret, row=str(snapshot.uuid)))
+    except (UnreadableSecret, ValueError):
+        logger.error("webhook secret unreadable", extra={"webhook": str(snapshot.uuid)})
+        return None
+
 
 REMEMBER_ANSWERS_SECONDS = 1.0
 
@@ -55,10 +137,10 @@ class AttemptsInFlight:
         if destination is None or not destination.is_open:
             self._queues.finish(row, 0.0, failed=False)
             is_removed = destination is None or destination.is_removed
-            self._recorder.add(unwanted=[Unwanted(row, ENDPOINT_REMOVED if is_removed else ENDPOINT_DISABLED)])
+            self._recorder.add(unwanted=[SkippedDelivery(row, ENDPOINT_REMOVED if is_removed else ENDPOINT_DISABLED)])
         elif row.is_of_suspended:
             self._queues.finish(row, 0.0, failed=False)
-            self._recorder.add(unwanted=[Unwanted(row, AGENCY_SUSPENDED)])
+            self._recorder.add(unwanted=[SkippedDelivery(row, AGENCY_SUSPENDED)])
         elif destination.refusal is not None:
             self._refuse(row, destination, BLOCKED_ADDRESS)
         elif destination.vetted_address is not None:
@@ -120,7 +202,7 @@ class AttemptsInFlight:
         self._queues.finish(row, dns_ms / 1000, failed=True)
         self._recorder.add(results=[not_sent(row, destination.url, error, dns_ms=dns_ms)])
 
-    def go_on(self, timeout: float) -> None:
+    def poll(self, timeout: float) -> None:
         """Process answers and results for up to `timeout` seconds. Requests that were withheld are given back."""
         self._take_answers()
         results = self._sender.poll(timeout)

@@ -1,18 +1,102 @@
-"""The claimer thread, which leases deliveries for one run."""
+"""The thread that claims due deliveries: endpoints that have some take turns."""
 
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from itertools import islice
 from time import monotonic
 
 from agency.services.events import DISPATCHER
 from config.celery import wake_up_now
-from config.leases.backlog import ReadTransactions
+from config.leases.backlog import Backlog, Cursor, Path, ReadTransactions, ScanResult, Waiting
 from config.leases.claimer import Claimer, Demand
 from config.leases.connections import Connection
 from config.leases.runs import OwnedShards, shard_of
 from config.metrics import observe
-from webhooks.dispatcher import queries
-from webhooks.dispatcher.queries import NO_CAPACITY, Capacity, Coming, EndpointSnapshot, LeasedDelivery
-from webhooks.dispatcher.ready_endpoints import ReadyEndpoints
+from webhooks.dispatcher import queries, statements
+from webhooks.dispatcher.queries import (
+    NO_CAPACITY,
+    Capacity,
+    ClaimedDelivery,
+    EndpointRequest,
+    EndpointSnapshot,
+    LeasedDelivery,
+    ReadyResult,
+    tenant_number,
+)
+
+TURNS_PER_AGENCY = 64
+# A claim asks for more endpoints than its batch needs, because most have fewer deliveries than their room.
+MOST_ASKED = 300
+
+
+def path_of(agency_id: int, workspace_id: int | None, endpoint_id: int) -> Path:
+    """Return an endpoint's path: agencies take turns, within each its tenants, within each its endpoints."""
+    return agency_id, tenant_number(agency_id, workspace_id), endpoint_id
+
+
+class ReadyEndpoints(Backlog):
+    """The endpoints with ready deliveries in one dispatcher's shards. Only the claimer's thread uses it."""
+
+    def __init__(self, shards: OwnedShards) -> None:
+        super().__init__()
+        self._shards = shards
+
+    def is_ours(self, path: Path) -> bool:
+        return shard_of(path[2]) in self._shards.held
+
+    def look_for_new(self, connection: Connection, unread: dict[str, int | str], limit: int) -> ScanResult:
+        rows = connection.execute(statements.NEW_READY, {**unread, "limit": limit}, prepare=True).fetchall()
+        waiting = [Waiting(path_of(*row[2:5]), row[5]) for row in rows if row[4] is not None]
+        return ScanResult(rows[0][0], waiting, rows[0][1])
+
+    def look_at_page(self, connection: Connection, after: Path | None, page: int) -> list[Waiting]:
+        values = {"endpoint": after[2] if after else 0, "page": page}
+        rows = connection.execute(statements.READY_OF_ENDPOINTS, values, prepare=True)
+        return [Waiting(path_of(*row[:3]), row[3]) for row in rows]
+
+    def choose(self, capacity: Capacity) -> dict[Path, EndpointRequest]:
+        """Choose the endpoints to claim: one of each agency in turn, then the next, as far as there is room."""
+        full_agencies, full_tenants = set(capacity.full_agencies), set(capacity.full_tenants)
+        rooms, first = capacity.rooms, capacity.first
+
+        def is_skipped(path: Path) -> bool:
+            if len(path) == 3:
+                return rooms.get(path[2], first) <= 0
+            return path[1] in full_tenants if len(path) == 2 else path[0] in full_agencies
+
+        in_turn = self.turns.in_turn(most_of_each=TURNS_PER_AGENCY, is_skipped=is_skipped)
+        return {
+            path: EndpointRequest(path[2], rooms.get(path[2], first), *self.places[path])
+            for path in islice(in_turn, MOST_ASKED)
+        }
+
+    def record_claim(
+        self, asked: Mapping[Path, EndpointRequest], claimed: Iterable[ClaimedDelivery], *, batch: int
+    ) -> bool:
+        """Move the cursors after a claim. Return whether the batch was full before all endpoints had their turn.
+
+        The claim goes from endpoint to endpoint. If the batch was full, endpoints after the last one with claimed
+        deliveries were not reached.
+        """
+        counts: Counter[int] = Counter()
+        last: dict[int, Cursor] = {}
+        for position, row in claimed:
+            if not row.is_suspect:
+                counts[row.endpoint_id] += 1
+                place = Cursor(position, row.id)
+                last[row.endpoint_id] = max(last.get(row.endpoint_id, place), place)
+        is_full = counts.total() >= batch
+        reached = [path for path in asked if path[2] in last]
+        for path, one in asked.items():
+            came = counts[one.endpoint_id]
+            if came >= one.room or (is_full and path == reached[-1]):
+                self.go_on(path, last[one.endpoint_id])
+            else:
+                self.finish(path)
+            if is_full and path == reached[-1]:
+                break
+        return is_full
+
 
 # How often the claimer also looks for deliveries that became due long ago or are no longer held.
 ALL_DUE_SECONDS = 20.0
@@ -93,17 +177,17 @@ class DeliveryClaimer(Claimer[Capacity]):
             self.on_shards()
         return bool(capacity.busy)
 
-    def _get_ready(self, connection: Connection) -> Coming:
+    def _get_ready(self, connection: Connection) -> ReadyResult:
         now = monotonic()
         if self._looked_at_all_due is not None and now - self._looked_at_all_due < ALL_DUE_SECONDS:
-            return queries.get_ready(connection)
-        coming = queries.get_ready(connection, late_seconds=queries.ALL_SECONDS)
+            return queries.mark_ready(connection)
+        coming = queries.mark_ready(connection, late_seconds=queries.ALL_SECONDS)
         released = queries.release(connection)
         if max(coming.made, released) < queries.READY_BATCH:
             self._looked_at_all_due = now
         return coming
 
-    def keep_only(self, busy: list[int]) -> None:
+    def release_shards_except(self, busy: list[int]) -> None:
         """Claim nothing more, and keep only the shards of these endpoints, which have attempts in flight."""
         if busy != self._busy:
             self._busy = busy
@@ -134,7 +218,7 @@ class DeliveryClaimer(Claimer[Capacity]):
             suspects=capacity.suspects,
         )
         observe("dispatcher_claim_seconds", monotonic() - began)
-        self.ready.note(asked, claimed, batch=capacity.batch)
+        self.ready.record_claim(asked, claimed, batch=capacity.batch)
         if claimed:
             self._pass_on(connection, [one.row for one in claimed])
         return len(claimed)

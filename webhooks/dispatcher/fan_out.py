@@ -32,7 +32,7 @@ LONG_SECONDS, SHORT_SECONDS = 0.1, 0.03
 STATEMENT_TIMEOUT = "5s"
 
 
-class TenantsWithEvents(Backlog):
+class EventBacklog(Backlog):
     """The tenants with events that have no deliveries yet. The agency's primary key decides which dispatcher has them.
 
     A path is (agency, workspace). The workspace is 0 for the agency itself.
@@ -57,20 +57,20 @@ class TenantsWithEvents(Backlog):
         return [Waiting((row[0], row[1]), row[2]) for row in rows]
 
 
-class Batch(NamedTuple):
+class BatchSize(NamedTuple):
     """The size of one statement: the events and deliveries that its tenants share."""
 
     events: int = MOST_EVENTS
     rows: int = MOST_ROWS
 
-    def halved(self) -> "Batch":
-        return Batch(max(1, self.events // 2), max(LEAST_ROWS_OF_ALL, self.rows // 2))
+    def halved(self) -> "BatchSize":
+        return BatchSize(max(1, self.events // 2), max(LEAST_ROWS_OF_ALL, self.rows // 2))
 
-    def doubled(self) -> "Batch":
-        return Batch(min(MOST_EVENTS, self.events * 2), min(MOST_ROWS, self.rows * 2))
+    def doubled(self) -> "BatchSize":
+        return BatchSize(min(MOST_EVENTS, self.events * 2), min(MOST_ROWS, self.rows * 2))
 
 
-class FannedOut(NamedTuple):
+class ProcessedEvent(NamedTuple):
     """A processed event: its cursor, and whether all its deliveries exist now."""
 
     place: Cursor
@@ -91,11 +91,11 @@ class FanOut(DatabaseThread):
     ) -> None:
         super().__init__(run)
         self._pace = pace
-        self.tenants = TenantsWithEvents(shards)
+        self.tenants = EventBacklog(shards)
         self._shards, self._seen = shards, shards.held
         self._on_made = on_made
         self._wake_up = Event()
-        self._batch = Batch()
+        self._batch = BatchSize()
 
     def on_connect(self, connection: Connection) -> None:
         connection.execute(f"SET statement_timeout = '{STATEMENT_TIMEOUT}'")
@@ -151,14 +151,14 @@ class FanOut(DatabaseThread):
         }
         rows = connection.execute(statements.FAN_OUT, values, prepare=True).fetchall()
         made = int(rows[0][0]) if rows else 0
-        events: dict[int, list[FannedOut]] = defaultdict(list)
+        events: dict[int, list[ProcessedEvent]] = defaultdict(list)
         for row in rows:
-            events[row[1]].append(FannedOut(Cursor(row[2], row[3]), row[4]))
+            events[row[1]].append(ProcessedEvent(Cursor(row[2], row[3]), row[4]))
         for turn, path in enumerate(asked, 1):
-            self._note(path, events[turn], each=each)
+            self._advance_cursor(path, events[turn], each=each)
         return made
 
-    def _note(self, path: Path, events: list[FannedOut], *, each: int) -> None:
+    def _advance_cursor(self, path: Path, events: list[ProcessedEvent], *, each: int) -> None:
         """Move a tenant's cursor behind its finished events."""
         done = [one for one in events if one.is_done]
         if len(done) == len(events) < each:

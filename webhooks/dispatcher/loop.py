@@ -14,13 +14,11 @@ from config.garbage_collection import rare_collections
 from config.http.client import HTTPClient
 from config.leases.claimer import Demand, WakeUpListener
 from config.leases.connections import REST_AFTER_FAULT_SECONDS
-from webhooks.dispatcher.attempts import AttemptsInFlight
+from webhooks.dispatcher.attempts import AttemptsInFlight, Destination
 from webhooks.dispatcher.claimer import DeliveryClaimer
-from webhooks.dispatcher.destinations import Destination
-from webhooks.dispatcher.endpoint_queue import SLOW_SECONDS
 from webhooks.dispatcher.fan_out import FanOut
 from webhooks.dispatcher.queries import NO_CAPACITY, Capacity, EndpointSnapshot, LeasedDelivery
-from webhooks.dispatcher.queues import FIRST_CLAIM, MOST_LEASED, PATIENCE_SECONDS, EndpointQueues
+from webhooks.dispatcher.queues import FIRST_CLAIM, MOST_LEASED, PATIENCE_SECONDS, SLOW_SECONDS, EndpointQueues
 from webhooks.dispatcher.recorder import DeliveryRecorder
 
 RUN_SECONDS = 3_600.0
@@ -172,7 +170,7 @@ class Dispatcher:
                 self.attempts.start(row, self.destinations.get(row.endpoint_id))
         if self.demand.is_asked and not self.inbox:
             self._answer_claimer(time.monotonic())
-        self.attempts.go_on(self._wait_seconds(is_held=is_held))
+        self.attempts.poll(self._wait_seconds(is_held=is_held))
         now = time.monotonic()
         if now - self._ticked_at >= TICK_SECONDS:
             self._tick(now)
@@ -190,7 +188,7 @@ class Dispatcher:
             leased, snapshots = self.inbox.popleft()
             for snapshot in snapshots:
                 known = self.destinations.get(snapshot.endpoint_id)
-                if known is None or not known.is_as(snapshot):
+                if known is None or not known.matches(snapshot):
                     self.destinations[snapshot.endpoint_id] = Destination(snapshot, settings.WEBHOOK_ALLOWED_NETWORKS)
                 if snapshot.succeeded_last:
                     self.queues.known.add(snapshot.endpoint_id)
@@ -237,9 +235,9 @@ class Dispatcher:
         """Start nothing more, give back unsent deliveries, and continue the attempts in flight."""
         self._open_inbox()
         self.recorder.add(unused=self.queues.drop_waiting())
-        self.claimer.keep_only(self.queues.busy())
+        self.claimer.release_shards_except(self.queues.busy())
         self.claimer.loop_ticked_at = time.monotonic()
-        self.attempts.go_on(TICK_SECONDS if self.queues.in_flight else SHORT_SECONDS)
+        self.attempts.poll(TICK_SECONDS if self.queues.in_flight else SHORT_SECONDS)
 
     def _end(self) -> None:
         """Wait for the attempts in flight, record everything and close all threads.

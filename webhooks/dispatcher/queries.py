@@ -92,7 +92,7 @@ class Capacity(NamedTuple):
 NO_CAPACITY = Capacity(0, 0, {}, (), (), (), (), 0)
 
 
-class Asked(NamedTuple):
+class EndpointRequest(NamedTuple):
     """A request for up to `room` ready deliveries of an endpoint, after a cursor (position and id) in its queue."""
 
     endpoint_id: int
@@ -101,14 +101,14 @@ class Asked(NamedTuple):
     delivery_id: int
 
 
-class Claimed(NamedTuple):
+class ClaimedDelivery(NamedTuple):
     """A leased delivery with its position in the endpoint's queue."""
 
     position: int
     row: LeasedDelivery
 
 
-class Coming(NamedTuple):
+class ReadyResult(NamedTuple):
     """The number of deliveries made ready, whether others are due within `SOON_SECONDS`, and whether suspects wait."""
 
     made: int
@@ -143,23 +143,23 @@ def free(connection: Connection, runs: Iterable[int], after: int, died: bool) ->
 RUNS = WorkerRuns(table="webhooks_dispatcherrun", presence=AdvisoryLock.DISPATCHER_RUN.value, free=free)
 
 
-def get_ready(connection: Connection, *, late_seconds: int = LATE_SECONDS) -> Coming:
+def mark_ready(connection: Connection, *, late_seconds: int = LATE_SECONDS) -> ReadyResult:
     """Mark deliveries ready that became due within the last `late_seconds`. Return the counts and what comes next."""
     values = {"batch": READY_BATCH, "late": late_seconds, "longest": LONGEST_WAIT_SECONDS, "soon": SOON_SECONDS}
     values["longest_of_long"] = LONGEST_OF_LONG_SECONDS
     row = connection.execute(statements.GET_READY, values, prepare=True).fetchone()
-    return Coming._make(row) if row else Coming(0, is_soon=False, has_suspects=False)
+    return ReadyResult._make(row) if row else ReadyResult(0, is_soon=False, has_suspects=False)
 
 
 def claim(
     connection: Connection,
     *,
     run: int,
-    asked: Sequence[Asked],
+    asked: Sequence[EndpointRequest],
     held: Iterable[int],
     batch: int,
     suspects: int,
-) -> list[Claimed]:
+) -> list[ClaimedDelivery]:
     """Lease ready deliveries of the asked endpoints, and suspects in the run's shards.
 
     Only the run that holds an endpoint's shard claims its deliveries. So each dispatcher's limits per endpoint hold for
@@ -181,7 +181,7 @@ def claim(
     }
     with connection.cursor(binary=True) as cursor:
         cursor.execute(statements.CLAIM, values, prepare=True)
-        return [Claimed(row[0], LeasedDelivery._make(row[1:])) for row in cursor.fetchall()]
+        return [ClaimedDelivery(row[0], LeasedDelivery._make(row[1:])) for row in cursor.fetchall()]
 
 
 def endpoint_snapshots(

@@ -1,8 +1,6 @@
 """Models of webhook endpoints, the queue of deliveries, and the log of deliveries and attempts."""
 
-from webhooks.models.deliveries import Attempt, Delivery
-from webhooks.models.endpoints import Endpoint
-from webhooks.models.hourly_stats import HourlyStats
-from webhooks.models.queue import DispatcherRun, EndpointShard, QueuedDelivery
+from webhooks.models.deliveries import Attempt, Delivery, DispatcherRun, EndpointShard, QueuedDelivery
+from webhooks.models.endpoints import Endpoint, HourlyStats
 
 __all__ = ["Attempt", "Delivery", "DispatcherRun", "Endpoint", "EndpointShard", "HourlyStats", "QueuedDelivery"]

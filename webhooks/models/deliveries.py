@@ -1,8 +1,8 @@
-"""The log of deliveries and their attempts.
+"""The log of deliveries and their attempts, and the queue of pending deliveries.
 
-These tables grow with every event, so they are partitioned by day (see `partitions`). Their foreign keys to events,
-endpoints and deliveries have no database constraint, because the inserting statements read those rows themselves. No
-index has a column that a successful delivery changes, so its one update stays on the row's page (HOT).
+The log's tables grow with every event, so they are partitioned by day (see `partitions`). Their foreign keys to
+events, endpoints and deliveries have no database constraint, because the inserting statements read those rows
+themselves. No index has a column that a successful delivery changes, so its one update stays on the row's page (HOT).
 """
 
 import uuid
@@ -11,19 +11,18 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 from django.core.exceptions import ObjectDoesNotExist
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Case, F, Q, When
+from django.db.models.lookups import IsNull
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from agency.models import Agency, Event
 from agency.tenants import Tenant
+from config.db import CurrentTransaction
+from config.leases.runs import QueueShard, WorkerRun
 from webhooks.models.endpoints import Endpoint
 from webhooks.models.partitions import A_DAY, first_id
 from webhooks.signing import Signature, headers
-
-if TYPE_CHECKING:
-    from webhooks.models.queue import QueuedDelivery
-
 
 _OWN = Q(workspace_id__isnull=True)
 _OF_WORKSPACE = Q(workspace_id__isnull=False)
@@ -102,7 +101,7 @@ class Delivery(models.Model):
     failed_at = models.DateTimeField(null=True)
 
     if TYPE_CHECKING:
-        queued: QueuedDelivery
+        queued: "QueuedDelivery"
 
     # As Django documents it.
     objects: ClassVar[DeliveryQuerySet] = DeliveryQuerySet.as_manager()  # type: ignore[assignment]
@@ -219,3 +218,69 @@ class Attempt(models.Model):
             is_for_workspace=delivery.workspace_id is not None,
         )
         return dict(named)
+
+
+# The position of a ready delivery, else NULL. Only one index has this expression. With statistics from a time when
+# nothing was ready, or when one endpoint had most rows, the planner could not tell the indexes of ready rows apart.
+READY_AT = Case(When(is_ready=True, then=F("position")))
+
+
+class QueuedDelivery(models.Model):
+    """A pending delivery. The row is removed when the delivery ends.
+
+    `is_ready` means that `due_at` has come. `position` is the transaction that made it ready (see
+    `config.leases.backlog`). `run` is the dispatcher's run that leased it, `lost_leases` how often such a run
+    died. A suspect was leased to several dispatchers that died. It is leased in a small group, in the end alone, so
+    that no other delivery's dispatcher dies with it.
+
+    `waits_long` means that it waits longer than standard retries do: for a later attempt or, if it `is_held`, until its
+    agency is no longer suspended.
+
+    A lease changes only `run`, which no index has, so the new row version stays on its page (HOT).
+    """
+
+    delivery = models.OneToOneField(
+        Delivery, primary_key=True, on_delete=models.DO_NOTHING, db_constraint=False, related_name="queued"
+    )
+    agency_id = models.BigIntegerField()
+    workspace_id = models.BigIntegerField(null=True)
+    endpoint_id = models.BigIntegerField()
+    due_at = models.DateTimeField()
+    is_ready = models.BooleanField(default=True)
+    is_suspect = models.BooleanField(default=False)
+    waits_long = models.BooleanField(db_default=False, default=False)
+    is_held = models.BooleanField(db_default=False, default=False)
+    run = models.BigIntegerField(null=True)
+    lost_leases = models.SmallIntegerField(default=0)
+    position = models.BigIntegerField(db_default=CurrentTransaction())
+
+    class Meta:
+        verbose_name_plural = "queued deliveries"
+        indexes = [
+            models.Index(
+                fields=["endpoint_id", "position", "delivery"], condition=Q(is_ready=True), name="queued_ready"
+            ),
+            models.Index(READY_AT, condition=Q(IsNull(READY_AT, False)), name="queued_new"),
+            models.Index(
+                fields=["waits_long", "due_at"], condition=Q(is_ready=False, is_suspect=False), name="queued_waiting"
+            ),
+            models.Index(fields=["agency_id"], condition=Q(is_held=True), name="queued_held"),
+            models.Index(fields=["endpoint_id"], condition=Q(is_ready=False), name="queued_not_ready"),
+            models.Index(fields=["lost_leases", "due_at"], condition=Q(is_suspect=True), name="queued_suspect"),
+        ]
+        constraints = [
+            models.CheckConstraint(condition=~Q(is_ready=True, is_suspect=True), name="queued_suspect_is_not_ready"),
+            models.CheckConstraint(condition=~Q(is_held=True, is_ready=True), name="queued_held_is_not_ready"),
+            models.CheckConstraint(condition=Q(lost_leases__gte=0), name="queued_lost_leases_counted"),
+        ]
+
+    def __str__(self) -> str:
+        return f"delivery {self.delivery_id}, due at {self.due_at}"
+
+
+class DispatcherRun(WorkerRun):
+    """A run of a dispatcher."""
+
+
+class EndpointShard(QueueShard):
+    """A shard of all endpoints, and of all agencies' events. One dispatcher at a time serves it."""

@@ -1,4 +1,4 @@
-"""Webhook endpoints of agencies and workspaces."""
+"""Webhook endpoints, and their deliveries counted by the hour."""
 
 import uuid
 from typing import ClassVar, Self
@@ -135,3 +135,22 @@ class Endpoint(models.Model):
     @property
     def tenant(self) -> Tenant:
         return Tenant(self.agency_id, self.workspace_id, self.workspace_uuid)
+
+
+class HourlyStats(models.Model):
+    """The ended deliveries of one endpoint in one hour. The statement that ends them also counts them."""
+
+    pk = models.CompositePrimaryKey("endpoint_id", "hour")
+    endpoint = models.ForeignKey(
+        Endpoint, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False, related_name="hourly_stats"
+    )
+    hour = models.DateTimeField()
+    successes = models.IntegerField(default=0)
+    errors = models.IntegerField(default=0)
+
+    class Meta:
+        verbose_name_plural = "hourly stats"
+        indexes = [models.Index(fields=["hour"], name="hourly_stats_by_age")]
+
+    def __str__(self) -> str:
+        return f"{self.successes} and {self.errors} of {self.endpoint_id} at {self.hour}"

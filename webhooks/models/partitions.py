@@ -37,7 +37,7 @@ ATTACH = "ALTER TABLE {parent} ATTACH PARTITION {name} FOR VALUES FROM ({first})
 
 
 @dataclass(frozen=True, slots=True)
-class Partitioned:
+class PartitionedTable:
     """A partitioned table. `unique` holds the unique indexes that each partition gets, as they cannot span several."""
 
     parent: str
@@ -61,7 +61,7 @@ class Partitioned:
 class Partition:
     """One day's partition as found in the database."""
 
-    table: Partitioned
+    table: PartitionedTable
     day: date
     is_attached: bool
     is_being_detached: bool
@@ -72,12 +72,12 @@ class Partition:
 
 
 # A delivery's row is updated once for each attempt, on its page if there is room.
-DELIVERIES = Partitioned(
+DELIVERIES = PartitionedTable(
     "webhooks_delivery",
     "fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05",
     {"uuid": "(uuid)", "once": "(event_id, endpoint_id) WHERE kind = 'automatic'"},
 )
-ATTEMPTS = Partitioned("webhooks_attempt", "fillfactor = 100", {})
+ATTEMPTS = PartitionedTable("webhooks_attempt", "fillfactor = 100", {})
 
 
 def first_id(day: date) -> int:
@@ -93,14 +93,14 @@ def today() -> date:
     return found
 
 
-def is_partitioned(table: Partitioned) -> bool:
+def is_partitioned(table: PartitionedTable) -> bool:
     with connection.cursor() as cursor:
         cursor.execute("SELECT relkind = 'p' FROM pg_class WHERE oid = to_regclass(%s)", [table.parent])
         row = cursor.fetchone()
     return row is not None and bool(row[0])
 
 
-def partitions(table: Partitioned) -> list[Partition]:
+def partitions(table: PartitionedTable) -> list[Partition]:
     """Return a table's partitions, oldest first, including those that are being detached or are detached."""
     with connection.cursor() as cursor:
         cursor.execute(PARTITIONS, [table.parent])

@@ -1,33 +1,42 @@
-"""Pages about deliveries: show one with its attempts, send a test, redeliver one or all failed ones."""
+"""The pages of the delivery log and of one delivery, and labels for states of endpoints."""
 
 import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
+from django import forms
 from django.contrib import messages
 from django.core import signing
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.http import urlencode
+from django.utils.translation import gettext, gettext_lazy, ngettext
 from django.utils.translation import gettext as _
 
+from agency.pages.pagination import NumberedPages, read_pages
+from agency.pages.registry import StrOrPromise
+from agency.pages.tables import Column, Filter, ListPage, Table, TableState
 from agency.tenants import Tenant
-from webhooks.models import Delivery
-from webhooks.pages.base import WebhookView
-from webhooks.pages.forms import RedeliverForm, TestForm
-from webhooks.services import (
+from webhooks.models import Delivery, Endpoint
+from webhooks.pages.forms import RedeliverForm, TestForm, WebhookView, moment_field
+from webhooks.services.deliveries import (
+    MOST_REPLAYED,
     DeliveryNotFound,
     Replay,
-    Replayed,
+    ReplayResult,
+    choose_sample_event,
     count_replay,
-    progress_of,
     redeliver,
     replay_deliveries,
+    replay_progress,
     send_test,
 )
-from webhooks.services.replays import MOST_REPLAYED
-from webhooks.services.samples import sampled_event
+from webhooks.services.endpoint_health import MOST_UNDELIVERED_COUNTED, EndpointHealth, HealthStatus
+from webhooks.services.log import MOST_COUNTED, LogFilters, read_log
 
 SECONDS_BETWEEN_LOOKS = 1
 SECONDS_BETWEEN_COUNTS = 2
@@ -62,7 +71,7 @@ class WebhookTest(WebhookView):
     def post(self, request: HttpRequest, **ids: Any) -> HttpResponse:
         endpoint = self.endpoint_of(ids["uuid"])
         form = TestForm(request.POST, events=endpoint.events, catalogue=self.catalogue)
-        event = sampled_event(endpoint, form.cleaned_data["event"] if form.is_valid() else None, self.catalogue)
+        event = choose_sample_event(endpoint, form.cleaned_data["event"] if form.is_valid() else None, self.catalogue)
         delivery = send_test(endpoint=endpoint, event=event, now=timezone.now(), by=self.by)
         return redirect(self.named("webhook-delivery"), delivery.uuid)
 
@@ -120,7 +129,7 @@ class Redelivery(WebhookView):
 
     def get(self, request: HttpRequest, **ids: Any) -> HttpResponse:
         replayed, at = read_redelivery(self.tenant, ids["token"])
-        progress = progress_of(replayed, tenant=self.tenant, at=at)
+        progress = replay_progress(replayed, tenant=self.tenant, at=at)
         done = progress.succeeded + progress.failed
         page = self.page("webhooks/redelivery.html", number=replayed.number, progress=progress, done=done)
         if progress.pending:
@@ -128,12 +137,12 @@ class Redelivery(WebhookView):
         return page
 
 
-def sign_redelivery(tenant: Tenant, replayed: Replayed, at: datetime) -> str:
+def sign_redelivery(tenant: Tenant, replayed: ReplayResult, at: datetime) -> str:
     """Return a signed token for a redelivery's URL. The redelivery is stored nowhere else."""
     return signing.dumps([_name_of(tenant), *replayed, at.isoformat()], salt=REDELIVERY)
 
 
-def read_redelivery(tenant: Tenant, token: str) -> tuple[Replayed, datetime]:
+def read_redelivery(tenant: Tenant, token: str) -> tuple[ReplayResult, datetime]:
     """Read a token of `sign_redelivery`. Raises `DeliveryNotFound` for an invalid or another tenant's token."""
     try:
         owner, number, first, last, at = signing.loads(token, salt=REDELIVERY)
@@ -141,8 +150,148 @@ def read_redelivery(tenant: Tenant, token: str) -> tuple[Replayed, datetime]:
         raise DeliveryNotFound from None
     if owner != _name_of(tenant):
         raise DeliveryNotFound
-    return Replayed(number, first, last), datetime.fromisoformat(at)
+    return ReplayResult(number, first, last), datetime.fromisoformat(at)
 
 
 def _name_of(tenant: Tenant) -> str:
     return f"{tenant.agency_id}:{tenant.workspace_id or ''}"
+
+
+ERROR_LABELS = {
+    "dns": gettext_lazy("The host name led to no address."),
+    "blocked_address": gettext_lazy("The host is not publicly reachable: nothing was sent."),
+    "refused": gettext_lazy("The connection was refused."),
+    "connect_timeout": gettext_lazy("No connection within 5 seconds."),
+    "tls": gettext_lazy("The secure connection failed: check the certificate."),
+    "timeout": gettext_lazy("No complete answer within 10 seconds."),
+    "closed": gettext_lazy("The receiver hung up before its answer was complete."),
+    "invalid_answer": gettext_lazy("The answer was not HTTP, or said its length in two ways."),
+    "too_large": gettext_lazy("The answer's head was too large."),
+    "failed": gettext_lazy("The request could not be made."),
+    "http_3xx": gettext_lazy("The receiver redirected; redirects are not followed."),
+    "http_4xx": gettext_lazy("The receiver refused the request."),
+    "http_5xx": gettext_lazy("The receiver failed."),
+    "endpoint_disabled": gettext_lazy("The webhook was disabled before it was sent."),
+    "endpoint_removed": gettext_lazy("The webhook was removed before it was sent."),
+    "agency_suspended": gettext_lazy("The agency was suspended for longer than it could wait: 24 hours."),
+    "worker_lost": gettext_lazy("Sending was begun many times and never finished."),
+}
+
+
+def undelivered_label(condition: EndpointHealth) -> str:
+    """Return a short text on how many events never arrived."""
+    shown = f"{MOST_UNDELIVERED_COUNTED}+" if condition.undelivered_is_more else str(condition.undelivered)
+    return ngettext("%(shown)s not delivered", "%(shown)s not delivered", condition.undelivered) % {"shown": shown}
+
+
+def undelivered_notice(condition: EndpointHealth) -> str:
+    """Return a sentence on how many events never arrived."""
+    shown = f"{MOST_UNDELIVERED_COUNTED}+" if condition.undelivered_is_more else str(condition.undelivered)
+    said = ngettext("%(shown)s event did not arrive.", "%(shown)s events did not arrive.", condition.undelivered)
+    return said % {"shown": shown}
+
+
+def state_label(condition: EndpointHealth) -> str:
+    """Return a state's label, with the number of events that never arrived."""
+    label = str(condition.state.label)
+    return f"{label} ({undelivered_label(condition)})" if condition.undelivered else label
+
+
+def concern_text(condition: EndpointHealth, url: str) -> str:
+    """Return a sentence on what is wrong with an endpoint."""
+    if condition.state == HealthStatus.RECOVERED:
+        said = gettext("The webhook to %(url)s works again: %(lost)s.")
+        return said % {"url": url, "lost": undelivered_label(condition)}
+    if condition.state == HealthStatus.RETRYING:
+        return gettext("Attempts to reach the webhook to %(url)s fail, and are repeated.") % {"url": url}
+    return gettext("The webhook to %(url)s fails.") % {"url": url}
+
+
+ENDPOINT: Final = "endpoint"
+# The newest deliveries come first, in the order of the log's indexes. There is no other order.
+LOG: Final = Table(
+    caption=gettext_lazy("Deliveries, the newest first"),
+    columns=(
+        Column(name="endpoint", label=gettext_lazy("Webhook")),
+        Column(name="event", label=gettext_lazy("Event")),
+        Column(name="result", label=gettext_lazy("Result")),
+        Column(name="when", label=gettext_lazy("When")),
+    ),
+    filters=(
+        Filter(name=ENDPOINT, label=gettext_lazy("Webhook"), is_choice=True),
+        Filter(name="status", label=gettext_lazy("Result"), is_choice=True, choices=Delivery.Status.choices),
+        Filter(name="event", label=gettext_lazy("Event"), is_choice=True),
+        Filter(name="envelope_id", label=gettext_lazy("Envelope ID")),
+        Filter(name="workspace", label=gettext_lazy("Sub-account ID")),
+        Filter(name="created_after", label=gettext_lazy("From (UTC)"), is_moment=True),
+        Filter(name="created_before", label=gettext_lazy("Before (UTC)"), is_moment=True),
+    ),
+)
+
+
+class LogForm(forms.Form):
+    """Parses the log's filters. `endpoints` may be filtered by. The list shows the errors of invalid filters."""
+
+    endpoint = forms.ModelChoiceField(queryset=Endpoint.objects.none(), required=False, to_field_name="uuid")
+    status = forms.ChoiceField(choices=Delivery.Status, required=False)
+    event = forms.ChoiceField(required=False)
+    envelope_id = forms.UUIDField(required=False)
+    workspace = forms.UUIDField(required=False)
+    created_after = moment_field("", required=False)
+    created_before = moment_field("", required=False)
+
+    def __init__(
+        self, data: Any, *, catalogue: Mapping[str, StrOrPromise], endpoints: "QuerySet[Endpoint]", hides: Iterable[str]
+    ) -> None:
+        super().__init__(data)
+        event, endpoint = self.fields["event"], self.fields[ENDPOINT]
+        assert isinstance(event, forms.ChoiceField)  # noqa: S101  # tells the type checker what is declared above
+        assert isinstance(endpoint, forms.ModelChoiceField)  # noqa: S101  # tells the type checker what is declared above
+        event.choices, endpoint.queryset = [*catalogue.items()], endpoints
+        for name in hides:
+            del self.fields[name]
+
+    @property
+    def filters(self) -> dict[str, Any]:
+        """The valid, non-empty filters."""
+        self.is_valid()
+        return {name: value for name, value in self.cleaned_data.items() if value}
+
+
+class LogPage(ListPage, WebhookView):
+    """A page with the log of one endpoint, or of all the tenant's endpoints."""
+
+    table = LOG
+
+    def log_page(
+        self, template: str, *, endpoint: Endpoint | None = None, endpoints: Sequence[Endpoint] = (), **context: Any
+    ) -> HttpResponse:
+        """Render a page of the deliveries that match the URL's filters, with more context for the template."""
+        hides = (*self.hides, *([ENDPOINT] if endpoint else []))
+        form = LogForm(self.request.GET, catalogue=self.catalogue, endpoints=self.endpoints(), hides=hides)
+        filters = LogFilters(tenant=self.tenant, **{**form.filters, **({ENDPOINT: endpoint} if endpoint else {})})
+        choices = {"event": [*self.catalogue.items()], ENDPOINT: [(str(one.uuid), one.url) for one in endpoints]}
+        state = TableState(_without(hides), self.request, choices)
+        state.errors = {name: " ".join(map(str, found)) for name, found in form.errors.items()}
+        pages = self._fetch(state, filters)
+        context |= {"endpoint": endpoint, "endpoints": endpoints, "is_cut": pages.is_capped}
+        return self.list_page(template, state, **context)
+
+    def _fetch(self, state: TableState, filters: LogFilters) -> NumberedPages:
+        """Read the requested page, or the last one if there are fewer pages."""
+        asked = read_pages(self.request, MOST_COUNTED)
+        found = read_log(filters, offset=asked.offset, size=asked.size)
+        pages = read_pages(self.request, found.total, is_capped=found.total == MOST_COUNTED)
+        if pages.number != asked.number:
+            found = read_log(filters, offset=pages.offset, size=pages.size)
+        state.show(found.rows, pages)
+        return pages
+
+
+def _without(hides: Iterable[str]) -> Table:
+    """Return the table without the hidden filters and the columns of these names."""
+    return replace(
+        LOG,
+        columns=tuple(column for column in LOG.columns if column.name not in hides),
+        filters=tuple(one for one in LOG.filters if one.name not in hides),
+    )

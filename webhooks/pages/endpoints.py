@@ -1,5 +1,8 @@
-"""Pages about webhook endpoints: list, show, add, edit, remove, rotate the secret, dismiss failures."""
+"""The pages about endpoints, with sample programs that verify a delivery."""
 
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -12,23 +15,43 @@ from django.utils.translation import gettext_lazy
 from agency.pages.forms import ConfirmationForm
 from agency.pages.views import FormView
 from webhooks.models import Endpoint
-from webhooks.pages.base import WEBHOOKS, WebhookView
-from webhooks.pages.forms import DismissForm, EndpointForm, RotationForm, TestForm
-from webhooks.pages.labels import undelivered_notice
-from webhooks.pages.log import LogPage
-from webhooks.services import (
-    Condition,
-    conditions_of,
+from webhooks.pages.deliveries import LogPage, undelivered_notice
+from webhooks.pages.forms import WEBHOOKS, DismissForm, EndpointForm, RotationForm, TestForm, WebhookView
+from webhooks.services.endpoint_health import EndpointHealth, endpoint_activity, health_of, with_health
+from webhooks.services.endpoints import (
+    MOST_ENDPOINTS,
     dismiss_failures,
-    endpoint_states,
     register_endpoint,
     remove_endpoint,
     rotate_secret,
     update_endpoint,
-    with_conditions,
 )
-from webhooks.services.endpoints import MOST_ENDPOINTS
-from webhooks.verification import samples
+
+# The console and the documentation show the sample programs, and a test runs them.
+
+HERE = Path(__file__).parent.parent / "verification"
+FILES = {
+    "Python, with a library": "verify_standard.py.txt",
+    "Python": "verify.py.txt",
+    "Node": "verify.mjs",
+    "PHP": "verify.php",
+    "curl and openssl": "verify.sh",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The source text of a program that checks a signature."""
+
+    language: str
+    text: str
+
+
+@cache
+def samples() -> tuple[Sample, ...]:
+    """Return all samples in the order in which they are shown."""
+    return tuple(Sample(language, (HERE / name).read_text()) for language, name in FILES.items())
+
 
 EDITED = ("url", "events", "description", "retries", "enabled")
 USED = gettext_lazy("This form was used already: its secret is shown only once. Rotate it if you did not keep it.")
@@ -38,9 +61,9 @@ class Webhooks(LogPage):
     """Lists all endpoints with their states, and the log of all their deliveries."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        found = with_conditions(self.endpoints().defer("secret")[:MOST_ENDPOINTS])
+        found = with_health(self.endpoints().defer("secret")[:MOST_ENDPOINTS])
         endpoints = [endpoint for endpoint, _condition in found]
-        states = endpoint_states(endpoints=endpoints, now=timezone.now())
+        states = endpoint_activity(endpoints=endpoints, now=timezone.now())
         listed = [(endpoint, states[endpoint.pk], condition) for endpoint, condition in found]
         return self.log_page("webhooks/endpoints.html", endpoints=endpoints, listed=listed)
 
@@ -53,8 +76,8 @@ class WebhookPage(LogPage):
         return self.log_page(
             "webhooks/endpoint.html",
             endpoint=endpoint,
-            state=endpoint_states(endpoints=[endpoint], now=timezone.now())[endpoint.pk],
-            condition=conditions_of([endpoint])[endpoint.pk],
+            state=endpoint_activity(endpoints=[endpoint], now=timezone.now())[endpoint.pk],
+            condition=health_of([endpoint])[endpoint.pk],
             events=[(event, self.catalogue.get(event, event)) for event in endpoint.events],
             test_form=TestForm(events=endpoint.events, catalogue=self.catalogue),
             samples=samples(),
@@ -167,8 +190,8 @@ class WebhookDismiss(WebhookView, FormView[DismissForm]):
         return super().get(request, **ids)
 
     @cached_property
-    def condition(self) -> Condition:
-        return conditions_of([self.endpoint])[self.endpoint.pk]
+    def condition(self) -> EndpointHealth:
+        return health_of([self.endpoint])[self.endpoint.pk]
 
     def make_form(self, data: Any = None) -> DismissForm:
         last = self.condition.last_at

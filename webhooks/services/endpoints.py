@@ -1,11 +1,13 @@
-"""Registers, edits and removes webhook endpoints, rotates their secrets and dismisses their failures."""
+"""Creates, changes and removes endpoints, and checks their URLs."""
 
 import base64
 import secrets
 from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any, TypedDict, Unpack
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models.functions import Now
 
@@ -18,15 +20,40 @@ from agency.tenants import Tenant
 from config.celery import wake_up
 from config.db import CurrentTransaction, database_now
 from config.encryption import value_to_save
-from config.errors import Forbidden, NotFound
-from config.http.guard import VettedTarget
+from config.errors import Forbidden, InvalidInput, NotFound
+from config.http.guard import URLRefused, VettedTarget, check_url
+from config.http.resolver import LookupFailed, Resolver
 from webhooks.models import Endpoint
-from webhooks.services.guarding import check_endpoint_url
 from webhooks.services.queueing import end_waiting
 from webhooks.signing import SECRET_PREFIX
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import tenant_of
 from workspaces.subaccounts.services.recording import lock_workspace
+
+
+class UrlRefused(InvalidInput):
+    field = "url"
+    message = "The URL's host must be publicly reachable."
+
+
+@lru_cache(maxsize=1)
+def resolver() -> Resolver:
+    """Return the process's resolver. Its threads start with the first look-up, so after any fork."""
+    return Resolver()
+
+
+def check_endpoint_url(url: str) -> VettedTarget:
+    """Parse and resolve a URL and check every address of its host. Raises `UrlRefused`.
+
+    It makes DNS look-ups, so it must not be called inside a transaction.
+    """
+    try:
+        return check_url(url, allowed=settings.WEBHOOK_ALLOWED_NETWORKS, resolve=resolver().resolve)
+    except URLRefused as refusal:
+        raise UrlRefused(str(refusal)) from refusal
+    except LookupFailed as failure:
+        raise UrlRefused("The URL's host could not be looked up. Try again in a moment.") from failure
+
 
 # The limit of an agency's own endpoints, and of each workspace's.
 MOST_ENDPOINTS = 100

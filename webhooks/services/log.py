@@ -1,12 +1,12 @@
 """Reads pages of the delivery log, newest first, at a cost that does not grow with the log.
 
-Each query uses the index that finds the fewest rows. Other conditions are checked on the first `MOST_LOOKED_AT` rows of
-that index, and matches are counted up to `MOST_COUNTED`. `created_before` reaches older rows.
+Each query uses the index that finds the fewest rows. Other conditions are checked on the first `MOST_LOOKED_AT` rows
+of that index, and matches are counted up to `MOST_COUNTED`. `created_before` reaches older rows.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -14,9 +14,27 @@ from django.db import connection
 from django.utils import timezone
 
 from agency.tenants import Tenant
+from config.retention import first_id_since
 from webhooks.models import Delivery, Endpoint
-from webhooks.models.partitions import A_DAY, first_id
-from webhooks.services.log_times import CLOCKS_DIFFER, first_delivery_since
+from webhooks.models.partitions import A_DAY, DELIVERIES, first_id
+
+# `created_at` comes from the machine that made the delivery, whose clock may be this far off the database's.
+CLOCKS_DIFFER = timedelta(seconds=30)
+# Moments outside these limits are treated as the limits: no delivery is kept so long, and none is in the future.
+LONGEST_AGO, FURTHEST_AHEAD = timedelta(days=60), timedelta(days=3)
+
+
+def first_delivery_since(moment: datetime, *, now: datetime, aside: timedelta) -> int:
+    """Return the primary key that separates deliveries made since a moment from earlier ones.
+
+    `aside` shifts the moment, because clocks differ.
+    """
+    moment = min(max(moment, now - LONGEST_AGO), now + FURTHEST_AHEAD).astimezone(UTC) + aside
+    day = moment.date()
+    return first_id_since(
+        moment, table=DELIVERIES.parent, column="created_at", first=first_id(day), end=first_id(day + A_DAY)
+    )
+
 
 MOST_COUNTED = 10_000
 MOST_LOOKED_AT = 100_000

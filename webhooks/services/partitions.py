@@ -5,12 +5,13 @@ detached concurrently before the drop. A long transaction that reads everything,
 """
 
 import logging
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 
 from django.conf import settings
 from django.db import DatabaseError, connection
 
 from config.postgresql.concurrency import sqlstate
+from config.retention import ExpiredRows, RetentionRule
 from webhooks.models import QueuedDelivery
 from webhooks.models.partitions import (
     A_DAY,
@@ -92,3 +93,41 @@ def _drop(one: Partition) -> bool:
         logger.info("a day of deliveries is dropped later", extra={"table": one.name, "reason": sqlstate(error)})
         return False
     return True
+
+
+MOST_ERASED = 500
+# `edited_in` is set, so that dispatchers read the row again.
+ERASE_SECRETS = """
+UPDATE webhooks_endpoint
+SET previous_secret = NULL, previous_secret_until = NULL, edited_in = pg_current_xact_id()::text::bigint
+WHERE id = ANY (ARRAY (
+    SELECT id FROM webhooks_endpoint WHERE previous_secret_until <= statement_timestamp()
+    ORDER BY previous_secret_until LIMIT %s FOR UPDATE SKIP LOCKED
+))
+"""
+
+
+def erase_previous_secrets() -> int:
+    """Erase previous secrets that have expired by the database's clock. Return the number of endpoints."""
+    with connection.cursor() as cursor:
+        cursor.execute(ERASE_SECRETS, [MOST_ERASED])
+        return int(cursor.rowcount)
+
+
+def events_needed_since() -> datetime | None:
+    """Return the start of the oldest day of deliveries. Deliveries read the envelopes of their events."""
+    day = oldest_delivery_day()
+    return datetime.combine(day, time(), UTC) if day else None
+
+
+def drop_expired_partitions() -> int:
+    """Drop the partitions that can be dropped now. Return 0, as obstacles last longer than a run of this task."""
+    drop_old_partitions()
+    return 0
+
+
+HOURLY_STATS = ExpiredRows("webhooks_hourlystats", "hour", KEPT, key="hour", order="hour")
+RULES = (
+    RetentionRule("deliveries", KEPT, drop_expired_partitions, retention_lag),
+    HOURLY_STATS.rule("hourly_stats"),
+)

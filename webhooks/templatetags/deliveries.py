@@ -12,8 +12,8 @@ from django.utils.timesince import timeuntil
 from django.utils.translation import gettext as _
 
 from webhooks.models import Attempt, Delivery
-from webhooks.pages import labels
-from webhooks.services import Condition
+from webhooks.pages import deliveries
+from webhooks.services.endpoint_health import EndpointHealth
 
 register = template.Library()
 
@@ -57,7 +57,7 @@ def _paths(hours: Sequence[tuple[int, int]]) -> list[tuple[str, str]]:
 @register.filter
 def error_text(outcome: Delivery | Attempt) -> str:
     """Return an error's text, or its code if it has none."""
-    return str(labels.ERROR_LABELS.get(outcome.error or "", outcome.error or ""))
+    return str(deliveries.ERROR_LABELS.get(outcome.error or "", outcome.error or ""))
 
 
 @register.filter
@@ -75,10 +75,10 @@ def decoded(body: bytes | memoryview | None) -> str:
 
 
 @register.filter
-def state_label(condition: Condition) -> str:
-    return labels.state_label(condition)
+def state_label(condition: EndpointHealth) -> str:
+    return deliveries.state_label(condition)
 
 
 @register.filter
-def undelivered_notice(condition: Condition) -> str:
-    return labels.undelivered_notice(condition)
+def undelivered_notice(condition: EndpointHealth) -> str:
+    return deliveries.undelivered_notice(condition)

@@ -1,18 +1,23 @@
-"""Reads WhatsApp's entries: changes of a number's conversations, and changes of a business account."""
+"""Reads WhatsApp's entries: statuses of messages, changes of conversations, accounts, numbers and templates."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from channelconnect.providers.graph.parsing import Row, row, rows, text
-from channelconnect.providers.notices.accounts import Source, number_id
-from channelconnect.providers.notices.events import ProviderEvent, Unknown
-from channelconnect.providers.notices.people import Contacts, whatsapp_person
-from channelconnect.providers.notices.values import moment
-from channelconnect.providers.notices.whatsapp_accounts import PLATFORM, read_account_change
+from channelconnect.providers.notices.events import (
+    AccountLost,
+    LimitChanged,
+    ProviderEvent,
+    QualityChanged,
+    ReadContext,
+    TemplateChanged,
+    Unknown,
+    number_id,
+)
+from channelconnect.providers.notices.values import LONGEST_ID, Contacts, error_of, moment, whatsapp_person
 from channelconnect.providers.notices.whatsapp_messages import read_message
-from channelconnect.providers.notices.whatsapp_statuses import read_status
+from channelconnect.providers.parsing import Row, ident, number, recipients_per_day, row, rows, text
 from workspaces.conversations.facts import (
     ChannelReference,
     ConversationFact,
@@ -21,13 +26,141 @@ from workspaces.conversations.facts import (
     IdentityChanged,
     MarketingPreferenceChanged,
     MessageReceived,
+    StatusChanged,
 )
+
+PLATFORM: Final = "whatsapp"
+LOSSES: Final = {"PARTNER_REMOVED", "PARTNER_APP_UNINSTALLED", "ACCOUNT_DELETED", "DISABLED_UPDATE"}
+STILL_THERE: Final = {"REINSTATE", "SCHEDULE_FOR_DISABLE"}
+LIMITS: Final = ("max_daily_conversations_per_business", "max_daily_conversation_per_phone")
+# A flagged number has low quality. An unflagged number has medium or high quality; the notice does not say which.
+QUALITIES: Final = {"FLAGGED": "RED", "UNFLAGGED": "YELLOW"}
+# The field of a template's notice with the new state, by kind of notice.
+TEMPLATE_VALUES: Final = {
+    "status": "event",
+    "quality": "new_quality_score",
+    "category": "new_category",
+    "components": "",
+}
+
+
+def read_account_change(field: str, value: Row, entry_id: object, at: datetime) -> Iterator[ProviderEvent]:
+    """Yield the events of one change of a business account."""
+    container_id = ident(entry_id)
+    read = READERS.get(field)
+    if read is None:
+        yield Unknown(platform=PLATFORM, container_id=container_id, kind=field, at=at)
+        return
+    for event in read(value, container_id):
+        yield replace(event, at=at)
+
+
+def _account_update(value: Row, id: str) -> Iterator[ProviderEvent]:
+    """Read an account's update. Some come under the portfolio's id and name the business account inside."""
+    event = text(value.get("event"))
+    container_id = ident(row(value.get("waba_info")).get("waba_id")) or id
+    ban = text(row(value.get("ban_info")).get("waba_ban_state"))
+    if event in LOSSES and ban not in STILL_THERE:
+        yield AccountLost(platform=PLATFORM, container_id=container_id, reason=event)
+    else:
+        yield Unknown(platform=PLATFORM, container_id=container_id, kind=f"account_update.{event}")
+
+
+def _quality(value: Row, id: str) -> Iterator[ProviderEvent]:
+    tier = value.get("current_limit") or value.get("max_daily_conversations_per_business")
+    event = text(value.get("event"))
+    yield QualityChanged(
+        platform=PLATFORM,
+        container_id=id,
+        shown=text(value.get("display_phone_number")),
+        event=event,
+        quality=QUALITIES.get(event, ""),
+        throughput="HIGH" if event == "THROUGHPUT_UPGRADE" else "",
+        messaging_limit=recipients_per_day(tier) if tier else None,
+        has_limit=bool(tier),
+    )
+
+
+def _capability(value: Row, id: str) -> Iterator[ProviderEvent]:
+    """Read a portfolio's limit. It comes as the name of a tier or as a number; -1 means no limit."""
+    limit = next((value[name] for name in LIMITS if name in value), None)
+    if isinstance(limit, str) and limit.startswith("TIER_"):
+        yield LimitChanged(platform=PLATFORM, container_id=id, messaging_limit=recipients_per_day(limit))
+        return
+    people = number(limit)
+    if people is None:
+        yield Unknown(platform=PLATFORM, container_id=id, kind="business_capability_update")
+    else:
+        yield LimitChanged(platform=PLATFORM, container_id=id, messaging_limit=None if people < 0 else people)
+
+
+def _template(what: str) -> Callable[[Row, str], Iterator[ProviderEvent]]:
+    def read(value: Row, id: str) -> Iterator[ProviderEvent]:
+        yield TemplateChanged(
+            platform=PLATFORM,
+            container_id=id,
+            template_id=ident(value.get("message_template_id")),
+            name=text(value.get("message_template_name"), LONGEST_ID),
+            language=text(value.get("message_template_language")),
+            what=what,
+            value=text(value.get(TEMPLATE_VALUES[what])),
+            reason=text(value.get("reason")) or text(row(value.get("other_info")).get("title")),
+        )
+
+    return read
+
+
+READERS: Final[dict[str, Callable[[Row, str], Iterator[ProviderEvent]]]] = {
+    "account_update": _account_update,
+    "phone_number_quality_update": _quality,
+    "business_capability_update": _capability,
+    "message_template_status_update": _template("status"),
+    "message_template_quality_update": _template("quality"),
+    "template_category_update": _template("category"),
+    "message_template_components_update": _template("components"),
+}
+
+
+# A voice message that was played counts as read. Any other status (deleted, warning) changes no message of ours.
+STATUSES: Final = {"sent": "sent", "delivered": "delivered", "read": "read", "played": "read", "failed": "failed"}
+
+
+def read_status(
+    status: Row, channel: ChannelReference, contacts: Contacts, at: datetime
+) -> StatusChanged | Unknown | None:
+    """Return a status as a fact; None if it names no message or nobody."""
+    name = status.get("status")
+    known = STATUSES.get(name) if isinstance(name, str) else None
+    if known is None:
+        return Unknown(platform="whatsapp", kind=f"status.{text(name)}")
+    if status.get("recipient_type") == "group":
+        return Unknown(platform="whatsapp", kind="group")
+    message_id, opaque = text(status.get("id"), LONGEST_ID), text(status.get("biz_opaque_callback_data"), LONGEST_ID)
+    person = contacts.person(status.get("recipient_id"), status.get("recipient_user_id"))
+    if person is None or not (message_id or opaque):
+        return None
+    pricing = row(status.get("pricing"))
+    billable = pricing.get("billable")
+    code, message = error_of(status.get("errors")) if known == "failed" else ("", "")
+    return StatusChanged(
+        channel=channel,
+        person=person,
+        at=moment(status.get("timestamp")) or at,
+        message_id=message_id,
+        status=known,
+        opaque=opaque,
+        error_code=code,
+        error_message=message,
+        is_billable=billable if isinstance(billable, bool) else None,
+        category=text(pricing.get("category")),
+    )
+
 
 Fact = ConversationFact | ProviderEvent
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class OwnNumber:
     """Our number that a change is about. `at` is the time for facts without a time of their own."""
 
     channel: ChannelReference
@@ -35,7 +168,7 @@ class Number:
     at: datetime
 
 
-def read_whatsapp_entry(entry: Row, source: Source) -> Iterator[Fact]:
+def read_whatsapp_entry(entry: Row, source: ReadContext) -> Iterator[Fact]:
     """Yield the facts of a business account's entry."""
     at = moment(entry.get("time")) or source.came_at
     for change in rows(entry.get("changes")):
@@ -46,25 +179,25 @@ def read_whatsapp_entry(entry: Row, source: Source) -> Iterator[Fact]:
             yield from read_account_change(field, value, entry.get("id"), at)
 
 
-def _of_number(field: str, value: Row, source: Source, at: datetime) -> Iterator[Fact]:
+def _of_number(field: str, value: Row, source: ReadContext, at: datetime) -> Iterator[Fact]:
     account_id = number_id(value)
     channel = source.channels.get((PLATFORM, account_id))
     if channel is None:
         yield Unknown(platform=PLATFORM, account_id=account_id, kind="account")
         return
-    number = Number(channel=channel, contacts=Contacts(rows(value.get("contacts"))), at=at)
+    number = OwnNumber(channel=channel, contacts=Contacts(rows(value.get("contacts"))), at=at)
     for fact in NUMBER_READERS[field](value, number):
         yield fact or Unknown(platform=PLATFORM, account_id=account_id, kind=f"{field}.nobody")
 
 
-def _messages(value: Row, number: Number) -> Iterator[Fact | None]:
+def _messages(value: Row, number: OwnNumber) -> Iterator[Fact | None]:
     for status in rows(value.get("statuses")):
         yield read_status(status, number.channel, number.contacts, number.at)
     for message in rows(value.get("messages")):
         yield read_message(message, number.channel, number.contacts, number.at)
 
 
-def _echoes(value: Row, number: Number) -> Iterator[Fact | None]:
+def _echoes(value: Row, number: OwnNumber) -> Iterator[Fact | None]:
     """Read messages that the business wrote in WhatsApp's own app. The person is the receiver."""
     for message in rows(value.get("message_echoes")):
         turned = {**message, "from": message.get("to"), "from_user_id": message.get("to_user_id")}
@@ -85,7 +218,7 @@ def _as_echo(message: MessageReceived) -> EchoReceived:
     )
 
 
-def _calls(value: Row, number: Number) -> Iterator[Fact | None]:
+def _calls(value: Row, number: OwnNumber) -> Iterator[Fact | None]:
     """Read calls. A call by the person opens the window; a call by the business does not."""
     for call in rows(value.get("calls")):
         if text(call.get("direction")) == "BUSINESS_INITIATED":
@@ -95,7 +228,7 @@ def _calls(value: Row, number: Number) -> Iterator[Fact | None]:
         yield ConversationTouched(channel=number.channel, person=person, at=at, kind="call") if person else None
 
 
-def _preferences(value: Row, number: Number) -> Iterator[Fact | None]:
+def _preferences(value: Row, number: OwnNumber) -> Iterator[Fact | None]:
     for preference in rows(value.get("user_preferences")):
         person = number.contacts.person(preference.get("wa_id"), preference.get("user_id"))
         wanted = WANTS_MARKETING.get(text(preference.get("value")))
@@ -106,7 +239,7 @@ def _preferences(value: Row, number: Number) -> Iterator[Fact | None]:
         yield MarketingPreferenceChanged(channel=number.channel, person=person, at=at, wants_marketing=wanted)
 
 
-def _user_ids(value: Row, number: Number) -> Iterator[Fact | None]:
+def _user_ids(value: Row, number: OwnNumber) -> Iterator[Fact | None]:
     """Read changed ids. The id is in `user_id_update` or beside it. A number belongs to the old and to the new id."""
     updates = value.get("user_id_update")
     for update in rows(updates if isinstance(updates, list) else [updates]):
@@ -122,7 +255,7 @@ def _user_ids(value: Row, number: Number) -> Iterator[Fact | None]:
 
 
 WANTS_MARKETING: Final = {"stop": False, "resume": True}
-NUMBER_READERS: Final[dict[str, Callable[[Row, Number], Iterator[Fact | None]]]] = {
+NUMBER_READERS: Final[dict[str, Callable[[Row, OwnNumber], Iterator[Fact | None]]]] = {
     "messages": _messages,
     "standby": _messages,
     "smb_message_echoes": _echoes,

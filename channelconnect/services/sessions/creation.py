@@ -1,5 +1,8 @@
-"""Starts connect sessions."""
+"""Starts connect sessions, creates their secrets, and finds them."""
 
+import hashlib
+import re
+import secrets
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -9,12 +12,30 @@ from agency.actors import Actor
 from agency.models import Agency
 from agency.services import record_activity
 from channelconnect.models import ConnectSession
-from channelconnect.services.sessions.secrets import digest, new_secret
+from channelconnect.models.sessions import ConnectSessionQuerySet
 from channelconnect.services.settings import require_connect
-from config.errors import Conflict, InvalidInput
+from config.errors import Conflict, InvalidInput, NotFound
 from workspaces.subaccounts.models import Channel, Workspace
 from workspaces.subaccounts.services import ChannelNotFound, WorkspaceNotFound
 from workspaces.subaccounts.services.recording import lock_workspace
+
+# Stored digests recognise a session's secrets.
+
+
+def digest(secret: str) -> bytes:
+    """Return the stored form of a secret: SHA-256, 32 bytes."""
+    return hashlib.sha256(secret.encode()).digest()
+
+
+def new_secret() -> str:
+    """Return 256 random bits in 43 characters."""
+    return secrets.token_urlsafe(32)
+
+
+def new_state(session: ConnectSession) -> str:
+    """Make a state for one trip to the provider and back. It names the session, so even a used state leads there."""
+    return session.uuid.hex + new_secret()
+
 
 LIFETIME = timedelta(minutes=30)
 
@@ -106,3 +127,33 @@ def keep_idempotency_key(*, agency: Agency, connection_id: UUID, key: str, reque
             started.update(idempotency_key=key, request_digest=request_digest)
     except IntegrityError as error:
         raise KeyTaken from error
+
+
+STATE = re.compile(r"([0-9a-f]{32})[\w-]{43}", re.ASCII)
+
+
+class ConnectionNotFound(NotFound):
+    message = "Connection not found."
+
+
+def _sessions() -> ConnectSessionQuerySet:
+    return ConnectSession.objects.select_related("agency", "workspace", "channel", "target")
+
+
+def session_by_link(link: str) -> ConnectSession | None:
+    return _sessions().filter(link_digest=digest(link)).first()
+
+
+def session_by_id(uuid: UUID | None) -> ConnectSession | None:
+    return _sessions().filter(uuid=uuid).first() if uuid else None
+
+
+def session_by_state(state: str) -> ConnectSession | None:
+    """Find the session that a provider's state names, even if the state or the session is used up."""
+    found = STATE.fullmatch(state)
+    return session_by_id(UUID(found[1])) if found else None
+
+
+def session_by_key(agency: Agency, key: str) -> ConnectSession | None:
+    """Find the session that the agency started with this Idempotency-Key."""
+    return _sessions().of(agency).filter(idempotency_key=key).first()

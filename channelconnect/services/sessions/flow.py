@@ -1,4 +1,4 @@
-"""The customer's steps: continue, come back from the provider, choose an account.
+"""The customer's steps: continue, come back from the provider to the session's own host, choose an account.
 
 No provider is called inside a transaction.
 """
@@ -9,18 +9,24 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 from hmac import compare_digest
+from typing import Final
+from urllib.parse import urlencode
 
+from cryptography.fernet import InvalidToken
 from django.db import transaction
 
 from agency.actors import Actor
+from agency.services.hosts import agency_of_host, url_of_host
 from channelconnect.models import ConnectSession
-from channelconnect.models.sessions import Status
-from channelconnect.providers import Account, Grant, ProviderFault, provider_for
+from channelconnect.models.sessions import SessionStatus
+from channelconnect.providers.grants import Account, Grant
+from channelconnect.providers.graph import ProviderFault
+from channelconnect.providers.platforms import provider_for
+from channelconnect.services.sessions.creation import digest, new_secret, new_state
 from channelconnect.services.sessions.ending import end_session, expire_if_due
 from channelconnect.services.sessions.saving import Refused, check_choice, save_choice
-from channelconnect.services.sessions.secrets import digest, new_secret, new_state
-from channelconnect.services.subscriptions import expected_subscription
-from config.encryption import encrypted_value
+from channelconnect.services.subscriptions import subscription_to_undo
+from config.encryption import encrypted_value, keyring
 from config.errors import Conflict, Forbidden
 
 logger = logging.getLogger(__name__)
@@ -84,7 +90,7 @@ def start_authorization(
     """
     require_same_browser(session, browser)
     expire_if_due(session=session, now=now, by=by)
-    if session.status not in (Status.PENDING, Status.AUTHORIZING):
+    if session.status not in (SessionStatus.PENDING, SessionStatus.AUTHORIZING):
         raise WrongStatus
     require_active_tenant(session)
     cookie = browser if browser and BROWSER.fullmatch(browser) else new_secret()
@@ -104,9 +110,9 @@ def start_authorization(
 def _bind(session: ConnectSession, cookie: str, state: str, host: str) -> None:
     locked = ConnectSession.objects.select_for_update(no_key=True).get(pk=session.pk)
     require_same_browser(locked, cookie)
-    if locked.status not in (Status.PENDING, Status.AUTHORIZING):
+    if locked.status not in (SessionStatus.PENDING, SessionStatus.AUTHORIZING):
         raise WrongStatus
-    locked.status, locked.link = Status.AUTHORIZING, None
+    locked.status, locked.link = SessionStatus.AUTHORIZING, None
     locked.browser_digest, locked.state_digest = digest(cookie), digest(state)
     locked.host = host
     locked.save(update_fields=["status", "link", "browser_digest", "state_digest", "host"])
@@ -121,7 +127,7 @@ def decline_session(*, session: ConnectSession, browser: str | None, now: dateti
 
 def _cancel(session: ConnectSession, now: datetime, by: Actor) -> None:
     code = "authorization_not_completed"
-    end_session(session=session, status=Status.CANCELLED, error_code=code, now=now, by=by)
+    end_session(session=session, status=SessionStatus.CANCELLED, error_code=code, now=now, by=by)
 
 
 def complete_authorization(
@@ -141,7 +147,9 @@ def complete_authorization(
     if not is_bound_to(session, browser):
         raise OtherBrowser
     expire_if_due(session=session, now=now, by=by)
-    ours = ConnectSession.objects.filter(pk=session.pk, status=Status.AUTHORIZING, state_digest=digest(response.state))
+    ours = ConnectSession.objects.filter(
+        pk=session.pk, status=SessionStatus.AUTHORIZING, state_digest=digest(response.state)
+    )
     if not ours.update(state_digest=None):
         return
     if response.is_declined:
@@ -153,8 +161,10 @@ def complete_authorization(
         fail_session(session=session, fault=fault, now=now, by=by)
         return
     kept = json.dumps({"grant": grant.to_json(), "accounts": [account.to_json() for account in accounts]})
-    waiting = ConnectSession.objects.in_time().filter(pk=session.pk, status=Status.AUTHORIZING, state_digest=None)
-    waiting.update(status=Status.SELECTING, grant=encrypted_value(session, "grant", kept))
+    waiting = ConnectSession.objects.in_time().filter(
+        pk=session.pk, status=SessionStatus.AUTHORIZING, state_digest=None
+    )
+    waiting.update(status=SessionStatus.SELECTING, grant=encrypted_value(session, "grant", kept))
 
 
 def _authorize(session: ConnectSession, code: str | None, redirect_uri: str) -> tuple[Grant, list[Account]]:
@@ -167,7 +177,7 @@ def _authorize(session: ConnectSession, code: str | None, redirect_uri: str) -> 
 
 def authorized_accounts(session: ConnectSession) -> tuple[Grant, list[Account]]:
     """Return the provider's grant and accounts while the customer is choosing. Raises `WrongStatus` otherwise."""
-    if session.status != Status.SELECTING or session.grant is None:
+    if session.status != SessionStatus.SELECTING or session.grant is None:
         raise WrongStatus
     kept = json.loads(session.grant)
     return Grant.from_json(kept["grant"]), [Account.from_json(account) for account in kept["accounts"]]
@@ -191,16 +201,44 @@ def select_account(*, session: ConnectSession, browser: str | None, external_id:
         if grant.has_expired(now):
             raise ProviderFault("credentials_expired", reason="grant_expired")
         check_choice(session=session, account=account)
-        with expected_subscription(session=session, account=account, grant=grant) as expected:
+        with subscription_to_undo(session=session, account=account, grant=grant) as expected:
             provider_for(session.platform).subscribe(account, grant)
             save_choice(session=session, account=account, grant=grant, expected=expected, now=now, by=by)
     except ProviderFault as fault:
         fail_session(session=session, fault=fault, now=now, by=by)
     except Refused as refusal:
-        end_session(session=session, status=Status.FAILED, error_code=refusal.code, now=now, by=by)
+        end_session(session=session, status=SessionStatus.FAILED, error_code=refusal.code, now=now, by=by)
 
 
 def fail_session(*, session: ConnectSession, fault: ProviderFault, now: datetime, by: Actor) -> None:
     """End a session because of a provider's fault. Details go only to the log, without any token."""
     logger.warning("connect session failed", extra={**fault.log, "session": str(session.uuid), "code": fault.code})
-    end_session(session=session, status=Status.FAILED, error_code=fault.code, now=now, by=by)
+    end_session(session=session, status=SessionStatus.FAILED, error_code=fault.code, now=now, by=by)
+
+
+# The browser carries the response encrypted. If we no longer serve the agency's host, its new server learns no code.
+
+PARAMETER: Final = "response"
+LASTS_SECONDS: Final = 300
+KIND: Final = "authorization_response"
+
+
+def forwarding_address(session: ConnectSession, response: AuthorizationResponse, *, path: str) -> str | None:
+    """Return the address that takes the response to the session's host; None if it began on the installation's host.
+
+    A host that the agency no longer has would not send us the cookie, so its session cannot go on.
+    """
+    if not session.host or agency_of_host(session.host) != session.agency_id:
+        return None
+    told = json.dumps([KIND, response.state, response.code, response.is_declined])
+    sealed = keyring().encrypt(told.encode()).decode()
+    return f"{url_of_host(session.host)}{path}?{urlencode({PARAMETER: sealed})}"
+
+
+def forwarded_response(sealed: str) -> AuthorizationResponse | None:
+    """Decrypt the response that `forwarding_address` sealed, for a few minutes; None for anything else."""
+    try:
+        kind, state, code, is_declined = json.loads(keyring().decrypt(sealed.encode(), ttl=LASTS_SECONDS))
+    except (InvalidToken, ValueError, TypeError):
+        return None
+    return AuthorizationResponse(state, code, is_declined=is_declined) if kind == KIND else None

@@ -8,13 +8,13 @@ from django.db import transaction
 
 from agency.actors import Actor
 from channelconnect.models import ChannelCredential, ConnectSession, Unsubscription
-from channelconnect.models.sessions import Status
-from channelconnect.models.unsubscriptions import Reason
-from channelconnect.providers import Account, Grant
-from channelconnect.services.allowance_keys import uses_taken_along
+from channelconnect.models.channels import UnsubscriptionReason
+from channelconnect.models.sessions import SessionStatus
+from channelconnect.providers.grants import Account, Grant
+from channelconnect.services.allowance_keys import carry_uses_over
 from channelconnect.services.sessions.ending import end_session
 from channelconnect.services.subscriptions import keep_subscription, release_access
-from channelconnect.services.templates.syncing import sync_when_new
+from channelconnect.services.templates import sync_when_new
 from workspaces.subaccounts.models import Channel
 from workspaces.subaccounts.services import (
     AccountConnectedElsewhere,
@@ -89,13 +89,13 @@ def save_choice(
     channel = _save(session, account, now, by)
     _keep_access(channel, account, grant, now)
     session.workspace = workspace
-    end_session(session=session, status=Status.CONNECTED, channel=channel, now=now, by=by)
+    end_session(session=session, status=SessionStatus.CONNECTED, channel=channel, now=now, by=by)
 
 
 def _keep_access(channel: Channel, account: Account, grant: Grant, now: datetime) -> None:
-    with uses_taken_along(channel):
+    with carry_uses_over(channel):
         if ChannelCredential.objects.filter(channel=channel).exclude(container_id=account.container_id).exists():
-            release_access(channel=channel, reason=Reason.MOVED, now=now)
+            release_access(channel=channel, reason=UnsubscriptionReason.MOVED, now=now)
         ChannelCredential.objects.update_or_create(
             channel=channel,
             defaults={

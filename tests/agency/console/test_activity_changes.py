@@ -27,7 +27,7 @@ from tests.factories import PlanFactory
 from tests.factories.webhooks import an_endpoint
 from tests.tenants import Tenant
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
-from webhooks.services import update_endpoint
+from webhooks.services.endpoints import update_endpoint
 from workspaces.conversations.services.saved_replies import change_saved_reply, create_saved_reply
 from workspaces.subaccounts.services import assign_plan, change_workspace
 

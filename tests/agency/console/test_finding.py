@@ -15,7 +15,7 @@ from tests import furnished
 from tests.agency.console.browsers import a_member, at_the_console, text
 from tests.factories import ChannelFactory, WorkspaceFactory, many_workspaces
 from tests.tenants import Tenant
-from webhooks.services import send_test
+from webhooks.services.deliveries import send_test
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import suspend_workspace
 

@@ -33,7 +33,7 @@ from tests.parallel import at_once
 from tests.tenants import Tenant
 from tests.workspaces.conversations.facts import a_conversation
 from webhooks.models import Delivery, Endpoint
-from webhooks.services import register_endpoint
+from webhooks.services.endpoints import register_endpoint
 from workspaces.catalogue.models import Product, Service, ServiceCategory, StockMovement
 from workspaces.classes.models import ClassSession, Staff
 from workspaces.contacts.models import Contact, ContactImport, Segment

@@ -10,7 +10,7 @@ from broadcasts.content import FrozenMessage
 from broadcasts.models import Recipient
 from broadcasts.sending.messages import SendingBroadcast, message_of
 from broadcasts.services.tracked_links import with_tracked_links
-from channelconnect.sending.conversations.files import files_of
+from channelconnect.sending.conversations import files_of
 from tests import furnished
 from tests.factories import DomainFactory
 from tests.tenants import Multipart, Tenant

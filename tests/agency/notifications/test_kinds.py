@@ -50,8 +50,7 @@ from tests.factories import (
 )
 from tests.tenants import Tenant
 from webhooks.models import Endpoint
-from webhooks.services import update_endpoint
-from webhooks.services.endpoints import EndpointChanges
+from webhooks.services.endpoints import EndpointChanges, update_endpoint
 from workspaces.conversations.services.send_results import fail_queued_messages
 from workspaces.subaccounts.models import Workspace, WorkspaceKey
 from workspaces.subaccounts.services import change_owner, invite_workspace_member, mark_channel_lost, tenant_of

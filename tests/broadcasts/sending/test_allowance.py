@@ -17,9 +17,9 @@ from broadcasts.models import Broadcast, Recipient, Stage
 from broadcasts.sending.claims import unpack_key
 from broadcasts.sending.source import BroadcastRecipients, release_held
 from channelconnect.models import Allowance, AllowanceUse, ChannelCredential, SenderRun
-from channelconnect.providers.messages import CallResult, Outcome, error_of
-from channelconnect.sending.claiming.allowance import person_key, remaining_allowance, room_of
-from channelconnect.sending.sources import ClaimedMessage, Sent
+from channelconnect.providers.message_results import CallResult, Outcome, error_of
+from channelconnect.sending.allowance import person_key, remaining_allowance, remaining_people
+from channelconnect.sending.sources import ClaimedMessage, MessageResult
 from channelconnect.services.allowance_keys import MARGIN_SECONDS
 from config.leases.connections import Connection, open_connection
 from config.leases.runs import SHARDS
@@ -71,7 +71,7 @@ class Sending:
         return list(self.source.claim(own, run=self.run, rooms={one.pk: room for one in self.channels}, batch=room * 2))
 
     def finish(self, own: Connection, claimed: list[ClaimedMessage]) -> None:
-        results = [Sent(one, self.outcome(one), now().timestamp()) for one in claimed]
+        results = [MessageResult(one, self.outcome(one), now().timestamp()) for one in claimed]
         self.source.record(own, run=self.run, results=results)
 
     def go_on(self, own: Connection) -> int:
@@ -126,7 +126,7 @@ class ByTheLedger:
         if Recipient.objects.filter(stage__in=(Stage.READY, Stage.CLAIMED)).exists():
             return False
         waiting = Broadcast.objects.filter(pk__in=Recipient.objects.filter(stage=Stage.HELD).values("broadcast_id"))
-        return not any(room_of(one) for one in self.channels if waiting.filter(channel=one).exists())
+        return not any(remaining_people(one) for one in self.channels if waiting.filter(channel=one).exists())
 
     def play_round(self, hours: float) -> None:
         """Wait until all who may be sent to now are, note it, and move on."""
@@ -190,7 +190,7 @@ def test_who_finds_no_room_waits_for_the_oldest_use_to_end(own: Connection) -> N
         assert abs(due_at - (ends[number % 10] + window * (1 + number // 10))) < timedelta(seconds=2)
     broadcast.refresh_from_db()
     assert broadcast.next_due_at == waits[0]
-    assert (room_of(channel), remaining_allowance([channel])) == (0, {channel.pk: 0})
+    assert (remaining_people(channel), remaining_allowance([channel])) == (0, {channel.pk: 0})
     pass_time(23)
     assert sending.go_on(own) == 0
     pass_time(2)
@@ -324,7 +324,7 @@ def test_who_is_claimed_for_two_broadcasts_at_once_counts_while_one_of_them_has_
     sending.finish(own, claimed)
 
     assert [counts(one) for one in broadcasts] == [{"failed": 1}, {"sent": 1}]
-    assert (AllowanceUse.objects.get().sends, room_of(channel)) == (1, 0)
+    assert (AllowanceUse.objects.get().sends, remaining_people(channel)) == (1, 0)
     add_recipients(broadcasts[1], [next_one])
     assert sending.go_on(own) == 0
 

@@ -12,8 +12,8 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from broadcasts.models import Recipient, Stage
 from channelconnect.models import Allowance, AllowanceUse, ChannelCredential
-from channelconnect.sending.claiming.allowance import room_of
-from channelconnect.services.allowance_keys import MARGIN_SECONDS, uses_taken_along
+from channelconnect.sending.allowance import remaining_people
+from channelconnect.services.allowance_keys import MARGIN_SECONDS, carry_uses_over
 from config.leases.connections import Connection, open_connection
 from tests.broadcasts.sending.broadcasts import (
     a_broadcast,
@@ -89,7 +89,7 @@ def test_people_written_to_before_a_limit_is_known_count(
     until(lambda: Message.objects.get(pk=template.pk).status == "sent")
 
     change_channel_limit(channel=channel, messaging_limit=6, now=now())
-    assert room_of(channel) == 2
+    assert remaining_people(channel) == 2
     second = with_recipients(channel, 5)
 
     until(lambda: counts(second) == {"sent": 2, "pending": 3, "held": 3}, 20)
@@ -104,10 +104,10 @@ def test_what_a_number_has_used_counts_where_it_moves_and_where_it_was(own: Conn
     with_recipients(other, 2)
     Sending(other).go_on(own)
 
-    with transaction.atomic(), uses_taken_along(number):
+    with transaction.atomic(), carry_uses_over(number):
         ChannelCredential.objects.filter(channel=number).update(portfolio_id="8002")
 
-    assert [room_of(one) for one in (number, other, sister)] == [5, 5, 7]
+    assert [remaining_people(one) for one in (number, other, sister)] == [5, 5, 7]
     for allowance in Allowance.objects.all():
         assert allowance.used == allowance.uses.count()
 
@@ -122,7 +122,7 @@ def test_a_number_that_is_disconnected_keeps_what_it_has_used(a: Tenant, meta: R
     disconnect_channel(channel=number, now=now(), by=SYSTEM)
 
     number.refresh_from_db()
-    assert room_of(number) == 7
+    assert remaining_people(number) == 7
 
 
 def test_who_is_claimed_while_their_number_moves_counts_where_it_is_then(own: Connection) -> None:
@@ -142,7 +142,7 @@ def test_who_is_claimed_while_their_number_moves_counts_where_it_is_then(own: Co
             connection.close()
 
     with ThreadPoolExecutor(1) as pool:
-        with transaction.atomic(), uses_taken_along(number):
+        with transaction.atomic(), carry_uses_over(number):
             Allowance.objects.select_for_update().get()
             claimed = pool.submit(claim)
             wait_for_lock("transactionid")

@@ -12,11 +12,11 @@ from broadcasts.content import FrozenMessage
 from broadcasts.models import Broadcast, FailureStreak
 from broadcasts.sending.claims import pack_key
 from broadcasts.sending.results import MOST_CONSECUTIVE_FAILURES, TOO_MANY_FAILURES_REASON, add_to_streaks, streaks_of
-from channelconnect.providers.messages import CallResult, Outcome, error_of
-from channelconnect.providers.messages.outgoing import OutgoingMessage
-from channelconnect.providers.messages.outgoing import Recipient as Address
+from channelconnect.providers.message_results import CallResult, Outcome, error_of
+from channelconnect.providers.messages import OutgoingMessage
+from channelconnect.providers.messages import Recipient as Address
 from channelconnect.sending.limits import PER_CHANNEL
-from channelconnect.sending.sources import ClaimedMessage, Sent
+from channelconnect.sending.sources import ClaimedMessage, MessageResult
 from tests.broadcasts.sending.broadcasts import (
     TEMPLATE,
     counts,
@@ -64,7 +64,7 @@ def test_what_is_one_persons_fault_pauses_nothing(channel: Channel, start_sender
     assert counts(broadcast) == {"failed": 30}
 
 
-def ends(broadcast: int, *codes: str, at: float = 0.0) -> list[Sent]:
+def ends(broadcast: int, *codes: str, at: float = 0.0) -> list[MessageResult]:
     """Messages that ended so, one after the other; an empty code is one that was sent."""
     found = []
     for number, code in enumerate(codes):
@@ -73,11 +73,11 @@ def ends(broadcast: int, *codes: str, at: float = 0.0) -> list[Sent]:
         outcome = (
             Outcome(CallResult.REFUSED, error=error_of(int(code))) if code else Outcome(CallResult.ACCEPTED, "wamid.1")
         )
-        found.append(Sent(row, outcome, at + number))
+        found.append(MessageResult(row, outcome, at + number))
     return found
 
 
-def add(*batches: list[Sent]) -> list[int]:
+def add(*batches: list[MessageResult]) -> list[int]:
     found: list[int] = []
     for batch in batches:
         with transaction.atomic(), connection.cursor() as cursor:

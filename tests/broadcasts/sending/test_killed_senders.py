@@ -14,11 +14,12 @@ from broadcasts.models import Broadcast, Recipient, Stage
 from broadcasts.models.recipients import callback_data_of
 from broadcasts.sending.claims import NAME
 from broadcasts.sending.source import BroadcastRecipients
-from channelconnect.inbox import read_waiting, store_notice
+from channelconnect.inbox.claims import store_notice
+from channelconnect.inbox.reading import read_waiting
 from channelconnect.models import SenderRun
-from channelconnect.providers.messages import Outcome, error_of
+from channelconnect.providers.message_results import Outcome, error_of
 from channelconnect.sending.recorder import MessageRecorder
-from channelconnect.sending.sources import Sent
+from channelconnect.sending.sources import MessageResult
 from config.leases.connections import Connection, open_connection
 from tests.broadcasts.sending.broadcasts import counts, rows_as_counts, with_recipients
 from tests.broadcasts.sending.freed import claimed_by_the_dead, clicked_while_freed
@@ -134,7 +135,7 @@ def test_a_click_while_a_dead_run_is_freed_keeps_no_recipient_claimed(
 class Killed(BroadcastRecipients):
     """A source whose process ends as soon as its results are kept."""
 
-    def record(self, connection: Connection, *, run: int, results: Sequence[Sent]) -> int:
+    def record(self, connection: Connection, *, run: int, results: Sequence[MessageResult]) -> int:
         super().record(connection, run=run, results=results)
         raise KeyboardInterrupt
 
@@ -148,7 +149,7 @@ def test_what_follows_from_a_result_is_kept_before_the_result_is(channel: Channe
         [claimed] = sending.claim(own)
         recorder = MessageRecorder(sending.run, {NAME: Killed()}, lambda: None)
         with pytest.raises(KeyboardInterrupt):
-            recorder.record(own, [Sent(claimed, Outcome(error.result, error=error), now().timestamp())])
+            recorder.record(own, [MessageResult(claimed, Outcome(error.result, error=error), now().timestamp())])
 
     channel.refresh_from_db()
     assert (channel.status == Channel.Status.ERROR) is lost

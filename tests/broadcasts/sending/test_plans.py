@@ -12,10 +12,10 @@ from broadcasts.models import Broadcast, Recipient, Stage
 from broadcasts.sending import statements
 from broadcasts.sending.claims import NAME, pack_key
 from broadcasts.sending.results import record_results
-from channelconnect.providers.messages import CallResult, Outcome, OutgoingMessage, error_of
-from channelconnect.providers.messages.outgoing import Recipient as Addressee
-from channelconnect.sending.sources import ClaimedMessage, Sent
-from channelconnect.sending.transactions import prepare_session
+from channelconnect.providers.message_results import CallResult, Outcome, error_of
+from channelconnect.providers.messages import OutgoingMessage
+from channelconnect.providers.messages import Recipient as Addressee
+from channelconnect.sending.sources import ClaimedMessage, MessageResult, prepare_session
 from config.leases.connections import open_connection
 from tests.broadcasts.sending.broadcasts import open_window, with_recipients
 from workspaces.contacts.models import Contact
@@ -43,7 +43,7 @@ OUTCOMES = {
 }
 
 
-def results(channel: Channel, outcome: Outcome) -> list[Sent]:
+def results(channel: Channel, outcome: Outcome) -> list[MessageResult]:
     """What came of some recipients among many, claimed after the table was last looked through."""
     broadcast = with_recipients(channel, CLAIMED)
     claimed = Recipient.objects.of(broadcast)
@@ -52,7 +52,7 @@ def results(channel: Channel, outcome: Outcome) -> list[Sent]:
         cursor.execute(WAIT, [broadcast.pk, WAITING])
         cursor.execute("ANALYZE broadcasts_recipient")
     claimed.filter(contact_id__in=contacts).update(stage=Stage.CLAIMED, run=RUN, claimed_at=now())
-    return [Sent(_row(channel, broadcast, contact), outcome, now().timestamp(), 5.0) for contact in contacts]
+    return [MessageResult(_row(channel, broadcast, contact), outcome, now().timestamp(), 5.0) for contact in contacts]
 
 
 def _row(channel: Channel, broadcast: Broadcast, contact: int) -> ClaimedMessage:

@@ -15,7 +15,7 @@ from benchmarks.processes import fast_provider
 from broadcasts.models import Recipient, Stage
 from broadcasts.sending.source import OVERDUE_BATCH, BroadcastRecipients, fail_overdue
 from channelconnect.sending import loop
-from channelconnect.sending.sources import Sent
+from channelconnect.sending.sources import MessageResult
 from config.leases.connections import Connection, open_connection
 from tests.broadcasts.sending.broadcasts import with_recipients
 from tests.channelconnect.sending.conftest import StartSender
@@ -34,7 +34,7 @@ class LaggingMass(Mass):
         super().__init__(channels, each)
         self.goes_on = Event()
 
-    def record(self, connection: Connection, *, run: int, results: Sequence[Sent]) -> int:
+    def record(self, connection: Connection, *, run: int, results: Sequence[MessageResult]) -> int:
         self.goes_on.wait(60)
         return super().record(connection, run=run, results=results)
 

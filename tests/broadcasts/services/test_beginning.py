@@ -33,7 +33,7 @@ from tests.broadcasts.services.making import (
     work,
 )
 from tests.tenants import Tenant
-from webhooks.services import register_endpoint
+from webhooks.services.endpoints import register_endpoint
 from workspaces.subaccounts.models import Channel
 from workspaces.subaccounts.services import restore_workspace, suspend_workspace, tenant_of
 

@@ -19,7 +19,7 @@ from tests.broadcasts.services.making import (
 from tests.processes.preloaded import Order, Preloaded
 from tests.sizes import FULL_SIZE
 from tests.tenants import Tenant
-from webhooks.services import register_endpoint
+from webhooks.services.endpoints import register_endpoint
 from workspaces.subaccounts.services import tenant_of
 
 pytestmark = pytest.mark.django_db(transaction=True)

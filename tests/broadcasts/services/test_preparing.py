@@ -31,7 +31,7 @@ from tests.broadcasts.services.making import (
 )
 from tests.factories import ChannelFactory
 from tests.tenants import Tenant
-from webhooks.services import register_endpoint
+from webhooks.services.endpoints import register_endpoint
 from workspaces.subaccounts.services import tenant_of
 
 a, b = furnished.a_with_customer, furnished.b_with_customer

@@ -32,7 +32,7 @@ from tests.broadcasts.services.making import (
 from tests.sizes import size
 from tests.tenants import Tenant
 from tests.waiting import PATIENCE_SECONDS, wait_for_lock
-from webhooks.services import register_endpoint
+from webhooks.services.endpoints import register_endpoint
 from workspaces.contacts.models import Contact
 from workspaces.subaccounts.services import tenant_of
 

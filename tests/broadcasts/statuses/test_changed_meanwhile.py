@@ -10,7 +10,7 @@ from broadcasts.models import Stage
 from broadcasts.services import statuses
 from broadcasts.services.link_clicks import count_clicks, record_clicks
 from broadcasts.services.tracked_links import LinkToken
-from channelconnect.inbox import read_waiting
+from channelconnect.inbox.reading import read_waiting
 from tests.broadcasts.sending.broadcasts import a_broadcast, add_recipients, counts, people, rows_as_counts
 from tests.broadcasts.statuses.test_statuses import status, tell
 from tests.channelconnect.inbox.notices import NUMBER

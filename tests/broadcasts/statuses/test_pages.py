@@ -10,7 +10,8 @@ from django.utils.timezone import now
 from broadcasts.models import Broadcast, Recipient, Stage
 from broadcasts.models.recipients import callback_data_of
 from broadcasts.services.counts import add_counts
-from channelconnect.inbox import read_waiting, store_notice
+from channelconnect.inbox.claims import store_notice
+from channelconnect.inbox.reading import read_waiting
 from tests.broadcasts.sending.broadcasts import TEXT, a_broadcast, add_recipients, counts, people, rows_as_counts
 from tests.channelconnect.inbox.notices import INSTAGRAM, PAGE
 from tests.factories import ChannelFactory

@@ -12,7 +12,8 @@ from agency.actors import SYSTEM
 from broadcasts.models import BilledCount, Broadcast, Recipient, Stage
 from broadcasts.models.recipients import callback_data_of
 from broadcasts.services.counts import add_counts
-from channelconnect.inbox import read_waiting, store_notice
+from channelconnect.inbox.claims import store_notice
+from channelconnect.inbox.reading import read_waiting
 from channelconnect.models import Allowance, AllowanceUse, ProviderNotice
 from tests.broadcasts.sending.broadcasts import a_broadcast, add_recipients, counts, people, rows_as_counts
 from tests.channelconnect.inbox.notices import NUMBER, of_number

@@ -13,8 +13,10 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from channelconnect.models import ConnectSession
-from channelconnect.models.sessions import Status
-from channelconnect.services import create_session, end_session, session_by_link, settings_of, switch_connect
+from channelconnect.models.sessions import SessionStatus
+from channelconnect.services.sessions.creation import create_session, session_by_link
+from channelconnect.services.sessions.ending import end_session
+from channelconnect.services.settings import settings_of, switch_connect
 from tests import furnished
 from tests.agency.console.browsers import at_the_console, flashes, hidden, text
 from tests.channelconnect.agencies import RETURN_URL, a_session, connection_events, switch_on
@@ -110,7 +112,7 @@ def test_connections_are_listed_with_state_error_and_expiry_and_without_their_li
     connecting: Tenant, admin: Client
 ) -> None:
     waiting, failed, over = a_session(connecting, state="4711"), a_session(connecting), a_session(connecting)
-    end_session(session=failed, status=Status.FAILED, error_code="no_eligible_accounts", now=now(), by=SYSTEM)
+    end_session(session=failed, status=SessionStatus.FAILED, error_code="no_eligible_accounts", now=now(), by=SYSTEM)
     ConnectSession.objects.filter(pk=over.pk).update(expires_at=now() - timedelta(seconds=1))
     page = admin.get(HOME)
     shown = text(page)
@@ -153,7 +155,7 @@ def test_connections_are_narrowed_by_platform_and_by_the_state_that_is_shown(
         state: a_session(connecting, state=state, platform="facebook" if state == "facebook" else "whatsapp")
         for state in states
     }
-    end_session(session=made["failed"], status=Status.FAILED, error_code="session_expired", now=now(), by=SYSTEM)
+    end_session(session=made["failed"], status=SessionStatus.FAILED, error_code="session_expired", now=now(), by=SYSTEM)
     ConnectSession.objects.filter(pk=made["over"].pk).update(expires_at=now() - timedelta(seconds=1))
     rows = admin.get(f"{HOME}?{query}").context["rows"]
     assert [row[0].state for row in rows] == [state for state in states[::-1] if state in kept.split()]
@@ -295,7 +297,7 @@ def test_a_connection_is_cancelled_once(connecting: Tenant, admin: Client) -> No
 
 def test_a_finished_connection_stays_as_it_is(connecting: Tenant, admin: Client) -> None:
     session = a_session(connecting)
-    end_session(session=session, status=Status.EXPIRED, error_code="session_expired", now=now(), by=SYSTEM)
+    end_session(session=session, status=SessionStatus.EXPIRED, error_code="session_expired", now=now(), by=SYSTEM)
     admin.post(f"{HOME}/connections/{session.uuid}/cancel")
     assert flashes(admin.get(HOME)) == ["The connection had ended before: nothing was changed."]
 

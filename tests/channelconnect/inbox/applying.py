@@ -8,8 +8,8 @@ from typing import Any
 
 from django.db import connection
 
-from channelconnect.inbox import FactHandler
-from channelconnect.inbox.storing import store_notice
+from channelconnect.inbox.claims import store_notice
+from channelconnect.inbox.reading import FactHandler
 from tests.channelconnect.inbox.notices import message, of_number
 from workspaces.conversations.facts import ConversationFact, MessageReceived, StatusChanged
 

@@ -5,7 +5,8 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from channelconnect.providers.notices import Fact, Source, notice_of, read_notice
+from channelconnect.providers.notices.events import ReadContext
+from channelconnect.providers.notices.parsing import Fact, notice_of, read_notice
 from workspaces.conversations.facts import ChannelReference
 
 AT = datetime.fromtimestamp(1790000000, UTC)
@@ -27,7 +28,7 @@ CHANNELS = {
 
 def read(body: bytes) -> list[Fact]:
     """Read a body that came for one of `CHANNELS`."""
-    return read_notice(notice_of(body), Source(CHANNELS, CAME_AT))
+    return read_notice(notice_of(body), ReadContext(CHANNELS, CAME_AT))
 
 
 def whatsapp(field: str, value: dict[str, Any], container: str = "2001") -> bytes:

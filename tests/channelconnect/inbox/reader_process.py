@@ -4,6 +4,6 @@ import django
 
 if __name__ == "__main__":
     django.setup()
-    from channelconnect.inbox import run_reader
+    from channelconnect.inbox.reading import run_reader
 
     run_reader(should_stop=lambda: False)

@@ -10,15 +10,15 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from agency.models import Event
-from channelconnect.inbox import read_waiting
-from channelconnect.inbox.storing import store_notice
+from channelconnect.inbox.claims import store_notice
+from channelconnect.inbox.reading import read_waiting
 from channelconnect.models import ChannelCredential
 from tests import furnished
 from tests.channelconnect.inbox.notices import whatsapp
 from tests.factories import ChannelFactory
 from tests.tenants import Tenant
 from tests.webhooks.workspaces import tenant_of
-from webhooks.services import register_endpoint
+from webhooks.services.endpoints import register_endpoint
 from workspaces.subaccounts.models import Channel
 from workspaces.subaccounts.services import disconnect_channel, reconnect_channel
 

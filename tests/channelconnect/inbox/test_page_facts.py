@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from channelconnect.providers.notices import Unknown
+from channelconnect.providers.notices.events import Unknown
 from tests.channelconnect.inbox.notices import AT, CAME_AT, CHANNELS, INSTAGRAM, PAGE, page, read
 from workspaces.conversations.facts import (
     ConversationTouched,

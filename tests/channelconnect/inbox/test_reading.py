@@ -9,7 +9,8 @@ import pytest
 from django.db import connection, transaction
 from django.utils.timezone import now
 
-from channelconnect.inbox import Reader, claims, read_waiting
+from channelconnect.inbox import claims
+from channelconnect.inbox.reading import Reader, read_waiting
 from channelconnect.models import ProviderNotice, ReadingAttempt
 from tests.channelconnect.inbox.applying import (
     BREAKS,
@@ -128,9 +129,9 @@ def test_a_try_that_failed_is_repeated_later_by_the_database_s_clock() -> None:
 def test_what_a_dead_reader_had_is_read_by_another_in_smaller_company() -> None:
     store(*(f"m{number}" for number in range(60)))
     assert claims.begin_new(after=0)
-    assert claims.bury_the_dead() == 0
+    assert claims.end_abandoned_readings() == 0
     ReadingAttempt.objects.update(begun_at=now() - timedelta(seconds=11))
-    assert claims.bury_the_dead() == 60
+    assert claims.end_abandoned_readings() == 60
     assert set(ProviderNotice.objects.values_list("tries", flat=True)) == {1}
     assert ReadingAttempt.objects.count() == 0
     reading = claims.begin_again()
@@ -152,7 +153,7 @@ def test_a_reading_that_somebody_took_over_is_not_read_twice() -> None:
     assert reading is not None
     ReadingAttempt.objects.update(begun_at=now() - timedelta(seconds=11))
     read()
-    assert claims.take(reading, now=now()) == []
+    assert claims.mark_read(reading, now=now()) == []
     assert applied() == ["m1"]
 
 
@@ -245,5 +246,5 @@ def test_a_reading_that_a_dead_reader_has_left_is_something_to_do() -> None:
     assert not claims.is_anything_waiting()
     ReadingAttempt.objects.update(begun_at=now() - timedelta(seconds=11))
     assert claims.is_anything_waiting()
-    claims.bury_the_dead()
+    claims.end_abandoned_readings()
     assert not claims.is_anything_waiting()

@@ -14,7 +14,8 @@ from django.db.models import Sum
 from django.test import Client
 from django.utils.timezone import now
 
-from channelconnect.inbox import read_waiting, store_notice
+from channelconnect.inbox.claims import store_notice
+from channelconnect.inbox.reading import read_waiting
 from channelconnect.models import ProviderNotice, ReadingAttempt
 from tests.channelconnect.inbox.applying import a_message
 from tests.channelconnect.inbox.notices import NUMBER, message, of_number

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from channelconnect.providers.notices import Unknown
+from channelconnect.providers.notices.events import Unknown
 from tests.channelconnect.inbox.notices import AT, CAME_AT, WHATSAPP, message, of_number, read
 from workspaces.conversations.facts import (
     ConversationTouched,

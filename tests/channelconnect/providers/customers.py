@@ -8,7 +8,11 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 import requests
 
-from channelconnect.providers import Account, Grant, Limits, Provider, ProviderFault, ProviderSettings, provider_for
+from channelconnect.providers.grants import Account, Grant, Provider
+from channelconnect.providers.graph import ProviderFault
+from channelconnect.providers.platforms import provider_for
+from channelconnect.providers.settings import ProviderSettings
+from channelconnect.providers.transport import Limits
 from tools.sandbox import RunningSandbox
 
 REDIRECT_URI = "http://127.0.0.1:8000/connect/callback"

@@ -5,7 +5,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from pytest_django import Settings
 
-from channelconnect.providers import provider_for
+from channelconnect.providers.platforms import provider_for
 from tests.channelconnect.providers.customers import PLATFORMS, REDIRECT_URI, Customer, fault_of
 
 

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from channelconnect.providers import Account
-from channelconnect.providers.platforms.whatsapp import WhatsApp
+from channelconnect.providers.grants import Account
+from channelconnect.providers.platforms import WhatsApp
 from tests.channelconnect.providers.customers import PLATFORMS, Customer, fault, fault_of
 
 

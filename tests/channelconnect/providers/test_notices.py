@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from channelconnect.providers import UnreadableNotices, answer_challenge, sign, verify_signature
-from channelconnect.providers.notices import (
+from channelconnect.providers.notices.events import (
     AccountLost,
     LimitChanged,
     QualityChanged,
     TemplateChanged,
     Unknown,
     accounts_in,
-    notice_of,
 )
+from channelconnect.providers.notices.parsing import UnreadableNotices, notice_of
+from channelconnect.providers.settings import answer_challenge, sign, verify_signature
 from tests.channelconnect.inbox.notices import AT, CAME_AT, NUMBER, of_number, page, read, whatsapp
 
 

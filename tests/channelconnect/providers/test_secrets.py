@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from channelconnect.providers import Account, Grant, ProviderFault, provider_for
+from channelconnect.providers.grants import Account, Grant
+from channelconnect.providers.graph import ProviderFault
+from channelconnect.providers.platforms import provider_for
 from config.logs import JSONFormatter
 from tests.channelconnect.providers.customers import PLATFORMS, REDIRECT_URI, Customer, fault
 
@@ -63,7 +65,7 @@ def test_the_loggers_of_the_http_library_stay_silent_about_addresses(
     code = customer.code("facebook")
     caplog.clear()
     customer.provider("facebook").authorize(code=code, redirect_uri=REDIRECT_URI)
-    assert {record.name for record in caplog.records} == {"channelconnect.providers.graph.client"}
+    assert {record.name for record in caplog.records} == {"channelconnect.providers.graph"}
 
 
 def test_each_call_is_logged_with_version_status_and_duration(
@@ -71,7 +73,7 @@ def test_each_call_is_logged_with_version_status_and_duration(
 ) -> None:
     caplog.set_level(logging.INFO)
     customer.accounts("facebook")
-    logged = [vars(record) for record in caplog.records if record.name == "channelconnect.providers.graph.client"]
+    logged = [vars(record) for record in caplog.records if record.name == "channelconnect.providers.graph"]
     assert [entry["call"] for entry in logged] == [
         "GET oauth/access_token",
         "GET debug_token",

@@ -2,8 +2,7 @@
 
 import pytest
 
-from channelconnect.providers.messages import CallResult, error_of, sentence_of
-from channelconnect.providers.messages.errors import ERRORS, ErrorLevel
+from channelconnect.providers.message_results import ERRORS, CallResult, ErrorLevel, error_of, sentence_of
 
 MESSAGE, PERSON, NUMBER, TEMPLATE, ACCOUNT, APP = ErrorLevel
 RETRY, REFUSED, STOPPED, RECONNECT, UNKNOWN = (

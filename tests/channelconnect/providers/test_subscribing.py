@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from channelconnect.providers.platforms.whatsapp import WhatsApp
+from channelconnect.providers.platforms import WhatsApp
 from tests.channelconnect.providers.customers import PLATFORMS, Customer, fault, fault_of
 
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from channelconnect.providers import Grant
+from channelconnect.providers.grants import Grant
 from tests.channelconnect.providers.customers import PLATFORMS, REDIRECT_URI, Customer, fault, fault_of
 
 

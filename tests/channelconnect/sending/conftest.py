@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from channelconnect.sending.calling import waits
-from channelconnect.sending.loop import SenderRun
+from channelconnect.sending import calls
+from channelconnect.sending.loop import SenderLoop
 from config.celery import wake_up
 from tests.channelconnect.sending.messages import a_channel
 from tests.tenants import Tenant
@@ -25,7 +25,7 @@ class RunningSender:
     stopping: threading.Event = field(default_factory=threading.Event)
 
     def __post_init__(self) -> None:
-        self.run = SenderRun(**self.options)
+        self.run = SenderLoop(**self.options)
         self.thread = threading.Thread(target=self.run.run, kwargs={"should_stop": self.stopping.is_set})
         self.thread.start()
 
@@ -60,8 +60,8 @@ LONGER = 100
 @pytest.fixture
 def _long_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let what was not accepted wait until the test has it tried again: for a hundred times as long."""
-    longer = {backoff: tuple(LONGER * seconds for seconds in waits.WAITS[backoff]) for backoff in waits.WAITS}
-    monkeypatch.setattr(waits, "WAITS", longer)
+    longer = {backoff: tuple(LONGER * seconds for seconds in calls.WAITS[backoff]) for backoff in calls.WAITS}
+    monkeypatch.setattr(calls, "WAITS", longer)
 
 
 @pytest.fixture

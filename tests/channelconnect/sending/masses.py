@@ -7,8 +7,8 @@ from collections.abc import Collection, Mapping, Sequence
 from django.utils.timezone import now
 
 from channelconnect.providers.messages import OutgoingMessage, Recipient
-from channelconnect.sending.conversations.source import ConversationMessages
-from channelconnect.sending.sources import ClaimedMessage, Coming, ReadyChannel, Sent
+from channelconnect.sending.conversations import ConversationMessages
+from channelconnect.sending.sources import ClaimedMessage, MessageResult, ReadyChannel, SourceState
 from config.leases.connections import Connection
 from workspaces.subaccounts.models import Channel
 
@@ -25,9 +25,9 @@ class Mass:
         self._agencies = {channel.pk: channel.workspace.agency_id for channel in channels}
         self._waiting = {channel.pk: deque(range(each)) for channel in channels}
 
-    def advance(self, connection: Connection) -> Coming:
+    def advance(self, connection: Connection) -> SourceState:
         """Nothing is put off."""
-        return Coming(any(self._waiting.values()), is_soon=False)
+        return SourceState(any(self._waiting.values()), is_soon=False)
 
     def ready_channels(self, connection: Connection, shards: Collection[int]) -> Sequence[ReadyChannel]:
         return [ReadyChannel(self._agencies[channel], channel) for channel, rows in self._waiting.items() if rows]
@@ -48,7 +48,7 @@ class Mass:
     def has_more(self, channel: int) -> bool:
         return False
 
-    def record(self, connection: Connection, *, run: int, results: Sequence[Sent]) -> int:
+    def record(self, connection: Connection, *, run: int, results: Sequence[MessageResult]) -> int:
         with self._lock:
             self.recorded += len(results)
         return len(results)

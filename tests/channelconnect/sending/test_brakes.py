@@ -5,7 +5,7 @@ import pytest
 from channelconnect.models import ProviderBrake, SenderRun
 from channelconnect.sending import brakes as brakes_module
 from channelconnect.sending.brakes import APP, CLEAN_SECONDS, STOPS, Brakes
-from channelconnect.sending.claiming.rooms import Rooms
+from channelconnect.sending.claimer import RemainingCapacity
 from channelconnect.sending.limits import SendingLimits
 from tests.channelconnect.sending.conftest import StartSender
 from tests.channelconnect.sending.messages import (
@@ -110,8 +110,8 @@ def test_what_was_claimed_before_the_stop_is_given_back_and_costs_no_try(
     meta: RunningSandbox, channel: Channel, start_sender: StartSender, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One call is made at a time here, so that the others wait claimed when its answer comes."""
-    monkeypatch.setattr("channelconnect.sending.calling.calls.FEW_CALLS", 1)
-    monkeypatch.setattr("channelconnect.sending.calling.calls.MORE_CALLS", 0)
+    monkeypatch.setattr("channelconnect.sending.calls.BASE_CALLS", 1)
+    monkeypatch.setattr("channelconnect.sending.calls.EXTRA_CALLS", 0)
     meta.play(usage={BUSINESS: LONG})
     many_messages(many_conversations(channel, 10))
     start_sender()
@@ -215,7 +215,7 @@ def test_channels_that_share_a_brake_share_what_it_leaves_of_one_claim(clock: Cl
         limits.start(channel=channel, agency=1, platform="whatsapp", account=account)
     limits.brakes.slow_to("one", 0.5)
     clock.now += 60
-    rooms = Rooms(limits, (), is_urgent=True)
+    rooms = RemainingCapacity(limits, (), is_urgent=True)
     left = rooms.of_channel(1)
     assert 0 < left == rooms.of_channel(2) < rooms.of_channel(3)
     rooms.reserve(1, left)

@@ -7,10 +7,10 @@ from contextlib import closing
 import pytest
 from django.test import override_settings
 
-from channelconnect.sending.calling.calls import FEW_CALLS, MORE_CALLS, CallsInFlight
+from channelconnect.sending.calls import BASE_CALLS, EXTRA_CALLS, CallsInFlight
 from channelconnect.sending.channels import read_channels
-from channelconnect.sending.claiming.claimer import MessageClaimer
-from channelconnect.sending.loop import SenderRun
+from channelconnect.sending.claimer import MessageClaimer
+from channelconnect.sending.loop import SenderLoop
 from config.leases.connections import open_connection
 from tests.channelconnect.sending.masses import Mass
 from tests.config.http.receivers import Connection, Receiver
@@ -43,7 +43,7 @@ class HesitantProvider:
 
 def go_on_until(calls: CallsInFlight, condition: Callable[[], bool]) -> None:
     def look() -> bool:
-        calls.go_on(0.01)
+        calls.poll(0.01)
         return condition()
 
     until(look)
@@ -56,7 +56,7 @@ def test_more_than_a_few_calls_are_started_only_while_nobody_answers(
     provider, mass = HesitantProvider(), Mass([channel], MESSAGES)
     receiver = Receiver(provider)
     with override_settings(META_GRAPH_URL=f"http://127.0.0.1:{receiver.port}"):
-        run = SenderRun(sources=[mass], rates=None)
+        run = SenderLoop(sources=[mass], rates=None)
     calls = run.calls
     try:
         with closing(open_connection("test")) as own:
@@ -64,19 +64,19 @@ def test_more_than_a_few_calls_are_started_only_while_nobody_answers(
             run.channels.take(read_channels(own, [channel.pk]))
             calls.add(mass.claim(own, run=run.number, rooms={channel.pk: MESSAGES}, batch=MESSAGES))
         assert calls.start_waiting()
-        assert calls.in_flight == FEW_CALLS
-        go_on_until(calls, lambda: len(receiver.requests) == FEW_CALLS)
+        assert calls.in_flight == BASE_CALLS
+        go_on_until(calls, lambda: len(receiver.requests) == BASE_CALLS)
 
         provider.answers.release(ANSWERED)
         until(lambda: provider.answered == ANSWERED)
-        calls.go_on(0.01)
+        calls.poll(0.01)
         calls.start_waiting()
-        assert (calls.finished, calls.in_flight) == (ANSWERED, FEW_CALLS), "as answers are there, one for each"
-        go_on_until(calls, lambda: len(receiver.requests) == FEW_CALLS + ANSWERED)
+        assert (calls.finished, calls.in_flight) == (ANSWERED, BASE_CALLS), "as answers are there, one for each"
+        go_on_until(calls, lambda: len(receiver.requests) == BASE_CALLS + ANSWERED)
 
-        calls.go_on(0.01)
+        calls.poll(0.01)
         calls.start_waiting()
-        assert calls.in_flight == FEW_CALLS + MORE_CALLS
+        assert calls.in_flight == BASE_CALLS + EXTRA_CALLS
         go_on_until(calls, lambda: not calls.start_waiting())
         assert calls.in_flight == MESSAGES - ANSWERED
     finally:

@@ -7,12 +7,12 @@ from django.test import override_settings
 
 from benchmarks.processes import fast_provider
 from channelconnect.models import ChannelCredential
+from channelconnect.sending import claimer
 from channelconnect.sending.channels import read_channels
-from channelconnect.sending.claiming import ready
-from channelconnect.sending.claiming.claimer import MessageClaimer
-from channelconnect.sending.conversations.source import ConversationMessages
-from channelconnect.sending.limits import PER_CHANNEL, kept_of
-from channelconnect.sending.loop import SenderRun
+from channelconnect.sending.claimer import MessageClaimer
+from channelconnect.sending.conversations import ConversationMessages
+from channelconnect.sending.limits import PER_CHANNEL, urgent_share_of
+from channelconnect.sending.loop import SenderLoop
 from config.celery import wake_up
 from config.leases.connections import open_connection
 from tests.channelconnect.sending.conftest import StartSender
@@ -56,7 +56,7 @@ def test_an_answer_goes_with_the_next_claims_whatever_mass_all_channels_have(
     a: Tenant, channel: Channel, start_sender: StartSender, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Claims are counted from when the sender has heard of the answer. It does not rest between two looks here."""
-    monkeypatch.setattr(ready, "REST_FOR_EACH_LOOK", 0.0)
+    monkeypatch.setattr(claimer, "REST_FOR_EACH_LOOK", 0.0)
     channels = [ChannelFactory.create(workspace=a.workspace) for _ in range(40)]
     others = [ChannelFactory.create(workspace=WorkspaceFactory.create(agency=a.agency)) for _ in range(10)]
     ChannelCredential.objects.bulk_create(
@@ -91,7 +91,7 @@ def test_an_answer_goes_with_the_next_claims_whatever_mass_all_channels_have(
 def test_an_answer_goes_although_all_calls_of_its_channel_s_mass_hang(
     meta: RunningSandbox, channel: Channel, start_sender: StartSender
 ) -> None:
-    hanging = PER_CHANNEL - kept_of(PER_CHANNEL)
+    hanging = PER_CHANNEL - urgent_share_of(PER_CHANNEL)
     meta.play(faults=[{"call": "send", "fault": "accept_then_hang", "times": hanging, "seconds": 8}])
     mass = Mass([channel], 500)
     start_sender(sources=[WatchedConversations(mass), mass])
@@ -104,7 +104,7 @@ def test_an_answer_goes_although_all_calls_of_its_channel_s_mass_hang(
 
 def test_an_answer_goes_before_what_is_claimed_of_a_mass_already(meta: RunningSandbox, channel: Channel) -> None:
     mass = Mass([channel], 1_000)
-    run = SenderRun(sources=[mass, ConversationMessages()], rates=None)
+    run = SenderLoop(sources=[mass, ConversationMessages()], rates=None)
     with closing(open_connection("test")) as own:
         run.channels.take(read_channels(own, [channel.pk]))
         claimed = list(mass.claim(own, run=run.number, rooms={channel.pk: 300}, batch=300))

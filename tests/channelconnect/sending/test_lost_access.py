@@ -9,7 +9,7 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from channelconnect.models import ChannelCredential
-from channelconnect.services.access_checks import check_next_access
+from channelconnect.services.accounts import check_next_access
 from channelconnect.tasks import check_access
 from config.db import database_now
 from tests.channelconnect.sending.conftest import StartSender

@@ -6,7 +6,7 @@ import pytest
 from django.db import transaction
 from django.utils.timezone import now
 
-from channelconnect.sending.conversations.read_marks import ReadMarks
+from channelconnect.sending.read_marks import ReadMarks
 from config.leases.connections import open_connection
 from tests.channelconnect.sending.conftest import StartSender
 from tests.channelconnect.sending.messages import a_channel, a_conversation, a_message, ended

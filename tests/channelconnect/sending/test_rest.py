@@ -8,11 +8,10 @@ from django.utils.timezone import now
 
 from broadcasts.sending.source import BroadcastRecipients
 from channelconnect.sending.brakes import APP, Brakes
-from channelconnect.sending.claiming.claimer import MessageClaimer
-from channelconnect.sending.claiming.rooms import NO_ROOM, SendingRoom
-from channelconnect.sending.conversations.read_marks import ReadMarks
-from channelconnect.sending.conversations.source import ConversationMessages
+from channelconnect.sending.claimer import NO_ROOM, MessageClaimer, SendingCapacity
+from channelconnect.sending.conversations import ConversationMessages
 from channelconnect.sending.limits import SendingLimits
+from channelconnect.sending.read_marks import ReadMarks
 from config.celery import wake_up_now
 from config.leases.claimer import REST_SECONDS, SOON_SECONDS, Demand
 from tests.channelconnect.sending.conftest import StartSender
@@ -41,7 +40,7 @@ def idle(transactional_db: None) -> Iterator[MessageClaimer]:
     limits = SendingLimits()
 
     def answer() -> None:
-        demand.answer(SendingRoom(1_000, 1_000, limits))
+        demand.answer(SendingCapacity(1_000, 1_000, limits))
 
     demand = Demand(nothing=NO_ROOM, wake=answer)
     sources = (ConversationMessages(), BroadcastRecipients(), ReadMarks())

@@ -11,10 +11,10 @@ from django.utils.timezone import now
 
 from broadcasts.models.recipients import Stage, callback_data_of
 from broadcasts.services.statuses import record_statuses
-from channelconnect.providers.messages import CallResult, Outcome, OutgoingMessage, Recipient
-from channelconnect.providers.messages.errors import THROTTLED
-from channelconnect.sending.conversations.source import ConversationMessages
-from channelconnect.sending.sources import ClaimedMessage, Sent
+from channelconnect.providers.message_results import THROTTLED, CallResult, Outcome
+from channelconnect.providers.messages import OutgoingMessage, Recipient
+from channelconnect.sending.conversations import ConversationMessages
+from channelconnect.sending.sources import ClaimedMessage, MessageResult
 from config.leases.connections import open_connection
 from tests.broadcasts.sending.broadcasts import a_broadcast, add_recipients, people
 from tests.channelconnect.sending.conftest import StartSender
@@ -119,7 +119,7 @@ def test_an_answer_that_is_recorded_after_the_status_puts_nothing_off(channel: C
     outcome = Outcome(CallResult.RETRY, error=THROTTLED)
 
     with closing(open_connection("test")) as own:
-        result = Sent(row, outcome, now().timestamp(), 5.0)
+        result = MessageResult(row, outcome, now().timestamp(), 5.0)
         kept = ConversationMessages().record(own, run=7, results=[result])
 
     assert (kept, QueuedMessage.objects.count()) == (1, 0)

@@ -7,7 +7,7 @@ from contextlib import closing
 import pytest
 
 from channelconnect.models import SenderRun
-from channelconnect.sending.loop import SenderRun as Sender
+from channelconnect.sending.loop import SenderLoop as Sender
 from config.leases import runs as leased_runs
 from config.leases.connections import open_connection
 from tests.channelconnect.sending.conftest import StartSender

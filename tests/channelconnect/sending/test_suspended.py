@@ -9,8 +9,8 @@ import pytest
 from agency.actors import SYSTEM
 from agency.services import restore_agency, suspend_agency
 from channelconnect.models import SenderRun
-from channelconnect.sending.conversations.read_marks import ReadMarks
-from channelconnect.sending.conversations.source import ConversationMessages
+from channelconnect.sending.conversations import ConversationMessages
+from channelconnect.sending.read_marks import ReadMarks
 from channelconnect.sending.sources import MessageSource
 from config.db import database_now
 from config.leases.connections import open_connection

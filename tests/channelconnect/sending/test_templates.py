@@ -9,14 +9,15 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from agency.models import Event
 from channelconnect.models import ChannelCredential, MessageTemplate, TemplateSync
-from channelconnect.services.templates import check_template, sync_next, sync_soon
+from channelconnect.services.template_checks import check_template
+from channelconnect.services.templates import sync_next, sync_soon
 from tests import furnished
 from tests.channelconnect.sending.messages import a_channel
 from tests.tenants import Tenant
 from tests.webhooks.workspaces import tenant_of
 from tools.sandbox import RunningSandbox
 from tools.sandbox.graph.tokens import Token, write
-from webhooks.services import register_endpoint
+from webhooks.services.endpoints import register_endpoint
 from workspaces.automations.services import met_requirements
 from workspaces.conversations.services.conversations import ContentRefused
 from workspaces.subaccounts.models import Channel

@@ -12,10 +12,16 @@ from django.utils.timezone import now
 from channelconnect.models import MediaUpload
 from channelconnect.providers.messages import OutgoingMessage, Recipient
 from channelconnect.sending.channels import KnownChannels, read_channels
-from channelconnect.sending.conversations.files import files_of
+from channelconnect.sending.conversations import files_of
 from channelconnect.sending.sources import ClaimedMessage
-from channelconnect.sending.uploads import MediaUploads
-from channelconnect.sending.uploads.turns import MOST_BYTES, PASSED_SECONDS, PER_CHANNEL, SLOW_SECONDS, UploadTurns
+from channelconnect.sending.uploads import (
+    MOST_BYTES,
+    PASSED_SECONDS,
+    PER_CHANNEL,
+    SLOW_SECONDS,
+    MediaUploads,
+    UploadQueue,
+)
 from config.leases.connections import open_connection
 from tests.channelconnect.sending.conftest import StartSender
 from tests.channelconnect.sending.messages import (
@@ -182,7 +188,7 @@ class Clock:
 
 def test_slow_uploads_leave_places_for_quick_ones() -> None:
     clock = Clock()
-    turns = UploadTurns[str](clock)
+    turns = UploadQueue[str](clock)
     for channel in range(10):
         for number in range(3):
             turns.add(f"{channel}.{number}", channel=channel, size=10)
@@ -195,7 +201,7 @@ def test_slow_uploads_leave_places_for_quick_ones() -> None:
 
 
 def test_few_bytes_are_held_at_once_and_a_large_file_goes_alone() -> None:
-    turns = UploadTurns[str]()
+    turns = UploadQueue[str]()
     for number, size in enumerate((MOST_BYTES // 2, MOST_BYTES // 2, MOST_BYTES * 2, 1)):
         turns.add(str(number), channel=number, size=size)
     assert turns.take_next() == ["0", "1"]
@@ -208,7 +214,7 @@ def test_few_bytes_are_held_at_once_and_a_large_file_goes_alone() -> None:
 
 def test_a_large_file_that_smaller_ones_pass_is_left_room() -> None:
     clock = Clock()
-    turns = UploadTurns[str](clock)
+    turns = UploadQueue[str](clock)
     turns.add("small 0", channel=0, size=MOST_BYTES // 4)
     assert turns.take_next() == ["small 0"]
     turns.add("large", channel=1, size=MOST_BYTES * 7 // 8)
@@ -225,7 +231,7 @@ def test_a_large_file_that_smaller_ones_pass_is_left_room() -> None:
 
 def test_a_file_that_goes_alone_goes_before_those_that_would_keep_it_waiting() -> None:
     clock = Clock()
-    turns = UploadTurns[str](clock)
+    turns = UploadQueue[str](clock)
     turns.add("first", channel=0, size=10)
     assert turns.take_next() == ["first"]
     turns.add("later", channel=2, size=MOST_BYTES)

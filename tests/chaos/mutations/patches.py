@@ -63,12 +63,12 @@ def sixteen_at_once(queue: ModuleType) -> None:
 
 def unbounded(fan_out: ModuleType) -> None:
     """Fan out whatever there is in one statement, however often that took too long."""
-    require(fan_out, "Batch")
+    require(fan_out, "BatchSize")
     everything = (10**9, 10**9)
-    if fan_out.Batch.__new__.__defaults__ is None or fan_out.Batch._fields != ("events", "rows"):
+    if fan_out.BatchSize.__new__.__defaults__ is None or fan_out.BatchSize._fields != ("events", "rows"):
         raise LookupError("a batch is something else")
-    fan_out.Batch.__new__.__defaults__ = everything
-    fan_out.Batch.halved = fan_out.Batch.doubled = lambda batch: batch
+    fan_out.BatchSize.__new__.__defaults__ = everything
+    fan_out.BatchSize.halved = fan_out.BatchSize.doubled = lambda batch: batch
 
 
 def shared(shards: ModuleType) -> None:
@@ -178,21 +178,21 @@ PATCHES: dict[str, dict[str, Callable[[ModuleType], None]]] = {
     "secret": {"webhooks.signing": wrong_secret},
     "bytes": {"config.http.client": other_bytes},
     "early": {"agency.services.events": early_answer},
-    "sixteen": {"webhooks.dispatcher.endpoint_queue": sixteen_at_once},
+    "sixteen": {"webhooks.dispatcher.queues": sixteen_at_once},
     "unbounded": {"webhooks.dispatcher.fan_out": unbounded},
     "exclusive": {"config.leases.runs": shared},
     "requeued": {"broadcasts.sending.statements": requeued},
     "passed-over": {"broadcasts.sending.statements": passed_over},
-    "uncounted": {"channelconnect.sending.claiming.allowance": uncounted},
+    "uncounted": {"channelconnect.sending.allowance": uncounted},
     "marked-late": {"broadcasts.sending.statements": marked_late},
     "overtaken": {"workspaces.contacts.services.opt_outs": any_word_counts},
     "restored": {"config.recovery.identity": always_confirmed},
     "claims": {
-        "channelconnect.sending.claiming.claimer": forgotten_claims,
+        "channelconnect.sending.claimer": forgotten_claims,
         "channelconnect.sending.recorder": forgotten_results,
     },
     "reported": {
         "workspaces.conversations.services.inbound.statuses": waiting_on,
-        "channelconnect.sending.conversations.source": called_again,
+        "channelconnect.sending.conversations": called_again,
     },
 }

@@ -20,10 +20,10 @@ from agency.tasks import check_lasting_states
 from broadcasts.models import Broadcast
 from broadcasts.services.progress import PreparationLoop
 from channelconnect.models import ChannelCredential, TemplateSync, Unsubscription
-from channelconnect.services.access_checks import check_next_access
+from channelconnect.services.accounts import check_next_access
 from channelconnect.services.fetching import fetch_next
-from channelconnect.services.templates.syncing import sync_next
-from channelconnect.services.unsubscribing import unsubscribe_next
+from channelconnect.services.subscriptions import unsubscribe_next
+from channelconnect.services.templates import sync_next
 from config.db import database_now
 from tests.processes.killed_at_statements import ended_child
 from workspaces.contacts.services.counting import recount_segments

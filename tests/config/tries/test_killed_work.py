@@ -10,8 +10,8 @@ from django.utils.timezone import now
 from agency.models import BulkOperation, Export, Mail, Notification, NotificationEvent, User
 from agency.services.bulk import BROKE_OFF
 from channelconnect.models import ChannelCredential, TemplateSync, Unsubscription
-from channelconnect.services.unsubscribing import MOST_TRIES as MOST_UNSUBSCRIPTIONS
-from channelconnect.services.unsubscribing import unsubscribe_next
+from channelconnect.services.subscriptions import MOST_TRIES as MOST_UNSUBSCRIPTIONS
+from channelconnect.services.subscriptions import unsubscribe_next
 from config.tries.counting import MOST_TRIES, begin_tries, run_counted
 from config.tries.models import BegunWork
 from tests.agency.jobs.asking import EXPORT, begin, choice, newest_export

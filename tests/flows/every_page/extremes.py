@@ -47,7 +47,7 @@ from tests.packs.small_library import BOOKING, WELCOME
 from tests.tenants import Tenant
 from tests.workspaces.conversations.facts import person, receive, received
 from webhooks.models import Delivery, Endpoint, HourlyStats
-from webhooks.services import register_endpoint
+from webhooks.services.endpoints import register_endpoint
 from workspaces.automations.models import Automation
 from workspaces.catalogue.services import change_product
 from workspaces.classes.services import add_participant

@@ -10,7 +10,7 @@ from django.utils.timezone import now
 from agency.tenants import Tenant as TenantOf
 from tests.flows.every_page.extremes import ENDLESS, ExtremeTenant
 from webhooks.pages.deliveries import sign_redelivery
-from webhooks.services.replays import Replayed
+from webhooks.services.deliveries import ReplayResult
 
 Arguments = Callable[[ExtremeTenant], list[Any]]
 Address = Callable[[ExtremeTenant], str]
@@ -27,7 +27,7 @@ ARGUMENTS: dict[str, Arguments] = {
     "console:webhook": lambda a: [a.long_endpoint.uuid],
     "console:webhook-delivery": lambda a: [a.failed.uuid],
     "console:webhook-redelivery": lambda a: [
-        sign_redelivery(TenantOf(a.agency.pk), Replayed(1, a.failed.pk, a.failed.pk), a.failed.created_at)
+        sign_redelivery(TenantOf(a.agency.pk), ReplayResult(1, a.failed.pk, a.failed.pk), a.failed.created_at)
     ],
     "console:pack": lambda a: [a.draft.uuid],
     "console:pack-draft": lambda a: [a.published.uuid],
@@ -45,7 +45,7 @@ ARGUMENTS: dict[str, Arguments] = {
     "app:webhook": lambda a: [a.own_endpoint.uuid],
     "app:webhook-delivery": lambda a: [a.own_delivery.uuid],
     "app:webhook-redelivery": lambda a: [
-        sign_redelivery(a.own_endpoint.tenant, Replayed(1, a.own_delivery.pk, a.own_delivery.pk), now())
+        sign_redelivery(a.own_endpoint.tenant, ReplayResult(1, a.own_delivery.pk, a.own_delivery.pk), now())
     ],
     "app:conversation": lambda a: [a.conversation.uuid],
     "app:broadcast": lambda a: [a.broadcast.uuid],

@@ -10,8 +10,8 @@ from django.db import connection
 from playwright.sync_api import Browser, Page, expect
 
 from agency.actors import SYSTEM
-from channelconnect.inbox import run_reader
-from channelconnect.sending.loop import SenderRun
+from channelconnect.inbox.reading import run_reader
+from channelconnect.sending.loop import SenderLoop
 from config.celery import wake_up
 from tests.channelconnect.sending.messages import a_channel
 from tests.flows.inbox.opened import Server, inbox_of
@@ -226,7 +226,7 @@ def test_a_customer_on_whatsapp_is_answered_and_reads_it(
     with (
         inbox_of(a, browser, server) as page,
         at_work(run_reader),
-        at_work(SenderRun().run, SENDER),
+        at_work(SenderLoop().run, SENDER),
     ):
         network.callback(kind="message", account=account, person="491701234567", name="Ada", text="Is it ready?")
         page.locator(".inbox-row", has_text="Is it ready?").click()

@@ -4,7 +4,7 @@ import pytest
 from django.utils.timezone import now
 from playwright.sync_api import expect
 
-from channelconnect.services import connect_url
+from channelconnect.services.sessions.ending import connect_url
 from tests.channelconnect.agencies import a_session, connection_events, switch_on
 from tests.flows.agency_site import expect_return
 from tests.flows.tasks.conftest import SignIn

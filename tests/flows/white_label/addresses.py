@@ -13,7 +13,7 @@ from agency.actors import SYSTEM
 from agency.models import Member, User
 from agency.services import change_sign_up
 from agency.services.mail.content import sign_up_signer
-from channelconnect.services import connect_url
+from channelconnect.services.sessions.ending import connect_url
 from tests.agency.console import test_access as console
 from tests.broadcasts.under_way import a_broadcast
 from tests.channelconnect.agencies import a_session, switch_on

@@ -22,7 +22,7 @@ from agency.models import User
 from agency.services import change_sign_up
 from agency.services.colours import tokens_of
 from agency.tasks import send_mail
-from channelconnect.services import connect_url
+from channelconnect.services.sessions.ending import connect_url
 from tests.agency.console.browsers import PASSWORD, a_person
 from tests.channelconnect.agencies import a_session, switch_on
 from tests.factories import PlanFactory

@@ -14,8 +14,9 @@ import pytest
 import requests
 from django.utils.timezone import now
 
-from channelconnect.providers import notice_of, read_notice, verify_signature
-from channelconnect.providers.notices import Source, accounts_in
+from channelconnect.providers.notices.events import ReadContext, accounts_in
+from channelconnect.providers.notices.parsing import notice_of, read_notice
+from channelconnect.providers.settings import verify_signature
 from tests.channelconnect.inbox.notices import channel
 from tests.channelconnect.providers.customers import REDIRECT_URI, Customer
 from tests.processes.starting import start_process, stop
@@ -328,7 +329,7 @@ def test_each_kind_of_callback_is_understood(customer: Customer, callback: dict[
     with open_receiver() as receiver:
         sent = customer.sandbox.callback(url=receiver.url, **callback)
     notice = notice_of(sent["body"].encode())
-    source = Source({account: channel(account[0], 1) for account in accounts_in(notice)}, now())
+    source = ReadContext({account: channel(account[0], 1) for account in accounts_in(notice)}, now())
     assert [type(found).__name__ for found in read_notice(notice, source)] == [fact]
 
 

@@ -15,7 +15,7 @@ from tests.waiting import until
 from tests.webhooks.conftest import StartDispatcher, StartReceiver
 from tests.webhooks.delivering import attempted, ended, read_delivery, record_events, slowly, status, subscribe
 from tests.webhooks.dispatcher.test_isolation import Crowd
-from webhooks.dispatcher.endpoint_queue import PER_ENDPOINT
+from webhooks.dispatcher.queues import PER_ENDPOINT
 from webhooks.models import Attempt, Delivery, DispatcherRun, QueuedDelivery
 
 FIELDS = [

@@ -17,7 +17,7 @@ from tests.parallel import at_once
 from tests.tenants import Tenant
 from tests.webhooks.conftest import Names
 from webhooks.models import Endpoint
-from webhooks.services import check_endpoint_url
+from webhooks.services.endpoints import check_endpoint_url
 
 a, b = furnished.a_with_customer, furnished.b_with_customer
 

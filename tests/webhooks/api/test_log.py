@@ -19,7 +19,7 @@ from tests.tenants import Tenant
 from tests.webhooks.delivering import make_deliveries
 from webhooks.models import Delivery, Endpoint
 from webhooks.models.partitions import NEW_ID, first_id, make_partitions
-from webhooks.services import send_test
+from webhooks.services.deliveries import send_test
 
 a, b = furnished.a_with_customer, furnished.b_with_customer
 

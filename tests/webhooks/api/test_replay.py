@@ -207,7 +207,7 @@ CREATE TRIGGER fail_late AFTER INSERT ON webhooks_queueddelivery FOR EACH ROW EX
 def test_what_breaks_on_the_way_leaves_nothing_half_done(
     a: Tenant, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("webhooks.services.replays.BATCH", 5)
+    monkeypatch.setattr("webhooks.services.deliveries.REPLAYED_AT_ONCE", 5)
     with connection.cursor() as cursor:
         cursor.execute(FAIL_IN_THE_SECOND_BATCH)
     try:

@@ -11,7 +11,7 @@ from tests import furnished
 from tests.factories import ProductFactory
 from tests.tenants import Tenant, message
 from webhooks.models import Delivery, Endpoint
-from webhooks.services import register_endpoint
+from webhooks.services.endpoints import register_endpoint
 from workspaces.subaccounts.services import record_workspace_event, suspend_workspace, tenant_of
 
 a, b = furnished.a_with_customer, furnished.b_with_customer

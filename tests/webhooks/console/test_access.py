@@ -15,7 +15,7 @@ from tests.factories.webhooks import a_failed_delivery, an_endpoint
 from tests.page_walk import Ids, ids_of_both, statuses, unlike_unknown_ids
 from tests.tenants import Tenant
 from webhooks.pages.deliveries import sign_redelivery
-from webhooks.services import Replayed
+from webhooks.services.deliveries import ReplayResult
 
 a, b = furnished.a, furnished.b
 
@@ -43,7 +43,7 @@ def delivery(tenant: Tenant) -> list[Any]:
 
 
 def redelivery(tenant: Tenant) -> list[Any]:
-    return [sign_redelivery(OwnedBy(tenant.agency.pk), Replayed(1, 0, 1), now())]
+    return [sign_redelivery(OwnedBy(tenant.agency.pk), ReplayResult(1, 0, 1), now())]
 
 
 @dataclass(frozen=True)

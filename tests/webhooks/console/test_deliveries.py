@@ -18,8 +18,8 @@ from tests.factories.webhooks import EVENT, a_failed_delivery, an_endpoint
 from tests.tenants import Tenant
 from tests.webhooks.api.test_log import fill
 from webhooks.models import Delivery, Endpoint, QueuedDelivery
+from webhooks.pages.deliveries import LogForm
 from webhooks.pages.forms import RedeliverForm
-from webhooks.pages.log import LogForm
 
 a, b = furnished.a_with_customer, furnished.b_with_customer
 

@@ -16,8 +16,8 @@ from tests.webhooks.delivering import record_events, subscribe
 from webhooks.dispatcher import queries
 from webhooks.dispatcher.claimer import DeliveryClaimer
 from webhooks.dispatcher.fan_out import FanOut
-from webhooks.dispatcher.outcomes import columns, not_sent
 from webhooks.dispatcher.queries import NO_CAPACITY, Capacity, LeasedDelivery
+from webhooks.dispatcher.recorder import columns, not_sent
 from webhooks.models import Delivery, DispatcherRun
 
 

@@ -2,9 +2,8 @@
 
 from itertools import count
 
-from webhooks.dispatcher.endpoint_queue import PER_ENDPOINT
 from webhooks.dispatcher.queries import LeasedDelivery
-from webhooks.dispatcher.queues import MOST_LEASED, EndpointQueues
+from webhooks.dispatcher.queues import MOST_LEASED, PER_ENDPOINT, EndpointQueues
 
 numbers = count(1)
 

@@ -27,7 +27,7 @@ from tests.webhooks.delivering import (
     subscribe,
 )
 from tests.webhooks.dispatcher.test_isolation import Crowd
-from webhooks.dispatcher.endpoint_queue import PER_ENDPOINT
+from webhooks.dispatcher.queues import PER_ENDPOINT
 from webhooks.models import DispatcherRun, Endpoint
 
 TRANSPORT_HEADERS = {"host", "accept", "accept-encoding", "content-length"}

@@ -19,8 +19,8 @@ from broadcasts.models import Recipient, Stage
 from broadcasts.services.progress import PreparationLoop
 from broadcasts.services.tracked_links import tracked_link
 from broadcasts.tasks import count_clicks
-from channelconnect.inbox import read_waiting
-from channelconnect.inbox.storing import store_notice
+from channelconnect.inbox.claims import store_notice
+from channelconnect.inbox.reading import read_waiting
 from channelconnect.services.templates import sync_next, sync_soon
 from tests.channelconnect.inbox.notices import whatsapp
 from tests.channelconnect.sending.conftest import StartSender

@@ -313,7 +313,7 @@ def test_a_thread_that_crashes_ends_the_run(
     subscribe(a, start_receiver())
     dispatcher = start_dispatcher()
     until(lambda: DispatcherRun.objects.exists())
-    monkeypatch.setattr(queries, "get_ready", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr(queries, "mark_ready", lambda *_, **__: 1 / 0)
     dispatcher.thread.join(60)
     assert not dispatcher.thread.is_alive()
     assert crashes == ["ZeroDivisionError"]

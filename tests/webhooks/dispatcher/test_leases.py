@@ -16,7 +16,7 @@ from tests.webhooks.conftest import StartDispatcher, StartReceiver
 from tests.webhooks.delivering import ended, record_events, slowly, subscribe
 from tests.webhooks.dispatcher.other_dispatcher import OtherDispatcher, record_wanted_events
 from webhooks.dispatcher import queries
-from webhooks.dispatcher.outcomes import columns, not_sent
+from webhooks.dispatcher.recorder import columns, not_sent
 from webhooks.models import Attempt, Delivery, DispatcherRun, Endpoint, EndpointShard, QueuedDelivery
 
 

@@ -22,7 +22,7 @@ from tests.webhooks.delivering import read_delivery, record_events, subscribe
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from webhooks.models import Delivery, Endpoint
 from webhooks.services.endpoints import new_secret
-from webhooks.services.retention import erase_previous_secrets
+from webhooks.services.partitions import erase_previous_secrets
 from webhooks.signing import Signature, Signer
 
 a = furnished.a_with_customer

@@ -16,7 +16,7 @@ from tests.webhooks.conftest import StartDispatcher, StartReceiver
 from tests.webhooks.delivering import attempted, ended, measured, record_events, status, subscribe
 from tests.webhooks.workspaces import record_for, subscribe_workspace, tenant_of
 from webhooks.models import Delivery, DispatcherRun, Endpoint, QueuedDelivery
-from webhooks.services import update_endpoint
+from webhooks.services.endpoints import update_endpoint
 from workspaces.subaccounts.services import move_workspace
 
 pytestmark = [pytest.mark.usefixtures("_contact_events"), pytest.mark.django_db(transaction=True)]

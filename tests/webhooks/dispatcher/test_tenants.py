@@ -17,8 +17,8 @@ from tests.webhooks.dispatcher.test_isolation import Crowd
 from tests.webhooks.workspaces import EVENT, record_for, subscribe_workspace, tenant_of
 from webhooks.dispatcher import loop, queues
 from webhooks.models import Delivery, DispatcherRun, Endpoint, QueuedDelivery
-from webhooks.services import LogFilters, read_log
 from webhooks.services.endpoints import new_secret
+from webhooks.services.log import LogFilters, read_log
 
 OWN_EVENT = "addon.granted"  # making a workspace records none of these
 

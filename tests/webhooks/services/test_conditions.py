@@ -20,8 +20,9 @@ from tests.webhooks.conftest import StartDispatcher, StartReceiver
 from tests.webhooks.delivering import attempted, ended, in_turn, make_due, record_events, status, subscribe
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from webhooks.models import Delivery, Endpoint, QueuedDelivery
-from webhooks.services import dismiss_failures, endpoint_states, redeliver
-from webhooks.services.conditions import MOST_COUNTED, State, conditions_of
+from webhooks.services.deliveries import redeliver
+from webhooks.services.endpoint_health import MOST_UNDELIVERED_COUNTED, HealthStatus, endpoint_activity, health_of
+from webhooks.services.endpoints import dismiss_failures
 from workspaces.subaccounts.services import tenant_of
 
 BAD = status(500)
@@ -56,7 +57,7 @@ def test_attempts_that_failed_are_told_before_anything_has_ended(
 
     make_due(waiting)
     attempted(a, 2)
-    assert conditions_of([*Endpoint.objects.all()])[waiting.endpoint_id].state == State.RETRYING
+    assert health_of([*Endpoint.objects.all()])[waiting.endpoint_id].state == HealthStatus.RETRYING
 
 
 def test_what_never_arrived_is_told_after_a_later_success_until_it_was_sent_again(
@@ -100,9 +101,9 @@ def lose(a: Tenant, endpoint: Endpoint, **changes: Any) -> Delivery:
     return delivery
 
 
-def state_of(endpoint: Endpoint) -> tuple[State, int]:
+def state_of(endpoint: Endpoint) -> tuple[HealthStatus, int]:
     endpoint.refresh_from_db()
-    condition = conditions_of([endpoint])[endpoint.pk]
+    condition = health_of([endpoint])[endpoint.pk]
     return condition.state, condition.undelivered
 
 
@@ -114,13 +115,13 @@ def test_a_person_dismisses_what_was_read_and_nothing_newer(a: Tenant, endpoint:
 
     read = {name: hidden_field(asked, name) for name in ("until", "number")}
     assert console.post(path, read).status_code == 302
-    assert state_of(endpoint) == (State.RECOVERED, 1)
+    assert state_of(endpoint) == (HealthStatus.RECOVERED, 1)
     entry = ActivityEntry.objects.latest("pk")
     assert (entry.action, entry.details["number"]) == ("webhook.failures_dismissed", 3)
 
     again = console.get(path)
     console.post(path, {name: hidden_field(again, name) for name in ("until", "number")})
-    assert state_of(endpoint) == (State.HEALTHY, 0)
+    assert state_of(endpoint) == (HealthStatus.HEALTHY, 0)
     assert "Needs attention" not in text(console.get("/console/"))
     assert console.get(path).status_code == 302
     assert Delivery.objects.filter(status="error").count() == 4
@@ -144,7 +145,7 @@ def test_a_dismissed_failure_that_is_still_the_last_word_is_told_on_its_page_alo
 ) -> None:
     Endpoint.objects.filter(pk=endpoint.pk).update(last_outcome="error")
     dismiss_failures(endpoint=endpoint, until=now(), number=3, by=SYSTEM)
-    assert state_of(endpoint) == (State.FAILING, 0)
+    assert state_of(endpoint) == (HealthStatus.FAILING, 0)
     assert "Needs attention" not in text(staff(a).get("/console/"))
 
 
@@ -152,35 +153,35 @@ def test_a_dismissed_failure_that_is_still_the_last_word_is_told_on_its_page_alo
 def test_a_dismissal_of_nothing_that_was_read_changes_nothing(a: Tenant, endpoint: Endpoint, until: str) -> None:
     answer = staff(a).post(f"/console/webhooks/{endpoint.uuid}/dismiss", {"until": until, "number": "3"})
     assert answer.status_code == 422
-    assert state_of(endpoint) == (State.RECOVERED, 3)
+    assert state_of(endpoint) == (HealthStatus.RECOVERED, 3)
 
 
 def test_who_may_only_look_dismisses_nothing(a: Tenant, b: Tenant, endpoint: Endpoint) -> None:
     path, read = f"/console/webhooks/{endpoint.uuid}/dismiss", {"until": now().isoformat(), "number": "3"}
     assert at_the_console(a.agency, "viewer").post(path, read).status_code == 403
     assert staff(b).post(path, read).status_code == 404
-    assert state_of(endpoint) == (State.RECOVERED, 3)
+    assert state_of(endpoint) == (HealthStatus.RECOVERED, 3)
 
 
 def test_a_redelivery_that_waits_or_failed_brought_nothing(a: Tenant, endpoint: Endpoint) -> None:
     again = redeliver(delivery=Delivery.objects.latest("pk"), now=now(), by=SYSTEM)
-    assert state_of(endpoint) == (State.RECOVERED, 3)
+    assert state_of(endpoint) == (HealthStatus.RECOVERED, 3)
     ending = {"completed_at": now(), "attempts": 3}
     Delivery.objects.filter(pk=again.pk).update(status="error", failed_at=now(), **ending)
     QueuedDelivery.objects.all().delete()
-    assert state_of(endpoint) == (State.RECOVERED, 3)
+    assert state_of(endpoint) == (HealthStatus.RECOVERED, 3)
     Delivery.objects.filter(pk=again.pk).update(status="success", failed_at=None, **ending)
-    assert state_of(endpoint) == (State.RECOVERED, 2)
+    assert state_of(endpoint) == (HealthStatus.RECOVERED, 2)
 
 
 def test_failed_tests_are_no_events(a: Tenant, endpoint: Endpoint) -> None:
     lose(a, endpoint, kind="test")
-    assert state_of(endpoint) == (State.RECOVERED, 3)
+    assert state_of(endpoint) == (HealthStatus.RECOVERED, 3)
 
 
 def test_a_disabled_endpoint_is_disabled(a: Tenant, endpoint: Endpoint) -> None:
     Endpoint.objects.filter(pk=endpoint.pk).update(enabled=False)
-    assert state_of(endpoint)[0] == State.DISABLED
+    assert state_of(endpoint)[0] == HealthStatus.DISABLED
     assert "Needs attention" not in text(staff(a).get("/console/"))
 
 
@@ -190,9 +191,9 @@ def test_many_are_counted_so_far(a: Tenant, endpoint: Endpoint) -> None:
         field.attname: getattr(one, field.attname) for field in Delivery._meta.concrete_fields if not field.primary_key
     }
     Delivery.objects.bulk_create(
-        Delivery(**{**fields, "uuid": uuid4(), "envelope_id": uuid4()}) for _ in range(MOST_COUNTED)
+        Delivery(**{**fields, "uuid": uuid4(), "envelope_id": uuid4()}) for _ in range(MOST_UNDELIVERED_COUNTED)
     )
-    assert state_of(endpoint)[1] == MOST_COUNTED + 1
+    assert state_of(endpoint)[1] == MOST_UNDELIVERED_COUNTED + 1
     assert "Recovered (100+ not delivered)" in text(staff(a).get("/console/webhooks"))
 
 
@@ -201,11 +202,11 @@ def test_the_conditions_of_many_take_one_statement_and_states_of_the_day_still_n
 ) -> None:
     many = [endpoint, *(EndpointFactory.create(agency=a.agency) for _ in range(20))]
     with CaptureQueriesContext(connection) as captured:
-        assert len(conditions_of(many)) == 21
-        assert conditions_of([]) == {}
+        assert len(health_of(many)) == 21
+        assert health_of([]) == {}
     assert len(captured) == 1
     with CaptureQueriesContext(connection) as captured:
-        endpoint_states(endpoints=many, now=now())
+        endpoint_activity(endpoints=many, now=now())
     assert not [query for query in captured.captured_queries if "webhooks_delivery" in query["sql"]]
 
 
@@ -220,4 +221,4 @@ def test_a_workspace_and_its_agency_s_hub_are_told_too(a: Tenant, endpoint: Endp
     path = f"/app/webhooks/{endpoint.uuid}/dismiss"
     asked = customer.get(path)
     customer.post(path, {name: hidden_field(asked, name) for name in ("until", "number")})
-    assert state_of(endpoint) == (State.HEALTHY, 0)
+    assert state_of(endpoint) == (HealthStatus.HEALTHY, 0)

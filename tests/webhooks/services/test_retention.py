@@ -15,13 +15,13 @@ from tests.tenants import Tenant
 from webhooks.models import Attempt, Delivery, HourlyStats, QueuedDelivery
 from webhooks.models.partitions import A_DAY, ATTEMPTS, DELIVERIES, first_id, make_partitions, partitions, today
 from webhooks.services.partitions import (
+    HOURLY_STATS,
     days_ahead,
     drop_old_partitions,
     make_partitions_ahead,
     oldest_delivery_day,
     retention_lag,
 )
-from webhooks.services.retention import HOURLY_STATS
 from webhooks.tasks import forget_deliveries
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -13,8 +13,7 @@ from tests.waiting import until
 from tests.webhooks.conftest import StartDispatcher, StartReceiver
 from tests.webhooks.delivering import attempted, ended, in_turn, make_due, record_events, status, subscribe
 from webhooks.models import Delivery, Endpoint, HourlyStats, QueuedDelivery
-from webhooks.services import endpoint_states
-from webhooks.services.states import MOST_COUNTED
+from webhooks.services.endpoint_health import MOST_WAITING_COUNTED, endpoint_activity
 
 
 def test_ended_deliveries_are_counted_by_the_hour(
@@ -34,7 +33,7 @@ def test_ended_deliveries_are_counted_by_the_hour(
     ended(a, 7)
 
     endpoints = {str(endpoint.uuid): endpoint for endpoint in Endpoint.objects.of(a.agency)}
-    states = endpoint_states(endpoints=list(endpoints.values()), now=now())
+    states = endpoint_activity(endpoints=list(endpoints.values()), now=now())
     of_good, of_bad = states[endpoints[good["uuid"]].pk], states[endpoints[bad["uuid"]].pk]
     assert (sum(hour[0] for hour in of_good.hours), sum(hour[1] for hour in of_good.hours)) == (5, 0)
     assert (of_good.success_rate, of_bad.success_rate) == (100, 50)
@@ -68,7 +67,7 @@ def test_the_last_day_is_shown_hour_by_hour(endpoint: Endpoint) -> None:
         HourlyStats.objects.create(
             endpoint=endpoint, hour=this_hour - timedelta(hours=hours_ago), successes=good, errors=bad
         )
-    state = endpoint_states(endpoints=[endpoint], now=at)[endpoint.pk]
+    state = endpoint_activity(endpoints=[endpoint], now=at)[endpoint.pk]
     assert state.hours[-1] == (1, 2)
     assert state.hours[0] == (3, 4)
     assert state.success_rate == 40
@@ -85,17 +84,17 @@ def queue_deliveries(endpoint: Endpoint, first: int, last: int, *, is_ready: boo
 def test_what_waits_is_counted_up_to_a_thousand(endpoint: Endpoint) -> None:
     queue_deliveries(endpoint, 1, 7)
     queue_deliveries(endpoint, 8, 10, is_ready=False)
-    state = endpoint_states(endpoints=[endpoint], now=now())[endpoint.pk]
+    state = endpoint_activity(endpoints=[endpoint], now=now())[endpoint.pk]
     assert (state.waiting, state.waiting_is_more) == (10, False)
-    queue_deliveries(endpoint, 11, MOST_COUNTED + 50)
-    state = endpoint_states(endpoints=[endpoint], now=now())[endpoint.pk]
-    assert (state.waiting, state.waiting_is_more) == (MOST_COUNTED + 1, True)
+    queue_deliveries(endpoint, 11, MOST_WAITING_COUNTED + 50)
+    state = endpoint_activity(endpoints=[endpoint], now=now())[endpoint.pk]
+    assert (state.waiting, state.waiting_is_more) == (MOST_WAITING_COUNTED + 1, True)
 
 
 def test_states_cost_two_statements_that_touch_no_delivery(a: Tenant, endpoint: Endpoint) -> None:
     endpoints = [endpoint, *(type(a)().endpoint for _ in range(20))]
     with CaptureQueriesContext(connection) as captured:
-        assert len(endpoint_states(endpoints=endpoints, now=now())) == 21
+        assert len(endpoint_activity(endpoints=endpoints, now=now())) == 21
     statements = [query["sql"] for query in captured.captured_queries]
     assert len(statements) == 2
     assert not [statement for statement in statements if "webhooks_delivery" in statement]
@@ -103,4 +102,4 @@ def test_states_cost_two_statements_that_touch_no_delivery(a: Tenant, endpoint: 
 
 def test_nothing_is_asked_about_no_endpoints(db: None, django_assert_max_num_queries: Any) -> None:
     with django_assert_max_num_queries(2):
-        assert endpoint_states(endpoints=[], now=now()) == {}
+        assert endpoint_activity(endpoints=[], now=now()) == {}

@@ -15,7 +15,7 @@ from tests.factories import WorkspaceFactory
 from tests.tenants import Tenant
 from tests.webhooks.workspaces import DATA, EVENT, SCARCE, tenant_of
 from webhooks.models import Endpoint
-from webhooks.services import register_endpoint, remove_endpoint, update_endpoint
+from webhooks.services.endpoints import register_endpoint, remove_endpoint, update_endpoint
 
 a, b = furnished.a_with_customer, furnished.b_with_customer
 

@@ -10,7 +10,7 @@ from tests.factories import ChannelFactory
 from tests.factories.flows import a_catch_all
 from tests.packs.client import an_automation
 from tests.tenants import Tenant
-from webhooks.services import register_endpoint
+from webhooks.services.endpoints import register_endpoint
 from workspaces.automations.services import disable_automation, enable_automation, publish_automation
 from workspaces.subaccounts.services import tenant_of
 

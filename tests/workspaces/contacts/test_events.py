@@ -13,7 +13,7 @@ from agency.models import Event
 from agency.tenants import Audience
 from tests import furnished
 from tests.tenants import Tenant
-from webhooks.services import register_endpoint
+from webhooks.services.endpoints import register_endpoint
 from workspaces.contacts.models import Contact
 from workspaces.contacts.services import (
     ChannelPerson,

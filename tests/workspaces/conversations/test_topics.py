@@ -14,7 +14,7 @@ from tests import furnished
 from tests.tenants import Tenant
 from tests.workspaces.conversations.facts import apply, person, receive, received, status, the_conversation
 from tests.workspaces.conversations.sending import record, send, sent
-from webhooks.services import register_endpoint
+from webhooks.services.endpoints import register_endpoint
 from workspaces.conversations.services import inbound
 
 a, b = furnished.a_with_customer, furnished.b_with_customer

@@ -8,7 +8,7 @@ from django.utils.timezone import now
 
 from channelconnect.models import ChannelCredential
 from channelconnect.providers.templates import read_template
-from channelconnect.services.templates.syncing import keep_templates
+from channelconnect.services.templates import keep_templates
 from config.operations.bootstrap import demo_account
 from config.operations.bootstrap_accounts import BOOTSTRAP
 from tools.sandbox.config import DEVELOPMENT

@@ -10,8 +10,11 @@ from dataclasses import replace
 import pytest
 import trustme
 
-from channelconnect.providers import Account, Limits, ProviderFault, ProviderSettings, provider_for
-from channelconnect.providers.graph.transport import NoReply, Request, Transport
+from channelconnect.providers.grants import Account
+from channelconnect.providers.graph import ProviderFault
+from channelconnect.providers.platforms import provider_for
+from channelconnect.providers.settings import ProviderSettings
+from channelconnect.providers.transport import Limits, NoReply, Request, Transport
 from tests.channelconnect.providers.customers import REDIRECT_URI, SHORT, Customer, fault, fault_of
 from tests.waiting import in_time, until
 from tools.sandbox import SandboxConfig
@@ -126,7 +129,7 @@ def test_connections_that_were_idle_for_long_are_left(customer: Customer, monkey
     transport = Transport(Limits())
     request = Request(method="GET", url=f"{customer.sandbox.url}/__control/scenario")
     for idle in (30.0, 0.0):
-        monkeypatch.setattr("channelconnect.providers.graph.transport.LONGEST_IDLE", idle)
+        monkeypatch.setattr("channelconnect.providers.transport.LONGEST_IDLE", idle)
         assert transport.send(request, seconds=LONG_SECONDS).status == 200
     pools = transport._session.get_adapter(request.url).poolmanager.pools  # type: ignore[attr-defined]  # urllib3's own
     assert pools[next(iter(pools.keys()))].num_requests == 1

@@ -16,7 +16,7 @@ from tests.factories.flows import a_catch_all, a_flow, a_step
 from tests.packs.client import an_automation
 from tests.tenants import Tenant
 from tests.workspaces.subaccounts.dashboard.clients import agency_client
-from webhooks.services import register_endpoint
+from webhooks.services.endpoints import register_endpoint
 from workspaces.automations.models import Automation
 from workspaces.automations.services import enable_automation
 from workspaces.automations.services.switching import ENABLED

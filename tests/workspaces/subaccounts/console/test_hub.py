@@ -28,7 +28,7 @@ from tests.factories.webhooks import a_failed_delivery
 from tests.packs.small_library import write_library
 from tests.tenants import Tenant
 from webhooks.models import Delivery, Endpoint
-from webhooks.services import register_endpoint
+from webhooks.services.endpoints import register_endpoint
 from workspaces.automations.models import Automation
 from workspaces.subaccounts.models import Channel, Workspace, WorkspaceKey
 from workspaces.subaccounts.services import invite_workspace_member, suspend_workspace, tenant_of

@@ -25,7 +25,8 @@ from tests.tenants import Tenant
 from tests.workspaces.conversations.facts import a_conversation
 from webhooks.models import Endpoint
 from webhooks.pages.deliveries import sign_redelivery
-from webhooks.services import Replayed, register_endpoint, send_test
+from webhooks.services.deliveries import ReplayResult, send_test
+from webhooks.services.endpoints import register_endpoint
 from workspaces.conversations.models import Message
 from workspaces.conversations.services import Content, create_saved_reply, send_message
 from workspaces.subaccounts.services import invite_workspace_member, tenant_of
@@ -63,7 +64,7 @@ def delivery(tenant: Tenant) -> list[UUID]:
 
 
 def redelivery(tenant: Tenant) -> list[Any]:
-    return [sign_redelivery(tenant_of(tenant.workspace), Replayed(1, 0, 1), now())]
+    return [sign_redelivery(tenant_of(tenant.workspace), ReplayResult(1, 0, 1), now())]
 
 
 def contact(tenant: Tenant) -> list[UUID]:

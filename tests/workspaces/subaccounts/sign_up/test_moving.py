@@ -14,7 +14,7 @@ from agency.actors import SYSTEM, Actor
 from agency.models import ActivityEntry, Agency, Event, Invitation, Mail
 from agency.services import accept_invitation, suspend_agency
 from channelconnect.models import ConnectSession
-from channelconnect.services import create_session
+from channelconnect.services.sessions.creation import create_session
 from tests.agency.console.browsers import a_browser, a_person, text
 from tests.channelconnect.agencies import RETURN_URL, a_session, switch_on
 from tests.factories import PlanFactory, WorkspaceFactory, a_workspace_key, plan_limits
@@ -22,7 +22,8 @@ from tests.parallel import at_once
 from tests.tenants import Tenant
 from tests.webhooks.delivering import make_deliveries
 from webhooks.models import Delivery, Endpoint, QueuedDelivery
-from webhooks.services import register_endpoint, send_test
+from webhooks.services.deliveries import send_test
+from webhooks.services.endpoints import register_endpoint
 from workspaces.catalogue.services import create_product
 from workspaces.subaccounts.models import HeldAddon, Workspace
 from workspaces.subaccounts.services import (

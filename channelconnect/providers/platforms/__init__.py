@@ -1,1 +1,0 @@
-"""The client of each platform, and the registry that finds them."""

@@ -1,1 +1,0 @@
-"""Calls the provider with claimed messages: its address, the route, and the calls in flight."""

@@ -1,1 +1,0 @@
-"""Makes conversations' messages a source of the sender."""
