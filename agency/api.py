@@ -116,12 +116,7 @@ def description(example: str) -> CharField:
 def limit(example: int | None, missing: int | None) -> IntegerField:
     """A limit; where a creation leaves it out it is `missing`."""
     return IntegerField(
-        allow_null=True,
-        min_value=0,
-        required=False,
-        default=missing,
-        help_text="Null means no limit.",
-        example=example,
+        allow_null=True, min_value=0, required=False, default=missing, help_text="Null means no limit.", example=example
     )
 
 

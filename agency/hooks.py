@@ -377,8 +377,7 @@ search_sources.add(
     SearchSource(name="members", label=_("Team"), order=60, find=search_members),
 )
 alert_sources.add(
-    AlertSource(name="agency", order=30, concerns=concerns),
-    AlertSource(name="mail", order=35, concerns=mail_concerns),
+    AlertSource(name="agency", order=30, concerns=concerns), AlertSource(name="mail", order=35, concerns=mail_concerns)
 )
 first_steps.add(*STEPS)
 figure_sources.add(FigureSource(name="agency", order=20, figures=figures))

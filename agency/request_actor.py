@@ -12,13 +12,7 @@ from config.logs import request_id
 
 
 def request_actor(
-    request: HttpRequest,
-    *,
-    kind: ActorKind,
-    id: object,
-    label: str,
-    acting_for: str = "",
-    of_workspace: bool = False,
+    request: HttpRequest, *, kind: ActorKind, id: object, label: str, acting_for: str = "", of_workspace: bool = False
 ) -> Actor:
     """Return the actor of a change with this request, with the request's network address and id."""
     return Actor(

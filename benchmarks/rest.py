@@ -70,9 +70,6 @@ def _count(url: str, log: Path) -> dict[str, float]:
 
 
 def _log_statements(connection: "psycopg.Connection[tuple[object, ...]]", which: str) -> None:
-    for statement in (
-        f"ALTER SYSTEM SET log_statement = '{which}'",
-        "SELECT pg_reload_conf()",
-    ):
+    for statement in (f"ALTER SYSTEM SET log_statement = '{which}'", "SELECT pg_reload_conf()"):
         connection.execute(statement.encode())
     time.sleep(1)  # each process reads its settings again before its next statement

@@ -48,11 +48,7 @@ def is_person(header: Callable[[str], str]) -> bool:
     return "prefetch" not in ahead.lower() and header("X-Moz") != "prefetch"
 
 
-HEADERS: Final = {
-    "Cache-Control": "no-store",
-    "Referrer-Policy": "no-referrer",
-    "X-Robots-Tag": "noindex, nofollow",
-}
+HEADERS: Final = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Robots-Tag": "noindex, nofollow"}
 # The number of unknown links that an address may request in a minute. Known links have no limit: a whole country's
 # phones may share a few addresses, and nobody can guess a token by trying.
 MOST_UNKNOWN: Final = 60

@@ -109,7 +109,7 @@ CONNECT_METRICS = (
 
 
 FIELDS: Final[dict[str, tuple[RecordedField, ...]]] = {
-    "connect.return_urls_changed": (RecordedField("return_urls", _("Return URLs")),),
+    "connect.return_urls_changed": (RecordedField("return_urls", _("Return URLs")),)
 }
 
 

@@ -140,9 +140,9 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "agency.pages.branding.theme_context",
-            ],
+            ]
         },
-    },
+    }
 ]
 
 # The service's own automations and packs (packs/library/README.md describes their form).
@@ -364,10 +364,7 @@ LOG_FORMAT = env.one_of("LOG_FORMAT", ("json", "plain"))
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {
-        "json": {"()": "config.logs.JSONFormatter"},
-        "plain": {"()": "config.logs.PlainFormatter"},
-    },
+    "formatters": {"json": {"()": "config.logs.JSONFormatter"}, "plain": {"()": "config.logs.PlainFormatter"}},
     "handlers": {"stream": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
     "root": {"handlers": ["stream"], "level": LOG_LEVEL},
     "loggers": {

@@ -156,10 +156,7 @@ ROUTES: dict[str, dict[str, Case]] = {
     f"{AGENCY}packs/<id:pack>": {"GET": READ, "PATCH": Case(200, lambda _: {"summary": "For all."}), "DELETE": READ},
     f"{AGENCY}packs/<id:pack>/entries": {"POST": Case(201, lambda _: {"template_id": "salons-birthday-offer"})},
     f"{AGENCY}packs/<id:pack>/entries/order": {"PUT": Case(200, lambda a: {"order": [str(a.entry.uuid)]})},
-    f"{AGENCY}packs/<id:pack>/entries/<id:entry>": {
-        "PATCH": Case(200, lambda _: {"tier": "optional"}),
-        "DELETE": READ,
-    },
+    f"{AGENCY}packs/<id:pack>/entries/<id:entry>": {"PATCH": Case(200, lambda _: {"tier": "optional"}), "DELETE": READ},
     f"{WORKSPACE}automations": {"GET": LIST},
     f"{WORKSPACE}automations/<id:automation>": {"GET": READ},
     f"{WORKSPACE}templates": {"GET": LIST},

@@ -166,12 +166,7 @@ class Tenant:
     def automation(self) -> Automation:
         """A published automation that can be copied."""
         made = create_automation(
-            workspace=self.workspace,
-            name=f"Flow {self.mark}",
-            platform="whatsapp",
-            flow=a_flow(),
-            now=now(),
-            by=SYSTEM,
+            workspace=self.workspace, name=f"Flow {self.mark}", platform="whatsapp", flow=a_flow(), now=now(), by=SYSTEM
         )
         return publish_automation(automation=made, now=now(), by=SYSTEM)
 

@@ -149,7 +149,7 @@ FIELDS: Final[dict[str, tuple[RecordedField, ...]]] = {
         RecordedField("description", _("Description")),
         RecordedField("enabled", _("Enabled"), ValueFormat.SWITCH),
         RecordedField("retries", _("Retries")),
-    ),
+    )
 }
 
 

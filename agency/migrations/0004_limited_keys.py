@@ -32,10 +32,7 @@ class Migration(migrations.Migration):
             "agencykey",
             "replaced_by",
             models.ForeignKey(
-                null=True,
-                on_delete=django.db.models.deletion.SET_NULL,
-                related_name="replaces",
-                to="agency.agencykey",
+                null=True, on_delete=django.db.models.deletion.SET_NULL, related_name="replaces", to="agency.agencykey"
             ),
         ),
         migrations.AddIndex(

@@ -6,9 +6,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [
-        ("agency", "0004_limited_keys"),
-    ]
+    dependencies = [("agency", "0004_limited_keys")]
 
     operations = [
         migrations.CreateModel(
@@ -28,5 +26,5 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
-        ),
+        )
     ]

@@ -4,15 +4,11 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [
-        ("agency", "0005_password_reset_requests"),
-    ]
+    dependencies = [("agency", "0005_password_reset_requests")]
 
     operations = [
         migrations.AddField(
-            model_name="pendingsignup",
-            name="is_looked_up",
-            field=models.BooleanField(db_default=False, default=False),
+            model_name="pendingsignup", name="is_looked_up", field=models.BooleanField(db_default=False, default=False)
         ),
         migrations.RunSQL("UPDATE agency_pendingsignup SET is_looked_up = true", migrations.RunSQL.noop),
         migrations.AddIndex(

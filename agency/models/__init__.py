@@ -4,12 +4,7 @@ from agency.models.agencies import Addon, Agency, AgencyKey, Member, Plan, Switc
 from agency.models.branding import Brand, Domain, MailSettings
 from agency.models.jobs import BulkOperation, BulkOperationItem, Export, ExportPart
 from agency.models.mail import Mail, PasswordResetRequest
-from agency.models.notifications import (
-    Notification,
-    NotificationEvent,
-    NotificationPreference,
-    StateCheckPosition,
-)
+from agency.models.notifications import Notification, NotificationEvent, NotificationPreference, StateCheckPosition
 from agency.models.people import Invitation, PendingSignUp, RecoveryCode, SignUpSettings, TwoFactor, UserSession
 from agency.models.records import ActivityEntry, CounterState, Event, HourlyCount, SavedView, SentForm
 from agency.models.users import User

@@ -217,7 +217,7 @@ class Addon(CatalogueItem):
         constraints = [
             models.UniqueConstraint(
                 fields=["agency", "name_key"], condition=Q(archived_at=None), name="addon_name_once_per_agency"
-            ),
+            )
         ]
 
 

@@ -56,11 +56,7 @@ class Job(models.Model):
         """The person who asked for the job, with the address and the id of their request."""
         user = self.created_by
         return Actor(
-            kind="user",
-            id=str(user.pk),
-            label=user.get_username(),
-            address=self.address,
-            request_id=self.request_id,
+            kind="user", id=str(user.pk), label=user.get_username(), address=self.address, request_id=self.request_id
         )
 
     @staticmethod
@@ -94,8 +90,7 @@ class BulkOperation(Job):
                 name="bulk_operation_ends_once",
             ),
             models.CheckConstraint(
-                condition=Q(total__gte=F("succeeded") + F("unchanged") + F("failed")),
-                name="bulk_operation_counts_fit",
+                condition=Q(total__gte=F("succeeded") + F("unchanged") + F("failed")), name="bulk_operation_counts_fit"
             ),
         ]
         indexes = [

@@ -111,7 +111,7 @@ class Mail(models.Model):
             models.CheckConstraint(
                 condition=Q(failure="", failed_at=None) | (~Q(failure="") & Q(failed_at__isnull=False)),
                 name="mail_failure_has_a_time",
-            ),
+            )
         ]
 
     def __str__(self) -> str:

@@ -151,7 +151,7 @@ class SignUpSettings(models.Model):
                 condition=(Q(terms_url="") | Q(terms_url__startswith="https://"))
                 & (Q(privacy_url="") | Q(privacy_url__startswith="https://")),
                 name="sign_up_links_are_https",
-            ),
+            )
         ]
 
     def __str__(self) -> str:

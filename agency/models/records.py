@@ -130,7 +130,7 @@ class Event(models.Model):
             models.CheckConstraint(
                 condition=Q(workspace_id=None) | Q(workspace_id__gt=0, workspace_uuid__isnull=False),
                 name="event_of_a_workspace_has_its_uuid",
-            ),
+            )
         ]
 
     def __str__(self) -> str:

@@ -49,7 +49,7 @@ class User(AbstractBaseUser, PermissionsMixin):
 
     class Meta:
         constraints = [
-            models.CheckConstraint(condition=models.Q(email=Lower("email")), name="user_email_is_lower_case"),
+            models.CheckConstraint(condition=models.Q(email=Lower("email")), name="user_email_is_lower_case")
         ]
 
     def __str__(self) -> str:

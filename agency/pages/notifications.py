@@ -64,10 +64,7 @@ class NotificationListPage(ListPage, NotificationPage):
         filters=(
             Filter(name="kind", label=gettext_lazy("Kind"), is_choice=True),
             Filter(
-                name="state",
-                label=gettext_lazy("State"),
-                is_choice=True,
-                choices=((UNREAD, gettext_lazy("Unread")),),
+                name="state", label=gettext_lazy("State"), is_choice=True, choices=((UNREAD, gettext_lazy("Unread")),)
             ),
         ),
     )

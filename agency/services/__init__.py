@@ -10,14 +10,7 @@ from agency.services.agencies import (
     set_switch,
     suspend_agency,
 )
-from agency.services.brands import (
-    brand_of,
-    picture_named,
-    remove_picture,
-    set_accent,
-    set_picture,
-    suggested_colours,
-)
+from agency.services.brands import brand_of, picture_named, remove_picture, set_accent, set_picture, suggested_colours
 from agency.services.catalogue import (
     AddonLimitReached,
     AddonNotFound,
@@ -36,14 +29,7 @@ from agency.services.catalogue import (
     sign_up_settings_of,
     update_item,
 )
-from agency.services.events import (
-    NewEvent,
-    envelope,
-    record_event,
-    record_events,
-    subscribed_events,
-    write_event,
-)
+from agency.services.events import NewEvent, envelope, record_event, record_events, subscribed_events, write_event
 from agency.services.invitations import (
     InvitationEnded,
     InvitationNotFound,

@@ -114,9 +114,7 @@ class SourceNotFound(NotFound):
 
 export_sources = Registry[ExportSource](
     "lists that can be exported",
-    called=(
-        "`write_next_part` calls `count` once and `read` for the next rows of a file; pages read the labels"
-    ),
+    called=("`write_next_part` calls `count` once and `read` for the next rows of a file; pages read the labels"),
     transaction="its own, one for each piece of a file",
     failure="rolls the piece back and is logged; the export waits for the next run",
 )

@@ -36,10 +36,7 @@ class Job(NamedTuple):
 
 
 # In the order of `KINDS`.
-JOBS: Final = (
-    Job("bulk operation", run_batch, give_up_operation),
-    Job("export", write_next_part, give_up_export),
-)
+JOBS: Final = (Job("bulk operation", run_batch, give_up_operation), Job("export", write_next_part, give_up_export))
 
 
 class JobScheduler:

@@ -122,13 +122,7 @@ def end_roll(old: APIKey, new: APIKey, *, old_valid_until: datetime | None, now:
 
 @transaction.atomic
 def issue_agency_key(
-    *,
-    agency: Agency,
-    name: str,
-    can_copy: bool,
-    by: Actor,
-    can_make_keys: bool = False,
-    **limits: Unpack[KeyLimits],
+    *, agency: Agency, name: str, can_copy: bool, by: Actor, can_make_keys: bool = False, **limits: Unpack[KeyLimits]
 ) -> tuple[AgencyKey, str]:
     """Create a key; the second value is its plaintext, which nothing can show again. Raises `ExpiryRefused`."""
     values, plaintext = new_key_values(prefix=AGENCY_PREFIX, name=name, by=by, **limits)

@@ -36,17 +36,7 @@ class WorkspaceSerializer(_WorkspaceSerializer):
 
     class Meta:
         model = Workspace
-        fields = (
-            "uuid",
-            "name",
-            "status",
-            "plan",
-            "owner",
-            "business_type",
-            "timezone",
-            "created_at",
-            "suspended_at",
-        )
+        fields = ("uuid", "name", "status", "plan", "owner", "business_type", "timezone", "created_at", "suspended_at")
 
 
 class Pages(pagination.PageNumberPagination):

@@ -74,10 +74,7 @@ INDEXES: Final = {
     "the index of what is due": "recipient_ready",
 }
 VARIANTS: Final[dict[str, dict[str, Any]]] = {
-    "a part, at each contact's own time": {
-        "timezone_mode": "contact",
-        "scheduled_local_at": "2030-01-01 09:00:00",
-    },
+    "a part, at each contact's own time": {"timezone_mode": "contact", "scheduled_local_at": "2030-01-01 09:00:00"},
     "a part, with a variable": {"variables": ["contact.first_name"]},
     "a part, a segment of one in twenty (for each contact walked)": {"filter": {"tags_any": ["Group 7"]}},
 }

@@ -45,10 +45,7 @@ def run(_: Bench) -> list[Figure]:
     with receiver() as received, dispatcher():
         _register(agency, received)
         _latencies(agency, received, seconds=1)  # waits until the dispatcher is at work
-        variants = {
-            ALONE: partial(_latencies, agency, received),
-            BESIDE: partial(_beside_hanging, agency, received),
-        }
+        variants = {ALONE: partial(_latencies, agency, received), BESIDE: partial(_beside_hanging, agency, received)}
         found = interleave(variants, rounds=ROUNDS)
     return [*_figures(found), _comparison(found)]
 

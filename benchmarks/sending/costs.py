@@ -53,11 +53,7 @@ def cost_of(postgresql: int, work: Callable[[], None], messages: int) -> Cost:
     """Give the cost of `work` for each of `messages` messages."""
     began, python, database = time.perf_counter(), time.process_time(), processor_seconds(postgresql)
     work()
-    took = (
-        time.perf_counter() - began,
-        time.process_time() - python,
-        processor_seconds(postgresql) - database,
-    )
+    took = (time.perf_counter() - began, time.process_time() - python, processor_seconds(postgresql) - database)
     return Cost(*(seconds / messages * 1e6 for seconds in took))
 
 

@@ -23,12 +23,7 @@ from broadcasts.services.editing import build_broadcast, change_broadcast, creat
 from broadcasts.services.errors import BroadcastNotFound
 from broadcasts.services.forecast import preview
 from broadcasts.services.listing import joined, recipients_page, shown_broadcast, with_progress
-from broadcasts.services.moving import (
-    approve_broadcast,
-    cancel_broadcast,
-    pause_broadcast,
-    resume_broadcast,
-)
+from broadcasts.services.moving import approve_broadcast, cancel_broadcast, pause_broadcast, resume_broadcast
 from broadcasts.services.scheduling import schedule_broadcast_at
 from config.api.fields import DateTimeField, DecimalField, DictField, IntegerField, ListField
 from config.api.filters import ChoiceFilter, FilterSet, UUIDFilter

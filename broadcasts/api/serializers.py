@@ -129,11 +129,7 @@ class AudienceSerializer(Serializer):
 
     type = ChoiceField(["segment", "contacts"], example="segment")
     segment = CharField(
-        max_length=60,
-        required=False,
-        allow_null=True,
-        help_text="`all`, or the id of a segment.",
-        example="all",
+        max_length=60, required=False, allow_null=True, help_text="`all`, or the id of a segment.", example="all"
     )
     contacts = ListField(
         child=UUIDField(example=A_CONTACT),

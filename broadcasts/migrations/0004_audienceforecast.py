@@ -38,9 +38,7 @@ class Migration(migrations.Migration):
             options={
                 "indexes": [
                     models.Index(
-                        condition=models.Q(completed_at=None),
-                        fields=["worked_at"],
-                        name="audience_forecast_unfinished",
+                        condition=models.Q(completed_at=None), fields=["worked_at"], name="audience_forecast_unfinished"
                     ),
                     models.Index(fields=["created_at"], name="audience_forecast_oldest"),
                 ],
@@ -48,5 +46,5 @@ class Migration(migrations.Migration):
                     models.UniqueConstraint(fields=("workspace", "digest"), name="audience_forecast_once_per_draft")
                 ],
             },
-        ),
+        )
     ]

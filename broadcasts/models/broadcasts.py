@@ -151,9 +151,7 @@ class Broadcast(models.Model):
                 name="broadcast_unprepared",
             ),
             models.Index(
-                fields=["id"],
-                condition=Q(status="cancelled", next_due_at__isnull=False),
-                name="broadcast_cancelled",
+                fields=["id"], condition=Q(status="cancelled", next_due_at__isnull=False), name="broadcast_cancelled"
             ),
             models.Index(
                 fields=["workspace", "counted_at"], condition=Q(counted_at__isnull=False), name="broadcast_counted"
@@ -316,9 +314,7 @@ class AudienceForecast(models.Model):
     completed_at = models.DateTimeField(null=True)
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["workspace", "digest"], name="audience_forecast_once_per_draft"),
-        ]
+        constraints = [models.UniqueConstraint(fields=["workspace", "digest"], name="audience_forecast_once_per_draft")]
         indexes = [
             models.Index(fields=["worked_at"], condition=Q(completed_at=None), name="audience_forecast_unfinished"),
             models.Index(fields=["created_at"], name="audience_forecast_oldest"),

@@ -255,7 +255,7 @@ FIELDS: Final[dict[str, tuple[RecordedField, ...]]] = {
         RecordedField("requires_approval", _("Has to be approved"), ValueFormat.SWITCH),
         RecordedField("source_broadcast_id", _("Earlier broadcast"), hidden=True),
         RecordedField("retarget_engagement", _("Those who"), hidden=True),
-    ),
+    )
 }
 
 

@@ -46,10 +46,7 @@ REFUSALS: Final[dict[str, dict[str, str]]] = {
         Status.SENDING: UNDER_WAY,
         Status.PAUSED: "This broadcast is under way already. Resume it.",
     },
-    events.APPROVED: {
-        Status.SENDING: UNDER_WAY,
-        Status.PAUSED: UNDER_WAY,
-    },
+    events.APPROVED: {Status.SENDING: UNDER_WAY, Status.PAUSED: UNDER_WAY},
     events.PAUSED: {
         Status.DRAFT: "This broadcast is a draft: nothing of it is being sent.",
         Status.SCHEDULED: "This broadcast has not begun. Cancel it to keep it from being sent.",
@@ -60,9 +57,7 @@ REFUSALS: Final[dict[str, dict[str, str]]] = {
         Status.SCHEDULED: "This broadcast has not begun, and begins by itself.",
         Status.SENDING: "This broadcast is not paused.",
     },
-    events.CANCELLED: {
-        Status.DRAFT: "This broadcast is a draft. Delete it.",
-    },
+    events.CANCELLED: {Status.DRAFT: "This broadcast is a draft. Delete it."},
 }
 
 

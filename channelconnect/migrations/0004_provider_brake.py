@@ -14,5 +14,5 @@ class Migration(migrations.Migration):
                 ("stopped_until", models.DateTimeField()),
                 ("pulls", models.BigIntegerField()),
             ],
-        ),
+        )
     ]

@@ -4,14 +4,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [
-        ("channelconnect", "0004_provider_brake"),
-    ]
+    dependencies = [("channelconnect", "0004_provider_brake")]
 
-    operations = [
-        migrations.AddField(
-            model_name="allowance",
-            name="full_until",
-            field=models.DateTimeField(null=True),
-        ),
-    ]
+    operations = [migrations.AddField(model_name="allowance", name="full_until", field=models.DateTimeField(null=True))]

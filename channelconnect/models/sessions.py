@@ -30,7 +30,7 @@ class ConnectSettings(models.Model):
     class Meta:
         verbose_name_plural = "connect settings"
         constraints = [
-            models.CheckConstraint(condition=Q(return_urls__len__lte=20), name="connect_at_most_20_return_urls"),
+            models.CheckConstraint(condition=Q(return_urls__len__lte=20), name="connect_at_most_20_return_urls")
         ]
 
     def __str__(self) -> str:

@@ -296,8 +296,6 @@ def _upload(media_id: int, channel: ChannelSnapshot, token: str) -> str:
     file = (media.filename, read_media(media), media.content_type)
     provider_id = upload_file(number_id=channel.sender_id, token=token, file=file)
     MediaUpload.objects.update_or_create(
-        channel_id=channel.id,
-        media_id=media_id,
-        defaults={"provider_id": provider_id, "uploaded_at": database_now()},
+        channel_id=channel.id, media_id=media_id, defaults={"provider_id": provider_id, "uploaded_at": database_now()}
     )
     return provider_id

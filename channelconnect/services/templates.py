@@ -103,15 +103,7 @@ AFTER_A_FAULT: Final = timedelta(minutes=10)
 AFTER_GIVING_UP: Final = timedelta(days=2)
 KIND: Final = "template list"
 BATCH: Final = 500
-FIELDS: Final = (
-    "provider_id",
-    "category",
-    "status",
-    "provider_status",
-    "parameter_format",
-    "components",
-    "parameters",
-)
+FIELDS: Final = ("provider_id", "category", "status", "provider_status", "parameter_format", "components", "parameters")
 APPROVED, REJECTED, PAUSED = "template.approved", "template.rejected", "template.paused"
 TOPICS: Final = {
     MessageTemplate.Status.APPROVED: APPROVED,

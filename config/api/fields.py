@@ -35,10 +35,7 @@ def subject_of(field: serializers.Field[Any, Any, Any, Any]) -> str:
 class FieldErrors(serializers.Field[Any, Any, Any, Any]):
     """A field whose errors name it. Messages may use `{subject}`."""
 
-    default_error_messages = {
-        "required": "{subject} is required.",
-        "null": "{subject} is required.",
-    }
+    default_error_messages = {"required": "{subject} is required.", "null": "{subject} is required."}
 
     def fail(self, key: str, **parameters: Any) -> NoReturn:
         super().fail(key, subject=subject_of(self), **parameters)

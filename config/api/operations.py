@@ -176,10 +176,7 @@ class operation:  # noqa: N801  # used as a decorator
     def _answer_examples(self) -> list[OpenApiExample]:
         return [
             OpenApiExample(
-                "Answer",
-                value=self.answer_example or answer.example,
-                response_only=True,
-                status_codes=[str(status)],
+                "Answer", value=self.answer_example or answer.example, response_only=True, status_codes=[str(status)]
             )
             for status, answer in self.answers.items()
         ]

@@ -304,10 +304,7 @@ class StrictJSONParser(BaseParser):
     media_type = CONTENT_TYPE
 
     def parse(
-        self,
-        stream: IO[Any],
-        media_type: str | None = None,
-        parser_context: Mapping[str, Any] | None = None,
+        self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
         body = stream.read(MOST_BYTES + 1)
         if len(body) > MOST_BYTES:

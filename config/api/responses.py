@@ -33,10 +33,7 @@ def json_response(data: Any, status: int = 200, headers: Mapping[str, str] | Non
 
 
 def error_response(
-    status: int,
-    message: str,
-    errors: Mapping[str, list[str]] | None = None,
-    headers: Mapping[str, str] | None = None,
+    status: int, message: str, errors: Mapping[str, list[str]] | None = None, headers: Mapping[str, str] | None = None
 ) -> HttpResponse:
     """Return an error in the form of every error: `{message}`, and `errors` if fields were refused."""
     body: dict[str, object] = {"message": message}
@@ -54,9 +51,6 @@ class JSONRenderer(BaseRenderer):
     charset = None
 
     def render(
-        self,
-        data: Any,
-        accepted_media_type: str | None = None,
-        renderer_context: Mapping[str, Any] | None = None,
+        self, data: Any, accepted_media_type: str | None = None, renderer_context: Mapping[str, Any] | None = None
     ) -> bytes:
         return to_json(data)

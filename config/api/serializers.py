@@ -222,12 +222,7 @@ class TenantRelatedField(UUIDField):
     is_written_as_it_is = False
 
     def __init__(
-        self,
-        *,
-        queryset: Lookup,
-        missing: type[NotFound],
-        representation: serializers.Serializer[Any],
-        **options: Any,
+        self, *, queryset: Lookup, missing: type[NotFound], representation: serializers.Serializer[Any], **options: Any
     ) -> None:
         super().__init__(**options)
         self.queryset, self.missing, self.representation = queryset, missing, representation

@@ -173,7 +173,7 @@ class NetworkField(CharField):
     """An address or a network (CIDR) of either family, in its canonical spelling."""
 
     default_error_messages = {
-        "network": "{subject} must be an address or a network such as 192.0.2.0/24 or 2001:db8::/48.",
+        "network": "{subject} must be an address or a network such as 192.0.2.0/24 or 2001:db8::/48."
     }
 
     def __init__(self, **options: Any) -> None:

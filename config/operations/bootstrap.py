@@ -172,11 +172,7 @@ class Installation:
             "console": self.console.as_json(),
             "admin": self.admin.as_json(),
             "customer": demo.customer.as_json() if demo else None,
-            "workspace": {
-                "uuid": str(demo.workspace.uuid),
-                "name": demo.workspace.name,
-                "key": demo.key,
-            }
+            "workspace": {"uuid": str(demo.workspace.uuid), "name": demo.workspace.name, "key": demo.key}
             if demo
             else None,
         }

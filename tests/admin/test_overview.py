@@ -125,9 +125,7 @@ def test_one_page_shows_what_is_wrong_and_who_is_there(support: Client, agency: 
 
 def test_every_panel_is_bounded_and_its_list_can_be_opened(support: Client, agency: Agency) -> None:
     def statements() -> tuple[int, Any]:
-        with CaptureQueriesContext(
-            connection,
-        ) as captured:
+        with CaptureQueriesContext(connection) as captured:
             page = support.get(page_of(agency))
         return len(captured), page
 

@@ -20,11 +20,7 @@ from tests.tenants import Tenant
 pytestmark = pytest.mark.django_db
 SIGN_IN, PROFILE, LANGUAGE = "/account/sign-in", "/account/profile", "/console/configuration/brand/language"
 GERMAN = {"Accept-Language": "de-CH,de;q=0.9,en;q=0.5"}
-SUBJECTS = {
-    "en": "Set a new password",
-    "de": "Neues Passwort festlegen",
-    "es": "Establecer una contraseña nueva",
-}
+SUBJECTS = {"en": "Set a new password", "de": "Neues Passwort festlegen", "es": "Establecer una contraseña nueva"}
 NO_KEY = 'API key missing. Send it as the "x-api-key" header or a Bearer token.'
 SENTENCES = {"en": "Sign in", "de": "Anmelden", "es": "Iniciar sesión", "fr": "Se connecter", "pt-br": "Entrar"}
 

@@ -183,15 +183,7 @@ def pushed(a: Tenant, email: str) -> Workspace:
 
 
 @pytest.mark.parametrize(
-    "do",
-    [
-        owner_of_new_one,
-        another_owner,
-        invited_again,
-        console_page,
-        console_invites_again,
-        console_names_another,
-    ],
+    "do", [owner_of_new_one, another_owner, invited_again, console_page, console_invites_again, console_names_another]
 )
 def test_an_owner_is_asked_alike_for_every_address(do: Callable[[Tenant, str], Work], a: Tenant, known: User) -> None:
     do(a, "first@example.com")

@@ -80,17 +80,9 @@ def test_both_ways_of_sending_the_key_are_described(anonymous: Client) -> None:
     ("path", "method", "statuses"),
     [
         (THINGS, "get", {"200", "400", "401", "403", "429", "500", "503"}),
-        (
-            THINGS,
-            "post",
-            {"201", "400", "401", "403", "409", "413", "415", "422", "429", "500", "503"},
-        ),
+        (THINGS, "post", {"201", "400", "401", "403", "409", "413", "415", "422", "429", "500", "503"}),
         (f"{THINGS}/{{thing}}", "get", {"200", "401", "403", "404", "429", "500", "503"}),
-        (
-            f"{THINGS}/{{thing}}",
-            "patch",
-            {"200", "400", "401", "403", "404", "413", "415", "422", "429", "500", "503"},
-        ),
+        (f"{THINGS}/{{thing}}", "patch", {"200", "400", "401", "403", "404", "413", "415", "422", "429", "500", "503"}),
     ],
 )
 def test_every_operation_lists_its_errors(anonymous: Client, path: str, method: str, statuses: set[str]) -> None:

@@ -146,8 +146,7 @@ def test_old_answers_are_forgotten_in_batches(agency: Client) -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(
-    "broken",
-    [{"fingerprint": b"short"}, {"status": 200}, {"body": b"{}"}, {"principal": "twice", "key": "twice"}],
+    "broken", [{"fingerprint": b"short"}, {"status": 200}, {"body": b"{}"}, {"principal": "twice", "key": "twice"}]
 )
 def test_the_database_holds_what_a_record_is(broken: dict[str, Any]) -> None:
     whole = {"principal": "p", "key": "k", "fingerprint": bytes(32)}

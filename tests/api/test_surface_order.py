@@ -56,10 +56,7 @@ def test_a_mistyped_key_is_refused_without_a_look_up(anonymous: Client, agency_k
 def test_the_agency_switch_comes_before_the_key_and_is_not_counted(anonymous: Client, state: SurfaceState) -> None:
     state.open = False
     answer = anonymous.get(f"{AGENCY}/things")
-    assert (answer.status_code, answer.json()) == (
-        503,
-        {"message": "The reseller API is currently disabled."},
-    )
+    assert (answer.status_code, answer.json()) == (503, {"message": "The reseller API is currently disabled."})
     assert "X-RateLimit-Limit" not in answer
 
 

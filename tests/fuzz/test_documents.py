@@ -17,11 +17,7 @@ from django.db import close_old_connections, connection, transaction
 from hypothesis import HealthCheck, given
 from hypothesis import settings as bounds
 from hypothesis import strategies as st
-from schemathesis.checks import (
-    CHECKS,
-    load_all_checks,
-    not_a_server_error,
-)
+from schemathesis.checks import CHECKS, load_all_checks, not_a_server_error
 
 from config.api.documents import building
 from config.wsgi import application
@@ -89,11 +85,7 @@ def test_an_operation_keeps_what_its_document_promises(a: Tenant, route: str, me
     operation, ids, key = operation_of(route, method), ids_of(a), str(api_of(route, a).key)
     own = {name: str(ids[_own_name(route, name)]) for name in ID.findall(route)}
 
-    @bounds(
-        max_examples=EXAMPLES,
-        derandomize=not IS_SEARCH,
-        suppress_health_check=[*HealthCheck],
-    )
+    @bounds(max_examples=EXAMPLES, derandomize=not IS_SEARCH, suppress_health_check=[*HealthCheck])
     @given(case=operation.as_strategy(), is_own=st.booleans() | st.just(True))
     def keeps_its_promises(case: Any, is_own: bool) -> None:
         if is_own:

@@ -165,12 +165,7 @@ def test_commands_and_servers_refuse_to_start_with_the_same_words() -> None:
     """The message is all that a start prints: no trace hides it."""
     environment = {"PATH": os.environ["PATH"], **PRODUCTION, "SECRET_KEY": "short"}
     done = subprocess.run(
-        [sys.executable, "manage.py", "migrate"],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        env=environment,
-        check=False,
+        [sys.executable, "manage.py", "migrate"], capture_output=True, text=True, cwd=ROOT, env=environment, check=False
     )
     assert done.returncode != 0
     assert "SECRET_KEY is short" in done.stderr

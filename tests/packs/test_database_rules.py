@@ -80,9 +80,7 @@ def test_get_packs_with_200_packs_of_nine_entries_costs_at_most_6_queries(a: Ten
         Pack(agency=a.agency, name=f"Pack {number}", position=number) for number in range(1, 201)
     )
     PackEntry.objects.bulk_create(an_entry(pack, extra(number), number) for pack in packs for number in range(1, 10))
-    with CaptureQueriesContext(
-        connection,
-    ) as queries:
+    with CaptureQueriesContext(connection) as queries:
         answer = a.api.get("/packs")
     assert [len(pack["entries"]) for pack in answer.json()["data"]] == [9] * 200
     assert len(queries) <= 6

@@ -206,8 +206,7 @@ CONSOLE = {
         body=lambda _: {"platform": "whatsapp", "return_url": RETURN_URL},
     ),
     "channel-connect-cancel": Change(
-        call=of_agency("POST workspaces/<id:workspace>/channel-connections/<id:connection>/cancel"),
-        ids=("connection",),
+        call=of_agency("POST workspaces/<id:workspace>/channel-connections/<id:connection>/cancel"), ids=("connection",)
     ),
 }
 

@@ -103,9 +103,7 @@ DASHBOARD = {
     "webhook-remove": Change(call=of_workspace("DELETE webhooks/<id:webhook>"), ids=("own_webhook",)),
     "webhook-test": Change(call=of_workspace("POST webhooks/<id:webhook>/test"), ids=("own_webhook",)),
     "webhook-redeliver": Change(
-        call=of_workspace("POST webhooks/deliveries/<id:delivery>/redeliver"),
-        ids=("own_delivery",),
-        prepare=own_failed,
+        call=of_workspace("POST webhooks/deliveries/<id:delivery>/redeliver"), ids=("own_delivery",), prepare=own_failed
     ),
     "webhook-redeliver-failed": Change(
         call=of_workspace("POST webhooks/<id:webhook>/replay"),
@@ -180,9 +178,7 @@ DASHBOARD = {
     "staff-member": renaming("staff", "staff"),
     "staff-delete": removing("staff", "staff"),
     "class-new": Change(
-        call=of_workspace("POST classes"),
-        fields=a_class,
-        body=lambda a: {**a_class(a), "starts_at": f"{CLASS_AT}Z"},
+        call=of_workspace("POST classes"), fields=a_class, body=lambda a: {**a_class(a), "starts_at": f"{CLASS_AT}Z"}
     ),
     "class-cancel": Change(call=of_workspace("POST classes/<id:session>/cancel"), ids=("session",)),
     "class-participant-add": Change(

@@ -50,11 +50,7 @@ def unread(port: int) -> int:
 
 
 @contextmanager
-def server(
-    *command: str,
-    ready: Callable[[], bool],
-    environment: Mapping[str, str] | None = None,
-) -> Iterator[Process]:
+def server(*command: str, ready: Callable[[], bool], environment: Mapping[str, str] | None = None) -> Iterator[Process]:
     """Run a server until the block ends."""
     log = new_log()
     process = start_process(command, {**os.environ, **(environment or {})}, log=log)

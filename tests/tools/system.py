@@ -90,14 +90,7 @@ def running_system(
 
 def _without_a_system() -> dict[str, str]:
     """Give this process's environment without another system's servers and keys, and without a real provider."""
-    another = {
-        "DATABASE_URL",
-        "REDIS_URL",
-        "SECRET_KEY",
-        "FIELD_ENCRYPTION_KEYS",
-        "PUBLIC_URL",
-        "ENVIRONMENT",
-    }
+    another = {"DATABASE_URL", "REDIS_URL", "SECRET_KEY", "FIELD_ENCRYPTION_KEYS", "PUBLIC_URL", "ENVIRONMENT"}
     return {name: value for name, value in os.environ.items() if name not in another and not name.startswith("META_")}
 
 

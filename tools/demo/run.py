@@ -65,14 +65,7 @@ class DemoRun:
         workspace["name"] = f"{name} & Co"
         answer = self.api.call("PATCH", path, {"name": workspace["name"]})
         self._step("PATCH", f"{name}: renamed to {workspace['name']}", answer)
-        self._act(
-            workspace,
-            "POST",
-            f"{path}/suspend",
-            {"reason": "demonstration"},
-            "suspended",
-            "workspace.suspended",
-        )
+        self._act(workspace, "POST", f"{path}/suspend", {"reason": "demonstration"}, "suspended", "workspace.suspended")
         self._act(workspace, "POST", f"{path}/restore", {}, "restored", "workspace.restored")
         plan, addon = self.plans[1], self.addon
         moved = f"moved to plan {plan['name']}"

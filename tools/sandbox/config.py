@@ -34,11 +34,7 @@ class SandboxConfig:
 
     @classmethod
     def read(
-        cls,
-        given: Mapping[str, str] | None = None,
-        *,
-        redirect_uris: tuple[str, ...] = (),
-        callback_url: str = "",
+        cls, given: Mapping[str, str] | None = None, *, redirect_uris: tuple[str, ...] = (), callback_url: str = ""
     ) -> Self:
         """Read the variables. A missing one gets its development value, a missing secret a new one."""
         source = os.environ if given is None else given

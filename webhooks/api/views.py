@@ -204,9 +204,7 @@ class EndpointViews(WebhookViews):
 
     @surface_operation(
         lambda shapes: operation(
-            operation_id="readWebhook",
-            summary="Read an endpoint",
-            answer=object_response(shapes.endpoint),
+            operation_id="readWebhook", summary="Read an endpoint", answer=object_response(shapes.endpoint)
         )
     )
     def retrieve(self, request: Request, webhook: UUID | None) -> HttpResponse:
@@ -228,9 +226,7 @@ class EndpointViews(WebhookViews):
 
     @surface_operation(
         lambda shapes: operation(
-            operation_id="removeWebhook",
-            summary="Remove an endpoint",
-            answer=object_response(DeletedSerializer),
+            operation_id="removeWebhook", summary="Remove an endpoint", answer=object_response(DeletedSerializer)
         )
     )
     def destroy(self, request: Request, webhook: UUID | None) -> HttpResponse:

@@ -53,7 +53,4 @@ def partition(apps, schema_editor):
 class Migration(migrations.Migration):
     dependencies = [("webhooks", "0001_initial")]
 
-    operations = [
-        migrations.RunSQL(STORED, AS_USUAL),
-        migrations.RunPython(partition, migrations.RunPython.noop),
-    ]
+    operations = [migrations.RunSQL(STORED, AS_USUAL), migrations.RunPython(partition, migrations.RunPython.noop)]

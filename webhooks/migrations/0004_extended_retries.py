@@ -6,24 +6,17 @@ import config.encryption
 
 
 class Migration(migrations.Migration):
-    dependencies = [
-        ("webhooks", "0003_failures_dismissed"),
-    ]
+    dependencies = [("webhooks", "0003_failures_dismissed")]
 
     operations = [
-        migrations.RemoveIndex(
-            model_name="queueddelivery",
-            name="queued_waiting",
-        ),
+        migrations.RemoveIndex(model_name="queueddelivery", name="queued_waiting"),
         migrations.AddField(
             model_name="endpoint",
             name="previous_secret",
             field=config.encryption.EncryptedTextField(bound_to="uuid", null=True),
         ),
         migrations.AddField(
-            model_name="endpoint",
-            name="previous_secret_until",
-            field=models.DateTimeField(editable=False, null=True),
+            model_name="endpoint", name="previous_secret_until", field=models.DateTimeField(editable=False, null=True)
         ),
         migrations.AddField(
             model_name="endpoint",
@@ -36,14 +29,10 @@ class Migration(migrations.Migration):
             ),
         ),
         migrations.AddField(
-            model_name="queueddelivery",
-            name="is_held",
-            field=models.BooleanField(db_default=False, default=False),
+            model_name="queueddelivery", name="is_held", field=models.BooleanField(db_default=False, default=False)
         ),
         migrations.AddField(
-            model_name="queueddelivery",
-            name="waits_long",
-            field=models.BooleanField(db_default=False, default=False),
+            model_name="queueddelivery", name="waits_long", field=models.BooleanField(db_default=False, default=False)
         ),
         migrations.AddIndex(
             model_name="endpoint",

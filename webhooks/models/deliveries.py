@@ -80,12 +80,7 @@ class Delivery(models.Model):
         Endpoint, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False, related_name="deliveries"
     )
     event = models.ForeignKey(
-        Event,
-        null=True,
-        on_delete=models.DO_NOTHING,
-        db_constraint=False,
-        db_index=False,
-        related_name="deliveries",
+        Event, null=True, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False, related_name="deliveries"
     )
     event_name = models.CharField(max_length=60)
     envelope_id = models.UUIDField()

@@ -222,11 +222,7 @@ def _in_order(events: Collection[str]) -> list[str]:
 
 
 def _record(
-    endpoint: Endpoint,
-    action: str,
-    by: Actor,
-    details: dict[str, Any] | None = None,
-    changes: Changes | None = None,
+    endpoint: Endpoint, action: str, by: Actor, details: dict[str, Any] | None = None, changes: Changes | None = None
 ) -> None:
     target = ("webhook", endpoint.uuid, endpoint.recorded_url)
     record_activity(

@@ -127,7 +127,4 @@ def drop_expired_partitions() -> int:
 
 
 HOURLY_STATS = ExpiredRows("webhooks_hourlystats", "hour", KEPT, key="hour", order="hour")
-RULES = (
-    RetentionRule("deliveries", KEPT, drop_expired_partitions, retention_lag),
-    HOURLY_STATS.rule("hourly_stats"),
-)
+RULES = (RetentionRule("deliveries", KEPT, drop_expired_partitions, retention_lag), HOURLY_STATS.rule("hourly_stats"))

@@ -98,9 +98,7 @@ class Service(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["workspace", "name_key"],
-                condition=Q(deleted_at=None),
-                name="service_name_once_per_workspace",
+                fields=["workspace", "name_key"], condition=Q(deleted_at=None), name="service_name_once_per_workspace"
             ),
             models.CheckConstraint(condition=~Q(name=""), name="service_has_a_name"),
             models.CheckConstraint(condition=Q(kind__in=["appointment", "class"]), name="service_kind_is_known"),

@@ -19,10 +19,7 @@ from workspaces.subaccounts.events import workspace_event_type
 # The values of staff's fields are hidden.
 
 FIELDS: Final[dict[str, tuple[RecordedField, ...]]] = {
-    "staff.changed": (
-        RecordedField("name", _("Name"), hidden=True),
-        RecordedField("email", _("E-mail"), hidden=True),
-    ),
+    "staff.changed": (RecordedField("name", _("Name"), hidden=True), RecordedField("email", _("E-mail"), hidden=True))
 }
 
 

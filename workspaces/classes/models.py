@@ -137,9 +137,7 @@ class Participant(models.Model):
     created_at = models.DateTimeField(default=now, editable=False)
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["session", "contact"], name="participant_once_per_class"),
-        ]
+        constraints = [models.UniqueConstraint(fields=["session", "contact"], name="participant_once_per_class")]
         indexes = [models.Index(fields=["session", "id"], name="participant_in_order")]
 
     def __str__(self) -> str:

@@ -132,8 +132,7 @@ def matching(rows: "QuerySet[Any]", _: str, fragment: str) -> Any:
 
 class StaffFilterSet(FilterSet):
     search = TextFilter(
-        method=matching,
-        help_text="Only those whose name holds this, in any case; `%` and `_` are plain characters.",
+        method=matching, help_text="Only those whose name holds this, in any case; `%` and `_` are plain characters."
     )
 
 

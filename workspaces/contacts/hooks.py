@@ -19,10 +19,7 @@ from workspaces.subaccounts.events import workspace_event_type
 from workspaces.subaccounts.services import UsageSource, usage_sources
 
 RECORDED_FIELDS: Final[dict[str, tuple[RecordedField, ...]]] = {
-    events.SEGMENT_UPDATED: (
-        RecordedField("name", _("Name")),
-        RecordedField("filter", _("Filter"), hidden=True),
-    ),
+    events.SEGMENT_UPDATED: (RecordedField("name", _("Name")), RecordedField("filter", _("Filter"), hidden=True))
 }
 
 

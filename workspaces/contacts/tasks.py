@@ -14,8 +14,7 @@ from workspaces.contacts.services.file_imports import RETENTION_RULES, import_ne
 RUN_SECONDS = 20.0
 
 due_work.add(
-    DueWork("contacts.import_files", (running_imports,)),
-    DueWork("contacts.recount_segments", (segments_to_recount,)),
+    DueWork("contacts.import_files", (running_imports,)), DueWork("contacts.recount_segments", (segments_to_recount,))
 )
 
 

@@ -93,10 +93,7 @@ MESSAGE_COUNTER = HourlyCounter("messages", count_messages)
 
 RECORDED_FIELDS: Final[dict[str, tuple[RecordedField, ...]]] = {
     "conversations.opt_out_words_changed": (RecordedField("opt_out_words", _("Words that opt out")),),
-    "saved_reply.changed": (
-        RecordedField("name", _("Name")),
-        RecordedField("text", _("Text"), hidden=True),
-    ),
+    "saved_reply.changed": (RecordedField("name", _("Name")), RecordedField("text", _("Text"), hidden=True)),
 }
 
 

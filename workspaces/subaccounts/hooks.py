@@ -281,11 +281,7 @@ console_menu.add(
 )
 chart_sources.add(
     ChartSource(
-        name="workspaces",
-        label=_("New sub-accounts"),
-        order=10,
-        url_name="console:sub-accounts",
-        series=new_workspaces,
+        name="workspaces", label=_("New sub-accounts"), order=10, url_name="console:sub-accounts", series=new_workspaces
     )
 )
 console_actions.add(ConsoleAction(url_name="console:sub-account-new", label=_("New sub-account"), order=10))

@@ -122,10 +122,7 @@ def change_mail_server(*, agency: Agency, by: Actor, **server: Unpack[ServerChan
             "password": secret,
             "carries_account_links": settings.carries_account_links and is_same,
         }
-        MailSettings.objects.filter(pk=settings.pk).update(
-            **NO_SERVER | values | UNTRIED,
-            changed_at=Now(),
-        )
+        MailSettings.objects.filter(pk=settings.pk).update(**NO_SERVER | values | UNTRIED, changed_at=Now())
         record_mail_activity(
             agency, "mail.server_changed", by, {name: (getattr(settings, name), values[name]) for name in SERVER_FIELDS}
         )

@@ -61,9 +61,7 @@ def recipients_of(event: NotificationEvent, *, only_who_may_open: bool = False) 
 def _staff(event: NotificationEvent, only_who_may_open: bool) -> "QuerySet[User]":
     """Return the staff of an active agency whose role is notified of this kind."""
     found = Member.objects.filter(
-        agency=event.agency_id,
-        agency__status=Agency.Status.ACTIVE,
-        role__in=notification_kind(event.kind).roles,
+        agency=event.agency_id, agency__status=Agency.Status.ACTIVE, role__in=notification_kind(event.kind).roles
     )
     rows = User.objects.filter(is_active=True, memberships__in=found).annotate(role=F("memberships__role"))
     if only_who_may_open:

@@ -6,11 +6,7 @@ from typing import Any
 
 from config.api.errors import UNAVAILABLE
 
-ERROR = {
-    "type": "object",
-    "required": ["message"],
-    "properties": {"message": {"type": "string"}},
-}
+ERROR = {"type": "object", "required": ["message"], "properties": {"message": {"type": "string"}}}
 VALIDATION_ERROR = {
     "type": "object",
     "required": ["message", "errors"],
@@ -24,10 +20,7 @@ VALIDATION_ERROR = {
     },
 }
 HEADERS = {
-    "RateLimit": {
-        "description": "Requests allowed in a window of 60 seconds.",
-        "schema": {"type": "integer"},
-    },
+    "RateLimit": {"description": "Requests allowed in a window of 60 seconds.", "schema": {"type": "integer"}},
     "RateRemaining": {"description": "Requests left in this window.", "schema": {"type": "integer"}},
     "RetryAfter": {
         "description": "Seconds after which the request may be sent again.",
@@ -78,10 +71,7 @@ MEANINGS = {
     500: "A fault on our side. Tell us the X-Request-Id of the answer.",
     503: "The database cannot be asked, or not in time: send the request again after `Retry-After` seconds.",
 }
-REFUSED_FIELDS = {
-    "message": "The name field is required.",
-    "errors": {"name": ["The name field is required."]},
-}
+REFUSED_FIELDS = {"message": "The name field is required.", "errors": {"name": ["The name field is required."]}}
 ALWAYS = (401, 403, 429, 500, 503)
 OF_A_WRITE = (400, 413, 415, 422)
 WRITES = frozenset({"post", "put", "patch"})

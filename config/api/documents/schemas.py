@@ -30,11 +30,7 @@ def verbatim(text: str) -> SafeString:
 
 Schema = Mapping[str, Any]
 MAX_DEPTH = 4
-LENGTHS = (
-    ("minLength", "maxLength", "character"),
-    ("minItems", "maxItems", "entry"),
-    ("minimum", "maximum", ""),
-)
+LENGTHS = (("minLength", "maxLength", "character"), ("minItems", "maxItems", "entry"), ("minimum", "maximum", ""))
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,10 +56,7 @@ def salon(a: Tenant) -> Workspace:
     return made
 
 
-@pytest.mark.parametrize(
-    "query",
-    ["corner sal", "LÖWE", "ada@salon", "crm-77", "030 5550199", "+49 30 555", "Salon"],
-)
+@pytest.mark.parametrize("query", ["corner sal", "LÖWE", "ada@salon", "crm-77", "030 5550199", "+49 30 555", "Salon"])
 @pytest.mark.parametrize("page", ["find", "find/suggestions"])
 def test_a_sub_account_is_found_by_what_is_known_of_it(
     salon: Workspace, admin: Client, b: Tenant, query: str, page: str

@@ -207,9 +207,7 @@ def test_signing_in_costs_two_queries_more_and_no_page_any(a: Tenant) -> None:
     member = a_member(a.agency)
     browser = a_browser(member.user)
     browser.get("/console/plans")
-    with CaptureQueriesContext(
-        connection,
-    ) as queries:
+    with CaptureQueriesContext(connection) as queries:
         browser.get("/console/plans")
     assert sum("agency_twofactor" in query["sql"] for query in queries) == 0
     assert sum("agency_usersession" in query["sql"] for query in queries) == 1

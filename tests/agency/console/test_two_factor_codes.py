@@ -18,15 +18,7 @@ from agency.tasks import send_mail
 from config.db import database_now
 from tests.agency.console.browsers import a_browser, a_member, a_person, text
 from tests.agency.console.test_signing_in import SIGN_IN, _redis_away, sign_in  # noqa: F401  # a fixture among them
-from tests.agency.console.two_factor_pages import (
-    CODE,
-    RECOVERY,
-    SECURITY,
-    WRONG,
-    is_in,
-    past_the_password,
-    send,
-)
+from tests.agency.console.two_factor_pages import CODE, RECOVERY, SECURITY, WRONG, is_in, past_the_password, send
 from tests.agency.two_factor import App, an_app, code_at
 from tests.parallel import at_once
 from tests.tenants import Tenant
@@ -75,15 +67,7 @@ def test_wrong_used_and_malformed_codes_are_answered_alike(person: User, app: Ap
     send(past_the_password(person), used)
     for path in (CODE, RECOVERY):
         browser = past_the_password(person)
-        codes = (
-            used,
-            app.wrong_code(),
-            "1",
-            "x" * 40,
-            FULL_WIDTH,
-            app.codes[0][:-1],
-            "0000-0000-0000-0000",
-        )
+        codes = (used, app.wrong_code(), "1", "x" * 40, FULL_WIDTH, app.codes[0][:-1], "0000-0000-0000-0000")
         pages = [send(browser, code, path) for code in codes]
         assert {page.status_code for page in pages} == {422}
         assert all(WRONG in text(page) for page in pages)

@@ -101,9 +101,7 @@ def test_a_host_costs_a_request_no_query(own: Domain, a: Tenant) -> None:
     ask(SIGN_IN, OWN)
     counted = []
     for host in ("testserver", OWN):
-        with CaptureQueriesContext(
-            connection,
-        ) as queries:
+        with CaptureQueriesContext(connection) as queries:
             answer = Client().get("/api/agency/v1/plans", headers={"host": host, "x-api-key": a.plaintext})
         assert answer.status_code == 200
         counted.append(len(queries))

@@ -57,10 +57,7 @@ def test_bulk_changes_are_narrowed_by_action_and_state(
 ) -> None:
     some(b, BulkOperation, {"kind": "sub_accounts.suspend"})
     made = some(
-        a,
-        BulkOperation,
-        {"kind": "sub_accounts.suspend"},
-        {"kind": "sub_accounts.restore", "state": "cancelled"},
+        a, BulkOperation, {"kind": "sub_accounts.suspend"}, {"kind": "sub_accounts.restore", "state": "cancelled"}
     )
     assert shown(viewer, f"{BULK}?{query}") == [made[number] for number in kept]
 

@@ -94,9 +94,7 @@ def test_the_unread_count_is_one_statement_along_an_index(a: Tenant) -> None:
     lose(a)
     lose_again("channel.lost", number=119)
     browser.get(LIST)
-    with CaptureQueriesContext(
-        connection,
-    ) as asked:
+    with CaptureQueriesContext(connection) as asked:
         page = browser.get("/console/plans")
     counting = [one["sql"] for one in asked if "agency_notification" in one["sql"]]
     assert len(counting) == 1

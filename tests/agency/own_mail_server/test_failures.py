@@ -8,11 +8,7 @@ from django.core import mail as outbox
 from django.utils.timezone import now
 
 from agency.models import Mail, MailSettings
-from agency.services import (
-    lease_next_mail,
-    queue_mail,
-    send_due_mail,
-)
+from agency.services import lease_next_mail, queue_mail, send_due_mail
 from agency.services.mail import transport
 from agency.tasks import send_mail
 from tests.agency.mail_servers import FROM, a_mail, of, outcome, use_server

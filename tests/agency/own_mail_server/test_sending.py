@@ -13,11 +13,7 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from agency.models import Mail, MailSettings, PendingSignUp
-from agency.services import (
-    change_mail_server,
-    queue_mail,
-    send_due_mails,
-)
+from agency.services import change_mail_server, queue_mail, send_due_mails
 from agency.services.mail import sending, transport
 from agency.services.mail.content import queue_confirmation, queue_known_address
 from agency.services.mail.queue import is_mail_healthy

@@ -35,12 +35,7 @@ def refusal_of(answer: Any, field: str) -> str:
 
 def test_declared_fields_are_taken_and_unknown_ones_ignored(create: Create) -> None:
     answer = create(
-        name="  B\u00e4ckerei  ",
-        plan=ID.upper(),
-        id=7,
-        __class__="x",
-        enabled=False,
-        timezone="Europe/Berlin",
+        name="  B\u00e4ckerei  ", plan=ID.upper(), id=7, __class__="x", enabled=False, timezone="Europe/Berlin"
     )
     assert answer.status_code == 201
     assert answer.json()["data"] == {
@@ -63,8 +58,7 @@ def test_a_patch_changes_only_what_was_sent(agency: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    "name",
-    [None, "", "   ", "\u200b", "\u200b\ufeff\u2060", "\u3164", "\u2800", "\u00ad", "\t\n", "\u202f \u3000"],
+    "name", [None, "", "   ", "\u200b", "\u200b\ufeff\u2060", "\u3164", "\u2800", "\u00ad", "\t\n", "\u202f \u3000"]
 )
 def test_a_name_that_nobody_sees_is_missing(create: Create, name: str | None) -> None:
     assert refusal_of(create(name=name), "name") == "The name field is required."
@@ -128,8 +122,7 @@ def test_null_in_a_change_is_no_value_of_a_field_that_knows_none(agency: Client,
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["\u05d0\u05d1", "\u0645\u0631\u062d\u0628\u0627", "\U0001f469\u200d\U0001f373 Caf\u00e9", "x" * 20],
+    "name", ["\u05d0\u05d1", "\u0645\u0631\u062d\u0628\u0627", "\U0001f469\u200d\U0001f373 Caf\u00e9", "x" * 20]
 )
 def test_names_of_every_script_are_taken(create: Create, name: str) -> None:
     assert create(name=name).json()["data"]["name"] == name

@@ -30,19 +30,13 @@ CONCURRENT_CHANGE = {"message": "Another request is changing this at the moment.
         (
             "model",
             422,
-            {
-                "message": "Taken. (and 1 more error)",
-                "errors": {"name": ["Taken."], "non_field_errors": ["Odd."]},
-            },
+            {"message": "Taken. (and 1 more error)", "errors": {"name": ["Taken."], "non_field_errors": ["Odd."]}},
         ),
         ("bare-integrity", 409, CONCURRENT_CHANGE),
         (
             "data",
             422,
-            {
-                "message": "A value is out of range.",
-                "errors": {"non_field_errors": ["A value is out of range."]},
-            },
+            {"message": "A value is out of range.", "errors": {"non_field_errors": ["A value is out of range."]}},
         ),
         ("recursion", 400, {"message": "The body is nested too deeply."}),
         ("away", 503, BUSY),

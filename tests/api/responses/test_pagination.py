@@ -31,14 +31,7 @@ def test_the_first_page_has_25_entries_and_says_where_it_stands(agency: Client) 
         "prev": None,
         "next": f"{HERE}?page=2",
     }
-    assert page["meta"] == {
-        "current_page": 1,
-        "from": 1,
-        "to": 25,
-        "per_page": 25,
-        "last_page": 3,
-        "total": MANY,
-    }
+    assert page["meta"] == {"current_page": 1, "from": 1, "to": 25, "per_page": 25, "last_page": 3, "total": MANY}
 
 
 def test_the_last_page_has_the_rest(agency: Client) -> None:
@@ -184,10 +177,7 @@ def test_a_malformed_time_is_422(agency: Client, value: str) -> None:
 
 def test_too_many_parameters_are_400(agency: Client) -> None:
     answer = agency.get(f"{AGENCY}/things?" + "&".join(f"a{n}=1" for n in range(1001)))
-    assert (answer.status_code, answer.json()) == (
-        400,
-        {"message": "The query string has too many parameters."},
-    )
+    assert (answer.status_code, answer.json()) == (400, {"message": "The query string has too many parameters."})
 
 
 def test_a_plain_list_that_nothing_matches_is_plainly_empty(agency: Client) -> None:

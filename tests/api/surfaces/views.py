@@ -71,11 +71,7 @@ class AgencyThing(AgencyTestSurface):
 
 
 class WorkspaceThings(WorkspaceTestSurface):
-    @operation(
-        operation_id="listThings",
-        summary="List things",
-        answer=page_response(ThingSerializer),
-    )
+    @operation(operation_id="listThings", summary="List things", answer=page_response(ThingSerializer))
     def get(self, request: Request) -> HttpResponse:
         return self.paged(ThingSerializer([], many=True), MANY)
 

@@ -134,9 +134,7 @@ def test_a_redirect_is_an_insert_and_at_most_one_query(recipient: Recipient) -> 
     client = Client(HTTP_USER_AGENT=PHONE)
     found = []
     for number in (0, 0, 1):
-        with CaptureQueriesContext(
-            connection,
-        ) as queries:
+        with CaptureQueriesContext(connection) as queries:
             client.get(path_of(recipient, number))
         found.append([query["sql"].split()[0] for query in queries])
 

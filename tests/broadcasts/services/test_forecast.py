@@ -42,13 +42,7 @@ def test_what_is_due_within_the_limit_leaves_when_it_is_due() -> None:
 
 def test_what_is_beyond_the_limit_leaves_when_uses_end() -> None:
     plan = within_limit([Due(T0, 0, 25)], limit=10, ends=[(T0 + HOUR, 4)], ahead=0, window=DAY)
-    assert plan.leaving == {
-        T0: 6,
-        T0 + HOUR: 4,
-        T0 + DAY: 6,
-        T0 + DAY + HOUR: 4,
-        T0 + 2 * DAY: 5,
-    }
+    assert plan.leaving == {T0: 6, T0 + HOUR: 4, T0 + DAY: 6, T0 + DAY + HOUR: 4, T0 + 2 * DAY: 5}
     assert (plan.held, plan.last) == (19, T0 + 2 * DAY)
 
 
@@ -119,9 +113,7 @@ def test_a_draft_that_is_not_saved_has_a_preview_too(a: Tenant) -> None:
     kept = scheduled(a, message={"text": "Hello {{contact.name}}, from {{workspace.name}}"}, status="Draft")
     Broadcast.objects.all().delete()
     kept.pk = None
-    with CaptureQueriesContext(
-        connection,
-    ) as queries:
+    with CaptureQueriesContext(connection) as queries:
         shown = preview(a.workspace, kept)
     assert (shown.recipients_count, shown.skipped) == (2, {"outside_window": 1})
     assert (shown.zones, [wave.count for wave in shown.waves]) == ([], [1])

@@ -238,12 +238,7 @@ def test_a_retarget_goes_to_those_who_did_so(
         Recipient.objects.of(source).filter(contact_id=pk).update(stage=4, **changes)
         names[pk] = name
     child = scheduled(
-        a,
-        message=template,
-        type="retarget",
-        audience=None,
-        source_broadcast=source,
-        retarget_engagement=engagement,
+        a, message=template, type="retarget", audience=None, source_broadcast=source, retarget_engagement=engagement
     )
     work(chunk=2)
     assert {names.get(pk, "") for pk in recipients(child)} == found
@@ -256,13 +251,7 @@ def test_each_zone_has_its_own_moment(a: Tenant, template: dict[str, Any]) -> No
     people = [a_contact(a, f"+49151{n}", timezone=zone) for n, zone in enumerate(zones)]
     wall = (now() + timedelta(hours=14)).replace(microsecond=0, tzinfo=None, year=2027, month=7)
     anchor = wall.replace(tzinfo=ZoneInfo("Pacific/Kiritimati")).astimezone(ZoneInfo("UTC"))
-    broadcast = begun(
-        a,
-        message=template,
-        timezone_mode="contact",
-        scheduled_local_at=str(wall),
-        scheduled_at=anchor,
-    )
+    broadcast = begun(a, message=template, timezone_mode="contact", scheduled_local_at=str(wall), scheduled_at=anchor)
     rows = recipients(broadcast)
     assert [rows[one.pk].due_at - anchor for one in people] == [timedelta(hours=hours) for hours in zones.values()]
     assert [rows[one.pk].timezone for one in people] == [

@@ -30,10 +30,7 @@ def admin(a: Tenant) -> Client:
 
 @pytest.mark.parametrize(
     ("asked", "index"),
-    [
-        ({"platform": "instagram"}, "connect_newest_of_platform"),
-        ({"status": "failed"}, "connect_newest_of_status"),
-    ],
+    [({"platform": "instagram"}, "connect_newest_of_platform"), ({"status": "failed"}, "connect_newest_of_status")],
 )
 def test_each_filter_reads_along_its_index(a: Tenant, admin: Client, asked: dict[str, str], index: str) -> None:
     a_session(switch_on(a))

@@ -188,11 +188,7 @@ def test_messages_of_groups_are_not_taken() -> None:
             {"wa_id": "491701234567"},
             Person(external_id="491701234567", user_id=BSUID, phone="+491701234567", name="Ada"),
         ),
-        (
-            {"from": None, "from_user_id": BSUID},
-            {"user_id": BSUID, "wa_id": "4917"},
-            Person(user_id=BSUID, name="Ada"),
-        ),
+        ({"from": None, "from_user_id": BSUID}, {"user_id": BSUID, "wa_id": "4917"}, Person(user_id=BSUID, name="Ada")),
         (
             {"from": None, "from_user_id": BSUID},
             {"user_id": BSUID, "wa_id": "49170000"},

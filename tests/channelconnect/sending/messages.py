@@ -38,9 +38,7 @@ def a_channel(
         person="ann", kind="SYSTEM_USER" if is_number else "PAGE", granted=scopes, page="" if is_number else PAGE
     )
     ChannelCredential.objects.create(
-        channel=channel,
-        token=write(token, sandbox.config.app_secret),
-        container_id=BUSINESS if is_number else PAGE,
+        channel=channel, token=write(token, sandbox.config.app_secret), container_id=BUSINESS if is_number else PAGE
     )
     return channel
 

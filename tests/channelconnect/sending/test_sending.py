@@ -312,11 +312,7 @@ def test_a_template_goes_with_its_components(meta: RunningSandbox, channel: Chan
 
     assert ended(message).status == "sent"
     [sent] = meta.ledger()["sent"]
-    assert sent["body"]["template"] == {
-        "name": "order_ready",
-        "language": {"code": "en_US"},
-        "components": components,
-    }
+    assert sent["body"]["template"] == {"name": "order_ready", "language": {"code": "en_US"}, "components": components}
     assert [ended(missing).error_code, ended(wrong).error_code] == ["132001", "132000"]
 
 

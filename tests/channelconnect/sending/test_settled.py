@@ -18,15 +18,7 @@ from channelconnect.sending.sources import ClaimedMessage, MessageResult
 from config.leases.connections import open_connection
 from tests.broadcasts.sending.broadcasts import a_broadcast, add_recipients, people
 from tests.channelconnect.sending.conftest import StartSender
-from tests.channelconnect.sending.messages import (
-    a_channel,
-    a_conversation,
-    a_message,
-    ended,
-    make_due,
-    put_off,
-    sends,
-)
+from tests.channelconnect.sending.messages import a_channel, a_conversation, a_message, ended, make_due, put_off, sends
 from tests.tenants import Tenant
 from tests.waiting import PATIENCE_SECONDS, until
 from tests.workspaces.conversations.facts import apply, echo, status

@@ -64,11 +64,7 @@ class Client:
 
     def create(self, name: str) -> str | None:
         """Create a sub-account; gives its uuid."""
-        body = {
-            "name": name,
-            "owner": {"name": "Owner", "email": f"{self.owner}@example.com"},
-            "plan": self.plans[0],
-        }
+        body = {"name": name, "owner": {"name": "Owner", "email": f"{self.owner}@example.com"}, "plan": self.plans[0]}
         expected = self._expect(CREATED, name, status="active", plan=self.plans[0])
         found = self._ask(expected, "POST", "/workspaces", body, 201, Idempotency_Key=str(uuid.uuid4()))
         if found is None:

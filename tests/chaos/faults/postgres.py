@@ -9,11 +9,7 @@ from contextlib import contextmanager
 from tests.chaos.system.processes import is_gone
 from tests.chaos.workload import Workload
 
-STOPS = {
-    "fast stop": signal.SIGINT,
-    "immediate stop": signal.SIGQUIT,
-    "kill of the postmaster": signal.SIGKILL,
-}
+STOPS = {"fast stop": signal.SIGINT, "immediate stop": signal.SIGQUIT, "kill of the postmaster": signal.SIGKILL}
 
 
 def stop(workload: Workload, kind: str, *, away: float) -> None:

@@ -35,9 +35,7 @@ TRIGGERS = {
         DROP_FROM_QUEUE,
     ),
     "records": Trigger(
-        "webhooks_delivery",
-        "BEFORE UPDATE ON {table} FOR EACH ROW WHEN (NEW.status = 'success')",
-        "RETURN NULL;",
+        "webhooks_delivery", "BEFORE UPDATE ON {table} FOR EACH ROW WHEN (NEW.status = 'success')", "RETURN NULL;"
     ),
     "tenants": Trigger("webhooks_delivery", "BEFORE INSERT ON {table} FOR EACH ROW", ELSEWHERE),
 }

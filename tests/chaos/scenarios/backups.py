@@ -108,7 +108,4 @@ class FromBackup:
 
 
 LOAD = Scenario(lambda _: None, 150, delay=0.1, rate=20, volume=400, most=LOADED)
-BACKUPS = {
-    "dump": FromBackup(dump, PROCESSES["kills"], LOAD),
-    "copy": FromBackup(copy, PROCESSES["kills"], LOAD),
-}
+BACKUPS = {"dump": FromBackup(dump, PROCESSES["kills"], LOAD), "copy": FromBackup(copy, PROCESSES["kills"], LOAD)}

@@ -55,12 +55,7 @@ def own_clocks(ahead: Mapping[str, int]) -> dict[str, dict[str, str]]:
 
 MACHINES = {
     "clocks": Scenario(
-        skewed,
-        120,
-        more=("dispatcher-2",),
-        clock_off=3700.0,
-        variables=PRELOADED,
-        own=own_clocks(CLOCKS),
+        skewed, 120, more=("dispatcher-2",), clock_off=3700.0, variables=PRELOADED, own=own_clocks(CLOCKS)
     ),
     "disk": Scenario(full_disk, 180, prepare=prepare_disk),
 }

@@ -45,10 +45,7 @@ def test_beat_says_when_it_ticked_last(scrape: Scrape) -> None:
 
 
 def test_the_room_for_files_is_what_is_left_to_us_of_bytes_or_of_names(
-    scrape: Scrape,
-    settings: Any,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
+    scrape: Scrape, settings: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     settings.MEDIA_BUCKET, settings.MEDIA_DIRECTORY = "", str(tmp_path / "not" / "made" / "yet")
     left = value(scrape(), "media_disk_free_ratio")
@@ -66,9 +63,7 @@ def test_a_bucket_has_no_disk(scrape: Scrape, settings: Any) -> None:
 
 
 def test_a_disk_that_cannot_be_asked_hides_nothing_else(
-    scrape: Scrape,
-    monkeypatch: pytest.MonkeyPatch,
-    settings: Any,
+    scrape: Scrape, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
     def broken(_: Any) -> Any:
         raise OSError("Stale file handle")

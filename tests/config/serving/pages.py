@@ -39,8 +39,7 @@ async def receive_all_and_count(stream: IO[bytes], most: int, receive: bodies.Re
 
 bodies._receive_all = receive_all_and_count
 body_rules.add(
-    BodyRule("/upload", most_bytes=32 * MIB),
-    BodyRule("/signed", headers=(b"x-signature",), view_refuses=True),
+    BodyRule("/upload", most_bytes=32 * MIB), BodyRule("/signed", headers=(b"x-signature",), view_refuses=True)
 )
 
 

@@ -129,13 +129,7 @@ def an_event(agency: Any, user: User, **fields: Any) -> NotificationEvent:
 
 def a_notification(event: NotificationEvent, user: User, way: str) -> Notification:
     return Notification.objects.create(
-        user=user,
-        event=event,
-        area=event.agency.uuid,
-        kind=event.kind,
-        created_at=now(),
-        way=way,
-        mail_due_at=now(),
+        user=user, event=event, area=event.agency.uuid, kind=event.kind, created_at=now(), way=way, mail_due_at=now()
     )
 
 

@@ -142,12 +142,7 @@ class ExtremeTenant(Tenant):
         self.host: str = DomainFactory.create(agency=self.agency).host
         business = NewBusiness(name=ENDLESS, business_type="other", timezone="UTC")
         request_sign_up(
-            agency=self.agency,
-            name=ENDLESS,
-            email=f"new.{EMAIL}",
-            password=PASSWORD,
-            business=business,
-            now=now(),
+            agency=self.agency, name=ENDLESS, email=f"new.{EMAIL}", password=PASSWORD, business=business, now=now()
         )
 
     def make_broadcasts(self) -> None:

@@ -223,11 +223,7 @@ def test_a_customer_on_whatsapp_is_answered_and_reads_it(
 ) -> None:
     """From the network's callback to the page, and from the page to the network and back."""
     account = a_channel(a.workspace, network).external_id
-    with (
-        inbox_of(a, browser, server) as page,
-        at_work(run_reader),
-        at_work(SenderLoop().run, SENDER),
-    ):
+    with inbox_of(a, browser, server) as page, at_work(run_reader), at_work(SenderLoop().run, SENDER):
         network.callback(kind="message", account=account, person="491701234567", name="Ada", text="Is it ready?")
         page.locator(".inbox-row", has_text="Is it ready?").click()
         expect(page.get_by_role("heading", name="Ada")).to_be_visible()

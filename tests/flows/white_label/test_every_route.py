@@ -16,14 +16,7 @@ from agency.pages import branding
 from agency.services import invite_member
 from tests.agency.console.browsers import a_person
 from tests.flows.white_label import addresses
-from tests.flows.white_label.agencies import (
-    HostedAgency,
-    Hosts,
-    resources_of,
-    text_of,
-    title_of,
-    traces_in,
-)
+from tests.flows.white_label.agencies import HostedAgency, Hosts, resources_of, text_of, title_of, traces_in
 from tests.packs.small_library import write_library
 from tests.routes import ROUTES, address, api_of, ids_of
 from tests.workspaces.subaccounts.dashboard.pages import LANDING, PAGES

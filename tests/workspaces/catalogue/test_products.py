@@ -144,14 +144,7 @@ def test_patch_changes_what_is_sent(a: Tenant) -> None:
     actions = ActivityEntry.objects.filter(action__startswith="product.").order_by("id")
     assert list(actions.values_list("action", "changes")) == [
         ("product.created", {}),
-        (
-            "product.changed",
-            {
-                "price": [9.5, 1.25],
-                "track_stock": [False, True],
-                "stock_quantity": [None, 0],
-            },
-        ),
+        ("product.changed", {"price": [9.5, 1.25], "track_stock": [False, True], "stock_quantity": [None, 0]}),
     ]
 
 

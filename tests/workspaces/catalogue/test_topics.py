@@ -35,10 +35,7 @@ def test_a_products_life_is_told_change_by_change(a: Tenant) -> None:
         ("product.created", {"product": created}),
         (
             "product.updated",
-            {
-                "product": renamed,
-                "changes": {"name": {"from": "X", "to": "Y"}, "price": {"from": 1.0, "to": 2.5}},
-            },
+            {"product": renamed, "changes": {"name": {"from": "X", "to": "Y"}, "price": {"from": 1.0, "to": 2.5}}},
         ),
         ("product.updated", {"product": sold_out, "changes": {"stock_quantity": {"from": 2, "to": 0}}}),
         ("product.out_of_stock", {"product": sold_out}),

@@ -14,12 +14,7 @@ from tests.tenants import WORKSPACE_BASE, Api, Tenant, message
 from tests.workspaces.classes.people import contacts
 from tests.workspaces.topics import recorded_events, subscribe_to
 from workspaces.classes.models import ClassSession, Participant
-from workspaces.classes.services import (
-    ClassIsFull,
-    ParticipantNotFound,
-    add_participant,
-    remove_participant,
-)
+from workspaces.classes.services import ClassIsFull, ParticipantNotFound, add_participant, remove_participant
 from workspaces.contacts.services import ContactNotFound, remove_contact
 
 a, b = furnished.a_with_customer, furnished.b_with_customer

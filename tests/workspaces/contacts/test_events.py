@@ -108,10 +108,7 @@ def test_people_who_write_for_the_first_time_are_told(subscribed: Tenant) -> Non
         with transaction.atomic():
             find_or_create_contacts(people=people, now=now())
     found = [(name, data["contact"]["channels"]["whatsapp"]) for name, data in take_recorded_events()]
-    assert sorted(found) == [
-        ("contact.created", "wa-0"),
-        ("contact.created", "wa-1"),
-    ]
+    assert sorted(found) == [("contact.created", "wa-0"), ("contact.created", "wa-1")]
 
 
 def test_a_merge_tells_what_became_of_both(subscribed: Tenant) -> None:

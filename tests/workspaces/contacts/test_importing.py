@@ -182,10 +182,7 @@ def test_numbers_of_every_country_are_read_as_the_library_reads_them(a: Tenant) 
         for name, phone, country in Contact.objects.of(a.workspace).values_list("name", "phone", "country")
     }
     assert kept == {
-        text: (
-            phonenumbers.format_number(number, PhoneNumberFormat.E164),
-            phonenumbers.region_code_for_number(number),
-        )
+        text: (phonenumbers.format_number(number, PhoneNumberFormat.E164), phonenumbers.region_code_for_number(number))
         for text, number in written.items()
     }
 

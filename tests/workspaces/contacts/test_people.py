@@ -46,12 +46,7 @@ def test_a_new_person_becomes_a_contact_with_what_the_network_tells(channel: Cha
 def test_any_number_of_people_take_a_few_statements(channel: Channel) -> None:
     people = [somebody(channel, f"psid-{number}") for number in range(300)]
     people += [somebody(channel, f"wa-{number}", phone=f"+49151123{number:05d}") for number in range(300)]
-    with (
-        transaction.atomic(),
-        CaptureQueriesContext(
-            connection,
-        ) as first,
-    ):
+    with transaction.atomic(), CaptureQueriesContext(connection) as first:
         made = find_or_create_contacts(people=[*people, *people], now=now())
     assert len(set(made.contacts.values())) == len(made.created) == 600
     assert len(first) <= 4

@@ -134,10 +134,7 @@ def test_a_channel_that_is_not_connected_sends_nothing(a: Tenant) -> None:
 def test_what_is_not_the_workspaces_own_is_not_found(a: Tenant, b: Tenant) -> None:
     contact = a_contact(a, phone="+4915112345678")
     to = {"contact": str(contact.uuid), "channel": str(a.channel.uuid), **TEMPLATE}
-    for field, value, thing in (
-        ("contact", a_contact(b).uuid, "Contact"),
-        ("channel", b.channel.uuid, "Channel"),
-    ):
+    for field, value, thing in (("contact", a_contact(b).uuid, "Contact"), ("channel", b.channel.uuid, "Channel")):
         answer = a.workspace_api.post("/messages", {**to, field: str(value)})
         assert refusal(answer) == (404, f"{thing} not found.")
     receive(received(a.channel))

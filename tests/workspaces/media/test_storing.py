@@ -43,10 +43,7 @@ def workspace() -> Workspace:
 
 
 def stored(
-    workspace: Workspace,
-    content: bytes = PDF,
-    filename: str = "bill.pdf",
-    source: Media.Source = Media.Source.RECEIVED,
+    workspace: Workspace, content: bytes = PDF, filename: str = "bill.pdf", source: Media.Source = Media.Source.RECEIVED
 ) -> Media:
     return store_media(workspace=workspace, file=io.BytesIO(content), filename=filename, source=source, now=now())
 

@@ -63,11 +63,7 @@ def test_a_caller_without_an_address_is_recorded_without_one(a: Tenant) -> None:
 def test_creation_is_recorded_with_the_sub_account(a: Tenant) -> None:
     sub_account = a.api.post("/workspaces", a_new_customer()).json()["data"]
     row = entry("workspace.created")
-    assert (row.target_id, row.target_name, row.actor_kind) == (
-        sub_account["uuid"],
-        sub_account["name"],
-        "agency_key",
-    )
+    assert (row.target_id, row.target_name, row.actor_kind) == (sub_account["uuid"], sub_account["name"], "agency_key")
 
 
 def test_a_change_says_from_what_to_what(a: Tenant) -> None:

@@ -5,7 +5,7 @@ from typing import Final
 
 # A fault can name a group, which stands for its members.
 GROUPS: Final[dict[str, tuple[str, ...]]] = {
-    "list": ("me_accounts", "me_businesses", "business_edge", "waba", "phone_numbers", "page"),
+    "list": ("me_accounts", "me_businesses", "business_edge", "waba", "phone_numbers", "page")
 }
 CALLS: Final = (
     "exchange",

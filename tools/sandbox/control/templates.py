@@ -52,15 +52,10 @@ FIRST: Final = (
         after=[{"type": "BUTTONS", "buttons": [SHOP_BUTTON, STOP_BUTTON]}],
     ),
     _template(
-        "named",
-        parameter_format="NAMED",
-        components=[{"type": "BODY", "text": "Hello {{name}}.", "example": NAMED}],
+        "named", parameter_format="NAMED", components=[{"type": "BODY", "text": "Hello {{name}}.", "example": NAMED}]
     ),
     _template(
-        "carousel",
-        category="MARKETING",
-        text="New this week",
-        after=[{"type": "CAROUSEL", "cards": [CARD, CARD]}],
+        "carousel", category="MARKETING", text="New this week", after=[{"type": "CAROUSEL", "cards": [CARD, CARD]}]
     ),
     _template("waiting", "PENDING"),
     _template("refused", "REJECTED", rejected_reason="INVALID_FORMAT"),

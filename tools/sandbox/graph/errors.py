@@ -69,8 +69,7 @@ ERRORS: Final[dict[str, GraphError]] = {
     ),
     "bad_proof": GraphError(100, "Invalid appsecret_proof provided in the API argument", kind="GraphMethodException"),
     "not_app_token": GraphError(
-        100,
-        "(#100) You must provide an app access token, or a user access token of an owner or developer of the app",
+        100, "(#100) You must provide an app access token, or a user access token of an owner or developer of the app"
     ),
     "gone": GraphError(
         100,

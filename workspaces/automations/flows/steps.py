@@ -84,12 +84,7 @@ BUSINESS_STEPS = (
         requires=("service", "availability"),
         waits=True,
     ),
-    StepType(
-        name="booking_link",
-        label=_("Send the booking page"),
-        fields=(TEXT, SERVICE),
-        requires=("booking_page",),
-    ),
+    StepType(name="booking_link", label=_("Send the booking page"), fields=(TEXT, SERVICE), requires=("booking_page",)),
     StepType(
         name="change_appointment",
         label=_("Change the appointment"),
@@ -183,10 +178,7 @@ LOGIC_STEPS = (
         ports=("yes", "no"),
     ),
     StepType(
-        name="has_tag",
-        label=_("Check a tag"),
-        fields=(Text(name="tag", label=_("Tag"), most=60),),
-        ports=("yes", "no"),
+        name="has_tag", label=_("Check a tag"), fields=(Text(name="tag", label=_("Tag"), most=60),), ports=("yes", "no")
     ),
     StepType(
         name="split",

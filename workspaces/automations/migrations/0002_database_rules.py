@@ -31,7 +31,4 @@ ALTER TABLE automations_automationversion DROP CONSTRAINT automation_version_of_
 class Migration(migrations.Migration):
     dependencies = [("automations", "0001_initial")]
 
-    operations = [
-        migrations.RunSQL(FROZEN, NOT_FROZEN),
-        migrations.RunSQL(OWN_VERSION, ANY_VERSION),
-    ]
+    operations = [migrations.RunSQL(FROZEN, NOT_FROZEN), migrations.RunSQL(OWN_VERSION, ANY_VERSION)]

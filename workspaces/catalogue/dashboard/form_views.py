@@ -41,12 +41,7 @@ class ObjectFormView(DashboardForm[FormOf]):
         return []
 
     def context(self) -> dict[str, Any]:
-        return {
-            "heading": self.heading(),
-            "submit": self.submit(),
-            "crumbs": self.crumbs(),
-            "links": self.links(),
-        }
+        return {"heading": self.heading(), "submit": self.submit(), "crumbs": self.crumbs(), "links": self.links()}
 
 
 class ConfirmView(ObjectFormView[ConfirmationForm]):

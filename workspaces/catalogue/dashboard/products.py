@@ -16,13 +16,7 @@ from workspaces.catalogue.dashboard.form_views import ConfirmView, Link, ObjectF
 from workspaces.catalogue.dashboard.forms import ProductForm, StockForm
 from workspaces.catalogue.models import Product, ServiceCategory
 from workspaces.catalogue.serializers import ProductFilterSet
-from workspaces.catalogue.services import (
-    ProductNotFound,
-    change_product,
-    change_stock,
-    create_product,
-    delete_product,
-)
+from workspaces.catalogue.services import ProductNotFound, change_product, change_stock, create_product, delete_product
 from workspaces.subaccounts.dashboard.base import DashboardForm, DashboardView
 
 ACTIVE = (("true", gettext_lazy("Active")), ("false", gettext_lazy("Not active")))

@@ -18,8 +18,6 @@ urlpatterns = [
     path("service-categories/new", services.ServiceCategoryNew.as_view(), name="service-category-new"),
     path("service-categories/<id:uuid>", services.ServiceCategoryPage.as_view(), name="service-category"),
     path(
-        "service-categories/<id:uuid>/delete",
-        services.ServiceCategoryDelete.as_view(),
-        name="service-category-delete",
+        "service-categories/<id:uuid>/delete", services.ServiceCategoryDelete.as_view(), name="service-category-delete"
     ),
 ]

@@ -61,7 +61,4 @@ WHERE deleted_at IS NULL
 class Migration(migrations.Migration):
     dependencies = [("catalogue", "0001_initial"), ("subaccounts", "0002_database_rules")]
 
-    operations = [
-        migrations.RunSQL(LEDGER, NO_LEDGER),
-        migrations.RunSQL(SEARCH_INDEX, "DROP INDEX product_search"),
-    ]
+    operations = [migrations.RunSQL(LEDGER, NO_LEDGER), migrations.RunSQL(SEARCH_INDEX, "DROP INDEX product_search")]

@@ -122,9 +122,7 @@ class SegmentForm(forms.Form):
     filter_country = forms.ChoiceField(label=_("Country"), widget=LongSelect, required=False)
     filter_timezone = forms.ChoiceField(label=_("Time zone"), widget=LongSelect, required=False)
     filter_has_channel = forms.ChoiceField(
-        label=_("Known on"),
-        required=False,
-        choices=[ANY, *((kind, CHANNEL_NAMES[kind]) for kind in SHOWN_PLATFORMS)],
+        label=_("Known on"), required=False, choices=[ANY, *((kind, CHANNEL_NAMES[kind]) for kind in SHOWN_PLATFORMS)]
     )
     filter_attributes = AttributesField()
     filter_created_after = NaiveDateTimeField(label=_("Created at or after"), required=False)

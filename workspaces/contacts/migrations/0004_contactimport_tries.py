@@ -6,9 +6,7 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.AddField(
-            model_name="contactimport",
-            name="tries",
-            field=models.SmallIntegerField(db_default=0, default=0),
+            model_name="contactimport", name="tries", field=models.SmallIntegerField(db_default=0, default=0)
         ),
         migrations.AlterField(
             model_name="contactimport",

@@ -63,7 +63,7 @@ class ContactImport(models.Model):
             models.CheckConstraint(
                 condition=Q(rows_done=models.F("created") + models.F("updated") + models.F("refused")),
                 name="contact_import_counts_add_up",
-            ),
+            )
         ]
         indexes = [
             models.Index(fields=["workspace", "-created_at", "-id"], name="contact_import_newest"),

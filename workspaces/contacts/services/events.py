@@ -87,9 +87,7 @@ def record_import(
 ) -> None:
     """Record the event of a completed import. `origin` is `api` or `file`."""
     record(
-        workspace,
-        [(IMPORT_COMPLETED, {"contact_import": {"origin": origin, "filename": filename, **counts}})],
-        now=now,
+        workspace, [(IMPORT_COMPLETED, {"contact_import": {"origin": origin, "filename": filename, **counts}})], now=now
     )
 
 

@@ -244,10 +244,7 @@ IMPORTS = ExpiredRows(
     "coalesce(completed_at, started_at, created_at)",
     KEPT,
     of="status <> 'running'",
-    belonging=(
-        ("contacts_contactimportpiece", "contact_import_id"),
-        ("contacts_refusedrow", "contact_import_id"),
-    ),
+    belonging=(("contacts_contactimportpiece", "contact_import_id"), ("contacts_refusedrow", "contact_import_id")),
 )
 
 

@@ -89,7 +89,7 @@ class Migration(migrations.Migration):
                         include=["channel_id", "status", "number"],
                         name="conversation_count_kept",
                     )
-                ],
+                ]
             },
         ),
         migrations.RunSQL(COUNTING, NO_COUNTING),

@@ -105,9 +105,7 @@ def send_message_to_contact(
     Raises the errors of `send_message`.
     """
     conversation, is_new = Conversation.objects.get_or_create(
-        channel=channel,
-        contact=contact,
-        defaults={"workspace": workspace, "created_at": now, "updated_at": now},
+        channel=channel, contact=contact, defaults={"workspace": workspace, "created_at": now, "updated_at": now}
     )
     message = _send(lock_conversation(conversation), content, by=by, now=now)
     if is_new:

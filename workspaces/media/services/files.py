@@ -110,12 +110,7 @@ class StoredFile:
 
 
 def store_file(
-    *,
-    workspace: Workspace,
-    file: Readable,
-    filename: str,
-    now: datetime,
-    source: Media.Source = Media.Source.UPLOADED,
+    *, workspace: Workspace, file: Readable, filename: str, now: datetime, source: Media.Source = Media.Source.UPLOADED
 ) -> StoredFile:
     """Put a stream into the storage, in pieces. Call it outside of any transaction, because it may use the network.
 

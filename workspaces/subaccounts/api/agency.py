@@ -11,11 +11,7 @@ from rest_framework.request import Request
 from agency.api import AgencyViewSet
 from agency.services import PlanNotFound
 from config.api.operations import object_response, operation, page_response
-from workspaces.subaccounts.api.nested import (
-    HeldAddonViewSet,
-    SubAccountChannelViewSet,
-    SubAccountKeyViewSet,
-)
+from workspaces.subaccounts.api.nested import HeldAddonViewSet, SubAccountChannelViewSet, SubAccountKeyViewSet
 from workspaces.subaccounts.api.serializers import (
     NewOwnerSerializer,
     PlanChoiceSerializer,

@@ -232,11 +232,7 @@ class SubAccountKeyViewSet(NestedSubAccountViewSet):
         found, old = self.workspace, self.get_object()
         until = self.validated(KeyRollSerializer).validated_data["old_valid_until"]
         rolled = roll_workspace_key(workspace=found, key=old, old_valid_until=until, now=timezone.now(), by=self.actor)
-        data = {
-            **KeySerializer(rolled.key).data,
-            "key": rolled.plaintext,
-            "old_valid_until": rolled.old_valid_until,
-        }
+        data = {**KeySerializer(rolled.key).data, "key": rolled.plaintext, "old_valid_until": rolled.old_valid_until}
         return json_response({"data": data}, 201)
 
     @operation(

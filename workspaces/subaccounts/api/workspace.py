@@ -63,9 +63,7 @@ class WorkspaceChannelSerializer(ChannelSerializer):
     """A connected number, Page or account; what follows `connected_at` is null where it is not WhatsApp's."""
 
     messaging_limit = IntegerField(
-        allow_null=True,
-        help_text="How many people may be written to first in 24 hours. Null: no limit.",
-        example=1_000,
+        allow_null=True, help_text="How many people may be written to first in 24 hours. Null: no limit.", example=1_000
     )
     quality = ChoiceField(Channel.Quality.choices, source="known_quality", allow_null=True)
     remaining_allowance = IntegerField(

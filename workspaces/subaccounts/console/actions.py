@@ -223,11 +223,7 @@ urlpatterns = [
     path("sub-accounts/<id:uuid>/owner/invite", OwnerInvite.as_view(), name="sub-account-owner-invite"),
     path("sub-accounts/<id:uuid>/plan", PlanChoice.as_view(), name="sub-account-plan"),
     path("sub-accounts/<id:uuid>/add-ons", AddonGrant.as_view(), name="sub-account-addons"),
-    path(
-        "sub-accounts/<id:uuid>/add-ons/<id:addon>/revoke",
-        AddonRevoke.as_view(),
-        name="sub-account-addon-revoke",
-    ),
+    path("sub-accounts/<id:uuid>/add-ons/<id:addon>/revoke", AddonRevoke.as_view(), name="sub-account-addon-revoke"),
     path(
         "sub-accounts/<id:uuid>/channels/<id:channel>/disconnect",
         ChannelDisconnect.as_view(),

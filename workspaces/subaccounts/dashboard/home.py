@@ -15,12 +15,7 @@ from agency.models.records import BY_AGENCY_OR_SUPPORT
 from agency.notification_kinds import NotificationKind
 from agency.pages import tables
 from agency.pages.activity import ActorFilter, filter_entries, filters_by, labelled
-from agency.pages.notifications import (
-    TITLE,
-    NotificationListPage,
-    NotificationSettingsPage,
-    NotificationsReadPage,
-)
+from agency.pages.notifications import TITLE, NotificationListPage, NotificationSettingsPage, NotificationsReadPage
 from agency.pages.pagination import keyset_page
 from agency.pages.registry import Alert
 from agency.pages.tables import Column, ListPage, Table

@@ -4,19 +4,9 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [
-        ("subaccounts", "0002_database_rules"),
-    ]
+    dependencies = [("subaccounts", "0002_database_rules")]
 
     operations = [
-        migrations.AddField(
-            model_name="channel",
-            name="limit_told_at",
-            field=models.DateTimeField(null=True),
-        ),
-        migrations.AddField(
-            model_name="channel",
-            name="quality_told_at",
-            field=models.DateTimeField(null=True),
-        ),
+        migrations.AddField(model_name="channel", name="limit_told_at", field=models.DateTimeField(null=True)),
+        migrations.AddField(model_name="channel", name="quality_told_at", field=models.DateTimeField(null=True)),
     ]

@@ -3,11 +3,4 @@
 from workspaces.subaccounts.models.channels import CHANNEL_NAMES, Channel
 from workspaces.subaccounts.models.workspaces import HeldAddon, Workspace, WorkspaceKey, WorkspaceMember
 
-__all__ = [
-    "CHANNEL_NAMES",
-    "Channel",
-    "HeldAddon",
-    "Workspace",
-    "WorkspaceKey",
-    "WorkspaceMember",
-]
+__all__ = ["CHANNEL_NAMES", "Channel", "HeldAddon", "Workspace", "WorkspaceKey", "WorkspaceMember"]

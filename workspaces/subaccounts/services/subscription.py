@@ -60,10 +60,7 @@ def assign_plan(*, workspace: Workspace, plan: Plan, now: datetime, by: Actor) -
     workspace.plan, workspace.plan_limits = plan, plan.limits
     recompute_limits(workspace)
     workspace.save(update_fields=["plan", "plan_limits", "limits"])
-    changes = {
-        "plan": (before.name if before else None, plan.name),
-        **limit_changes(limits_before, workspace.limits),
-    }
+    changes = {"plan": (before.name if before else None, plan.name), **limit_changes(limits_before, workspace.limits)}
     details = {"plan": plan_reference(plan)}
     record_workspace_activity(workspace=workspace, action="plan.assigned", by=by, details=details, changes=changes)
     if before != plan:

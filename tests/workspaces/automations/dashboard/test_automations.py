@@ -20,12 +20,7 @@ from tests.packs.client import an_automation
 from tests.tenants import Tenant
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.automations.models import Automation
-from workspaces.automations.services import (
-    change_readiness,
-    met_requirements,
-    publish_automation,
-    remove_automation,
-)
+from workspaces.automations.services import change_readiness, met_requirements, publish_automation, remove_automation
 from workspaces.classes.models import Staff
 from workspaces.subaccounts.models import Workspace
 
@@ -81,9 +76,7 @@ def test_the_list_costs_the_same_whatever_its_length(
 ) -> None:
     an_automation(customer)
     owner.get("/app/automations")
-    with CaptureQueriesContext(
-        connection,
-    ) as one:
+    with CaptureQueriesContext(connection) as one:
         owner.get("/app/automations")
     for number in range(24):
         an_automation(customer, name=f"More {number}")

@@ -45,10 +45,7 @@ def automation(a: Tenant) -> Automation:
         flow=a_flow(
             a_step("book", "book_appointment", {"booked": "pay", "not_booked": "pay"}, text="When?"),
             a_step("pay", "payment_link", {}, text="Pay here.", pays="order"),
-            a_step(
-                "file",
-                "send_media",
-            ),
+            a_step("file", "send_media"),
         ),
         published=False,
     )

@@ -138,10 +138,7 @@ def test_only_pages_of_the_dashboard_are_led_back_to(asked: str, owner: Client) 
 
 
 def test_the_page_costs_the_same_however_much_there_is_to_choose(
-    owner: Client,
-    automation: Automation,
-    customer: Workspace,
-    django_assert_max_num_queries: Callable[[int], Any],
+    owner: Client, automation: Automation, customer: Workspace, django_assert_max_num_queries: Callable[[int], Any]
 ) -> None:
     for _ in range(5):
         ProductFactory.create(workspace=customer)

@@ -93,10 +93,7 @@ def test_types_and_channels_must_be_known() -> None:
         (a_step("x", "send_text"), "text is not filled in."),
         (a_step("x", "send_text", text="t" * 4_097), "text may have at most 4096 characters."),
         (a_step("x", "send_text", text=5), "text must be a text."),
-        (
-            a_step("x", "send_text", text="{{contact.shoe}}"),
-            "text holds the unknown variable {{contact.shoe}}.",
-        ),
+        (a_step("x", "send_text", text="{{contact.shoe}}"), "text holds the unknown variable {{contact.shoe}}."),
         (a_step("x", "send_text", text="Hi", colour="red"), "colour is not a field of this step."),
         (a_step("x", "wait", amount=0, unit="days"), "amount must be a number from 1 to 365."),
         (a_step("x", "wait", amount=True, unit="days"), "amount must be a number from 1 to 365."),

@@ -19,15 +19,7 @@ from tests.agency.console.browsers import text
 from tests.factories import BODY_PARAMETER, ChannelFactory, ContactFactory, UserFactory, a_message_template
 from tests.tenants import Tenant
 from tests.waiting import PATIENCE_SECONDS, until, waiting_for_locks
-from tests.workspaces.conversations.facts import (
-    apply,
-    moment,
-    person,
-    receive,
-    received,
-    status,
-    the_conversation,
-)
+from tests.workspaces.conversations.facts import apply, moment, person, receive, received, status, the_conversation
 from tests.workspaces.subaccounts.dashboard.clients import agency_client, dashboard_client
 from workspaces.contacts.models import ContactIdentity
 from workspaces.conversations.dashboard.inbox import snooze_times

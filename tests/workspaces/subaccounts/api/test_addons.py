@@ -141,10 +141,7 @@ def test_another_agency_s_addon_and_an_unknown_one_are_404_and_leave_nothing(a: 
     path = a.path
     for uuid in (b.addon.uuid, uuid4()):
         before = traces()
-        for response in (
-            a.api.post(f"{path}/addons", {"addon": str(uuid)}),
-            a.api.delete(f"{path}/addons/{uuid}"),
-        ):
+        for response in (a.api.post(f"{path}/addons", {"addon": str(uuid)}), a.api.delete(f"{path}/addons/{uuid}")):
             assert (response.status_code, response.json()) == (404, NOT_FOUND)
         assert traces() == before
 

@@ -21,16 +21,7 @@ from workspaces.subaccounts.services.keys import MOST_KEYS
 pytestmark = pytest.mark.django_db
 PLAINTEXT = re.compile(r"svc_[0-9A-Za-z]{40}")
 REFUSED = {"message": "This API key may not make workspace keys."}
-FIELDS = [
-    "uuid",
-    "name",
-    "prefix",
-    "expires_at",
-    "allowed_networks",
-    "created_by",
-    "created_at",
-    "last_used_at",
-]
+FIELDS = ["uuid", "name", "prefix", "expires_at", "allowed_networks", "created_by", "created_at", "last_used_at"]
 
 
 @pytest.fixture

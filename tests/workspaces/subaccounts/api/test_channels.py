@@ -121,10 +121,7 @@ def test_usage_counts_connected_channels_and_the_owner(a: Tenant) -> None:
 def test_connecting_is_in_the_activity(a: Tenant) -> None:
     assert a.channel.pk
     entry = ActivityEntry.objects.get(action="channel.connected")
-    assert (entry.workspace_uuid, entry.details) == (
-        a.workspace.uuid,
-        {"platform": "whatsapp", "name": a.channel.name},
-    )
+    assert (entry.workspace_uuid, entry.details) == (a.workspace.uuid, {"platform": "whatsapp", "name": a.channel.name})
 
 
 def test_a_channel_comes_back_under_its_new_name(a: Tenant) -> None:

@@ -125,8 +125,7 @@ def test_links_have_the_caller_s_own_host(sixty: Tenant) -> None:
 def test_a_row_of_the_list_is_what_creation_answers(a: Tenant) -> None:
     a.api.post("/workspaces", {"name": "One", "owner": {"name": "A", "email": "a@example.com"}})
     created = a.api.post(
-        "/workspaces",
-        {"name": "Two", "owner": {"name": "B", "email": "b@example.com"}, "plan": str(a.plan.uuid)},
+        "/workspaces", {"name": "Two", "owner": {"name": "B", "email": "b@example.com"}, "plan": str(a.plan.uuid)}
     ).json()["data"]
     a.api.post(f"/workspaces/{created['uuid']}/suspend")
     read = a.api.get(f"/workspaces/{created['uuid']}").json()["data"]
