@@ -52,7 +52,7 @@ class MemberRemovalHandler:
 
 member_removal_handlers = Registry[MemberRemovalHandler](
     "handlers of removed members",
-    called="`run_removal_handlers` calls each in the order of the apps, under the workspace's lock, once the person has left",
+    called="`run_removal_handlers` calls each in the order of the apps, under the workspace's lock, after the removal",
     transaction="the caller's",
     failure="rolls the caller back",
 )
