@@ -1,4 +1,10 @@
-"""Prepares an audience: turns one chunk of contacts after the other into recipients, each in one transaction."""
+"""Prepares an audience: turns one chunk of contacts after the other into recipients, each in one transaction.
+
+The transaction also stores how far preparation has come. After any crash the next run goes on from the same contact.
+Two connections prepare chunks at the same time, but commit them in the order of their contacts. So one number says
+how far a broadcast has come, and recipients appear in the order of their ids. Of two contacts with one address the
+older gets the message.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping

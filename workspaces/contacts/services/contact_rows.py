@@ -1,4 +1,9 @@
-"""A contact's fields as callers pass them, the columns that store them, and statements for many contacts at once."""
+"""A contact's fields as callers pass them, the columns that store them, and statements for many contacts at once.
+
+Workers may find and create the same people at the same time. Unique constraints decide which worker is first:
+(channel, external_id), (channel, user_id) and a workspace's phone numbers. Rows are inserted in the order of these
+keys, so two workers with the same people wait for each other once.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields

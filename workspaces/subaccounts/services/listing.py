@@ -1,4 +1,8 @@
-"""Pages of an agency's sub-accounts, and the search for sub-accounts and channels, in SQL that indexes answer."""
+"""Pages of an agency's sub-accounts, and the search for sub-accounts and channels, in SQL that indexes answer.
+
+A queryset selects the sub-accounts, with conditions on their own columns only. The statement that finds a page is
+written here, because the ORM cannot write it.
+"""
 
 from collections.abc import Sequence
 from functools import lru_cache
