@@ -33,7 +33,7 @@ export PYTHONDONTWRITEBYTECODE :=
 PDEATHSIG := $(shell setpriv --pdeathsig TERM -- true 2>/dev/null && echo setpriv --pdeathsig TERM --)
 
 # What runs longest comes first.
-LINTS := lint-types lint-style lint-imports lint-migrations lint-deployment lint-scripts lint-files
+LINTS := lint-types lint-style lint-imports lint-migrations lint-deployment lint-scripts lint-structure lint-files
 
 .DEFAULT_GOAL := help
 .PHONY: help run test coverage fast smoke lint $(LINTS) demo bench fuzz chaos prove release audit sbom licences installation messages hooks screenshots sweep shell manage lock clean install
@@ -59,7 +59,7 @@ smoke: $(DEV)  ## run what another Python could break: every import, and some te
 # Each says what it found when it has ended.
 ONE_AFTER_THE_OTHER := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 
-lint: $(DEV)  ## check style, types (also of the pages' scripts), imports, migrations, deployment settings and lock files
+lint: $(DEV)  ## check style, types (also of the pages' scripts), imports, sizes of files, migrations, deployment settings and lock files
 	@$(MAKE) --no-print-directory --jobs=2 --keep-going $(ONE_AFTER_THE_OTHER) $(LINTS)
 
 lint-types:
@@ -81,6 +81,9 @@ lint-deployment:
 lint-scripts:
 	DENO_DIR=$(VENV)/.deno DENO_NO_UPDATE_CHECK=1 $(BIN)/deno check --quiet --config tools/javascript.json \
 	  --no-remote --no-npm --no-lock templates/static/*/*.js
+
+lint-structure:
+	$(BIN)/python -m tools.structure
 
 lint-files:
 	@$(call refuse_hosts,lock/*.txt)
