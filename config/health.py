@@ -52,7 +52,7 @@ class Degradation:
 
 degradations = Registry[Degradation](
     "parts of the system",
-    called="`degradations` calls each for `/readyz`, if the process can serve",
+    called="`current_degradations` calls each for `/readyz`, if the process can serve",
     transaction="none",
     failure="of the database: the part is not well; another: `/readyz` answers 500",
 )

@@ -33,7 +33,7 @@ import os, django
 django.setup()
 from agency.actors import SYSTEM
 from channelconnect.models import ConnectSession
-from channelconnect.services import select_account
+from channelconnect.services.sessions.flow import select_account
 from config.db import database_now
 [session] = ConnectSession.objects.select_related("agency", "workspace")
 browser = os.environ["BROWSER"]

@@ -13,7 +13,7 @@ SET_ASIDE = re.compile(r'set_aside\("([^"]+)"\)')
 IS_COUNTED = re.compile(r"config\.tries\.counting import|import AddressRequests")
 # How the product names the kinds of work whose tries it counts.
 NAMED = re.compile(
-    r'^(?:[A-Z_]*KIND|BEGINNING|PREPARATION)(?:: Final)? = "([^"]+)"$|^    Job\("([^"]+)",|AddressRequests\("([^"]+)",',
+    r'^(?:[A-Z_]*KIND|BEGINNING|PREPARATION)(?:: Final)? = "([^"]+)"$|\bJob\("([^"]+)",|AddressRequests\("([^"]+)",',
     re.MULTILINE,
 )
 

@@ -13,13 +13,13 @@ from tests.waiting import until
 PROGRAM: Final = """
 import os, signal, django
 django.setup()
-from config.http.client import Sender
-submit, stops = Sender.submit, iter([True])
+from config.http.client import HTTPClient
+submit, stops = HTTPClient.submit, iter([True])
 def stop_once(self, request):
     submit(self, request)
     if next(stops, False):
         os.kill(os.getpid(), signal.SIGSTOP)
-Sender.submit = stop_once
+HTTPClient.submit = stop_once
 from {module} import {run}
 {run}(should_stop=lambda: False)
 """

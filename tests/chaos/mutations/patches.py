@@ -86,16 +86,20 @@ def shared(shards: ModuleType) -> None:
 
 def requeued(statements: ModuleType) -> None:
     """Have what a dead sender held sent once more."""
-    require(statements, "FREE")
+    require(statements, "RELEASE_DEAD_CLAIMS")
     waits = "SET stage = 2, due_at = clock_timestamp() + make_interval(secs => %(seconds)s)"
-    vars(statements)["FREE"] = _replaced(statements.FREE, waits, "SET stage = 0")
+    vars(statements)["RELEASE_DEAD_CLAIMS"] = _replaced(statements.RELEASE_DEAD_CLAIMS, waits, "SET stage = 0")
 
 
 def passed_over(statements: ModuleType) -> None:
     """Free what a dead sender held where it was, whatever has moved meanwhile, and forget the sender then."""
     by_key = "FROM held WHERE recipient.broadcast_id = held.broadcast_id AND recipient.contact_id = held.contact_id"
-    freed = _replaced(statements.FREE, by_key, "WHERE recipient.ctid = ANY (ARRAY (SELECT place FROM held))")
-    vars(statements)["FREE"] = _replaced(freed, "SELECT broadcast_id, contact_id FROM", "SELECT ctid AS place FROM")
+    freed = _replaced(
+        statements.RELEASE_DEAD_CLAIMS, by_key, "WHERE recipient.ctid = ANY (ARRAY (SELECT place FROM held))"
+    )
+    vars(statements)["RELEASE_DEAD_CLAIMS"] = _replaced(
+        freed, "SELECT broadcast_id, contact_id FROM", "SELECT ctid AS place FROM"
+    )
     vars(statements)["HELD_BY_RUNS"] = _replaced(statements.HELD_BY_RUNS, "stage = 1", "stage = 1 AND false")
 
 
@@ -147,7 +151,9 @@ def forgotten_results(recorder: ModuleType) -> None:
 
 def any_word_counts(opt_outs: ModuleType) -> None:
     """Follow whatever word is read last."""
-    vars(opt_outs)["FOLLOW"] = _replaced(opt_outs.FOLLOW, "WHERE word.by_staff OR", "WHERE true OR")
+    vars(opt_outs)["UPDATE_CONSENT"] = _replaced(
+        opt_outs.UPDATE_CONSENT, "WHERE statement.by_staff OR", "WHERE true OR"
+    )
 
 
 def always_confirmed(identity: ModuleType) -> None:

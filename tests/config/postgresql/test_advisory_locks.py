@@ -28,7 +28,7 @@ def literals(text: str) -> list[str]:
 
 
 def test_all_numbers_are_different() -> None:
-    written = re.findall(r"= ([\d_]+)", REGISTRY.read_text())
+    written = re.findall(r"= (7_105_\d+)", REGISTRY.read_text())
     assert len(written) == len(set(written)) == len(AdvisoryLock)
 
 
