@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from queue import Empty, SimpleQueue
+from queue import Empty, Queue
 
 LARGEST_BODY = 1024 * 1024
 
@@ -23,12 +23,13 @@ class ReceivedRequest:
 @dataclass
 class Receiver:
     url: str
-    requests: "SimpleQueue[ReceivedRequest]" = field(default_factory=SimpleQueue)
+    # The `SimpleQueue` of Python 3.11.2, which Debian 12 has, may wait for ever if the timeout is short.
+    requests: "Queue[ReceivedRequest]" = field(default_factory=Queue)
 
     def next(self, seconds: float) -> ReceivedRequest | None:
         """Wait at most so many seconds for the next request; give it, or None."""
         try:
-            return self.requests.get(timeout=max(seconds, 0.001))
+            return self.requests.get(timeout=max(seconds, 0))
         except Empty:
             return None
 

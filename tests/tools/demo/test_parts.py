@@ -90,6 +90,21 @@ def test_the_receiver_keeps_the_bytes_as_they_came() -> None:
         assert requests.post(receiver.url, data=b"x" * 1_100_000, timeout=60).status_code == 413
 
 
+def test_a_short_wait_for_the_receiver_ends() -> None:
+    with open_receiver() as receiver:
+
+        def wait_often() -> None:
+            for _ in range(200):
+                receiver.requests.put(ReceivedRequest({}, BODY, 0))
+                assert receiver.next(PATIENCE_SECONDS) is not None
+                assert receiver.next(1e-7) is None
+
+        waiting = threading.Thread(target=wait_often, daemon=True)
+        waiting.start()
+        waiting.join(PATIENCE_SECONDS)
+        assert not waiting.is_alive()
+
+
 @contextmanager
 def server_that(answer: "Callable[[BaseHTTPRequestHandler, int], None]") -> Iterator[tuple[str, list[str]]]:
     """Serve with one function, which is given the number of the request; gives the address and what was asked."""
