@@ -28,9 +28,20 @@ from tools.local import ROOT
 PACKAGES: Final = ("agency", "broadcasts", "channelconnect", "config", "packs", "webhooks", "workspaces")
 # The layers of the import contract (pyproject.toml) that make pages. What is below them is tested without a browser.
 PAGE_LAYERS: Final = frozenset(
-    ("hooks", "templatetags", "console", "dashboard", "account", "public", "pages", "request_actor", "filters")
+    (
+        "hooks",
+        "templatetags",
+        "console",
+        "dashboard",
+        "account",
+        "public",
+        "sign_up",
+        "pages",
+        "request_actor",
+        "filters",
+    )
 )
-OTHER_LAYERS: Final = frozenset(("apps", "admin", "management", "api", "documented_events", "metrics"))
+OTHER_LAYERS: Final = frozenset(("apps", "admin", "management", "api", "serializers", "documented_events", "metrics"))
 # The one page that the API itself shows.
 REFERENCE: Final = "config/api/documents/"
 # They import every page of their app, and no page is made of all others.
