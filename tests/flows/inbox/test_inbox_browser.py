@@ -71,6 +71,8 @@ def test_what_is_being_typed_survives_whatever_happens_meanwhile(page: Page, cha
     receive(received(channel, text="Are you there?"))
     expect(page.locator(".bubble.in").last).to_contain_text("Are you there?")
     expect(field).to_have_value("A long answer that is not finished")
+    # The list is replaced, too: a click while it is would be lost.
+    expect(page.locator(".inbox-row", has_text="Person 1")).to_contain_text("Are you there?")
     page.locator(".inbox-row", has_text="Person 2").click()
     expect(page.get_by_label("Answer to Person 2")).to_have_value("")
     page.locator(".inbox-row", has_text="Person 1").click()
