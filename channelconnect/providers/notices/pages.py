@@ -152,7 +152,7 @@ REACTIONS: Final = {"love": "❤️", "smile": "😆", "wow": "😮", "sad": "�
 
 @dataclass(frozen=True, slots=True)
 class ThreadEvent:
-    """An event in the thread between the account and a person. `person` is always the contact, whoever acted."""
+    """An event in the thread between an account and a contact. `person` is the contact, whichever side acted."""
 
     event: Row
     channel: ChannelReference

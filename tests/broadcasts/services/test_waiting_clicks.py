@@ -38,7 +38,7 @@ def test_those_that_cannot_be_written_down_wait_for_the_next_time() -> None:
         cursor.execute("BEGIN; LOCK TABLE broadcasts_click IN EXCLUSIVE MODE")
         at_once(hold, times=1)
         cursor.execute("ROLLBACK")
-    assert waiting.add(LinkToken(1, 3, 0)) is False, "whoever has begun goes on"
+    assert waiting.add(LinkToken(1, 3, 0)) is False, "a count that has begun goes on"
     assert waiting.record() is False
     assert recorded() == [1, 2, 3]
 
