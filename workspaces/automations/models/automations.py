@@ -8,6 +8,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from agency.limits import CHANNEL_TYPES
 from agency.models import Agency
@@ -38,7 +39,15 @@ class Automation(models.Model):
     `trigger_digest` and `catch_all` describe the published version's trigger. Of two automations that would answer the
     same on one channel type, only one may be on: both come from one original and have the same trigger, or both have
     the same catch-all trigger.
+
+    `reentry` says whether a contact who has been through may start it again: always, once, or only `reentry_days` after
+    the last start. `stops_on_reply` ends waits for a moment when the contact writes.
     """
+
+    class Reentry(models.TextChoices):
+        ALWAYS = "always", _("Every time")
+        ONCE = "once", _("Once for each contact")
+        AFTER = "after", _("Again after some days")
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="automations", db_index=False)
@@ -58,6 +67,9 @@ class Automation(models.Model):
     from_original = models.CharField(max_length=80, blank=True)
     trigger_digest = models.CharField(max_length=64, blank=True)
     catch_all = models.BooleanField(default=False)
+    reentry = models.CharField(max_length=10, choices=Reentry, default=Reentry.ALWAYS, db_default="always")
+    reentry_days = models.PositiveSmallIntegerField(default=0, db_default=0)
+    stops_on_reply = models.BooleanField(default=False, db_default=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(default=timezone.now, editable=False)
 
@@ -89,12 +101,17 @@ class Automation(models.Model):
                 condition=Q(enabled=True, catch_all=True),
                 name="automation_catch_all_on_once",
             ),
+            models.CheckConstraint(
+                condition=(Q(reentry="after") & Q(reentry_days__gte=1)) | (~Q(reentry="after") & Q(reentry_days=0)),
+                name="automation_reentry_days_fit",
+            ),
         ]
         indexes = [
             models.Index(fields=["workspace", "-created_at", "-id"], name="automation_newest"),
             models.Index(
                 fields=["from_pack", "workspace"], condition=Q(from_pack__isnull=False), name="automation_of_pack"
             ),
+            models.Index(fields=["workspace", "platform"], condition=Q(enabled=True), name="automation_enabled"),
         ]
 
     def __str__(self) -> str:
