@@ -67,7 +67,8 @@ class TriggerEvent(models.Model):
 class ContactQueue(models.Model):
     """A contact with something to do for its automations. One transaction at a time works on a contact.
 
-    `is_due` says that there are new events or a wait has ended; else `ready_at` is the next moment at which a wait ends.
+    `is_due` says, with `due_since`, that there are new events or that a wait has ended; else `ready_at` is the next
+    moment at which a wait ends.
     `is_suspect` marks a contact in whose batch a process died: it is then worked on alone, and its tries are counted.
     The other columns count the automations' messages to this contact, for the caps of a minute and of a day, and how
     often the same text was sent in a row.
@@ -77,6 +78,7 @@ class ContactQueue(models.Model):
     workspace_id = models.BigIntegerField()
     agency_id = models.BigIntegerField()
     is_due = models.BooleanField(default=True)
+    due_since = models.DateTimeField(db_default=Now())
     is_suspect = models.BooleanField(default=False, db_default=False)
     ready_at = models.DateTimeField(null=True)
     minute_began_at = models.DateTimeField(null=True)
@@ -90,7 +92,7 @@ class ContactQueue(models.Model):
     class Meta:
         indexes = [
             models.Index(
-                fields=["workspace_id", "contact_id"],
+                fields=["workspace_id", "due_since"],
                 condition=Q(is_due=True, is_suspect=False),
                 name="contact_queue_due",
             ),

@@ -39,12 +39,12 @@ SELECT workspace_id, contact_id FROM new
 """
 # In one order, so that two transactions do not wait for each other.
 QUEUE: Final = """
-INSERT INTO automations_contactqueue AS queued (contact_id, workspace_id, agency_id, is_due)
-SELECT due.contact_id, due.workspace_id, workspace.agency_id, true
+INSERT INTO automations_contactqueue AS queued (contact_id, workspace_id, agency_id, is_due, due_since)
+SELECT due.contact_id, due.workspace_id, workspace.agency_id, true, clock_timestamp()
 FROM (SELECT DISTINCT * FROM unnest(%s::bigint[], %s::bigint[]) AS due (contact_id, workspace_id)) AS due
 JOIN subaccounts_workspace workspace ON workspace.id = due.workspace_id
 ORDER BY due.contact_id
-ON CONFLICT (contact_id) DO UPDATE SET is_due = true WHERE NOT queued.is_due
+ON CONFLICT (contact_id) DO UPDATE SET is_due = true, due_since = EXCLUDED.due_since WHERE NOT queued.is_due
 """
 
 
