@@ -58,6 +58,8 @@ JOBS = Queue("jobs", 60, 90)
 BROADCASTS = Queue("broadcasts", 60, 90)
 # A batch of look-ups takes a few seconds if name servers do not answer.
 DOMAINS = Queue("domains", 60, 90)
+# A run works on automations for half a minute, batch by batch. A batch takes a fraction of a second.
+AUTOMATIONS = Queue("automations", 60, 90)
 # A run notifies people for some seconds, a batch in each transaction.
 NOTIFICATIONS = Queue("notifications", 60, 90)
 HOUSEKEEPING = Queue("housekeeping", 240, 300)
@@ -77,6 +79,7 @@ QUEUES = (
     BROADCASTS,
     DOMAINS,
     NOTIFICATIONS,
+    AUTOMATIONS,
     HOUSEKEEPING,
 )
 
@@ -97,6 +100,7 @@ TASKS = (
     TaskSpec("agency.tell_people", NOTIFICATIONS, every=FALLBACK_INTERVAL_SECONDS),
     TaskSpec("agency.check_states", NOTIFICATIONS, every=60),
     TaskSpec("channelconnect.read_notices", CALLBACKS),
+    TaskSpec("automations.run", AUTOMATIONS),
     TaskSpec("channelconnect.expire_sessions", EXPIRY, every=FALLBACK_INTERVAL_SECONDS),
     TaskSpec("channelconnect.unsubscribe", SUBSCRIPTIONS, every=FALLBACK_INTERVAL_SECONDS),
     TaskSpec("channelconnect.check_access", SUBSCRIPTIONS, every=FALLBACK_INTERVAL_SECONDS),

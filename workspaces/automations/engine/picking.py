@@ -104,6 +104,23 @@ SELECT contact_id FROM automations_contactqueue WHERE is_suspect AND contact_id 
 """
 CLEAR: Final = "UPDATE automations_contactqueue SET is_suspect = false WHERE contact_id = %(contact)s"
 
+# What is left of a contact in whose work processes died or errors occurred too often: its new facts start nothing, and
+# its runs that were due fail. Support staff see the counted tries.
+GIVE_UP: Final = """
+WITH place AS MATERIALIZED (
+    SELECT contact_id FROM automations_contactqueue WHERE contact_id = %(contact)s FOR UPDATE
+), facts AS (
+    UPDATE automations_triggerevent SET outcome = 'nothing', reason = 'internal_error', data = NULL
+    WHERE contact_id IN (SELECT contact_id FROM place) AND outcome IS NULL
+), runs AS (
+    UPDATE automations_automationrun SET status = 'failed', wait_kind = NULL, wait_until = NULL, wait_key = '',
+        error_code = 'internal_error', error_node = node, ended_at = clock_timestamp(),
+        error_message = 'Something went wrong on our side. Support staff can see it.'
+    WHERE contact_id IN (SELECT contact_id FROM place) AND status IN ('running', 'waiting')
+)
+UPDATE automations_contactqueue SET is_due = false, is_suspect = false, ready_at = NULL WHERE contact_id = %(contact)s
+"""
+
 
 class Picker:
     """Picks batches for one worker process. `worker` is its number, under which it holds an advisory lock."""
@@ -190,6 +207,13 @@ def suspect_contacts(contacts: Collection[int]) -> None:
 def clear_suspect(contact: int) -> None:
     """Let a contact be worked on together with others again."""
     _execute(CLEAR, contact=contact)
+
+
+def give_up_contact(contact: int) -> int:
+    """End everything that is open for a contact whose work failed too often. Return 1."""
+    with transaction.atomic(durable=True):
+        _execute(GIVE_UP, contact=contact)
+    return 1
 
 
 def _execute(statement: str, **values: Any) -> None:

@@ -1,0 +1,200 @@
+"""Decides what happens to locked contacts: each new fact once, then each wait that has ended. It writes nothing."""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from workspaces.automations.engine.contents import MessageContents
+from workspaces.automations.engine.facts import event_facts, languages_of, listening_run, waiting_run
+from workspaces.automations.engine.planning import BatchPlan, EventResult
+from workspaces.automations.engine.progress import RunProgress
+from workspaces.automations.engine.reading import ContactWork, ConversationRow, EventRow, RunRow, TriggerCache
+from workspaces.automations.execution.decision_facts import ContactFacts, ListeningRun
+from workspaces.automations.execution.decisions import Decision, Outcome, decide
+from workspaces.automations.execution.interpreter import begin_state
+from workspaces.automations.execution.keywords import Trigger
+from workspaces.automations.execution.opening_hours import is_open
+from workspaces.automations.execution.types import RunEvent, Started, TimedOut, WaitKind
+
+# An answer that comes later than this would puzzle the contact.
+LATEST: Final = timedelta(hours=24)
+# Facts from before a workspace was restored are answered only if they are younger than this at that time.
+LATEST_BEFORE_RESTORING: Final = timedelta(hours=1)
+CAUGHT_AGAIN_AFTER: Final = timedelta(hours=24)
+
+
+def decide_batch(work: Sequence[ContactWork], *, cache: TriggerCache, now: datetime) -> BatchPlan:
+    """Decide for each contact, and return everything that must be written."""
+    plan, contents = BatchPlan(now), MessageContents()
+    for contact in work:
+        plan.work.append(contact)
+        ContactDecider(contact, plan=plan, contents=contents, cache=cache, now=now).run()
+    return plan
+
+
+class ContactDecider:
+    """Works on one contact. Runs and values in its `ContactWork` change as it goes, and the plan collects the writes."""
+
+    def __init__(
+        self, work: ContactWork, *, plan: BatchPlan, contents: MessageContents, cache: TriggerCache, now: datetime
+    ) -> None:
+        self._work = work
+        self._plan = plan
+        self._cache = cache
+        self._now = now
+        self._progress = RunProgress(work, plan=plan, contents=contents, cache=cache, now=now)
+
+    def run(self) -> None:
+        """Decide about all new facts in their order, then continue the runs whose waits have ended."""
+        if self._work.is_opted_out:
+            self._stop([run for run in self._work.runs if run.is_active], "opted_out")
+        for event in self._work.events:
+            self._decide(event)
+        for run in sorted(self._due(), key=lambda run: run.wait_until or self._now):
+            if run.is_due(self._now):
+                self._wake(run)
+        self._give_turns()
+
+    def _due(self) -> list[RunRow]:
+        return [run for run in self._work.runs if run.is_due(self._now)]
+
+    def _wake(self, run: RunRow) -> None:
+        if run.wait_kind == "begin":
+            self._progress.advance(run, Started())
+        else:
+            self._progress.advance(run, TimedOut())
+
+    def _give_turns(self) -> None:
+        """Let runs go on that waited for another one to stop listening."""
+        for run in list(self._work.runs):
+            if run.is_active and run.wait_kind == WaitKind.TURN and self._listening(run.conversation_id) is None:
+                self._progress.advance(run, TimedOut())
+
+    def _listening(self, conversation: int | None) -> RunRow | None:
+        return next((run for run in self._work.runs if run.listens and run.conversation_id == conversation), None)
+
+    # Facts -----------------------------------------------------------------------------------------------
+
+    def _decide(self, event: EventRow) -> None:
+        if self._is_late(event):
+            self._plan.events.append(EventResult(event.id, Outcome.NOTHING, "too_late"))
+            return
+        conversation = self._work.conversations.get(event.conversation_id or 0)
+        facts = event_facts(event, self._work, conversation)
+        decision = decide(facts, self._contact_facts(event, conversation), self._work.triggers.compiled)
+        self._stop([run for run in self._work.runs if run.ref in decision.stops and run.is_active], decision.reason)
+        if decision.hands_over and conversation is not None:
+            self._progress.hand_over(conversation)
+        touched = [self._continue(number, happened) for number, happened in decision.continues]
+        touched += [self._start(match.trigger, event, conversation) for match in decision.starts]
+        self._record(event, decision, [run for run in touched if run is not None])
+
+    def _record(self, event: EventRow, decision: Decision, touched: Sequence[RunRow]) -> None:
+        run = touched[0] if touched else None
+        if run is None and decision.outcome is not Outcome.NOTHING:
+            self._plan.events.append(EventResult(event.id, Outcome.NOTHING, "no_channel"))
+            return
+        automation = run.automation_id if run else None
+        self._plan.events.append(EventResult(event.id, decision.outcome, decision.reason, automation, run))
+
+    def _is_late(self, event: EventRow) -> bool:
+        if event.kind == "call_ended":
+            return False
+        restored = self._work.restored_at
+        is_from_before = restored is not None and event.created_at < restored - LATEST_BEFORE_RESTORING
+        return is_from_before or event.created_at < self._now - LATEST
+
+    def _contact_facts(self, event: EventRow, conversation: ConversationRow | None) -> ContactFacts:
+        work = self._work
+        listening = self._listening(conversation.id if conversation else None)
+        is_first = bool(event.data.get("first"))
+        return ContactFacts(
+            paused=conversation is not None and conversation.is_paused,
+            opted_out=work.is_opted_out,
+            is_first_message=is_first,
+            is_open_now=is_first and is_open(work.workspace.opening_hours, work.workspace.timezone, self._now),
+            caught_lately=self._was_caught_lately(),
+            languages=languages_of(work.values),
+            listening=self._listening_run(listening, conversation),
+            waiting=[waiting_run(run, work) for run in work.runs if run.is_active and not run.listens],
+            may_enter=self._may_enter,
+        )
+
+    def _listening_run(self, run: RunRow | None, conversation: ConversationRow | None) -> ListeningRun | None:
+        if run is None:
+            return None
+        flow = self._cache.versions([run.version_id])[run.version_id].flow
+        return listening_run(run, flow, self._progress.context(conversation, run))
+
+    def _was_caught_lately(self) -> bool:
+        known = self._work.triggers.automations
+        return any(
+            at > self._now - CAUGHT_AGAIN_AFTER
+            for automation, at in self._work.last_entries.items()
+            if automation in known and known[automation].catch_all
+        )
+
+    def _may_enter(self, automation: int) -> bool:
+        known = self._work.triggers.automations.get(automation)
+        if known is None or any(run.is_active and run.automation_id == automation for run in self._work.runs):
+            return False
+        last = self._work.last_entries.get(automation)
+        if last is None or known.reentry == "always":
+            return True
+        return known.reentry == "after" and last <= self._now - timedelta(days=known.reentry_days)
+
+    # Runs ------------------------------------------------------------------------------------------------
+
+    def _continue(self, number: int, happened: RunEvent) -> RunRow | None:
+        run = next((run for run in self._work.runs if run.ref == number and run.is_active), None)
+        if run is not None:
+            self._progress.advance(run, happened)
+        return run
+
+    def _start(self, trigger: Trigger, event: EventRow, conversation: ConversationRow | None) -> RunRow | None:
+        place = conversation if conversation and conversation.platform == trigger.platform else None
+        if place is None:
+            channel = event.channel_id if event.platform == trigger.platform else None
+            place = self._progress.conversation_for(trigger.platform, channel)
+        if place is None:
+            return None
+        known = self._work.triggers.automations[trigger.automation_id]
+        version = self._cache.versions([trigger.version_id])[trigger.version_id]
+        identity = uuid.uuid4()
+        run = RunRow(
+            pk=None,
+            uuid=identity,
+            contact_id=self._work.pk,
+            automation_id=trigger.automation_id,
+            version_id=trigger.version_id,
+            channel_id=place.channel_id,
+            conversation_id=place.id,
+            status="running",
+            state=begin_state(version.flow, token=identity.hex, values=_values(event)),
+            wait_kind="begin",
+            wait_until=self._now + timedelta(days=1),
+            depth=event.depth,
+            subject="",
+            comment=str(event.data.get("comment", "")) if event.kind == "comment" else "",
+            started_at=self._now,
+            started_by_kind="automation" if event.cause else "system",
+            entry_key="once" if known.reentry == "once" else "",
+            event=event.id,
+        )
+        self._work.runs.append(run)
+        self._work.last_entries[trigger.automation_id] = self._now
+        self._plan.new_runs.append(run)
+        self._plan.count(run, "started")
+        self._progress.advance(run, Started(text=event.text))
+        return run
+
+    def _stop(self, runs: Sequence[RunRow], reason: str) -> None:
+        for run in runs:
+            self._progress.stop(run, reason)
+
+
+def _values(event: EventRow) -> Mapping[str, Mapping[str, str]]:
+    """Return the values of a fact that texts of the flow may use."""
+    told = event.data.get("values")
+    return told if isinstance(told, dict) else {}

@@ -1,0 +1,92 @@
+"""Reads rows of the engine into what decisions are based on."""
+
+from collections.abc import Sequence
+from typing import Final
+from uuid import UUID
+
+from config.api.requests import parse_uuid
+from workspaces.automations.engine.reading import ContactWork, ConversationRow, EventRow, RunRow
+from workspaces.automations.execution.decision_facts import EventFacts, ListeningRun, WaitingRun
+from workspaces.automations.execution.interpreter import accepts_reply
+from workspaces.automations.execution.types import CallEnded, ContactValues, Replied, RunContext, WaitKind
+from workspaces.automations.flows.flow import Flow
+from workspaces.automations.flows.registry import STEPS
+
+# The languages of answers, by the contact's country. English is always understood.
+LANGUAGES: Final = {
+    **dict.fromkeys(("DE", "AT", "LI"), "de"),
+    **dict.fromkeys(("ES", "MX", "AR", "CO", "CL", "PE", "VE", "EC", "UY", "PY", "BO", "GT", "CR", "PA", "DO"), "es"),
+    **dict.fromkeys(("FR", "MC", "LU", "SN", "CI"), "fr"),
+    **dict.fromkeys(("BR", "PT", "AO", "MZ"), "pt"),
+}
+# The lists of a step's configuration that hold the titles of its options.
+OPTION_LISTS: Final = ("buttons", "rows", "options", "replies")
+
+
+def event_facts(event: EventRow, work: ContactWork, conversation: ConversationRow | None) -> EventFacts:
+    """Return what an event says. A comment's text is in its data, a message's in its own row."""
+    data = event.data
+    referral = data.get("referral")
+    is_call = event.kind == "call_ended"
+    return EventFacts(
+        kind=event.kind,
+        platform=conversation.platform if conversation else event.platform,
+        text=event.text or str(data.get("text", "")),
+        message_type=event.type or "text",
+        payload=event.payload,
+        media=event.media,
+        subject=event.subject,
+        ad=event.subject if isinstance(referral, dict) and event.kind == "message" else None,
+        story=str(data.get("story") or ""),
+        is_opt_out=bool(data.get("opts_out")),
+        depth=event.depth,
+        cause=data.get("by"),
+        automation_id=_automation_of(data.get("automation"), work) if event.kind == "start" else None,
+        run_id=data.get("run") if is_call else None,
+        seq=int(data.get("seq") or 0) if is_call else 0,
+        call=CallEnded(bool(data.get("ok")), data.get("result") or {}, data.get("code") or "") if is_call else None,
+        values=data.get("values") or {},
+    )
+
+
+def _automation_of(name: object, work: ContactWork) -> int | None:
+    uuid: UUID | None = parse_uuid(str(name))
+    return next((pk for pk, one in work.triggers.automations.items() if one.uuid == uuid), None)
+
+
+def listening_run(run: RunRow, flow: Flow, context: RunContext) -> ListeningRun:
+    """Return a run that listens, with the titles of its options. Buttons of all askings of its question count."""
+    step = next((step for step in flow["steps"] if step["id"] == run.state.node), {})
+    declared, config = STEPS.get(step.get("type", "")), step.get("config") or {}
+
+    def accepts(reply: Replied) -> bool:
+        return accepts_reply(flow, run.state, reply, context)
+
+    return ListeningRun(
+        run_id=run.ref,
+        token=run.uuid.hex,
+        seq=run.state.seq,
+        oldest_seq=run.state.seq - run.state.repeats,
+        ports=declared.ports_of(config) if declared else (),
+        options=_titles(config),
+        accepts=accepts,
+    )
+
+
+def _titles(config: Flow) -> Sequence[str]:
+    found = next((config[name] for name in OPTION_LISTS if isinstance(config.get(name), list)), [])
+    return [str(one.get("title", "")) if isinstance(one, dict) else str(one) for one in found]
+
+
+def waiting_run(run: RunRow, work: ContactWork) -> WaitingRun:
+    """Return a run that waits for something other than an answer."""
+    known = work.triggers.automations.get(run.automation_id)
+    kind = run.state.wait.kind if run.state.wait else WaitKind.TURN
+    key = run.state.wait.key if run.state.wait else ""
+    return WaitingRun(run.ref, kind, run.state.seq, key, stops_on_reply=known is not None and known.stops_on_reply)
+
+
+def languages_of(contact: ContactValues) -> tuple[str, ...]:
+    """Return the languages in which a contact's answers are read, the likeliest first."""
+    own = contact.language.partition("-")[0].partition("_")[0].lower()
+    return tuple(dict.fromkeys(filter(None, (own, LANGUAGES.get(contact.country.upper(), ""), "en"))))
