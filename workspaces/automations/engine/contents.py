@@ -125,5 +125,3 @@ def count_message(caps: Caps, content: CheckedContent, now: datetime) -> bool:
 def _began(known: datetime | None, now: datetime, length: timedelta) -> datetime:
     """Return the beginning of the period that counts: the known one, or now if it is over."""
     return known if known is not None and known <= now < known + length else now
-
-

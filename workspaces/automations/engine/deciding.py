@@ -34,7 +34,7 @@ def decide_batch(work: Sequence[ContactWork], *, cache: TriggerCache, now: datet
 
 
 class ContactDecider:
-    """Works on one contact. Runs and values in its `ContactWork` change as it goes, and the plan collects the writes."""
+    """Works on one contact. Its `ContactWork` changes as it goes, and the plan collects the writes."""
 
     def __init__(
         self, work: ContactWork, *, plan: BatchPlan, contents: MessageContents, cache: TriggerCache, now: datetime

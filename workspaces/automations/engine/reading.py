@@ -79,7 +79,8 @@ ENABLED: Final = """
 SELECT automation.workspace_id, version.flow -> 'trigger', automation.id, automation.published_id, automation.platform,
     automation.name, automation.reentry, automation.reentry_days, automation.stops_on_reply, automation.catch_all,
     automation.uuid
-FROM automations_automation automation JOIN automations_automationversion version ON version.id = automation.published_id
+FROM automations_automation automation
+JOIN automations_automationversion version ON version.id = automation.published_id
 WHERE automation.workspace_id = ANY (%s::bigint[]) AND automation.enabled
 ORDER BY automation.workspace_id, automation.created_at, automation.id
 """
@@ -171,7 +172,9 @@ class RunRow:
         return self.is_active and self.wait_kind == "reply"
 
     def is_due(self, now: datetime) -> bool:
-        return self.is_active and (self.wait_kind == "begin" or (self.wait_until is not None and self.wait_until <= now))
+        return self.is_active and (
+            self.wait_kind == "begin" or (self.wait_until is not None and self.wait_until <= now)
+        )
 
 
 @dataclass(slots=True)
@@ -263,7 +266,9 @@ class TriggerCache:
         """Return the triggers of these workspaces, as of now: one statement, and one more for those that changed."""
         generations: dict[int, int] = dict(_fetch(GENERATIONS, integers(workspaces)))
         stale = [
-            one for one in workspaces if one not in self._known or self._known[one].generation != generations.get(one, 0)
+            one
+            for one in workspaces
+            if one not in self._known or self._known[one].generation != generations.get(one, 0)
         ]
         if stale:
             self._load(stale, generations)

@@ -19,17 +19,17 @@ from workspaces.conversations.services.automated import OutgoingDraft, queue_mes
 
 INSERT_RUNS: Final = """
 INSERT INTO automations_automationrun (uuid, workspace_id, automation_id, version_id, contact_id, channel_id,
-    conversation_id, status, node, seq, messages, data, wait_kind, wait_key, wait_until, depth, subject, entry_key, event,
-    comment, started_by_kind, started_by_label, error_code, error_node, error_message, started_at, ended_at)
+    conversation_id, status, node, seq, messages, data, wait_kind, wait_key, wait_until, depth, subject, entry_key,
+    event, comment, started_by_kind, started_by_label, error_code, error_node, error_message, started_at, ended_at)
 SELECT uuid, workspace_id, automation_id, version_id, contact_id, channel_id, conversation_id, status, node, seq,
     messages, data::jsonb, wait_kind, wait_key, wait_until, depth, subject, entry_key, event, comment, started_by_kind,
     '', error_code, error_node, error_message, %(now)s, CASE WHEN wait_kind IS NULL THEN %(now)s END
 FROM unnest(%(uuids)s::uuid[], %(workspaces)s::bigint[], %(automations)s::bigint[], %(versions)s::bigint[],
-    %(contacts)s::bigint[], %(channels)s::bigint[], %(conversations)s::bigint[], %(statuses)s::text[], %(nodes)s::text[],
-    %(seqs)s::integer[], %(messages)s::integer[], %(data)s::text[], %(wait_kinds)s::text[], %(wait_keys)s::text[],
+    %(contacts)s::bigint[], %(channels)s::bigint[], %(conversations)s::bigint[], %(statuses)s::text[],
+    %(nodes)s::text[], %(seqs)s::integer[], %(messages)s::integer[], %(data)s::text[], %(wait_kinds)s::text[], %(wait_keys)s::text[],
     %(wait_untils)s::timestamptz[], %(depths)s::integer[], %(subjects)s::text[], %(entry_keys)s::text[],
-    %(events)s::bigint[], %(comments)s::text[], %(started_by)s::text[], %(error_codes)s::text[], %(error_nodes)s::text[],
-    %(error_messages)s::text[])
+    %(events)s::bigint[], %(comments)s::text[], %(started_by)s::text[], %(error_codes)s::text[],
+    %(error_nodes)s::text[], %(error_messages)s::text[])
     AS new (uuid, workspace_id, automation_id, version_id, contact_id, channel_id, conversation_id, status, node, seq,
         messages, data, wait_kind, wait_key, wait_until, depth, subject, entry_key, event, comment, started_by_kind,
         error_code, error_node, error_message)
