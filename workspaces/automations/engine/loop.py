@@ -25,7 +25,7 @@ from workspaces.automations.engine.picking import (
 )
 from workspaces.automations.engine.reading import TriggerCache, read_work
 from workspaces.automations.engine.writing import write_plan
-from workspaces.automations.services.run_control import switch_off_failing
+from workspaces.automations.services.run_failures import switch_off_failing
 from workspaces.automations.services.trigger_events import ENGINE
 
 logger = logging.getLogger(__name__)
@@ -90,7 +90,7 @@ class Engine:
                 failing = write_plan(plan)
             self._picker.end()
         if failing:
-            switch_off_failing(failing, now=now)
+            switch_off_failing(failing, now)
         return len(locked)
 
     def _work_on_suspects(self) -> int:

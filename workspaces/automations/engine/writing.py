@@ -13,7 +13,7 @@ from workspaces.automations.engine.effects import hand_over, make_effect
 from workspaces.automations.engine.planning import BatchPlan, EventResult, PlannedCall
 from workspaces.automations.engine.reading import ContactWork, RunRow
 from workspaces.automations.services.outside_calls import NewCall, plan_calls
-from workspaces.automations.services.run_control import record_run_failures
+from workspaces.automations.services.run_failures import record_run_failures
 from workspaces.conversations.models import Conversation
 from workspaces.conversations.services.automated import OutgoingDraft, queue_messages
 
@@ -103,7 +103,7 @@ def write_plan(plan: BatchPlan) -> frozenset[int]:
         hand_over(rows.get(pk=conversation), now=plan.now, by=SYSTEM)
     plan_calls([_call(one) for one in plan.calls], now=plan.now)
     write_events(plan.events)
-    record_run_failures([run.pk for run in plan.failed if run.pk is not None], now=plan.now)
+    record_run_failures([run.pk for run in plan.failed if run.pk is not None], plan.now)
     write_queue(plan.work)
     write_counts(plan)
     return frozenset(run.automation_id for run in plan.failed)
