@@ -80,7 +80,7 @@ class Engine:
             suspect_contacts(contacts)
             return len(contacts)
 
-    def _do_batch(self, contacts: Sequence[int]) -> int:
+    def _do_batch(self, contacts: Sequence[int], *, is_suspect: bool = False) -> int:
         with transaction.atomic(durable=True):
             now = database_now()
             locked = lock_contacts(contacts)
@@ -88,6 +88,8 @@ class Engine:
             if locked:
                 plan = decide_batch(read_work(locked, cache=self._cache), cache=self._cache, now=now)
                 failing = write_plan(plan)
+                if is_suspect:
+                    clear_suspect(locked[0])
             self._picker.end()
         if failing:
             switch_off_failing(failing, now)
@@ -107,19 +109,17 @@ class Engine:
         give_up = partial(give_up_contact, contact)
         try:
             return run_counted(
-                partial(self._try_alone, contact), kind=KIND, key=contact, give_up=give_up, counts_faults=True
+                partial(retry_on_conflict, partial(self._do_batch, [contact], is_suspect=True)),
+                kind=KIND,
+                key=contact,
+                give_up=give_up,
+                counts_faults=True,
             )
         except Exception:  # as above: it concerns this contact only
             if not connection.is_usable():
                 raise
             logger.exception("a contact's automations failed")
             return 0
-
-    def _try_alone(self, contact: int) -> int:
-        done = retry_on_conflict(partial(self._do_batch, [contact]))
-        if done:
-            clear_suspect(contact)
-        return done
 
 
 def run_due(*, turns: int = 1_000) -> int:

@@ -100,7 +100,7 @@ UPDATE automations_contactqueue SET is_suspect = true WHERE contact_id = ANY (AR
     ORDER BY contact_id FOR UPDATE))
 """
 SUSPECTS: Final = """
-SELECT contact_id FROM automations_contactqueue WHERE is_suspect AND contact_id > %(after)s ORDER BY contact_id LIMIT 1
+SELECT contact_id FROM automations_contactqueue WHERE is_suspect AND is_due AND contact_id > %(after)s ORDER BY contact_id LIMIT 1
 """
 CLEAR: Final = "UPDATE automations_contactqueue SET is_suspect = false WHERE contact_id = %(contact)s"
 
@@ -205,7 +205,7 @@ def suspect_contacts(contacts: Collection[int]) -> None:
 
 
 def clear_suspect(contact: int) -> None:
-    """Let a contact be worked on together with others again."""
+    """Let a contact be worked on together with others again, in the transaction of its work."""
     _execute(CLEAR, contact=contact)
 
 
