@@ -16,6 +16,7 @@ RESULTS = "bench.json"
 # Each module has a TITLE and a `run(bench)` that gives figures. They are imported late, because they need the settings.
 BENCHMARKS = {
     "api-cost": "benchmarks.api.cost",
+    "automations": "benchmarks.automations.engine",
     "big-list": "benchmarks.api.big_list",
     "claims": "benchmarks.dispatcher.claims",
     "conversations": "benchmarks.conversations.inbound",

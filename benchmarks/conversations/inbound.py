@@ -62,22 +62,22 @@ def _figure(name: str, seconds: float, base: float, *, at_most: float | None = N
 def _apply(service: Callable[..., Any], facts: Sequence[Any]) -> float:
     """Give the processor seconds for each fact."""
     gc.freeze()  # a reader never has so many facts at once
-    began = _processor_seconds()
+    began = processor_seconds()
     for batch in batches(facts, BATCH):
         with transaction.atomic():
             inbound.lock_channels({fact.channel.id for fact in batch})
             service(batch, now=timezone.now())
-    return (_processor_seconds() - began) / len(facts)
+    return (processor_seconds() - began) / len(facts)
 
 
 def _timed(statement: str, values: Sequence[Any] = ()) -> float:
-    began = _processor_seconds()
+    began = processor_seconds()
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
-    return _processor_seconds() - began
+    return processor_seconds() - began
 
 
-def _processor_seconds() -> float:
+def processor_seconds() -> float:
     """Give the processor seconds of this process and of its PostgreSQL backend."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_backend_pid()")

@@ -17,12 +17,12 @@ from config.postgresql.concurrency import AdvisoryLock
 MOST_WORKSPACES: Final = 200
 MOST_MADE_DUE: Final = 2_000
 
-# A wait never ends later than its time, even if the clock was set back: no wait is longer than 400 days.
+# The clock of the statement, and not `clock_timestamp()`, because the index can be searched for it.
 MAKE_DUE: Final = """
 UPDATE automations_contactqueue SET is_due = true, due_since = ready_at, ready_at = NULL
 WHERE contact_id = ANY (ARRAY (
     SELECT contact_id FROM automations_contactqueue
-    WHERE NOT is_due AND ready_at IS NOT NULL AND ready_at <= clock_timestamp()
+    WHERE NOT is_due AND ready_at IS NOT NULL AND ready_at <= statement_timestamp()
     ORDER BY ready_at LIMIT %(most)s FOR UPDATE SKIP LOCKED
 ))
 """
