@@ -27,6 +27,7 @@ CAUGHT_AGAIN_AFTER: Final = timedelta(hours=24)
 def decide_batch(work: Sequence[ContactWork], *, cache: TriggerCache, now: datetime) -> BatchPlan:
     """Decide for each contact, and return everything that must be written."""
     plan, contents = BatchPlan(now), MessageContents()
+    cache.versions({run.version_id for contact in work for run in contact.runs})
     for contact in work:
         plan.work.append(contact)
         ContactDecider(contact, plan=plan, contents=contents, cache=cache, now=now).run()
@@ -128,12 +129,11 @@ class ContactDecider:
         return listening_run(run, flow, self._progress.context(conversation, run))
 
     def _was_caught_lately(self) -> bool:
-        known = self._work.triggers.automations
-        return any(
-            at > self._now - CAUGHT_AGAIN_AFTER
-            for automation, at in self._work.last_entries.items()
-            if automation in known and known[automation].catch_all
-        )
+        entries = self._work.last_entries
+        if not entries:
+            return False
+        known, since = self._work.triggers.automations, self._now - CAUGHT_AGAIN_AFTER
+        return any(at > since for pk, at in entries.items() if pk in known and known[pk].catch_all)
 
     def _may_enter(self, automation: int) -> bool:
         known = self._work.triggers.automations.get(automation)

@@ -207,11 +207,15 @@ class EnabledTrigger:
 
 @dataclass(slots=True)
 class WorkspaceTriggers:
-    """The compiled triggers of a workspace's automations that are on, and those automations by their keys."""
+    """The compiled triggers of a workspace's automations that are on, and those automations by their keys.
+
+    `limited` are those that a contact may not enter again at once, the catch-all ones among them.
+    """
 
     generation: int
     compiled: CompiledTriggers
     automations: dict[int, EnabledTrigger]
+    limited: frozenset[int]
 
 
 class VersionValues(NamedTuple):
@@ -296,9 +300,10 @@ class TriggerCache:
             )
             automations[workspace][one.automation_id] = one
         for workspace in workspaces:
-            self._known[workspace] = WorkspaceTriggers(
-                generations.get(workspace, 0), compile_triggers(sources[workspace]), automations[workspace]
-            )
+            on = automations[workspace]
+            limited = frozenset(pk for pk, one in on.items() if one.reentry != "always" or one.catch_all)
+            compiled = compile_triggers(sources[workspace])
+            self._known[workspace] = WorkspaceTriggers(generations.get(workspace, 0), compiled, on, limited)
 
     def versions(self, versions: Iterable[int]) -> dict[int, VersionValues]:
         """Return the flows of these versions; one statement for those that are not known yet."""
@@ -341,15 +346,10 @@ def read_history(conversation: int) -> list[tuple[str, str]]:
 
 def _read_entries(work: Mapping[int, ContactWork]) -> None:
     """Read when contacts last entered automations that they may not enter again at once, such as catch-all ones."""
-    limited = {
-        one.automation_id
-        for contact in work.values()
-        if contact.events
-        for one in contact.triggers.automations.values()
-        if one.reentry != "always"
-    }
-    if limited:
-        for automation, contact, at in _fetch(ENTRIES, integers(work), integers(limited)):
+    asked = {pk: contact for pk, contact in work.items() if contact.events and contact.triggers.limited}
+    if asked:
+        limited = frozenset[int]().union(*(contact.triggers.limited for contact in asked.values()))
+        for automation, contact, at in _fetch(ENTRIES, integers(asked), integers(limited)):
             work[contact].last_entries[automation] = at
 
 

@@ -26,8 +26,8 @@ SELECT uuid, workspace_id, automation_id, version_id, contact_id, channel_id, co
     '', error_code, error_node, error_message, %(now)s, CASE WHEN wait_kind IS NULL THEN %(now)s END
 FROM unnest(%(uuids)s::uuid[], %(workspaces)s::bigint[], %(automations)s::bigint[], %(versions)s::bigint[],
     %(contacts)s::bigint[], %(channels)s::bigint[], %(conversations)s::bigint[], %(statuses)s::text[],
-    %(nodes)s::text[], %(seqs)s::integer[], %(messages)s::integer[], %(data)s::text[], %(wait_kinds)s::text[], %(wait_keys)s::text[],
-    %(wait_untils)s::timestamptz[], %(depths)s::integer[], %(subjects)s::text[], %(entry_keys)s::text[],
+    %(nodes)s::text[], %(seqs)s::integer[], %(messages)s::integer[], %(data)s::text[], %(wait_kinds)s::text[],
+    %(wait_keys)s::text[], %(wait_untils)s::timestamptz[], %(depths)s::integer[], %(subjects)s::text[], %(entry_keys)s::text[],
     %(events)s::bigint[], %(comments)s::text[], %(started_by)s::text[], %(error_codes)s::text[],
     %(error_nodes)s::text[], %(error_messages)s::text[])
     AS new (uuid, workspace_id, automation_id, version_id, contact_id, channel_id, conversation_id, status, node, seq,

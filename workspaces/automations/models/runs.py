@@ -21,7 +21,8 @@ class TriggerEvent(models.Model):
     `source_key` names the fact, so that it counts once: `message:<id>`, `tag:<contact>:<tag>:<…>`,
     `birthday:<contact>:<year>`. `subject` is what narrows triggers: the tag, the post, the ad. `data` holds the values
     that the fact has besides, or the result of an outside call; messages are read from their own rows. `depth` counts
-    how many automations in a row led here; `cause` is the run that caused the fact, so that no automation starts itself.
+    how many automations in a row led here; `cause` is the run that caused the fact, so that no automation starts
+    itself.
 
     The engine writes `outcome` once. `reason` says why nothing started, or what decided. Rows have no foreign keys:
     they are written for every message.

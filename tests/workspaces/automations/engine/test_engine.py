@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from config.tries.models import BegunWork
 from tests import furnished
 from tests.factories.flows import Flow, a_flow, a_step
 from tests.packs.client import an_automation
@@ -13,6 +14,7 @@ from workspaces.automations.engine.loop import run_due
 from workspaces.automations.models import (
     Automation,
     AutomationCount,
+    AutomationPause,
     AutomationRun,
     AutomationRunStep,
     ContactQueue,
@@ -178,4 +180,58 @@ def test_a_batch_costs_the_same_whatever_its_size(a: Tenant, django_assert_max_n
     with django_assert_max_num_queries(40):
         run_due()
     assert AutomationRunStep.objects.count() == 43
-    assert the_conversation is not None
+
+
+def test_a_catch_all_answers_a_contact_once_a_day(a: Tenant) -> None:
+    on(a, a_flow(trigger="any_message"))
+    say(a, "good morning")
+    say(a, "are you there?", at=moment(1))
+    assert sent() == ["Hello Person!"]
+    assert TriggerEvent.objects.latest("pk").reason == "catch_all_lately"
+    AutomationRun.objects.update(started_at=moment(-25 * 3600))
+    say(a, "good evening", at=moment(2))
+    assert len(sent()) == 2
+
+
+def test_an_automation_for_once_is_not_entered_again(a: Tenant) -> None:
+    on(a, reentry="once")
+    for seconds in range(2):
+        say(a, "hello", at=moment(seconds))
+    assert sent() == ["Hello Person!"]
+    assert TriggerEvent.objects.latest("pk").reason == "not_again"
+
+
+def test_people_who_have_the_conversation_are_not_talked_over(a: Tenant) -> None:
+    on(a)
+    receive(received(a.channel, text="good morning"))
+    conversation = the_conversation()
+    AutomationPause.objects.create(conversation_id=conversation.pk, workspace_id=a.workspace.pk, reason="by_hand")
+    say(a, "hello", at=moment(1))
+    assert (sent(), TriggerEvent.objects.latest("pk").reason) == ([], "people_have_it")
+
+
+def test_a_message_that_is_due_while_people_have_the_conversation_is_skipped(a: Tenant) -> None:
+    wait = a_step("wait", "wait", {"next": "greet"}, amount=2, unit="hours")
+    on(a, a_flow(wait, a_step("greet", "send_text", {"next": "tag"}, text="Back."), a_step("tag", "add_tag", tag="x")))
+    say(a, "hello")
+    AutomationPause.objects.create(conversation_id=the_conversation().pk, workspace_id=a.workspace.pk, reason="by_hand")
+    AutomationRun.objects.update(wait_until=moment(-1))
+    ContactQueue.objects.update(ready_at=moment(-1))
+    run_due()
+    run = AutomationRun.objects.get()
+    assert (sent(), run.status, Contact.objects.get().tags) == ([], "completed", ["x"])
+    assert list(run.steps.filter(node="greet").values_list("detail", flat=True)) == ["paused"]
+
+
+def test_a_contact_in_whose_work_a_process_died_five_times_is_given_up(a: Tenant) -> None:
+    on(a)
+    receive(received(a.channel, text="hello"), received(a.channel, person=person(2), text="hello"))
+    broken = Contact.objects.order_by("pk").first()
+    assert broken is not None
+    ContactQueue.objects.filter(contact_id=broken.pk).update(is_suspect=True)
+    BegunWork.objects.create(kind="automations", key=str(broken.pk), tries=5, begun_at=moment())
+    run_due()
+    outcomes = dict(TriggerEvent.objects.values_list("contact_id", "reason"))
+    assert outcomes.pop(broken.pk) == "internal_error"
+    assert list(outcomes.values()) == ["keyword"]
+    assert len(sent()) == 1
