@@ -17,7 +17,8 @@ WITH made AS (
     SELECT gen_random_uuid(), workspace_id, 'Automation ' || n, 'whatsapp', 'keyword',
         jsonb_set(%(flow)s::jsonb, '{trigger,config,keywords}', (
             SELECT jsonb_agg((string_to_array(%(words)s, ' '))[1 + (n + k) %% 15] || ' ' || n * 8 + k)
-            FROM generate_series(0, 7) k)), false, '{}', '[]', '', '', md5(workspace_id || '-' || n), false, now(), now()
+            FROM generate_series(0, 7) k)), false, '{}', '[]', '', '', md5(workspace_id || '-' || n), false, now(),
+        now()
     FROM unnest(%(workspaces)s::bigint[]) workspace_id CROSS JOIN generate_series(1, %(each)s) n
     RETURNING id, draft
 ), version AS (

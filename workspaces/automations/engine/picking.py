@@ -100,24 +100,24 @@ UPDATE automations_contactqueue SET is_suspect = true WHERE contact_id = ANY (AR
     ORDER BY contact_id FOR UPDATE))
 """
 SUSPECTS: Final = """
-SELECT contact_id FROM automations_contactqueue WHERE is_suspect AND is_due AND contact_id > %(after)s ORDER BY contact_id LIMIT 1
+SELECT contact_id FROM automations_contactqueue
+WHERE is_suspect AND is_due AND contact_id > %(after)s ORDER BY contact_id LIMIT 1
 """
 CLEAR: Final = "UPDATE automations_contactqueue SET is_suspect = false WHERE contact_id = %(contact)s"
 
 # What is left of a contact in whose work processes died or errors occurred too often: its new facts start nothing, and
 # its runs that were due fail. Support staff see the counted tries.
 GIVE_UP: Final = """
-WITH place AS MATERIALIZED (
-    SELECT contact_id FROM automations_contactqueue WHERE contact_id = %(contact)s FOR UPDATE
-), facts AS (
+WITH facts AS (
     UPDATE automations_triggerevent SET outcome = 'nothing', reason = 'internal_error', data = NULL
-    WHERE contact_id IN (SELECT contact_id FROM place) AND outcome IS NULL
-), runs AS (
-    UPDATE automations_automationrun SET status = 'failed', wait_kind = NULL, wait_until = NULL, wait_key = '',
-        error_code = 'internal_error', error_node = node, ended_at = clock_timestamp(),
-        error_message = 'Something went wrong on our side. Support staff can see it.'
-    WHERE contact_id IN (SELECT contact_id FROM place) AND status IN ('running', 'waiting')
+    WHERE contact_id = %(contact)s AND outcome IS NULL
 )
+UPDATE automations_automationrun SET status = 'failed', wait_kind = NULL, wait_until = NULL, wait_key = '',
+    error_code = 'internal_error', error_node = node, ended_at = clock_timestamp(),
+    error_message = 'Something went wrong on our side. Support staff can see it.'
+WHERE contact_id = %(contact)s AND status IN ('running', 'waiting')
+"""
+REST: Final = """
 UPDATE automations_contactqueue SET is_due = false, is_suspect = false, ready_at = NULL WHERE contact_id = %(contact)s
 """
 
@@ -212,6 +212,7 @@ def clear_suspect(contact: int) -> None:
 def give_up_contact(contact: int) -> int:
     """End everything that is open for a contact whose work failed too often. Return 1."""
     with transaction.atomic(durable=True):
+        _execute(REST, contact=contact)  # it holds the contact's place until the end
         _execute(GIVE_UP, contact=contact)
     return 1
 

@@ -27,9 +27,9 @@ SELECT uuid, workspace_id, automation_id, version_id, contact_id, channel_id, co
 FROM unnest(%(uuids)s::uuid[], %(workspaces)s::bigint[], %(automations)s::bigint[], %(versions)s::bigint[],
     %(contacts)s::bigint[], %(channels)s::bigint[], %(conversations)s::bigint[], %(statuses)s::text[],
     %(nodes)s::text[], %(seqs)s::integer[], %(messages)s::integer[], %(data)s::text[], %(wait_kinds)s::text[],
-    %(wait_keys)s::text[], %(wait_untils)s::timestamptz[], %(depths)s::integer[], %(subjects)s::text[], %(entry_keys)s::text[],
-    %(events)s::bigint[], %(comments)s::text[], %(started_by)s::text[], %(error_codes)s::text[],
-    %(error_nodes)s::text[], %(error_messages)s::text[])
+    %(wait_keys)s::text[], %(wait_untils)s::timestamptz[], %(depths)s::integer[], %(subjects)s::text[],
+    %(entry_keys)s::text[], %(events)s::bigint[], %(comments)s::text[], %(started_by)s::text[],
+    %(error_codes)s::text[], %(error_nodes)s::text[], %(error_messages)s::text[])
     AS new (uuid, workspace_id, automation_id, version_id, contact_id, channel_id, conversation_id, status, node, seq,
         messages, data, wait_kind, wait_key, wait_until, depth, subject, entry_key, event, comment, started_by_kind,
         error_code, error_node, error_message)

@@ -159,12 +159,8 @@ def test_counts_say_what_an_automation_did(a: Tenant) -> None:
     automation = on(a, CHOICE)
     say(a, "hello")
     say(a, "2", at=moment(1))
-    counts = dict(
-        ((node, port), number)
-        for node, port, number in AutomationCount.objects.filter(automation=automation).values_list(
-            "node", "port", "number"
-        )
-    )
+    rows = AutomationCount.objects.filter(automation=automation).values_list("node", "port", "number")
+    counts = {(node, port): number for node, port, number in rows}
     assert counts["", "started"] == counts["", "completed"] == 1
     assert counts["", "messages"] == 2
     assert counts["ask", "option_2"] == 1
