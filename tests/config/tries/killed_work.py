@@ -26,6 +26,7 @@ from channelconnect.services.subscriptions import unsubscribe_next
 from channelconnect.services.templates import sync_next
 from config.db import database_now
 from tests.processes.killed_at_statements import ended_child
+from workspaces.automations.engine.loop import run_due
 from workspaces.contacts.services.counting import recount_segments
 from workspaces.contacts.services.file_imports import import_next_piece
 from workspaces.conversations.models import MediaFetch
@@ -111,6 +112,10 @@ def check_states() -> None:
     check_lasting_states()
 
 
+def run_automations() -> None:
+    run_due()
+
+
 def send_broadcasts() -> None:
     Broadcast.objects.filter(status="Scheduled").update(due_at=database_now() - timedelta(seconds=1))
     current = PreparationLoop()
@@ -138,6 +143,7 @@ WORKS: dict[str, Callable[[], None]] = {
         apply_parked_changes,
         count_segments,
         check_states,
+        run_automations,
         send_broadcasts,
     )
 }

@@ -21,10 +21,14 @@ from tests.factories import (
     UserFactory,
     WorkspaceFactory,
 )
+from tests.factories.flows import a_flow, a_step
 from tests.processes.preloaded import Preloaded
 from tests.tenants import Tenant
+from tests.workspaces.automations.engine.test_engine import on
+from tests.workspaces.conversations.facts import person, receive, received
+from workspaces.automations.models import TriggerEvent
 from workspaces.contacts.models import Contact, ContactImport, Segment
-from workspaces.conversations.models import Conversation, Message
+from workspaces.conversations.models import Conversation, Message, Note
 from workspaces.conversations.models.messages import ParkedChange
 from workspaces.subaccounts.models import Channel
 
@@ -139,6 +143,23 @@ def test_parked_changes_of_a_channel_that_kill_their_worker_are_left_and_others_
     assert ParkedChange.objects.get().channel_id == DEADLY
     assert set_aside("parked changes") == {str(DEADLY)}
     assert kills_of(preloaded, "apply_parked_changes", at="DELETE", value=f"{{{DEADLY}}}") == 0
+
+
+def test_a_contact_whose_automations_kill_their_worker_is_given_up_and_others_are_answered(
+    a: Tenant, preloaded: Preloaded
+) -> None:
+    on(a, a_flow(a_step("note", "add_note", text="Note about {{contact.name}}")))
+    deadly, other = person(1, name="Deadly"), person(2, name="Other")
+    receive(*(received(a.channel, person=one, text="hello") for one in (deadly, other)))
+
+    kills = kills_of(preloaded, "run_automations", at='INSERT INTO "conversations_note"', value="Note about Deadly")
+
+    contact = Contact.objects.get(name="Deadly")
+    assert kills == 1 + MOST_TRIES  # once together with the other
+    assert list(Note.objects.values_list("text", flat=True)) == ["Note about Other"]
+    event = TriggerEvent.objects.get(contact_id=contact.pk)
+    assert (event.outcome, event.reason) == ("nothing", "internal_error")
+    assert set_aside("automations") == {str(contact.pk)}
 
 
 def test_segments_whose_counting_is_killed_keep_their_numbers_and_others_are_counted(
