@@ -10,6 +10,8 @@ from channelconnect.sending.allowance import fill_allowances
 from config.celery import wake_up
 from config.db import database_now
 from config.recovery.identity import confirm, is_confirmed, last_confirmed
+from workspaces.automations.services.recovery import stop_after_restore
+from workspaces.automations.services.trigger_events import ENGINE
 from workspaces.conversations.services.send_results import fail_queued_messages
 from workspaces.conversations.services.sending import SENDER
 
@@ -26,6 +28,8 @@ class HeldBack(NamedTuple):
     scheduled: int
     messages: int
     allowances: int
+    facts: int
+    runs: int
 
 
 def is_to_be_confirmed() -> bool:
@@ -38,7 +42,7 @@ def confirm_database() -> None:
     """Let the workers go on with the database as it is."""
     with connection.cursor() as cursor:
         confirm(cursor)
-    for name in (SENDER, SWEEP):
+    for name in (SENDER, SWEEP, ENGINE):
         wake_up(name)
 
 
@@ -55,4 +59,5 @@ def hold_back_possibly_sent() -> HeldBack:
     with connection.cursor() as cursor:
         restore = last_confirmed(cursor)
     messages = fail_queued_messages(restore=f"{restore or now:%Y-%m-%dT%H:%M:%S.%f}", now=now)
-    return HeldBack(broadcasts, recipients, paused, scheduled, messages, allowances)
+    automations = stop_after_restore(now=now)
+    return HeldBack(broadcasts, recipients, paused, scheduled, messages, allowances, *automations)

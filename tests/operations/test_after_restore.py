@@ -30,13 +30,18 @@ from tests.broadcasts.under_way import a_message as shown_message
 from tests.channelconnect.sending.conftest import StartSender
 from tests.channelconnect.sending.messages import NUMBERS, a_channel, a_conversation, a_message, sends
 from tests.config.metrics.conftest import Scrape
+from tests.factories.flows import a_flow, a_step
 from tests.rounds import wait_for_a_round
 from tests.tenants import Tenant
 from tests.waiting import until
 from tests.webhooks.conftest import StartDispatcher, StartReceiver
 from tests.webhooks.delivering import record_events, subscribe
+from tests.workspaces.automations.engine.test_engine import on
+from tests.workspaces.conversations.facts import person, receive, received
 from tools.sandbox import RunningSandbox
 from webhooks.models import DispatcherRun
+from workspaces.automations.engine.loop import run_due
+from workspaces.automations.models import AutomationRun, TriggerEvent
 from workspaces.conversations.models import QueuedMessage
 from workspaces.conversations.services.send_results import fail_queued_messages
 from workspaces.subaccounts.models import Channel
@@ -339,3 +344,25 @@ def test_a_database_that_was_at_work_is_left_alone(channel: Channel) -> None:
 
     assert Broadcast.objects.get().status == "sending"
     assert "1 broadcasts paused" in after_restore("--unnoticed")
+
+
+def test_automations_do_nothing_again_after_a_restore(a: Tenant, channel: Channel) -> None:
+    """The backup has a message that an automation may have answered since, and runs that may have gone on."""
+    wait = a_step("wait", "wait", {"next": "greet"}, amount=2, unit="hours")
+    on(a, a_flow(wait, a_step("greet", "send_text", text="Later.")))
+    on(a, a_flow(a_step("ask", "wait_for_reply", hours=5), keywords=["price"]), name="Prices")
+    receive(received(channel, text="hello"), received(channel, person=person(2), text="price"))
+    run_due()
+    receive(received(channel, person=person(3), text="hello"))
+    bring_back_a_dump()
+
+    assert run_due() == 0
+    assert "1 runs of automations stopped, 1 facts start no automation" in after_restore()
+    run_due()
+
+    assert dict(AutomationRun.objects.values_list("automation__name", "status")) == {
+        "Welcome": "waiting",
+        "Prices": "stopped",
+    }
+    event = TriggerEvent.objects.latest("pk")
+    assert (event.outcome, event.reason) == ("nothing", "database_restored")

@@ -13,6 +13,7 @@ from config.db import database_now
 from config.garbage_collection import rare_collections
 from config.leases.claimer import WakeUpListener
 from config.postgresql.concurrency import retry_on_conflict
+from config.recovery.identity import is_confirmed
 from config.tries.counting import run_counted
 from workspaces.automations.engine.deciding import decide_batch
 from workspaces.automations.engine.picking import (
@@ -33,7 +34,7 @@ logger = logging.getLogger(__name__)
 KIND: Final = "automations"
 BATCH: Final = 200
 IDLE_SECONDS: Final = 1.0
-# The time between two looks for batches whose process died.
+# The time between two looks at the database's identity, and for batches whose process died.
 LOOK_SECONDS: Final = 5.0
 # Contacts that broke a batch are worked on for so long in each turn.
 SUSPECT_SECONDS: Final = 0.5
@@ -46,6 +47,7 @@ class Engine:
         self._picker = Picker(batch=batch)
         self._cache = TriggerCache()
         self._looked_at: float | None = None
+        self._is_confirmed = False
 
     def begin(self) -> None:
         """Show that this process lives."""
@@ -56,18 +58,27 @@ class Engine:
         self._picker.release()
 
     def run_turn(self) -> int:
-        """Work on one batch and on a few suspects. Return how many contacts were worked on."""
-        self._look_for_dead_workers()
+        """Work on one batch and on a few suspects. Return how many contacts were worked on.
+
+        After a restore nothing is done until `after_restore` has run.
+        """
+        if not self._look():
+            return 0
         self._picker.make_due()
         contacts = self._picker.pick()
         done = self._work(contacts) if contacts else 0
         return done + self._work_on_suspects()
 
-    def _look_for_dead_workers(self) -> None:
+    def _look(self) -> bool:
+        """Every few seconds, look at the database's identity and for dead workers. Return whether to go on."""
         now = time.monotonic()
-        if self._looked_at is None or now - self._looked_at > LOOK_SECONDS:
+        if not self._is_confirmed or self._looked_at is None or now - self._looked_at > LOOK_SECONDS:
             self._looked_at = now
-            suspect_contacts_of_dead_workers(worker=self._picker.worker)
+            with connection.cursor() as cursor:
+                self._is_confirmed = is_confirmed(cursor)
+            if self._is_confirmed:
+                suspect_contacts_of_dead_workers(worker=self._picker.worker)
+        return self._is_confirmed
 
     def _work(self, contacts: Sequence[int]) -> int:
         self._picker.begin(contacts)

@@ -12,8 +12,8 @@ from config.operations.recovery import confirm_database, hold_back_possibly_sent
 class Command(BaseCommand):
     help = (
         "Say what became of the database, so that senders and dispatchers go on. Unless nothing was lost, broadcasts "
-        "are paused, people who may have been sent to count as unknown, messages that waited fail, and the allowances "
-        "of all numbers are full for 24 hours. docs/operations.md has the whole order."
+        "are paused, people who may have been sent to count as unknown, messages that waited fail, runs of automations "
+        "stop, and the allowances of all numbers are full for 24 hours. docs/operations.md has the whole order."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -48,6 +48,7 @@ class Command(BaseCommand):
             f"{found.paused:,} broadcasts that were paused have a warning\n"
             f"{found.scheduled:,} scheduled broadcasts wait for an approval\n"
             f"{found.messages:,} messages failed\n"
+            f"{found.runs:,} runs of automations stopped, {found.facts:,} facts start no automation\n"
             f"{found.allowances:,} allowances are full for 24 hours\n"
             "Their owners are told. Senders and dispatchers go on."
         )
