@@ -3,6 +3,7 @@
 import logging
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
@@ -12,6 +13,7 @@ from django.db import connection, transaction
 from config.db import database_now
 from config.garbage_collection import rare_collections
 from config.leases.claimer import WakeUpListener
+from config.metrics import count
 from config.postgresql.concurrency import retry_on_conflict
 from config.recovery.identity import is_confirmed
 from config.tries.counting import run_counted
@@ -24,11 +26,13 @@ from workspaces.automations.engine.picking import (
     suspect_contacts,
     suspect_contacts_of_dead_workers,
 )
+from workspaces.automations.engine.planning import BatchPlan
 from workspaces.automations.engine.reading import TriggerCache, read_work
 from workspaces.automations.engine.writing import write_plan
 from workspaces.automations.services.run_failures import switch_off_failing
 from workspaces.automations.services.trigger_events import ENGINE
 
+RUN_STATES: Final = frozenset({"started", "completed", "stopped", "failed"})
 logger = logging.getLogger(__name__)
 
 KIND: Final = "automations"
@@ -92,18 +96,20 @@ class Engine:
             return len(contacts)
 
     def _do_batch(self, contacts: Sequence[int], *, is_suspect: bool = False) -> int:
+        plan: BatchPlan | None = None
         with transaction.atomic(durable=True):
             now = database_now()
             locked = lock_contacts(contacts)
-            failing: frozenset[int] = frozenset()
             if locked:
                 plan = decide_batch(read_work(locked, cache=self._cache), cache=self._cache, now=now)
-                failing = write_plan(plan)
+                write_plan(plan)
                 if is_suspect:
                     clear_suspect(locked[0])
             self._picker.end()
-        if failing:
-            switch_off_failing(failing, now)
+        if plan is not None:
+            _count(plan)
+            if plan.failed:
+                switch_off_failing({run.automation_id for run in plan.failed}, now)
         return len(locked)
 
     def _work_on_suspects(self) -> int:
@@ -131,6 +137,14 @@ class Engine:
                 raise
             logger.exception("a contact's automations failed")
             return 0
+
+
+def _count(plan: BatchPlan) -> None:
+    for outcome, number in Counter(event.outcome for event in plan.events).items():
+        count("automation_facts_total", number, label=str(outcome))
+    for (_, _, node, state), number in plan.counts.items():
+        if not node and state in RUN_STATES:
+            count("automation_runs_total", number, label=state)
 
 
 def run_due(*, turns: int = 1_000) -> int:

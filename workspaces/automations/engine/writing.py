@@ -89,8 +89,8 @@ LONGEST_DETAIL: Final = 200
 LONGEST_ERROR: Final = 500
 
 
-def write_plan(plan: BatchPlan) -> frozenset[int]:
-    """Write everything that a batch has decided. Return the automations of runs that failed.
+def write_plan(plan: BatchPlan) -> None:
+    """Write everything that a batch has decided.
 
     Counts come last, because other workers' batches add to the same rows.
     """
@@ -106,7 +106,6 @@ def write_plan(plan: BatchPlan) -> frozenset[int]:
     record_run_failures([run.pk for run in plan.failed if run.pk is not None], plan.now)
     write_queue(plan.work)
     write_counts(plan)
-    return frozenset(run.automation_id for run in plan.failed)
 
 
 def actor_of(label: str) -> Actor:
