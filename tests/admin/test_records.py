@@ -26,10 +26,13 @@ from channelconnect.services.sessions.creation import create_session
 from channelconnect.services.settings import set_return_urls, switch_connect
 from config.tries.counting import begin_tries
 from tests.factories import ChannelFactory, ProductFactory, SegmentFactory, WorkspaceMemberFactory, catalogue_ids
+from tests.packs.client import an_automation
 from tests.webhooks.delivering import make_deliveries
 from tests.workspaces.conversations.facts import receive, received
 from webhooks.models import Attempt, Delivery, Endpoint
 from webhooks.services.endpoints import new_secret
+from workspaces.automations.engine.loop import run_due
+from workspaces.automations.models import Automation
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import (
     connect_channel,
@@ -53,7 +56,9 @@ def secrets_of(workspace: Workspace) -> list[str]:
     catalogue_ids(workspace, "mark")
     SegmentFactory.create(workspace=workspace)
     number = ChannelFactory.create(workspace=workspace)
+    Automation.objects.filter(pk=an_automation(workspace).pk).update(enabled=True)
     receive(received(number))
+    run_due()
     everybody = {"type": "segment", "segment": "all"}
     create_broadcast(
         workspace=workspace, name="Sale", channel=number, audience=everybody, message={"text": "x"}, now=now, by=SYSTEM
