@@ -39,7 +39,7 @@ GOOD_STARS: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class TriggerSource:
-    """The published trigger of an automation that is on. The automation with the smallest `created_order` is the oldest."""
+    """The published trigger of an automation that is on. The smallest `created_order` is the oldest."""
 
     automation_id: int
     version_id: int
