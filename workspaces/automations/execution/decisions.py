@@ -13,9 +13,9 @@ from typing import Final
 from django.utils.translation import gettext_noop as _
 
 from workspaces.automations.execution.decision_facts import ContactFacts, EventFacts, ListeningRun
-from workspaces.automations.execution.hand_over_words import asks_for_people
 from workspaces.automations.execution.keywords import EXACT, MODES, CompiledTriggers, TriggerMatch
-from workspaces.automations.execution.normalization import normalized, words_of
+from workspaces.automations.execution.languages.hand_over import asks_for_people
+from workspaces.automations.execution.languages.normalization import normalized, words_of
 from workspaces.automations.execution.types import Happened, Replied, RunEvent, WaitKind
 
 # No automation starts another one deeper than this.

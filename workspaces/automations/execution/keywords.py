@@ -13,7 +13,7 @@ from sys import intern
 from typing import Any, Final, NamedTuple
 
 from config.db import name_key
-from workspaces.automations.execution.normalization import normalized, words_of
+from workspaces.automations.execution.languages.normalization import normalized, words_of
 
 # So many characters of a text are compared with keywords.
 MOST_TEXT: Final = 500

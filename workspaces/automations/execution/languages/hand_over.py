@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from workspaces.automations.execution.normalization import normalized, words_of
+from workspaces.automations.execution.languages.normalization import normalized, words_of
 
 MOST_CHARACTERS: Final = 80
 MOST_WORDS: Final = 12
