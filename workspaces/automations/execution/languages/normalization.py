@@ -63,3 +63,8 @@ def _plain_digit(found: re.Match[str]) -> str:
 def words_of(text: str) -> list[str]:
     """Return the words of a normalized text. A character of a script without spaces is a word, and so is a symbol."""
     return (PLAIN_WORD if text.isascii() else WORD).findall(text)
+
+
+def word_set(text: str) -> frozenset[str]:
+    """Return the words of a list that is written as one text with spaces."""
+    return frozenset(text.split())
