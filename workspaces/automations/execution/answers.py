@@ -86,7 +86,7 @@ def _email(text: str) -> Answer | None:
     return Answer(address, address) if address and is_valid_email(address) else None
 
 
-MOST_PHONE: Final = 100
+MOST_PHONE: Final = 80
 DATE_LIKE: Final = re.compile(r"\s*\d{1,4}[-./]\d{1,2}[-./]\d{1,4}\s*")
 
 
@@ -96,7 +96,7 @@ def _phone(text: str, country: str) -> Answer | None:
     if DATE_LIKE.fullmatch(plain):
         return None
     region = country.upper() if country.upper() in phonenumbers.SUPPORTED_REGIONS else None
-    matcher = phonenumbers.PhoneNumberMatcher(plain, region, leniency=phonenumbers.Leniency.VALID, max_tries=20)
+    matcher = phonenumbers.PhoneNumberMatcher(plain, region, leniency=phonenumbers.Leniency.VALID, max_tries=5)
     found = {phonenumbers.format_number(match.number, E164): match.number for match in matcher}
     if not found and PLUS_NUMBER.fullmatch(plain):
         found = _new_number(plain)

@@ -49,11 +49,13 @@ def normalized(text: str) -> str:
     """
     if text.isascii():
         return text.lower()
-    # Decomposed twice: the case of some characters is only known when their marks stand beside them.
-    parts = unicodedata.normalize("NFKD", text)[:MOST_NORMALIZED]
-    folded = unicodedata.normalize("NFKD", parts.casefold())
-    seen = unicodedata.normalize("NFC", IGNORED.sub("", folded)).replace("\u0131", "i")
-    return FOREIGN_DIGIT.sub(_plain_digit, seen)
+    parts = IGNORED.sub("", unicodedata.normalize("NFKD", text)[:MOST_NORMALIZED])
+    if parts.isascii():
+        return parts.lower()
+    # Case can bring back what was decomposed or ignored.
+    folded = IGNORED.sub("", unicodedata.normalize("NFKD", parts.casefold()))
+    seen = unicodedata.normalize("NFC", folded).replace("\u0131", "i")
+    return seen if seen.isascii() else FOREIGN_DIGIT.sub(_plain_digit, seen)
 
 
 def _plain_digit(found: re.Match[str]) -> str:
