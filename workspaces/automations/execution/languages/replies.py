@@ -38,9 +38,10 @@ _YES = {
     "isso mesmo, confirmo, confirmado, sem problema, não há problema, por que não, bom, ótimo, quero, quero sim",
 }
 _NO = {
-    "en": "no, n, nope, nah, noo, never, no way, not now, not really, not today, not interested, i do not, i don t, i "
-    "do not agree, i disagree, disagree, decline, i decline, declined, rather not, i d rather not, wrong, incorrect, "
-    "false, absolutely not, of course not, definitely not, no i don t, i refuse, no need, later",
+    "en": "no, n, nope, nah, noo, never, i don t agree, i don t want to, i don t accept, no way, not now, not really, "
+    "not today, not interested, i do not, i don t, i do not agree, i disagree, disagree, decline, i decline, "
+    "declined, rather not, i d rather not, wrong, incorrect, false, absolutely not, of course not, definitely not, "
+    "no i don t, i refuse, no need, later",
     "de": "nein, n, nö, nee, ne, niemals, nie, auf keinen fall, keinesfalls, lieber nicht, jetzt nicht, nicht jetzt, "
     "heute nicht, kein interesse, ich möchte nicht, ich will nicht, ablehnen, ich lehne ab, abgelehnt, falsch, "
     "natürlich nicht, eher nicht, nicht einverstanden, ich bin nicht einverstanden, bitte nicht, nein danke, später",
