@@ -42,6 +42,7 @@ BENCHMARKS = {
     "contact-import": "benchmarks.contacts.importing",
     "contact-segments": "benchmarks.contacts.segments",
     "growth": "benchmarks.growth",
+    "keywords": "benchmarks.keywords",
     "broadcast-progress": "benchmarks.broadcasts.progress",
     "broadcast-preparation": "benchmarks.broadcasts.preparation",
     "tracked-links": "benchmarks.broadcasts.tracked_links",
