@@ -164,7 +164,9 @@ class RunContext:
     (`monday` …) in the workspace's `timezone`; empty if none are set. `languages` are the contact's and the
     workspace's, without repetition. `may_listen` is False while another run listens to the same conversation.
     `history` are the conversation's latest messages, oldest first, as `("contact" or "business", text)`; only A.I.
-    steps read it.
+    steps read it. `country` is the workspace's. `calendars` are opening hours of people and rooms by their uuids; a
+    calendar that is not among them is open as the workspace is. `facts` are further texts by short names that the A.I.
+    may answer from, such as a list of services with prices.
     """
 
     now: datetime
@@ -178,6 +180,9 @@ class RunContext:
     message: str = ""
     may_listen: bool = True
     history: Sequence[tuple[str, str]] = ()
+    country: str = ""
+    calendars: Mapping[str, Mapping[str, Sequence[Sequence[str]]]] = field(default_factory=dict)
+    facts: Mapping[str, str] = field(default_factory=dict)
 
 
 # What a run does -------------------------------------------------------------------------------------
