@@ -100,6 +100,14 @@ def test_consent_is_asked_twice_and_each_answer_counts() -> None:
     assert steps_taken(checked(flow, once.state, Replied("no"), CONTEXT)) == [("it", "declined")]
 
 
+def test_each_question_counts_its_own_wrong_answers_and_agreements() -> None:
+    again = {**AGREE, "id": "again", "next": {}}
+    flow = a_flow({**AGREE, "next": {"agreed": "again"}}, again)
+    second = run(flow, Replied("?!"), Replied("yes"), Replied("?!"), Replied("?!"), Replied("yes"))
+    assert (second.state.node, second.state.repeats, second.state.turns) == ("again", 0, 0)
+    assert run(flow, *[Replied("yes")] * 3).status is RunStatus.WAITING
+
+
 @pytest.mark.parametrize("event", [Replied("hello"), CallEnded(ok=True), Happened("payment"), Started("again")])
 def test_an_event_for_which_a_run_does_not_wait_changes_nothing(event: RunEvent) -> None:
     flow = a_flow(a_step("it", "wait", amount=1, unit="hours"))
