@@ -1,7 +1,6 @@
 """Steps about the contact, and steps to the team."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Final
 
 from workspaces.automations.execution.message_steps import NOTHING_TO_SAY, cut, one_line, send_text
@@ -16,7 +15,7 @@ from workspaces.automations.execution.types import (
     SetField,
     Subscribe,
 )
-from workspaces.automations.execution.variables import CONTACT_VALUES, render
+from workspaces.automations.execution.variables import render
 
 LONGEST_TAG: Final = 60
 LONGEST_FIELD: Final = 500
@@ -41,31 +40,19 @@ def _change_tag(run: Execution, config: Config, *, is_added: bool) -> Leave:
     if run.has_tag(tag) == is_added:
         return Leave(detail=NO_CHANGE)
     run.do(ChangeTag(tag, is_added))
-    run.change_tags(tag, is_added=is_added)
     return Leave()
 
 
 def _set_field(run: Execution, config: Config) -> Leave:
-    name = config["field"]
     value = cut(render(run, config.get("value") or "", exact=True).strip(), LONGEST_FIELD)
     if not value:
         return Leave(detail=NO_VALUE)
-    run.do(SetField(name, value))
-    if name in CONTACT_VALUES:
-        run.contact = replace(run.contact, **{name: value})
-    else:
-        run.contact = replace(run.contact, fields={**run.contact.fields, name: value})
+    run.do(SetField(config["field"], value))
     return Leave()
 
 
-def subscribe(run: Execution, *, wants_marketing: bool) -> None:
-    """Opt the contact into marketing, or out of it."""
-    run.do(Subscribe(wants_marketing))
-    run.contact = replace(run.contact, wants_marketing=wants_marketing)
-
-
 def _subscription(run: Execution, config: Config) -> Leave:
-    subscribe(run, wants_marketing=config.get("change") == "subscribe")
+    run.do(Subscribe(wants_marketing=config.get("change") == "subscribe"))
     return Leave()
 
 

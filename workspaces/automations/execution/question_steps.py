@@ -10,7 +10,6 @@ from django.utils import translation
 from django.utils.translation import gettext, gettext_noop
 
 from workspaces.automations.execution.answers import match_choice, parse_answer, parse_rating, parse_yes_no
-from workspaces.automations.execution.contact_steps import subscribe
 from workspaces.automations.execution.message_steps import LONGEST_FOOTER, LONGEST_TITLE, one_line, text_for
 from workspaces.automations.execution.running import (
     EXPIRED,
@@ -29,6 +28,7 @@ from workspaces.automations.execution.types import (
     Replied,
     RunEvent,
     SendMessage,
+    Subscribe,
     TimedOut,
     Wait,
     WaitKind,
@@ -256,7 +256,7 @@ def _accept_consent(run: Execution, config: Config, reading: Reading) -> None:
     purpose = config.get("purpose") or ""
     run.save_answer(f"consent_{purpose}", "yes" if reading.port == "agreed" else "no")
     if purpose == "marketing":
-        subscribe(run, wants_marketing=reading.port == "agreed")
+        run.do(Subscribe(wants_marketing=reading.port == "agreed"))
 
 
 QUESTIONS: Final[Mapping[str, Question]] = {

@@ -1,7 +1,7 @@
 """The working state of one call of `interpreter.advance`, and the ways in which a step can end."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from django.utils.translation import gettext_noop
@@ -9,6 +9,7 @@ from django.utils.translation import gettext_noop
 from config.db import name_key
 from workspaces.automations.execution.types import (
     MOST_MESSAGES,
+    ChangeTag,
     ContactValues,
     DoneStep,
     Effect,
@@ -17,12 +18,17 @@ from workspaces.automations.execution.types import (
     RunEvent,
     RunState,
     SendMessage,
+    SetField,
     Started,
+    Subscribe,
     Wait,
 )
 from workspaces.automations.flows.flow import Flow
 
 Config: TypeAlias = Mapping[str, Any]
+
+# The contact's own values; all other fields are attributes.
+CONTACT_VALUES: Final = frozenset({"name", "email", "phone", "city", "country", "language"})
 
 LONGEST_ANSWER: Final = 2_000
 # Details of steps. They are codes, and hold no text of the contact.
@@ -76,6 +82,18 @@ class Failure:
 
 
 Outcome: TypeAlias = Leave | Pause | Failure
+
+
+def changed_contact(contact: ContactValues, effect: Effect) -> ContactValues:
+    """Give the contact as it is after an effect."""
+    if isinstance(effect, ChangeTag):
+        tag = frozenset((name_key(effect.tag),))
+        return contact.changed(tags=contact.tags | tag if effect.is_added else contact.tags - tag)
+    if isinstance(effect, SetField) and effect.field in CONTACT_VALUES:
+        return contact.changed(**{effect.field: effect.value})
+    if isinstance(effect, SetField):
+        return contact.changed(fields={**contact.fields, effect.field: effect.value})
+    return contact.changed(wants_marketing=effect.wants_marketing) if isinstance(effect, Subscribe) else contact
 
 
 @dataclass(slots=True)
@@ -141,7 +159,9 @@ class Execution:
         self.effects.append(message)
 
     def do(self, effect: Effect) -> None:
+        """Do something else than sending. Later steps see the contact as it then is."""
         self.effects.append(effect)
+        self.contact = changed_contact(self.contact, effect)
 
     def drop_effects(self) -> None:
         """Forget what the step was about to do."""
@@ -157,12 +177,6 @@ class Execution:
 
     def has_tag(self, tag: str) -> bool:
         return name_key(tag) in self.contact.tags
-
-    def change_tags(self, tag: str, *, is_added: bool) -> None:
-        """Make a changed tag visible to later steps."""
-        tags = self.contact.tags
-        key = frozenset((name_key(tag),))
-        self.contact = replace(self.contact, tags=tags | key if is_added else tags - key)
 
     def new_state(self, wait: Wait | None) -> RunState:
         return RunState(

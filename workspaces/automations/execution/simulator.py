@@ -1,15 +1,15 @@
 """A test chat: a flow runs for a made-up contact, with a clock that you move, and nothing leaves."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any, Final, Self
 from uuid import uuid4
 
 from django.utils.translation import gettext as _
 
-from config.db import name_key
 from workspaces.automations.execution.interpreter import advance, begin_state, state_from_row
+from workspaces.automations.execution.running import changed_contact
 from workspaces.automations.execution.types import (
     AddNote,
     AssignConversation,
@@ -37,7 +37,6 @@ from workspaces.automations.execution.types import (
     TimedOut,
     WaitKind,
 )
-from workspaces.automations.execution.variables import CONTACT_VALUES
 from workspaces.automations.flows.flow import Flow, step_title
 from workspaces.automations.flows.presentation import translated_step_title
 
@@ -313,7 +312,7 @@ class Simulation:
         self.state, self.status = progress.state, progress.status
         for step in progress.steps:
             for effect in step.effects:
-                self.contact = _changed_contact(self.contact, effect)
+                self.contact = changed_contact(self.contact, effect)
         for line in _lines(self.flow, progress, self.now):
             self._add(line)
 
@@ -353,14 +352,3 @@ def _lines(flow: Flow, progress: Progress, now: datetime) -> Iterator[Transcript
     elif progress.state.wait is not None and progress.steps and progress.state.wait.kind is not WaitKind.REPLY:
         until = progress.state.wait.until.strftime("%Y-%m-%d %H:%M UTC")
         yield note_line(_("The automation waits until %(until)s.") % {"until": until}, now)
-
-
-def _changed_contact(contact: ContactValues, effect: Effect) -> ContactValues:
-    if isinstance(effect, ChangeTag):
-        tag = frozenset((name_key(effect.tag),))
-        return replace(contact, tags=contact.tags | tag if effect.is_added else contact.tags - tag)
-    if isinstance(effect, SetField) and effect.field in CONTACT_VALUES:
-        return replace(contact, **{effect.field: effect.value})
-    if isinstance(effect, SetField):
-        return replace(contact, fields={**contact.fields, effect.field: effect.value})
-    return replace(contact, wants_marketing=effect.wants_marketing) if isinstance(effect, Subscribe) else contact

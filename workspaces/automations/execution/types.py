@@ -155,6 +155,9 @@ class ContactValues:
     fields: Mapping[str, str] = field(default_factory=dict)
     wants_marketing: bool = True
 
+    def changed(self, **changes: Any) -> Self:
+        return replace(self, **changes)
+
 
 @dataclass(frozen=True, slots=True)
 class RunContext:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Final
 from urllib.parse import quote
 
-from workspaces.automations.execution.running import SHOWN, Execution, StepFailed
+from workspaces.automations.execution.running import CONTACT_VALUES, SHOWN, Execution, StepFailed
 from workspaces.automations.flows.privacy import VARIABLE, is_workspace_variable
 
 LONGEST_VALUE: Final = 2_000
@@ -63,9 +63,6 @@ def _value_of_fact(run: Execution, root: str, name: str) -> str:
     if root == "message":
         return run.values.get("message", {}).get(name, "") or (run.context.message if name == "text" else "")
     return "" if root == SHOWN else run.values.get(root, {}).get(name, "")
-
-
-CONTACT_VALUES: Final = frozenset({"name", "email", "phone", "city", "country", "language"})
 
 
 def _contact_value(run: Execution, name: str) -> str:

@@ -45,7 +45,7 @@ def test_a_chat_goes_on_from_what_a_page_kept() -> None:
     assert len(chat.transcript) == 2
     chat.press("button_1")
     chat = kept(chat)
-    assert (chat.waits_for, chat.contact.tags) == (WaitKind.CALL, {"vip"})
+    assert (chat.waits_for, chat.contact.tags) == (WaitKind.CALL, frozenset({"vip"}))
     chat.send("Are you there?")
     assert said(chat)[-1] == ("note", "No step waits for an answer here.")
     chat.end_call({"topic": "topic_1"})
