@@ -20,6 +20,7 @@ LONGEST_ADDRESS: Final = 2_048
 # Instagram counts bytes.
 COUNTS_BYTES: Final = frozenset({"instagram"})
 WITH_CAPTIONS: Final = frozenset({"whatsapp", "telegram", "livechat"})
+SHORTEST: Final = 8
 NOTHING_TO_SAY: Final = "empty_text"
 SPACES: Final = re.compile(r"\s+")
 
@@ -69,12 +70,18 @@ def _send_media(run: Execution, config: Config) -> Leave:
     return Leave()
 
 
+def _button(run: Execution, config: Config) -> str:
+    """Give a button's text. Networks refuse a button without one, and a message without a text."""
+    return one_line(run, config.get("title"), LONGEST_TITLE) or "→"
+
+
 def _send_link_button(run: Execution, config: Config) -> Leave:
+    button = _button(run, config)
     run.send(
         SendMessage(
-            text=text_for(run, config.get("text"), with_options=True),
+            text=text_for(run, config.get("text"), with_options=True) or button,
             style="link",
-            button=one_line(run, config.get("title"), LONGEST_TITLE),
+            button=button,
             url=render_address(run, config["url"])[:LONGEST_ADDRESS],
         )
     )
@@ -82,11 +89,12 @@ def _send_link_button(run: Execution, config: Config) -> Leave:
 
 
 def _send_call_button(run: Execution, config: Config) -> Leave:
+    button = _button(run, config)
     run.send(
         SendMessage(
-            text=text_for(run, config.get("text"), with_options=True),
+            text=text_for(run, config.get("text"), with_options=True) or button,
             style="call",
-            button=one_line(run, config.get("title"), LONGEST_TITLE),
+            button=button,
             phone=render(run, config["phone"]).strip(),
         )
     )
@@ -126,7 +134,7 @@ def send_link(run: Execution, text: str | None, setting: str) -> Leave:
         raise StepFailed("setting_missing")
     platform = run.context.platform
     longest = LONGEST_TEXT.get(platform, LONGEST_TEXT_ELSEWHERE) - len(link.encode()) - 1
-    written = cut(text_for(run, text), longest, counts_bytes=platform in COUNTS_BYTES)
+    written = cut(text_for(run, text), max(longest, SHORTEST), counts_bytes=platform in COUNTS_BYTES)
     run.send(SendMessage(text=written if link in written else f"{written}\n{link}".strip()))
     return Leave()
 

@@ -10,7 +10,7 @@ from django.utils import translation
 from django.utils.translation import gettext, gettext_noop
 
 from workspaces.automations.execution.answers import match_choice, parse_answer, parse_rating, parse_yes_no
-from workspaces.automations.execution.message_steps import LONGEST_FOOTER, LONGEST_TITLE, one_line, text_for
+from workspaces.automations.execution.message_steps import LONGEST_FOOTER, LONGEST_TITLE, cut, one_line, text_for
 from workspaces.automations.execution.running import (
     EXPIRED,
     NOT_UNDERSTOOD,
@@ -188,14 +188,16 @@ def _items(config: Config, of: str) -> Sequence[Mapping[str, Any]]:
 
 
 def _choice_options(of: str, prefix: str, longest: int, run: Execution, config: Config) -> tuple[Option, ...]:
-    return tuple(
-        Option(
-            f"{prefix}_{number}",
-            one_line(run, item.get("title"), longest) or str(number),
-            one_line(run, item.get("description"), LONGEST_DESCRIPTION),
-        )
-        for number, item in enumerate(_items(config, of), 1)
-    )
+    options: list[Option] = []
+    titles = set[str]()
+    for number, item in enumerate(_items(config, of), 1):
+        title = one_line(run, item.get("title"), longest) or str(number)
+        if title in titles:  # networks refuse two equal buttons
+            title = cut(f"{number}. {title}", longest)
+        titles.add(title)
+        description = one_line(run, item.get("description"), LONGEST_DESCRIPTION)
+        options.append(Option(f"{prefix}_{number}", title, description))
+    return tuple(options)
 
 
 def _read_choice(of: str, prefix: str, longest: int, run: Execution, config: Config, reply: Replied) -> Reading | None:
@@ -236,7 +238,8 @@ def _rating_options(run: Execution, config: Config) -> tuple[Option, ...]:
 
 
 def _read_rating(run: Execution, config: Config, reply: Replied) -> Reading | None:
-    stars = parse_rating(reply.port.removeprefix("rating_") if reply.port else reply.text)
+    pressed = reply.port.removeprefix("rating_") if reply.port.startswith("rating_") else ""
+    stars = parse_rating(pressed or reply.text)
     return Reading("happy" if stars >= HAPPY_FROM else "unhappy", str(stars)) if stars else None
 
 

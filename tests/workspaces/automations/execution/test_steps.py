@@ -243,6 +243,15 @@ def test_many_choices_are_a_list_on_whatsapp_and_quick_replies_on_instagram() ->
     ]
 
 
+def test_no_button_is_empty_or_equal_to_another() -> None:
+    titles = [{"title": "{{answers.none}}"}, {"title": "Same"}, {"title": "Same"}]
+    asked = effects_of(run(a_flow(a_step("it", "send_buttons", text="{{answers.none}}", buttons=titles))))
+    options = (Option("button_1", "1"), Option("button_2", "Same"), Option("button_3", "3. Same"))
+    assert asked == [SendMessage(text="Please choose one of these answers.", style="buttons", options=options)]
+    link = a_step("it", "send_link_button", text="{{answers.a}}", title="{{answers.b}}", url="https://x.example/")
+    assert effects_of(run(a_flow(link))) == [SendMessage(text="→", style="link", button="→", url="https://x.example/")]
+
+
 def test_values_cannot_leave_their_place_in_an_address_a_header_or_a_body() -> None:
     nasty = ANA.__class__(name='x"}, "admin": 1\r\nX-Evil: 1/../?a=b&c', email="https://evil.example")
     step = a_step(
