@@ -13,8 +13,9 @@ LONGEST_VALUE: Final = 2_000
 HOLE: Final = "\x00"
 CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 ORPHANED_START: Final = re.compile(r"(?m)^[ \t]*\x00[ \t,;:]*")
-BEFORE_PUNCTUATION: Final = re.compile(r"[ \t]*\x00(?=[ \t]*[,.!?;:)\]]|[ \t]*$)", re.MULTILINE)
-WITH_SPACES: Final = re.compile(r"[ \t]*\x00[ \t]+")
+# A run of spaces is only tried from its beginning, so that the time grows with the length.
+BEFORE_PUNCTUATION: Final = re.compile(r"(?<![ \t])[ \t]*\x00(?=[ \t]*[,.!?;:)\]]|[ \t]*$)", re.MULTILINE)
+WITH_SPACES: Final = re.compile(r"(?<![ \t])[ \t]*\x00[ \t]+")
 # The scheme and the host of a web address, up to its path.
 AUTHORITY: Final = re.compile(r"https?://[^/?#]*", re.IGNORECASE)
 
@@ -32,7 +33,7 @@ def render(run: Execution, text: str, *, exact: bool = False) -> str:
 
 
 def _written(run: Execution, name: str, *, exact: bool) -> str:
-    value = CONTROL.sub("", value_of(run, name.strip(), exact=exact)[:LONGEST_VALUE])
+    value = CONTROL.sub("", value_of(run, name.strip(), exact=exact)[:LONGEST_VALUE]).strip()
     return value or HOLE
 
 

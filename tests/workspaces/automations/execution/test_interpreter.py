@@ -164,6 +164,7 @@ def test_rules_compare_numbers_dates_and_words(value: str, operator: str, other:
     [
         ("Hello {{contact.first_name}}!", "", "Hello!"),
         ("Hi {{ contact.first_name }}, welcome", "", "Hi, welcome"),
+        ("Hi {{contact.name}}!", " \x00\t", "Hi!"),
         ("{{contact.first_name}}, welcome", "", "welcome"),
         ("Dear {{contact.first_name}} {{contact.last_name}} of {{contact.city}}.", "Ana", "Dear Ana of Berlin."),
         ("a {{contact.email}} b\n{{contact.email}}\nc", "Ana", "a b\n\nc"),
