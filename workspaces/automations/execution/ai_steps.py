@@ -39,6 +39,7 @@ DIGITS: Final = re.compile(r"\d+")
 MARKUP: Final = re.compile(r"[{}<>]|\]\(")
 # Details of the step, for people: why the A.I.'s output was not used.
 UNSURE: Final = "unsure"
+OTHER: Final = "other"
 REFUSED: Final = "answer_refused"
 
 
@@ -65,7 +66,6 @@ def _answer_schema(facts: Iterable[str]) -> dict[str, Any]:
     return _object(
         answer={"type": "string", "maxLength": LONGEST_REPLY},
         facts={"type": "array", "items": {"type": "string", "enum": sorted(facts)}},
-        unsure={"type": "boolean"},
     )
 
 
@@ -106,7 +106,7 @@ def _answered(run: Execution, config: Config, event: CallEnded) -> Outcome:
         return Leave("unsure", event.code[:40] or UNSURE)
     facts = _facts(run, config)
     named = event.result.get("facts")
-    if event.result.get("unsure") is not False or not isinstance(named, list) or not set(map(str, named)) & set(facts):
+    if event.result.get("unsure") or not isinstance(named, list) or not set(map(str, named)) & set(facts):
         return Leave("unsure", UNSURE)
     answer = plain_answer(event.result.get("answer"), facts.values())
     if answer is None:
@@ -142,27 +142,31 @@ def _numbers(text: str) -> set[int]:
 
 
 def _ai_classify(run: Execution, config: Config) -> Outcome:
-    topics = {f"topic_{number}": _topic(run, topic) for number, topic in enumerate(config.get("topics") or (), 1)}
-    schema = _object(topic={"type": "string", "enum": [*topics, "other"]})
-    listed = "\n".join(f"{port}: {text}" for port, text in topics.items())
-    run.do(_call(run, config, "classify", f"Topics:\n{listed}\nother: none of these", schema))
+    topics = config.get("topics") or ()
+    titles = [_title(run, topic) for topic in topics]
+    schema = _object(topic={"type": "string", "enum": [*dict.fromkeys([*titles, OTHER])]})
+    descriptions = [render(run, topic.get("description") or "") for topic in topics]
+    listed = "\n".join(f"{title}: {text}" if text else title for title, text in zip(titles, descriptions, strict=True))
+    run.do(_call(run, config, "classify", f"Topics:\n{listed}\n{OTHER}: none of these", schema))
     return wait_for_call(run)
 
 
-def _topic(run: Execution, topic: Mapping[str, Any]) -> str:
-    parts = (render(run, topic.get(name) or "") for name in ("title", "description"))
-    return cut(". ".join(part for part in parts if part), LONGEST_DETAIL)
+def _title(run: Execution, topic: Mapping[str, Any]) -> str:
+    return cut(render(run, topic.get("title") or ""), LONGEST_DETAIL)
 
 
 def _classified(run: Execution, config: Config, event: RunEvent) -> Outcome | None:
+    """Take the topic with this title, or by its port."""
     if not isinstance(event, CallEnded):
-        return call_is_late(event, "other")
-    topic = event.result.get("topic") if event.ok else None
-    for number, declared in enumerate(config.get("topics") or (), 1):
-        if topic == f"topic_{number}":
-            run.ai = {**run.ai, "topic": declared.get("title") or ""}
-            return Leave(f"topic_{number}")
-    return Leave("other", event.code[:40])
+        return call_is_late(event, OTHER)
+    given = event.result.get("topic") if event.ok else None
+    titles = [_title(run, topic) for topic in config.get("topics") or ()]
+    ports = [f"topic_{number}" for number in range(1, len(titles) + 1)]
+    chosen = next((known.index(given) for known in (titles, ports) if given in known), None)
+    if chosen is None:
+        return Leave(OTHER, event.code[:40])
+    run.ai = {**run.ai, "topic": titles[chosen]}
+    return Leave(ports[chosen])
 
 
 # Details ---------------------------------------------------------------------------------------------

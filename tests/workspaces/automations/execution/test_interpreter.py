@@ -289,7 +289,7 @@ def test_an_answer_is_only_given_if_its_links_and_numbers_are_facts(answer: Any,
 def test_the_ai_answers_so_often_as_the_step_says() -> None:
     step = a_step("it", "ai_answer", instructions="Answer {{contact.name}}.", tone="short", turns=2, account="acc")
     flow = a_flow(step)
-    good = CallEnded(ok=True, result={"answer": "At 1 High Street.", "facts": ["address"], "unsure": False})
+    good = CallEnded(ok=True, result={"answer": "At 1 High Street.", "facts": ["address"]})
     asked = run(flow, history=(("contact", "Where?"),), message="Where?")
     call = effects_of(asked)[0]
     assert isinstance(call, CallAi)
@@ -305,9 +305,18 @@ def test_the_ai_answers_so_often_as_the_step_says() -> None:
     assert alone.status is RunStatus.COMPLETED, "it listened beside another run"
 
 
+def test_the_ai_sorts_by_titles() -> None:
+    topics = [{"title": "Prices", "description": "What things cost"}, {"title": "Hours"}, {"title": "Hours"}]
+    call = effects_of(run(a_flow(a_step("it", "ai_classify", topics=topics)), message="How much?"))[0]
+    assert isinstance(call, CallAi)
+    assert call.schema["properties"]["topic"]["enum"] == ["Prices", "Hours", "other"]
+    assert call.instructions == "Topics:\nPrices: What things cost\nHours\nHours\nother: none of these"
+    assert (call.message, call.facts) == ("How much?", {})
+
+
 def test_an_answer_with_foreign_facts_is_not_sent() -> None:
     flow = a_flow(a_step("it", "ai_answer", {"unsure": "end"}, instructions="x", tone="short"), END)
-    result = {"answer": "Call 555 1234.", "facts": ["address"], "unsure": False}
+    result = {"answer": "Call 555 1234.", "facts": ["address"]}
     progress = run(flow, CallEnded(ok=True, result=result))
     assert (steps_taken(progress)[0], progress.steps[0].detail) == (("it", "unsure"), "answer_refused")
     assert effects_of(progress) == [SendMessage(text="You chose.")]

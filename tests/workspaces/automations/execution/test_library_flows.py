@@ -145,7 +145,7 @@ def _results(type: str, config: dict[str, Any]) -> Iterator[dict[str, Any]]:
     elif type == "ai_extract":
         yield {detail["save_as"]: "12" for detail in config["details"]}
     else:
-        yield {"answer": "At 1 High Street.", "facts": ["address"], "unsure": False}
+        yield {"answer": "At 1 High Street.", "facts": ["address"]}
 
 
 def silence_ends(flow: Flow, state: RunState, context: RunContext) -> bool:
