@@ -38,8 +38,6 @@ LONGEST_ROW: Final = 24
 LONGEST_DESCRIPTION: Final = 72
 MOST_BUTTONS: Final = 3
 HAPPY_FROM: Final = 4
-# The count of agreements in `turns`, if a question of consent is asked twice.
-AGREED_ONCE: Final = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +53,9 @@ class Reading:
 class Question:
     """How a type of question is asked and understood.
 
-    `options` are the answers to tap. `expected` gives the short text with which it is asked again. After too many wrong
-    answers the run goes on by the first port of `otherwise`, and by the first one of `in_silence` if nobody answers.
+    `options` are the answers to tap, `style` their form. `expected` gives the short text with which it is asked again.
+    After too many wrong answers the run goes on by the port `otherwise`, and by `in_silence` if nobody answers.
+    `accept` does what an answer causes besides. `times` is how often the contact must agree, counted in `turns`.
     """
 
     read: Callable[[Execution, Config, Replied], Reading | None]

@@ -31,6 +31,8 @@ Config: TypeAlias = Mapping[str, Any]
 CONTACT_VALUES: Final = frozenset({"name", "email", "phone", "city", "country", "language"})
 
 LONGEST_ANSWER: Final = 2_000
+# The key in `RunState.values` for answers as texts show them, such as a date in words.
+SHOWN: Final = "shown"
 # Details of steps. They are codes, and hold no text of the contact.
 WAITING: Final = "waiting"
 WAITING_FOR_TURN: Final = "waiting_for_turn"
@@ -101,7 +103,7 @@ class Execution:
     """One call of `advance` while it runs.
 
     Changes of tags and fields are visible at once, though they only become effects. `effects` are those of the step
-    that is being done. `message` is the contact's latest message that this run knows.
+    that is being done. `values` has the contact's latest message besides the values of `RunState`.
     """
 
     flow: Flow
@@ -192,9 +194,6 @@ class Execution:
             wait=wait,
         )
 
-
-# The key in `RunState.values` for answers as texts show them, such as a date in words.
-SHOWN: Final = "shown"
 
 Begin: TypeAlias = Callable[[Execution, Config], Outcome]
 # None says that the event is not what the step waits for.

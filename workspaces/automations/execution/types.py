@@ -51,13 +51,14 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class RunState:
-    """All that a run remembers between two pauses. `to_json` and `from_json` are its form in a row.
+    """All that a run remembers between two pauses. `to_json` and `state_from_row` are its form in a row.
 
     `token` names the run in the payloads of its buttons. `node` is the step at which it waits, or where it begins.
     `seq` counts the steps that were done; it grows by one with each. `repeats` counts how often the waiting question
-    was asked again. `turns` counts answers of an `ai_answer` step. `answers`, `fields` and `ai` hold the values of the
-    variables `{{answers.…}}`, values of contact fields that this run has set, and `{{ai.…}}`; `values` those of the
-    fact that started the run, such as `{"appointment": {"date": …}}`.
+    was asked again. `turns` counts answers of an `ai_answer` step, and agreements to a question of consent. `answers`
+    and `ai` hold the values of the variables `{{answers.…}}` and `{{ai.…}}`. `values` are those of the fact that
+    started the run, such as `{"appointment": {"date": …}}`, the contact's latest message as `{"message": {"text": …}}`,
+    and under `shown` the answers in their form for texts.
     """
 
     token: str

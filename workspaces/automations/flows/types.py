@@ -1,6 +1,6 @@
 """The declarations of types of triggers and steps, and the requirements that they may have.
 
-A new type needs only one declaration.
+A new type of step needs one declaration, and an executor in `execution/` to run.
 """
 
 from dataclasses import dataclass
