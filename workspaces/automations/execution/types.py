@@ -51,13 +51,14 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class RunState:
-    """All that a run remembers between two pauses. `to_json` and `from_json` are its form in a row.
+    """All that a run remembers between two pauses. `to_json` and `state_from_row` are its form in a row.
 
     `token` names the run in the payloads of its buttons. `node` is the step at which it waits, or where it begins.
     `seq` counts the steps that were done; it grows by one with each. `repeats` counts how often the waiting question
-    was asked again. `turns` counts answers of an `ai_answer` step. `answers`, `fields` and `ai` hold the values of the
-    variables `{{answers.…}}`, values of contact fields that this run has set, and `{{ai.…}}`; `values` those of the
-    fact that started the run, such as `{"appointment": {"date": …}}`.
+    was asked again. `turns` counts answers of an `ai_answer` step, and agreements to a question of consent. `answers`
+    and `ai` hold the values of the variables `{{answers.…}}` and `{{ai.…}}`. `values` are those of the fact that
+    started the run, such as `{"appointment": {"date": …}}`, the contact's latest message as `{"message": {"text": …}}`,
+    and under `shown` the answers in their form for texts.
     """
 
     token: str
@@ -155,6 +156,9 @@ class ContactValues:
     fields: Mapping[str, str] = field(default_factory=dict)
     wants_marketing: bool = True
 
+    def changed(self, **changes: Any) -> Self:
+        return replace(self, **changes)
+
 
 @dataclass(frozen=True, slots=True)
 class RunContext:
@@ -164,7 +168,9 @@ class RunContext:
     (`monday` …) in the workspace's `timezone`; empty if none are set. `languages` are the contact's and the
     workspace's, without repetition. `may_listen` is False while another run listens to the same conversation.
     `history` are the conversation's latest messages, oldest first, as `("contact" or "business", text)`; only A.I.
-    steps read it.
+    steps read it. `country` is the workspace's. `calendars` are opening hours of people and rooms by their uuids; a
+    calendar that is not among them is open as the workspace is. `facts` are further texts by short names that the A.I.
+    may answer from, such as a list of services with prices.
     """
 
     now: datetime
@@ -178,6 +184,9 @@ class RunContext:
     message: str = ""
     may_listen: bool = True
     history: Sequence[tuple[str, str]] = ()
+    country: str = ""
+    calendars: Mapping[str, Mapping[str, Sequence[Sequence[str]]]] = field(default_factory=dict)
+    facts: Mapping[str, str] = field(default_factory=dict)
 
 
 # What a run does -------------------------------------------------------------------------------------

@@ -1,0 +1,191 @@
+"""Every flow of the library either says why it cannot run, or runs through each of its ports to an end."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from packs.library.loading import library
+from tests.workspaces.automations.execution.running_flows import ANA, CONTEXT, checked, ports_of
+from workspaces.automations.execution.interpreter import begin_state
+from workspaces.automations.execution.types import (
+    CallEnded,
+    Progress,
+    Replied,
+    RunContext,
+    RunEvent,
+    RunState,
+    RunStatus,
+    Started,
+    TimedOut,
+    WaitKind,
+)
+from workspaces.automations.flows.availability import SENDING_PLATFORMS, can_run, reasons_unavailable
+from workspaces.automations.flows.flow import Flow
+from workspaces.automations.flows.registry import STEPS
+
+ITEMS = library().items
+RUNNABLE = {
+    name: platform
+    for name, item in ITEMS.items()
+    for platform in item.channels
+    if platform in SENDING_PLATFORMS and can_run(item.flow, platform)
+}
+ANSWERS = {
+    "text": ["A long story"],
+    "number": ["3", "400"],
+    "email": ["ana@mail.example"],
+    "phone": ["+49 151 23456789"],
+    "date": ["2026-12-24"],
+}
+WRONG = Replied("?!")
+LATE = CallEnded(ok=False, code="timeout")
+CLOSED = {"sunday": [["09:00", "09:01"]]}
+MOST_STATES = 3_000
+
+
+RUN = [
+    "automotive-test-drive",
+    "education-course-finder",
+    "education-student-helpdesk",
+    "events-show-talk-comments",
+    "events-tickets-by-comment",
+    "professional-after-hours",
+    "professional-guide-by-comment",
+    "professional-stop-messages",
+    "real-estate-evening-enquiries",
+    "real-estate-new-homes-list",
+    "restaurants-answer-every-comment",
+    "restaurants-menu-hours-way",
+    "salons-every-comment",
+    "salons-short-notice-list",
+    "salons-story-reply-stylist",
+]
+# How many of the other flows each reason bars.
+BARRED = {
+    "Appointments are not available yet": 25,
+    "Automations cannot send messages on Google Business Profile yet.": 4,
+    "Automations cannot send messages on SMS yet.": 12,
+    "Automations cannot send messages on Telegram yet.": 6,
+    "Automations cannot send messages on live chat yet.": 2,
+    "Calls are not available yet": 1,
+    "Discounts are not available yet": 4,
+    "Forms are not available yet": 1,
+    "New followers are not reported yet": 1,
+    "No template is chosen": 10,
+    "Orders are not available yet": 5,
+    "Payments are not available yet": 8,
+    "Reviews and questions of a business profile are not available yet": 4,
+    "Sending products is not available yet": 6,
+    "Tasks are not available yet": 31,
+    "The chat for websites is not available yet": 2,
+}
+
+
+def _platform(channels: list[str]) -> str:
+    return next((one for one in channels if one in SENDING_PLATFORMS), channels[0])
+
+
+def test_which_flows_run_and_why_the_others_do_not() -> None:
+    assert sorted(RUNNABLE) == RUN
+    barred: dict[str, int] = {}
+    for name, item in ITEMS.items():
+        if name not in RUNNABLE:
+            reasons = {reason.partition(" (")[0] for reason in reasons_unavailable(item.flow, _platform(item.channels))}
+            assert reasons, name
+            for reason in reasons:
+                barred[reason] = barred.get(reason, 0) + 1
+    assert barred == BARRED
+
+
+def test_a_reason_names_the_first_part_of_the_flow_to_which_it_applies() -> None:
+    flow = ITEMS["cleaning-was-it-spotless"].flow
+    assert reasons_unavailable(flow, "whatsapp") == [
+        "Appointments are not available yet (Start: An appointment is over).",
+        "No template is chosen (Step 2: Send a template).",
+        "Tasks are not available yet (Step 7: Create a task).",
+    ]
+    assert reasons_unavailable(flow, "telegram")[0] == "Automations cannot send messages on Telegram yet."
+
+
+def contexts(flow: Flow, platform: str) -> Iterator[RunContext]:
+    """Give each combination of what a flow's conditions read: all of its tags or none, open or closed."""
+    tags = frozenset(step["config"]["tag"].casefold() for step in flow["steps"] if step["type"] == "has_tag")
+    for held in {frozenset[str](), tags}:
+        for hours in ({}, CLOSED):
+            yield replace(CONTEXT, platform=platform, contact=replace(ANA, tags=held), opening_hours=hours)
+
+
+def events_for(flow: Flow, state: RunState) -> list[RunEvent]:
+    """Give the events that lead a waiting run through each of its ports."""
+    step: dict[str, Any] = next(step for step in flow["steps"] if step["id"] == state.node)
+    config = step.get("config") or {}
+    assert state.wait is not None
+    if state.wait.kind is WaitKind.TIME:
+        return [TimedOut()]
+    if state.wait.kind is WaitKind.CALL:
+        return [LATE, *(CallEnded(ok=True, result=result) for result in _results(step["type"], config))]
+    return [TimedOut(), WRONG, *_replies(step["type"], config)]
+
+
+def _replies(type: str, config: dict[str, Any]) -> Iterator[RunEvent]:
+    for port in STEPS[type].ports_of(config):
+        yield Replied("…", port=port)
+    if type == "ask_question":
+        yield from (Replied(text) for text in ANSWERS.get(config["expects"], []))
+        yield Replied("", "image", media="m-1")
+    if type == "ask_rating":
+        yield from (Replied("5"), Replied("1"))
+
+
+def _results(type: str, config: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    if type == "ai_classify":
+        yield from ({"topic": f"topic_{number}"} for number in range(1, len(config["topics"]) + 1))
+    elif type == "ai_extract":
+        yield {detail["save_as"]: "12" for detail in config["details"]}
+    else:
+        yield {"answer": "At 1 High Street.", "facts": ["address"]}
+
+
+def silence_ends(flow: Flow, state: RunState, context: RunContext) -> bool:
+    """Say whether a run ends if nobody ever answers."""
+    for _ in flow["steps"]:
+        progress = checked(flow, state, TimedOut(), context)
+        if progress.status is RunStatus.COMPLETED:
+            return True
+        state = progress.state
+    return False
+
+
+def walk(flow: Flow, platform: str) -> Iterator[Progress]:
+    """Go on from every state that the flow can reach, with every event."""
+    tokens = range(8 if any(step["type"] == "split" for step in flow["steps"]) else 1)
+    for context in contexts(flow, platform):
+        ahead: list[tuple[RunState, RunEvent]] = [
+            (begin_state(flow, token=f"{number:032x}"), Started()) for number in tokens
+        ]
+        seen: set[object] = set()
+        while ahead:
+            state, event = ahead.pop()
+            progress = checked(flow, state, event, context)
+            yield progress
+            left = progress.state
+            waits_for = left.wait and left.wait.kind
+            key = (left.token, left.node, waits_for, left.repeats, left.turns, *sorted(left.answers.items()))
+            if left.wait and key not in seen:
+                seen.add(key)
+                assert silence_ends(flow, left, context)
+                ahead += [(left, one) for one in events_for(flow, left)]
+            assert len(seen) <= MOST_STATES
+
+
+@pytest.mark.parametrize("name", sorted(RUNNABLE))
+def test_a_flow_of_the_library_runs_through_each_port_and_always_ends(name: str) -> None:
+    flow = ITEMS[name].flow
+    progresses = [*walk(flow, RUNNABLE[name])]
+    assert [progress.error for progress in progresses if progress.error] == []
+    declared = {
+        (step["id"], port) for step in flow["steps"] for port in STEPS[step["type"]].ports_of(step.get("config") or {})
+    }
+    assert declared - ports_of(progresses) == set()
