@@ -44,6 +44,7 @@ def queue_message(
         direction=Direction.OUT,
         type=content.type,
         text=content.text,
+        details=content.details,
         template=content.template,
         media=content.media,
         status=Status.PENDING,
