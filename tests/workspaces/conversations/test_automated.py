@@ -121,3 +121,9 @@ def test_a_person_who_takes_over_withdraws_only_the_automations_messages(a: Tena
     assert Message.objects.get(pk=automated).error_code == "automation_paused"
     [left] = QueuedMessage.objects.all()
     assert left.message.text == "I am here."
+
+
+def test_a_pressed_button_keeps_the_payload_that_it_was_sent_with(a: Tenant) -> None:
+    payload = f"run:{'0' * 32}:12:button_2"
+    receive(received(a.channel, type="interactive", text="Yes", payload=payload))
+    assert Message.objects.get(direction="in").details["payload"] == payload
