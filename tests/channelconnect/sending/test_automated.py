@@ -168,7 +168,7 @@ REPLIES = [{"content_type": "text", "title": one.title, "payload": one.payload} 
 ROWS = [{"id": one.payload, "title": one.title} for one in OPTIONS]
 BUTTONS = [{"type": "reply", "reply": row} for row in ROWS[:3]]
 BODY = {"body": {"text": "Which one?"}}
-LINK = {"style": "link", "button": "Look", "url": "https://example.com/"}
+LINK: dict[str, Any] = {"style": "link", "button": "Look", "url": "https://example.com/"}
 
 
 def a_button_template(*buttons: dict[str, str]) -> dict[str, Any]:
@@ -260,7 +260,7 @@ def test_automated_templates_leave_a_tenth_of_the_allowance_to_people(
     start_sender()
 
     until(lambda: meta.ledger()["sent_total"] == 9)
-    assert until(QueuedMessage.objects.filter(run=None, is_ready=False).first, what="one that waits")
+    until(QueuedMessage.objects.filter(run=None, is_ready=False).first, what="one that waits")
     fields = {"type": "template", "template": content.template}
     assert ended(a_message(conversations[10], "", **fields)).status == "sent"
     assert meta.ledger()["sent_total"] == 10

@@ -57,12 +57,18 @@ def test_any_number_of_messages_is_queued_with_as_many_statements(a: Tenant) -> 
         keys = queue(conversations, "First", "Second")
 
     assert len(keys) == 500
-    # The inserts of both tables and the conversations. The uuids are looked up only if few conversations have changed.
-    assert (len(few), len(many)) == (6, 5)
+    # A savepoint, its end, the inserts and the conversations. Few changed conversations are announced by their uuids.
+    assert (len(few), len(many)) == (5, 4)
     assert keys == sorted(keys)
     assert QueuedMessage.objects.filter(pk__in=keys, is_automated=True, is_ready=True).count() == 500
     assert set(Conversation.objects.values_list("last_message_preview", flat=True)) == {"Second"}
     assert Conversation.objects.filter(last_message__in=keys[250:]).count() == 250
+
+
+def test_characters_that_cannot_be_stored_are_replaced(a: Tenant) -> None:
+    """A text may come from an A.I., so it may hold anything that JSON can say."""
+    [key] = queue(many_conversations(a.channel, 1), 'a"\\b {c}, \x00 \ud800')
+    assert Message.objects.get(pk=key).text.startswith('a"\\b {c}, ')
 
 
 def test_a_newer_message_stays_the_last_one_of_its_conversation(a: Tenant) -> None:

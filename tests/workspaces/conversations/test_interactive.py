@@ -95,7 +95,8 @@ def test_descriptions_and_the_footer_stay_legible_where_a_form_has_no_place_for_
 def test_links_have_a_button_and_numbers_stand_in_the_text(
     platform: str, given: dict[str, Any], text: str, interactive: dict[str, str] | None
 ) -> None:
-    content = interactive_content(platform, "Here", **{"style": "link", **given})
+    values: dict[str, Any] = {"style": "link", **given}
+    content = interactive_content(platform, "Here", **values)
     expected = interactive and {"interactive": {"style": "link", "url": given["url"], **interactive}}
     assert (content.text, content.details) == (text, expected or {})
 

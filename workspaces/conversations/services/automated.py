@@ -3,16 +3,17 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
-from uuid import UUID
+from typing import Any, Final
+from uuid import UUID, uuid4
 
 from django.db import connection
 
 from config.celery import wake_up
-from config.postgresql.arrays import integers
-from workspaces.conversations.models import Conversation, Message, QueuedMessage
+from config.postgresql.arrays import integers, texts, uuids
+from workspaces.conversations.facts import storable, storable_json
+from workspaces.conversations.models import Conversation
 from workspaces.conversations.models.conversations import LONGEST_PREVIEW
-from workspaces.conversations.models.messages import Direction, Status
+from workspaces.conversations.models.messages import Status
 from workspaces.conversations.services.content import CheckedContent
 from workspaces.conversations.services.conversations import announce_changes
 from workspaces.conversations.services.send_results import SendResult, record_send_results
@@ -40,6 +41,31 @@ class OutgoingDraft:
     sent_by_label: str = ""
 
 
+# Ids are given in the order of the drafts. The queue keeps it within a conversation.
+INSERT: Final = """
+WITH draft AS MATERIALIZED (
+    SELECT * FROM unnest(
+        %(uuids)s::uuid[], %(conversations)s::bigint[], %(workspaces)s::bigint[], %(agencies)s::bigint[],
+        %(channels)s::bigint[], %(types)s::text[], %(texts)s::text[], %(details)s::jsonb[], %(templates)s::jsonb[],
+        %(media)s::bigint[], %(kinds)s::text[], %(labels)s::text[]
+    ) WITH ORDINALITY AS draft (
+        uuid, conversation_id, workspace_id, agency_id, channel_id, type, text, details, template, media_id, kind,
+        label, number)
+), written AS (
+    INSERT INTO conversations_message (uuid, conversation_id, workspace_id, channel_id, direction, type, text, details,
+        template, media_id, status, sent_elsewhere, sent_by_kind, sent_by_label, provider_time, created_at)
+    SELECT uuid, conversation_id, workspace_id, channel_id, 'out', type, text, details, template, media_id, 'pending',
+        false, kind, label, %(now)s, %(now)s
+    FROM draft ORDER BY number
+    RETURNING id, uuid
+), queued AS (
+    INSERT INTO conversations_queuedmessage (message_id, agency_id, workspace_id, channel_id, conversation_id, due_at,
+        is_ready, is_unknown, tries, is_automated)
+    SELECT written.id, agency_id, workspace_id, channel_id, conversation_id, %(now)s, true, false, 0, true
+    FROM written JOIN draft USING (uuid)
+)
+SELECT written.id, written.uuid FROM written JOIN draft USING (uuid) ORDER BY draft.number
+"""
 # The last draft of each conversation becomes its last message, unless a newer message is shown already.
 SHOW_LAST: Final = """
 UPDATE conversations_conversation conversation
@@ -61,50 +87,39 @@ def queue_messages(drafts: Sequence[OutgoingDraft], *, now: datetime) -> list[tu
     """
     if not drafts:
         return []
-    messages = Message.objects.bulk_create(_message(draft, now) for draft in drafts)
-    pairs = list(zip(messages, drafts, strict=True))
-    QueuedMessage.objects.bulk_create(_queued(message, draft, now) for message, draft in pairs)
-    _show_last({draft.conversation_id: message.pk for message, draft in pairs}, now)
+    with connection.cursor() as cursor:
+        cursor.execute(INSERT, {**_columns(drafts), "now": now})
+        written: list[tuple[int, UUID]] = cursor.fetchall()
+    newest = {draft.conversation_id: key for draft, (key, _) in zip(drafts, written, strict=True)}
+    _show_last(newest, now)
     announce_changes((draft.workspace_id, draft.conversation_id) for draft in drafts)
     wake_up(SENDER)
-    return [(message.pk, message.uuid) for message in messages]
+    return written
 
 
-def _message(draft: OutgoingDraft, now: datetime) -> Message:
-    content = draft.content
-    return Message(
-        workspace_id=draft.workspace_id,
-        channel_id=draft.channel_id,
-        conversation_id=draft.conversation_id,
-        direction=Direction.OUT,
-        type=content.type,
-        text=content.text,
-        details=content.details,
-        template=content.template,
-        media=content.media,
-        status=Status.PENDING,
-        sent_by_kind=draft.sent_by_kind,
-        sent_by_label=draft.sent_by_label,
-        provider_time=now,
-        created_at=now,
-    )
-
-
-def _queued(message: Message, draft: OutgoingDraft, now: datetime) -> QueuedMessage:
-    return QueuedMessage(
-        message=message,
-        agency_id=draft.agency_id,
-        workspace_id=draft.workspace_id,
-        channel_id=draft.channel_id,
-        conversation_id=draft.conversation_id,
-        due_at=now,
-        is_automated=True,
-    )
+def _columns(drafts: Sequence[OutgoingDraft]) -> dict[str, str]:
+    contents = [draft.content for draft in drafts]
+    return {
+        "uuids": uuids([uuid4() for _ in drafts]),
+        "conversations": integers([draft.conversation_id for draft in drafts]),
+        "workspaces": integers([draft.workspace_id for draft in drafts]),
+        "agencies": integers([draft.agency_id for draft in drafts]),
+        "channels": integers([draft.channel_id for draft in drafts]),
+        "types": texts([content.type for content in contents]),
+        "texts": texts([storable(content.text) for content in contents]),
+        "details": texts([storable_json(content.details) for content in contents]),
+        "templates": texts(
+            [None if content.template is None else storable_json(content.template) for content in contents]
+        ),
+        "media": integers([content.media.pk if content.media else None for content in contents]),
+        "kinds": texts([draft.sent_by_kind for draft in drafts]),
+        "labels": texts([draft.sent_by_label for draft in drafts]),
+    }
 
 
 def _show_last(newest: Mapping[int, int], now: datetime) -> None:
     """Show the newest message of each conversation in lists. `newest` holds messages by conversations."""
-    values = {"now": now, "longest": LONGEST_PREVIEW, "messages": integers(newest.values())}
+    values: dict[str, Any] = {"now": now, "longest": LONGEST_PREVIEW, "messages": integers(newest.values())}
     with connection.cursor() as cursor:
         cursor.execute(SHOW_LAST, values)
         if cursor.rowcount < len(newest):
