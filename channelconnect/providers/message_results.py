@@ -258,6 +258,15 @@ def read_answer(*, status: int | None, body: bytes, headers: Mapping[str, str], 
     )
 
 
+def of_comment(outcome: Outcome) -> Outcome:
+    """Return the outcome of an answer to a comment. A permission that it lacks says nothing about other messages."""
+    error = outcome.error
+    if error is None or not (error.doubts_access or error.sentence == PERMISSION):
+        return outcome
+    refused = error._replace(result=REFUSE, level=ErrorLevel.MESSAGE, doubts_access=False)
+    return outcome._replace(result=REFUSE, error=refused)
+
+
 def _accepted(answer: Row) -> Outcome:
     """Find the id of the message as WhatsApp or the Send API gives it, or of a published comment.
 

@@ -61,8 +61,12 @@ class OutgoingMessage(NamedTuple):
     public_comment: str = ""
 
     @property
+    def answers_comment(self) -> bool:
+        return bool(self.comment or self.public_comment)
+
+    @property
     def has_address(self) -> bool:
-        return bool(self.comment or self.public_comment) or self.to.is_reachable
+        return self.answers_comment or self.to.is_reachable
 
 
 Components = Sequence[Mapping[str, Any]]

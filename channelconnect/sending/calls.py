@@ -19,6 +19,7 @@ from channelconnect.providers.message_results import (
     CallResult,
     Outcome,
     error_of,
+    of_comment,
     read_answer,
 )
 from channelconnect.providers.messages import UnwritableMessage, body_of, path_of
@@ -252,6 +253,8 @@ class CallsInFlight:
             written=result.written,
             token=token,
         )
+        if row.message.answers_comment:
+            outcome = of_comment(outcome)
         if outcome.error is not None and outcome.error.backoff is Backoff.NUMBER:
             self._limits.slow_down(row.channel_id)
         if channel := self._channels.get(row.channel_id):

@@ -249,6 +249,41 @@ def test_a_comment_is_answered_in_private_without_a_window_and_in_public(
     assert public.provider_message_id == published["message_id"]
 
 
+def test_a_missing_permission_for_comments_leaves_the_channel_connected(
+    a: Tenant, meta: RunningSandbox, start_sender: StartSender
+) -> None:
+    channel = a_channel(a.workspace, meta, platform="instagram")
+    meta.play(faults=[{"call": "publish", "fault": "permission_missing"}])
+    until_then = (now() + timedelta(days=7)).isoformat()
+    conversation = a_conversation(channel)
+    open_windows([conversation])
+    private, doubtful, public, usual = automated(
+        [conversation],
+        CheckedContent("text", "Hi #10", details={"comment_reply": {"comment": "17_1", "until": until_then}}),
+        CheckedContent("text", "Hi #10/2018999", details={"comment_reply": {"comment": "17_2", "until": until_then}}),
+        CheckedContent("text", "Look", details={"public_reply": {"comment": "17_3"}}),
+        "Hello",
+    )
+
+    start_sender()
+
+    assert [ended(one).status for one in (private, doubtful, public, usual)] == [*["failed"] * 3, "sent"]
+    channel.refresh_from_db()
+    assert channel.status == "active"
+
+
+def test_a_comment_is_answered_in_private_once(a: Tenant, meta: RunningSandbox, start_sender: StartSender) -> None:
+    conversation = a_conversation(a_channel(a.workspace, meta, platform="instagram"))
+    until_then = (now() + timedelta(days=7)).isoformat()
+    content = CheckedContent("text", "Hi", details={"comment_reply": {"comment": "17_1", "until": until_then}})
+    messages = automated([conversation], content, content)
+
+    start_sender()
+
+    assert [ended(one).error_code for one in messages] == [None, "10900"]
+    assert messages[1].error_message == "This comment was answered in private before."
+
+
 def test_automated_templates_leave_a_tenth_of_the_allowance_to_people(
     meta: RunningSandbox, channel: Channel, start_sender: StartSender
 ) -> None:
