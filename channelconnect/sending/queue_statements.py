@@ -28,13 +28,17 @@ IS_MARKETING: Final = """(message.type = 'template' AND EXISTS (
 
 # Makes messages ready that were put off and are due. None waits longer than `longest`, even if the clock was set back.
 # It also says whether anything is ready, whether something is due soon, and whether something was unknown for too long.
+# Each range of times is a condition of its own, so that the index finds its rows however many others wait.
 GET_READY: Final = """
 WITH made AS (
     UPDATE conversations_queuedmessage SET is_ready = true, position = pg_current_xact_id()::text::bigint
     WHERE message_id = ANY (ARRAY (
         SELECT message_id FROM conversations_queuedmessage
-        WHERE {kind} AND NOT is_ready AND NOT is_unknown AND run IS NULL
-            AND due_at NOT BETWEEN clock_timestamp() AND clock_timestamp() + make_interval(secs => %(longest)s)
+        WHERE {kind} AND NOT is_ready AND NOT is_unknown AND run IS NULL AND {is_due}
+        ORDER BY due_at LIMIT %(batch)s FOR UPDATE SKIP LOCKED
+    ) || ARRAY (
+        SELECT message_id FROM conversations_queuedmessage
+        WHERE {kind} AND NOT is_ready AND NOT is_unknown AND run IS NULL AND {is_too_far}
         ORDER BY due_at LIMIT %(batch)s FOR UPDATE SKIP LOCKED
     ))
     RETURNING message_id
@@ -44,9 +48,9 @@ SELECT EXISTS (SELECT FROM made) OR EXISTS (SELECT FROM conversations_queuedmess
     WHERE {kind} AND NOT is_ready AND due_at > statement_timestamp()
         AND due_at <= statement_timestamp() + make_interval(secs => %(soon)s)
 ), EXISTS (
-    SELECT FROM conversations_queuedmessage
-    WHERE {kind} AND NOT is_ready AND is_unknown
-        AND due_at NOT BETWEEN clock_timestamp() AND clock_timestamp() + make_interval(secs => %(longest)s)
+    SELECT FROM conversations_queuedmessage WHERE {kind} AND NOT is_ready AND is_unknown AND {is_due}
+) OR EXISTS (
+    SELECT FROM conversations_queuedmessage WHERE {kind} AND NOT is_ready AND is_unknown AND {is_too_far}
 )
 """
 
@@ -149,6 +153,8 @@ class QueueStatements(NamedTuple):
         """Write the statements. `kind` is a condition over a queued message, without the table's name."""
         parts = {
             "kind": kind,
+            "is_due": "due_at <= statement_timestamp()",
+            "is_too_far": "due_at > statement_timestamp() + make_interval(secs => %(longest)s)",
             "is_found_active": IS_ACTIVE.format(channel="found.channel_id"),
             "is_asked_active": IS_ACTIVE.format(channel="asked.channel_id"),
             "restored_at": RESTORED_AT,
