@@ -1,9 +1,9 @@
-"""Who makes a change: an API key, a person, a customer on a page of ours, support staff, or the system itself."""
+"""Who makes a change: an API key, a person, a customer on a page of ours, support, an automation, or the system."""
 
 from dataclasses import dataclass
 from typing import Literal
 
-ActorKind = Literal["agency_key", "workspace_key", "user", "customer", "staff", "system"]
+ActorKind = Literal["agency_key", "workspace_key", "user", "customer", "staff", "automation", "system"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

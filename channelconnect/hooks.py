@@ -22,7 +22,7 @@ from channelconnect.pages.panels import HUB_PANELS, SUPPORT_PANELS
 from channelconnect.providers.message_results import known_sentence
 from channelconnect.providers.notices.events import AccountLost, LimitChanged, QualityChanged, TemplateChanged
 from channelconnect.sending.allowance import used_people
-from channelconnect.sending.conversations import ConversationMessages
+from channelconnect.sending.conversations import AutomatedMessages, ConversationMessages
 from channelconnect.sending.read_marks import ReadMarks
 from channelconnect.sending.sources import message_sources
 from channelconnect.services.accounts import change_limits, change_qualities, lose_accounts, record_marketing_opt_outs
@@ -52,9 +52,11 @@ from workspaces.subaccounts.services.workspaces import move_handlers
 UNREAD = ProviderNotice.objects.filter(read_at=None)
 NEW = UNREAD.filter(tries=0)
 TO_READ_AGAIN = UNREAD.filter(tries__gt=0, tries__lt=MOST_TRIES)
-MESSAGES_DUE = QueuedMessage.objects.filter(is_ready=True)
+KINDS_OF_MESSAGES = tuple(QueuedMessage.objects.filter(is_automated=one) for one in (False, True))
+MESSAGES_DUE = tuple(kind.filter(is_ready=True) for kind in KINDS_OF_MESSAGES)
 # No index has all of them in the order of time.
-SOME_MESSAGES_DUE = QueuedMessage.objects.filter(pk__in=MESSAGES_DUE.values("pk")[:MOST_COUNTED])
+SOME_MESSAGES_DUE = tuple(QueuedMessage.objects.filter(pk__in=due.values("pk")[:MOST_COUNTED]) for due in MESSAGES_DUE)
+MESSAGES_UNKNOWN = tuple(kind.filter(is_ready=False, is_unknown=True) for kind in KINDS_OF_MESSAGES)
 
 CONNECT_METRICS = (
     Counter("callback_facts_total", "Facts that provider callbacks have told, by their types.", label="type"),
@@ -84,17 +86,17 @@ CONNECT_METRICS = (
     Gauge(
         "messages_due",
         "Messages that are due and that no sender has taken, counted up to 10,000.",
-        read=lambda: capped_count(MESSAGES_DUE),
+        read=lambda: min(MOST_COUNTED, sum(map(capped_count, MESSAGES_DUE))),
     ),
     Gauge(
         "messages_due_oldest_seconds",
         "For how long the longest due among the first 10,000 messages has waited for a sender.",
-        read=lambda: oldest_seconds(SOME_MESSAGES_DUE, "due_at"),
+        read=lambda: max(oldest_seconds(some, "due_at") for some in SOME_MESSAGES_DUE),
     ),
     Gauge(
         "messages_unknown",
         "Messages of which it is not known whether the provider has sent them, counted up to 10,000.",
-        read=lambda: capped_count(QueuedMessage.objects.filter(is_ready=False, is_unknown=True)),
+        read=lambda: min(MOST_COUNTED, sum(map(capped_count, MESSAGES_UNKNOWN))),
     ),
     Gauge(
         "sender_runs_alive",
@@ -210,7 +212,7 @@ fact_handlers.add(
     FactHandler(LimitChanged, change_limits),
     FactHandler(TemplateChanged, sync_changed),
 )
-message_sources.add(ConversationMessages())
+message_sources.add(ConversationMessages(), AutomatedMessages())
 message_sources.add(ReadMarks())
 allowance_sources.add(AllowanceSource("channelconnect.allowance", used_people))
 template_checks.add(

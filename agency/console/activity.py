@@ -26,6 +26,7 @@ ACTOR_FILTERS: Final = tuple(
         ("workspace_key", gettext_lazy("Sub-account's API key")),
         ("customer", gettext_lazy("Customer's connect page")),
         ("staff", gettext_lazy("Support")),
+        ("automation", gettext_lazy("Automation")),
         ("system", gettext_lazy("System")),
     )
 )

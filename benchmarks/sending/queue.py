@@ -76,6 +76,7 @@ class BenchMessages:
     """A `MessageSource` of template messages with two parameters."""
 
     name = NAME
+    keeps_order = False
 
     def __init__(self, priority: int = 10) -> None:
         self.priority = priority
@@ -84,7 +85,8 @@ class BenchMessages:
         return SourceState(is_ready=True, is_soon=False)
 
     def ready_channels(self, connection: Connection, shards: Collection[int]) -> Sequence[ReadyChannel]:
-        return [ReadyChannel._make(row) for row in connection.execute(READY_CHANNELS, prepare=True)]
+        rows = connection.execute(READY_CHANNELS, prepare=True)
+        return [ReadyChannel(agency, 0, channel) for agency, channel in rows]
 
     def claim(
         self, connection: Connection, *, run: int, rooms: Mapping[int, int], batch: int

@@ -175,6 +175,7 @@ class BroadcastRecipients:
 
     name = NAME
     priority = 10
+    keeps_order = False
 
     def __init__(self) -> None:
         self._known = KnownBroadcasts()
@@ -201,7 +202,7 @@ class BroadcastRecipients:
         values = {"shards": integers(shards), "of": SHARDS, "limit": MOST_BROADCASTS}
         rows = connection.execute(statements.READY, values, prepare=True).fetchall()
         ready: dict[int, list[int]] = {}
-        for _, channel, broadcast in rows:
+        for _, _, channel, broadcast in rows:
             ready.setdefault(channel, []).append(broadcast)
         for channel, broadcasts in ready.items():
             # Broadcasts that had the last turn stay after the others.
@@ -209,7 +210,7 @@ class BroadcastRecipients:
             still = set(broadcasts)
             ready[channel] = [one for one in broadcasts if one not in known] + [one for one in known if one in still]
         self._queues = ready
-        return [ReadyChannel(agency, channel) for agency, channel in {row[:2]: None for row in rows}]
+        return [ReadyChannel._make(path) for path in {row[:3]: None for row in rows}]
 
     def claim(
         self, connection: Connection, *, run: int, rooms: Mapping[int, int], batch: int

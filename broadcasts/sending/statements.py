@@ -3,8 +3,8 @@
 # The broadcasts that have waited longest, by channel. The first of each channel comes before the second of any, so no
 # broadcast is forgotten. Broadcasts of a suspended workspace or agency go on once it is restored.
 READY = """
-SELECT agency_id, channel_id, id FROM (
-    SELECT workspace.agency_id, broadcast.channel_id, broadcast.id,
+SELECT agency_id, workspace_id, channel_id, id FROM (
+    SELECT workspace.agency_id, broadcast.workspace_id, broadcast.channel_id, broadcast.id,
         row_number() OVER (PARTITION BY broadcast.channel_id ORDER BY broadcast.next_due_at, broadcast.id) AS place
     FROM broadcasts_broadcast broadcast JOIN subaccounts_workspace workspace ON workspace.id = broadcast.workspace_id
     JOIN agency_agency agency ON agency.id = workspace.agency_id

@@ -8,6 +8,7 @@ import orjson
 
 from channelconnect.providers.graph import scrubbed
 from channelconnect.providers.parsing import Row, minutes_to_wait, number, row, rows, text
+from workspaces.conversations.services.automated import WITHDRAWAL_SENTENCES
 
 
 class CallResult(StrEnum):
@@ -121,6 +122,8 @@ ERRORS: Final[dict[str, SendError]] = {
     **_all("131026", PERSON, REFUSE, UNDELIVERABLE),
     **_all("130403", PERSON, REFUSE, "This person has blocked the account."),
     **_all("131021", PERSON, REFUSE, "A number cannot write to itself."),
+    **_all("10900", MESSAGE, REFUSE, "This comment was answered in private before."),
+    **_all("10903", MESSAGE, REFUSE, "This comment cannot be answered in private any more."),
     **_all("131051", MESSAGE, REFUSE, CONTENT),
     **_all("131052 131053", MESSAGE, REFUSE, "The provider could not take the file."),
     **_all("10/2018108 200/1545041 551 100/2018001 100/2534014 137000", PERSON, REFUSE, UNREACHABLE),
@@ -145,6 +148,10 @@ ERRORS: Final[dict[str, SendError]] = {
         "The workspace was suspended, and the message more than an hour old when it was restored.",
     ),
     "window_closed": SendError("window_closed", CallResult.REFUSED, CLOSED),
+    "comment_too_old": SendError(
+        "comment_too_old", CallResult.REFUSED, "A comment can be answered in private for seven days only."
+    ),
+    **{code: SendError(code, CallResult.REFUSED, sentence) for code, sentence in WITHDRAWAL_SENTENCES.items()},
     "provider_unavailable": SendError(
         "provider_unavailable", CallResult.RETRY, "The provider could not be reached.", Backoff.SERVICE
     ),
@@ -157,6 +164,7 @@ ERRORS: Final[dict[str, SendError]] = {
 OUTCOME_UNKNOWN: Final = ERRORS["send_outcome_unknown"]
 NOT_CONNECTED: Final = ERRORS["channel_not_connected"]
 NO_ADDRESS: Final = ERRORS["no_address"]
+COMMENT_TOO_OLD: Final = ERRORS["comment_too_old"]
 UNAVAILABLE: Final = ERRORS["provider_unavailable"]
 THROTTLED: Final = ERRORS["provider_throttled"]
 REFUSED: Final = ERRORS["message_refused"]
@@ -250,10 +258,23 @@ def read_answer(*, status: int | None, body: bytes, headers: Mapping[str, str], 
     )
 
 
+def of_comment(outcome: Outcome) -> Outcome:
+    """Return the outcome of an answer to a comment. A permission that it lacks says nothing about other messages."""
+    error = outcome.error
+    if error is None or not (error.doubts_access or error.sentence == PERMISSION):
+        return outcome
+    refused = error._replace(result=REFUSE, level=ErrorLevel.MESSAGE, doubts_access=False)
+    return outcome._replace(result=REFUSE, error=refused)
+
+
 def _accepted(answer: Row) -> Outcome:
-    """Find the message's id, as WhatsApp or the Send API gives it. Without an id the outcome is unknown."""
+    """Find the id of the message as WhatsApp or the Send API gives it, or of a published comment.
+
+    Without an id the outcome is unknown.
+    """
     [first, *_] = rows(answer.get("messages")) or [{}]
-    message_id = text(first.get("id"), LONGEST_ID) or text(answer.get("message_id"), LONGEST_ID)
+    found = (first.get("id"), answer.get("message_id"), answer.get("id"))
+    message_id = next((known for one in found if (known := text(one, LONGEST_ID))), "")
     if not message_id:
         return UNKNOWN_RESULT
     is_held = text(first.get("message_status")) in ("held_for_quality_assessment", "paused")

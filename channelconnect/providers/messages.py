@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -41,7 +42,11 @@ READ = "read"
 
 
 class OutgoingMessage(NamedTuple):
-    """A message to send. `opaque` is our id, which each status repeats; `template` is {name, language, components}."""
+    """A message to send. `opaque` is our id, which each status repeats; `template` is {name, language, components}.
+
+    `interactive` has the form of `interactive_content`. `comment` is the network's id of the comment that the message
+    answers in private, `public_comment` that of the comment below which its text is published.
+    """
 
     opaque: str
     to: Recipient
@@ -52,6 +57,16 @@ class OutgoingMessage(NamedTuple):
     interactive: Mapping[str, Any] | None = None
     reply_to: str = ""
     reaction_to: str = ""
+    comment: str = ""
+    public_comment: str = ""
+
+    @property
+    def answers_comment(self) -> bool:
+        return bool(self.comment or self.public_comment)
+
+    @property
+    def has_address(self) -> bool:
+        return self.answers_comment or self.to.is_reachable
 
 
 Components = Sequence[Mapping[str, Any]]
@@ -72,10 +87,12 @@ class UnwritableMessage(ValueError):
 
 def body_of(platform: str, message: OutgoingMessage) -> Body:
     """Build a message's body. Raises `UnwritableMessage`."""
-    if not message.to.is_reachable:
+    if not message.has_address:
         raise UnwritableMessage("no address")
     if message.type == READ:
         return read_mark(platform, message_id=message.reply_to, person=message.to.external_id or "")
+    if message.public_comment:
+        return _public_reply(platform, message)
     if platform == "whatsapp":
         return _whatsapp(message)
     if platform in MESSENGER:
@@ -132,7 +149,38 @@ def _template(message: OutgoingMessage) -> Body:
 
 
 def _interactive(message: OutgoingMessage) -> Body:
-    return dict(_required(message.interactive))
+    form = _required(message.interactive)
+    style, action = INTERACTIVE[form["style"]]
+    body: Body = {"type": style, "body": {"text": message.text}, "action": action(form)}
+    if form.get("footer"):
+        body["footer"] = {"text": form["footer"]}
+    return body
+
+
+def _buttons(form: Mapping[str, Any]) -> Body:
+    replies = [{"id": one["payload"], "title": one["title"]} for one in form["options"]]
+    return {"buttons": [{"type": "reply", "reply": reply} for reply in replies]}
+
+
+def _list(form: Mapping[str, Any]) -> Body:
+    rows = [
+        {"id": one["payload"], "title": one["title"]}
+        | ({"description": one["description"]} if one.get("description") else {})
+        for one in form["options"]
+    ]
+    return {"button": form["list_button"], "sections": [{"rows": rows}]}
+
+
+def _link(form: Mapping[str, Any]) -> Body:
+    return {"name": "cta_url", "parameters": {"display_text": form["button"], "url": form["url"]}}
+
+
+# WhatsApp's name for each style, and what writes its action.
+INTERACTIVE: Final[dict[str, tuple[str, Callable[[Mapping[str, Any]], Body]]]] = {
+    "buttons": ("button", _buttons),
+    "list": ("list", _list),
+    "link": ("cta_url", _link),
+}
 
 
 def _reaction(message: OutgoingMessage) -> Body:
@@ -152,9 +200,7 @@ WHATSAPP: Final[dict[str, Callable[[OutgoingMessage], Body]]] = {
 
 
 def _page(platform: str, message: OutgoingMessage) -> Body:
-    body: Body = {"recipient": {"id": message.to.external_id}}
-    if not message.to.external_id:
-        raise UnwritableMessage("no address")
+    body: Body = {"recipient": _page_recipient(message)}
     if platform == "facebook":
         body["messaging_type"] = "RESPONSE"
     content = _page_content(message)
@@ -165,7 +211,17 @@ def _page(platform: str, message: OutgoingMessage) -> Body:
     return {**body, "message": content}
 
 
+def _page_recipient(message: OutgoingMessage) -> Body:
+    if message.comment:
+        return {"comment_id": message.comment}
+    if not message.to.external_id:
+        raise UnwritableMessage("no address")
+    return {"id": message.to.external_id}
+
+
 def _page_content(message: OutgoingMessage) -> Body:
+    if message.interactive:
+        return _page_interactive(message.text, message.interactive)
     if message.type == "text":
         return {"text": message.text}
     if message.type in ATTACHMENTS:
@@ -173,6 +229,27 @@ def _page_content(message: OutgoingMessage) -> Body:
         attachment = {"type": ATTACHMENTS[file.kind], "payload": {"url": file.link, "is_reusable": False}}
         return {"attachment": attachment}
     raise UnwritableMessage(message.type)
+
+
+def _page_interactive(text: str, form: Mapping[str, Any]) -> Body:
+    """Write quick replies below a text, or a text with buttons that stay."""
+    if form["style"] == "quick_replies":
+        replies = [
+            {"content_type": "text", "title": one["title"], "payload": one["payload"]} for one in form["options"]
+        ]
+        return {"text": text, "quick_replies": replies}
+    if form["style"] == "link":
+        buttons = [{"type": "web_url", "title": form["button"], "url": form["url"]}]
+    else:
+        buttons = [{"type": "postback", "title": one["title"], "payload": one["payload"]} for one in form["options"]]
+    payload = {"template_type": "button", "text": text, "buttons": buttons}
+    return {"attachment": {"type": "template", "payload": payload}}
+
+
+def _public_reply(platform: str, message: OutgoingMessage) -> Body:
+    if platform not in MESSENGER or message.type != "text":
+        raise UnwritableMessage("no public reply")
+    return {"message": message.text}
 
 
 def _file(message: OutgoingMessage) -> OutgoingFile:
@@ -215,10 +292,24 @@ class MessagesEndpoint(NamedTuple):
         return "MessagesEndpoint()"
 
 
-def messages_endpoint(settings: ProviderSettings, *, sender_id: str, token: str) -> MessagesEndpoint:
-    """Return the messages endpoint of a number or a Page, whose id is `sender_id`."""
+COMMENT_ID: Final = re.compile(r"[0-9A-Za-z_-]{1,128}")
+# The edge of a comment to which public replies go.
+REPLIES: Final = {"facebook": "comments", "instagram": "replies"}
+
+
+def path_of(platform: str, message: OutgoingMessage, sender_id: str) -> str:
+    """Return the path to which a message of a number or a Page goes. Raises `UnwritableMessage`."""
+    if not message.public_comment:
+        return f"{sender_id}/messages"
+    if platform not in REPLIES or not COMMENT_ID.fullmatch(message.public_comment):
+        raise UnwritableMessage("no public reply")
+    return f"{message.public_comment}/{REPLIES[platform]}"
+
+
+def messages_endpoint(settings: ProviderSettings, *, path: str, token: str) -> MessagesEndpoint:
+    """Return the endpoint with this path, such as `<id of a number or Page>/messages`."""
     proof = proof_of(settings.app_secret, token)
-    url = f"{settings.graph_url}/{settings.version}/{sender_id}/messages?appsecret_proof={proof}"
+    url = f"{settings.graph_url}/{settings.version}/{path}?appsecret_proof={proof}"
     headers = (
         ("Authorization", f"Bearer {token}"),
         ("Content-Type", "application/json"),

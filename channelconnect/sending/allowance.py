@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 from django.db import connection, models
 from django.db.models.expressions import RawSQL
 
+from channelconnect.sending.limits import urgent_share_of
 from channelconnect.services.allowance_keys import (
     KEY,
     WINDOW,
@@ -143,22 +144,32 @@ def person_key(address: str) -> str:
     return address.removeprefix("+")
 
 
-def take(cursor: Any, asked: Mapping[Key, Sequence[str]], *, is_urgent: bool = False) -> dict[str, set[str]]:
+def take(
+    cursor: Any, asked: Mapping[Key, Sequence[str]], *, is_urgent: bool = False, leaves_share: bool = False
+) -> dict[str, set[str]]:
     """Take room for people outside a window, in the caller's transaction. Returns the people with room, by key name.
 
     People who are counted already need no room. A key without a limit has room for all; it counts them for the day on
     which it gets a limit. People are `person_key`s, and the first come first. Room that urgent messages did not find is
-    reserved for them for some seconds.
+    reserved for them for some seconds. With `leaves_share` a tenth of the limit is left to others that are urgent.
     """
     given: dict[str, set[str]] = {}
     wanted = {key.name: (key, people) for key, people in asked.items() if people}
     for locked in lock_keys(cursor, wanted):
         key, people = wanted[locked.name]
-        given[locked.name] = _take_of(cursor, locked, key.limit, people, is_urgent=is_urgent)
+        given[locked.name] = _take_of(
+            cursor, locked, key.limit, people, is_urgent=is_urgent, left=_left_share(key.limit) if leaves_share else 0
+        )
     return given
 
 
-def _take_of(cursor: Any, locked: LockedKey, limit: int | None, people: Sequence[str], *, is_urgent: bool) -> set[str]:
+def _left_share(limit: int | None) -> int:
+    return max(0, urgent_share_of(limit)) if limit else 0
+
+
+def _take_of(
+    cursor: Any, locked: LockedKey, limit: int | None, people: Sequence[str], *, is_urgent: bool, left: int
+) -> set[str]:
     allowance, reserved = locked.allowance, 0 if is_urgent else locked.reserved
     values = {
         "allowance": allowance,
@@ -170,7 +181,7 @@ def _take_of(cursor: Any, locked: LockedKey, limit: int | None, people: Sequence
     forgotten, known = cursor.fetchone()
     taken, new = set(known), 0
     used = locked.used - forgotten
-    room = NO_LIMIT if limit is None else 0 if locked.is_full else max(0, limit - reserved - used)
+    room = NO_LIMIT if limit is None else 0 if locked.is_full else max(0, limit - left - reserved - used)
     for person in dict.fromkeys(people):
         if person not in taken and new < room:
             taken.add(person)
@@ -181,8 +192,9 @@ def _take_of(cursor: Any, locked: LockedKey, limit: int | None, people: Sequence
         values = {"allowance": allowance, "addresses": texts(numbers), "numbers": integers(numbers.values())}
         execute(cursor, TAKE, {**values, "change": new - forgotten})
     missing = len(set(people) - taken)
-    if is_urgent and (missing or reserved):
-        execute(cursor, RESERVE, {"allowance": allowance, "reserved": missing, "seconds": RESERVE_SECONDS})
+    if is_urgent and missing:
+        # Otherwise broadcasts would take the room that must be free before these get any.
+        execute(cursor, RESERVE, {"allowance": allowance, "reserved": missing + left, "seconds": RESERVE_SECONDS})
     return taken
 
 

@@ -19,9 +19,10 @@ from channelconnect.providers.message_results import (
     CallResult,
     Outcome,
     error_of,
+    of_comment,
     read_answer,
 )
-from channelconnect.providers.messages import UnwritableMessage, body_of
+from channelconnect.providers.messages import UnwritableMessage, body_of, path_of
 from channelconnect.providers.settings import ProviderSettings
 from channelconnect.sending.brakes import pull_brakes
 from channelconnect.sending.channels import ChannelSnapshot, KnownChannels, ProviderAddress, Routes
@@ -208,7 +209,8 @@ class CallsInFlight:
             return None
         try:
             body = orjson.dumps(body_of(channel.platform, row.message))
-            route = self._routes.find(channel.sender_id, token, addresses)
+            path = path_of(channel.platform, row.message, channel.sender_id)
+            route = self._routes.find(path, token, addresses)
             self._next_key += 1
             self._http.submit(Request(self._next_key, route.way, route.headers, body))
         except (UnwritableMessage, KeyError, TypeError, ValueError):
@@ -251,6 +253,8 @@ class CallsInFlight:
             written=result.written,
             token=token,
         )
+        if row.message.answers_comment:
+            outcome = of_comment(outcome)
         if outcome.error is not None and outcome.error.backoff is Backoff.NUMBER:
             self._limits.slow_down(row.channel_id)
         if channel := self._channels.get(row.channel_id):

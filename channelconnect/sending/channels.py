@@ -156,14 +156,14 @@ class Routes:
         self._settings = settings
         self._known: dict[tuple[str, str], Route] = {}
 
-    def find(self, sender_id: str, token: str, addresses: Addresses) -> Route:
-        known = self._known.get((sender_id, token))
+    def find(self, path: str, token: str, addresses: Addresses) -> Route:
+        known = self._known.get((path, token))
         if known is None or known.addresses != addresses:
             if len(self._known) >= MOST_KNOWN:
                 self._known.clear()
-            known = self._known[sender_id, token] = self._make(sender_id, token, addresses)
+            known = self._known[path, token] = self._make(path, token, addresses)
         return known
 
-    def _make(self, sender_id: str, token: str, addresses: Addresses) -> Route:
-        endpoint = messages_endpoint(self._settings, sender_id=sender_id, token=token)
+    def _make(self, path: str, token: str, addresses: Addresses) -> Route:
+        endpoint = messages_endpoint(self._settings, path=path, token=token)
         return Route(addresses, vetted_target(endpoint.url, addresses), endpoint.headers)

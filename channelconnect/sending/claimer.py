@@ -100,18 +100,23 @@ class ReadyChannels:
         self._rests_until = ended + REST_FOR_EACH_LOOK * (ended - began)
 
     def choose(self, rooms: RemainingCapacity, *, held: Container[int]) -> dict[Path, int]:
-        """Choose channels, with turns for agencies, and return their room. It passes over other senders' channels."""
+        """Choose channels, with turns for agencies and their workspaces, and return their room.
+
+        It passes over other senders' channels.
+        """
 
         def is_skipped(path: Path) -> bool:
             if len(path) == 1:
                 return rooms.of_agency(path[0]) <= 0
-            return shard_of(path[1]) not in held or rooms.of_channel(path[1]) <= 0
+            if len(path) == 2:
+                return False
+            return shard_of(path[2]) not in held or rooms.of_channel(path[2]) <= 0
 
         in_turn = self._turns.in_turn(most_of_each=CHANNELS_PER_AGENCY, is_skipped=is_skipped)
         chosen: dict[Path, int] = {}
         for path in islice(in_turn, CHANNELS_PER_CLAIM):
-            chosen[path] = rooms.of_channel(path[1])
-            rooms.reserve(path[1], chosen[path])
+            chosen[path] = rooms.of_channel(path[2])
+            rooms.reserve(path[2], chosen[path])
         for path in chosen:
             self._turns.end_turn(path)
         return chosen
@@ -239,11 +244,11 @@ class MessageClaimer(Claimer[SendingCapacity]):
         if not asked:
             return ()
         self.stay_awake()
-        rooms = {path[1]: room for path, room in asked.items()}
+        rooms = {path[2]: room for path, room in asked.items()}
         found = ready.source.claim(connection, run=self.run, rooms=rooms, batch=batch)
         if len(found) < batch:
             given = Counter(row.channel_id for row in found)
             for path, room in asked.items():
-                if given[path[1]] < room and not ready.source.has_more(path[1]):
+                if given[path[2]] < room and not ready.source.has_more(path[2]):
                     ready.remove(path)
         return found

@@ -1,15 +1,16 @@
-"""Conversations' messages, with their files, as a source of the sender. They go before all others."""
+"""Conversations' messages, with their files, as two sources of the sender: people's go first, then automations'."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from time import monotonic
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
-from channelconnect.providers.message_results import NO_ADDRESS, OUTCOME_UNKNOWN, CallResult
+from channelconnect.providers.message_results import COMMENT_TOO_OLD, NO_ADDRESS, OUTCOME_UNKNOWN, CallResult
 from channelconnect.providers.messages import OutgoingFile, OutgoingMessage, Recipient
 from channelconnect.sending import allowance
 from channelconnect.sending.allowance import person_key
+from channelconnect.sending.queue_statements import OF_AUTOMATIONS, OF_PEOPLE, QueueStatements
 from channelconnect.sending.sources import (
     UNKNOWN_SECONDS,
     ClaimedMessage,
@@ -25,6 +26,7 @@ from config.leases.connections import Connection
 from config.leases.runs import SHARDS
 from config.postgresql.arrays import decimals, integers
 from workspaces.conversations.models.conversations import WINDOW
+from workspaces.conversations.services.content import COMMENT_REPLY, PUBLIC_REPLY
 from workspaces.conversations.services.send_results import SendResult, record_send_results
 from workspaces.media.models import Media
 
@@ -42,117 +44,6 @@ def _file(media: Media) -> OutgoingFile:
     known = kind if kind in KINDS else "document"
     return OutgoingFile(kind=known, filename=media.filename, link=media.url, media=media.pk, size=media.size)
 
-
-# Whether a channel's messages may be sent. It is looked up for each channel, however many others there are.
-IS_ACTIVE = """(
-    SELECT workspace.status = 'active' AND agency.status = 'active' FROM subaccounts_channel channel
-    JOIN subaccounts_workspace workspace ON workspace.id = channel.workspace_id
-    JOIN agency_agency agency ON agency.id = workspace.agency_id WHERE channel.id = {channel}
-)"""
-# The latest restoration of a workspace or its agency. A message that had waited for an hour by then is not sent any
-# more.
-RESTORED_AT = """(
-    SELECT greatest(workspace.restored_at, agency.restored_at) FROM subaccounts_workspace workspace
-    JOIN agency_agency agency ON agency.id = workspace.agency_id WHERE workspace.id = message.workspace_id
-)"""
-
-# Whether a message is a template that the provider now counts as marketing.
-IS_MARKETING = """(message.type = 'template' AND EXISTS (
-    SELECT FROM channelconnect_channelcredential credential
-    JOIN channelconnect_messagetemplate template ON template.container_id = credential.container_id
-    WHERE credential.channel_id = message.channel_id AND template.name = message.template ->> 'name'
-        AND template.language = message.template ->> 'language' AND lower(template.category) = 'marketing'
-))"""
-
-# Makes messages ready that were put off and are due. None waits longer than `longest`, even if the clock was set back.
-# It also says whether anything is ready, whether something is due soon, and whether something was unknown for too long.
-GET_READY = """
-WITH made AS (
-    UPDATE conversations_queuedmessage SET is_ready = true, position = pg_current_xact_id()::text::bigint
-    WHERE message_id = ANY (ARRAY (
-        SELECT message_id FROM conversations_queuedmessage
-        WHERE NOT is_ready AND NOT is_unknown AND run IS NULL
-            AND due_at NOT BETWEEN clock_timestamp() AND clock_timestamp() + make_interval(secs => %(longest)s)
-        ORDER BY due_at LIMIT %(batch)s FOR UPDATE SKIP LOCKED
-    ))
-    RETURNING message_id
-)
-SELECT EXISTS (SELECT FROM made) OR EXISTS (SELECT FROM conversations_queuedmessage WHERE is_ready), EXISTS (
-    SELECT FROM conversations_queuedmessage
-    WHERE NOT is_ready AND due_at > statement_timestamp()
-        AND due_at <= statement_timestamp() + make_interval(secs => %(soon)s)
-), EXISTS (
-    SELECT FROM conversations_queuedmessage
-    WHERE NOT is_ready AND is_unknown
-        AND due_at NOT BETWEEN clock_timestamp() AND clock_timestamp() + make_interval(secs => %(longest)s)
-)
-"""
-
-# The channels with ready messages, without those of suspended workspaces and agencies. The walk goes over the index
-# from channel to channel.
-READY_CHANNELS = f"""
-WITH RECURSIVE found AS (
-    (SELECT agency_id, channel_id FROM conversations_queuedmessage
-    WHERE is_ready ORDER BY channel_id, position, message_id LIMIT 1)
-    UNION ALL
-    SELECT next.* FROM found CROSS JOIN LATERAL (
-        SELECT agency_id, channel_id FROM conversations_queuedmessage
-        WHERE is_ready AND channel_id > found.channel_id ORDER BY channel_id, position, message_id LIMIT 1
-    ) AS next
-)
-SELECT agency_id, channel_id FROM found
-WHERE channel_id %% %(of)s = ANY (%(shards)s::bigint[]) AND {IS_ACTIVE.format(channel="found.channel_id")}
-LIMIT %(limit)s
-"""  # noqa: S608  # texts of our own
-
-# Each message is checked again: a message that a status has settled meanwhile is not sent. A contact who has opted out
-# since, or was merged with one who had, gets nothing but the system's confirmation. A free text whose window has closed
-# is not tried. A message needs no room in the allowance if the window stays open for as long as sending may take.
-#
-# Takes of each channel as many as it has room for, one message of a conversation at a time, the oldest first. While an
-# earlier message is in flight or put off, later ones wait. A message with an unknown outcome holds up no other.
-CLAIM = f"""
-WITH self AS MATERIALIZED (
-    SELECT number FROM channelconnect_senderrun WHERE number = %(run)s AND lost_at IS NULL FOR UPDATE
-), picked AS MATERIALIZED (
-    SELECT due.message_id FROM (
-        SELECT * FROM unnest(%(channels)s::bigint[], %(rooms)s::int[]) AS asked (channel_id, room)
-        WHERE {IS_ACTIVE.format(channel="asked.channel_id")}
-    ) AS asked
-    CROSS JOIN LATERAL (
-        SELECT message_id FROM conversations_queuedmessage queued
-        WHERE queued.channel_id = asked.channel_id AND queued.is_ready AND NOT EXISTS (
-            SELECT FROM conversations_queuedmessage earlier
-            WHERE earlier.conversation_id = queued.conversation_id AND earlier.message_id < queued.message_id
-                AND NOT earlier.is_unknown)
-        ORDER BY queued.position, queued.message_id LIMIT asked.room FOR UPDATE SKIP LOCKED
-    ) AS due
-    LIMIT %(batch)s
-), taken AS (
-    UPDATE conversations_queuedmessage SET run = %(run)s, is_ready = false, due_at = clock_timestamp()
-    WHERE message_id = ANY (ARRAY (SELECT message_id FROM picked)) AND EXISTS (SELECT FROM self)
-    RETURNING message_id, agency_id, channel_id, conversation_id, tries, queued_at
-)
-SELECT taken.message_id, taken.agency_id, taken.channel_id, conversation.contact_id, taken.tries, message.created_at,
-    message.uuid::text, message.type, message.text, message.details, message.template, message.status,
-    identity.external_id, identity.user_id, contact.phone, message.media_id,
-    CASE WHEN taken.queued_at < {RESTORED_AT} - interval '1 hour' THEN 'workspace_suspended'
-        WHEN contact.opted_out_at IS NOT NULL AND message.sent_by_kind <> 'system'
-        THEN 'contact_opted_out'
-        WHEN contact.marketing_opted_out_at IS NOT NULL AND {IS_MARKETING} THEN 'contact_opted_out'
-        WHEN message.type <> 'template' AND conversation.last_inbound_at + %(window)s <= clock_timestamp()
-        THEN 'window_closed' ELSE '' END,
-    coalesce(conversation.last_inbound_at + %(open)s > clock_timestamp(), false)
-FROM taken
-JOIN conversations_message message ON message.id = taken.message_id
-JOIN conversations_conversation conversation ON conversation.id = taken.conversation_id
-JOIN contacts_contact contact ON contact.id = conversation.contact_id
-LEFT JOIN LATERAL (
-    SELECT external_id, user_id FROM contacts_contactidentity
-    WHERE contact_id = conversation.contact_id AND channel_id = taken.channel_id ORDER BY id DESC LIMIT 1
-) AS identity ON true
-ORDER BY taken.message_id
-"""  # noqa: S608  # texts of our own
 
 # Messages that a status has settled meanwhile: the provider has them, whatever its answer was, or they have failed.
 SETTLED = """
@@ -191,23 +82,6 @@ UPDATE conversations_queuedmessage SET run = NULL, is_ready = true, position = p
 WHERE message_id = ANY (%(ids)s::bigint[]) AND run = %(run)s AND NOT is_unknown
 """
 
-FREE = """
-UPDATE conversations_queuedmessage
-SET is_unknown = true, due_at = clock_timestamp() + make_interval(secs => %(seconds)s)
-WHERE NOT is_ready AND NOT is_unknown AND run = ANY (%(runs)s::bigint[])
-"""
-
-# Messages that were unknown for too long. Those that a status has settled meanwhile need no result.
-OVERDUE = """
-SELECT queued.message_id, message.status = 'pending' FROM conversations_queuedmessage queued
-JOIN conversations_message message ON message.id = queued.message_id
-WHERE NOT queued.is_ready AND queued.is_unknown
-    AND queued.due_at NOT BETWEEN clock_timestamp() AND clock_timestamp() + make_interval(secs => %(longest)s)
-ORDER BY queued.due_at LIMIT %(batch)s FOR UPDATE OF queued SKIP LOCKED
-"""
-
-
-NAME: Final = "conversations"
 MOST_CHANNELS: Final = 2_000
 READY_BATCH: Final = 2_000
 OVERDUE_BATCH: Final = 500
@@ -218,17 +92,23 @@ LONGEST_WAIT_SECONDS: Final = 3_600 * 2
 LONGEST_ERROR: Final = 1_000
 # Shorter than the time for which room is reserved for them.
 ASK_AGAIN_SECONDS: Final = 5.0
+# Only so many automated templates of a claim ask again that soon. A mass of them would keep the sender busy.
+FEW_AUTOMATED: Final = 50
+ASK_LATER_SECONDS: Final = 60.0
 
 
 class ConversationMessages:
-    """A `MessageSource` of `QueuedMessage` rows."""
+    """A `MessageSource` of the `QueuedMessage` rows of people and of the system."""
 
-    name = NAME
+    name = "conversations"
     priority = 0
+    keeps_order = True
+    is_automated: ClassVar = False
+    statements: ClassVar[QueueStatements] = OF_PEOPLE
 
     def advance(self, connection: Connection) -> SourceState:
         values = {"batch": READY_BATCH, "longest": LONGEST_WAIT_SECONDS, "soon": SOON_SECONDS}
-        row = connection.execute(GET_READY, values, prepare=True).fetchone()
+        row = connection.execute(self.statements.get_ready, values, prepare=True).fetchone()
         is_ready, is_soon, is_overdue = row or (True, True, True)
         until = monotonic() + ENDING_SECONDS
         while is_overdue and self._end_overdue() == OVERDUE_BATCH and monotonic() < until:
@@ -237,7 +117,7 @@ class ConversationMessages:
 
     def ready_channels(self, connection: Connection, shards: Collection[int]) -> Sequence[ReadyChannel]:
         values = {"shards": integers(shards), "of": SHARDS, "limit": MOST_CHANNELS}
-        rows = connection.execute(READY_CHANNELS, values, prepare=True)
+        rows = connection.execute(self.statements.ready_channels, values, prepare=True)
         return [ReadyChannel._make(row) for row in rows]
 
     def claim(
@@ -250,14 +130,15 @@ class ConversationMessages:
             "batch": batch,
             "window": WINDOW,
             "open": OPEN,
+            "needs_window": self.is_automated,
         }
         with connection.transaction(), connection.cursor(binary=True) as cursor:
-            cursor.execute(CLAIM, values, prepare=True)
-            rows = _with_room(cursor, run, _still_pending(cursor, run, cursor.fetchall()))
+            cursor.execute(self.statements.claim, values, prepare=True)
+            rows = self._with_room(cursor, run, _still_pending(cursor, run, cursor.fetchall()))
             # Nothing may fail between the commit and the calls: messages claimed by then would become unknown and never
             # be sent.
             files = _files_of({row[15] for row in rows if row[15] is not None})
-        return [_claimed(row, files) for row in rows]
+        return [_claimed(self.name, row, files) for row in rows]
 
     def has_more(self, channel: int) -> bool:
         return False
@@ -280,7 +161,7 @@ class ConversationMessages:
 
     def free(self, connection: Connection, *, runs: Sequence[int]) -> bool:
         values = {"runs": integers(runs), "seconds": UNKNOWN_SECONDS}
-        connection.execute(FREE, values, prepare=True)
+        connection.execute(self.statements.free, values, prepare=True)
         return False  # one statement has freed all of them, including those that it had to wait for
 
     def _put_off(self, cursor: Any, run: int, waiting: Sequence[MessageResult]) -> None:
@@ -289,15 +170,47 @@ class ConversationMessages:
             cursor.execute(SETTLED, {"ids": ids, "run": run})
         cursor.execute(PUT_OFF, {"ids": ids, "seconds": seconds})
 
+    def _with_room(self, cursor: Any, run: int, rows: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
+        """Return the claimed messages without the templates for which the allowance has no room.
+
+        Templates to people outside a window need room. Those without it are put off, and ask again before broadcasts
+        may use the room that is reserved for them.
+        """
+        counted = [row for row in rows if row[7] == "template" and not row[16] and not row[17]]
+        if not counted:
+            return rows
+        keys = locked_keys_of(cursor, {row[2] for row in counted})
+        asked: defaultdict[Key, list[str]] = defaultdict(list)
+        people = {row[0]: person_key(row[12] or row[14] or row[13] or "") for row in counted}
+        for row in counted:
+            if row[2] in keys:
+                asked[keys[row[2]]].append(people[row[0]])
+        given = allowance.take(cursor, asked, is_urgent=True, leaves_share=self.is_automated)
+        late = [row[0] for row in counted if row[2] in keys and people[row[0]] not in given[keys[row[2]].name]]
+        soon = FEW_AUTOMATED if self.is_automated else len(late)
+        for ids, seconds in ((late[:soon], ASK_AGAIN_SECONDS), (late[soon:], ASK_LATER_SECONDS)):
+            if ids:
+                cursor.execute(WAIT_FOR_ROOM, {"ids": integers(ids), "run": run, "seconds": seconds})
+        return [row for row in rows if row[0] not in set(late)] if late else rows
+
     def _end_overdue(self) -> int:
         """Fail messages that were unknown for too long, and drop those that a status has settled. Returns how many."""
         with project_transaction() as cursor:
-            cursor.execute(OVERDUE, {"batch": OVERDUE_BATCH, "longest": LONGEST_WAIT_SECONDS})
+            cursor.execute(self.statements.overdue, {"batch": OVERDUE_BATCH, "longest": LONGEST_WAIT_SECONDS})
             rows = cursor.fetchall()
             if rows:
                 now = database_now()
                 record_send_results([_never_known(row[0], now) for row in rows], now=now)
         return len(rows)
+
+
+class AutomatedMessages(ConversationMessages):
+    """A `MessageSource` of automations' `QueuedMessage` rows. They go behind people's, and before broadcasts."""
+
+    name = "automations"
+    priority = 5
+    is_automated = True
+    statements = OF_AUTOMATIONS
 
 
 def _still_pending(cursor: Any, run: int, rows: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
@@ -309,29 +222,6 @@ def _still_pending(cursor: Any, run: int, rows: Sequence[Sequence[Any]]) -> Sequ
     return [row for row in rows if row[11] == "pending"]
 
 
-def _with_room(cursor: Any, run: int, rows: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
-    """Return the claimed messages without the templates for which the allowance has no room.
-
-    Templates to people outside a window need room. Those without it are put off, and ask again before broadcasts may
-    use the room that is reserved for them.
-    """
-    counted = [row for row in rows if row[7] == "template" and not row[16] and not row[17]]
-    if not counted:
-        return rows
-    keys = locked_keys_of(cursor, {row[2] for row in counted})
-    asked: defaultdict[Key, list[str]] = defaultdict(list)
-    people = {row[0]: person_key(row[12] or row[14] or row[13] or "") for row in counted}
-    for row in counted:
-        if row[2] in keys:
-            asked[keys[row[2]]].append(people[row[0]])
-    given = allowance.take(cursor, asked, is_urgent=True)
-    late = {row[0] for row in counted if row[2] in keys and people[row[0]] not in given[keys[row[2]].name]}
-    if not late:
-        return rows
-    cursor.execute(WAIT_FOR_ROOM, {"ids": integers(late), "run": run, "seconds": ASK_AGAIN_SECONDS})
-    return [row for row in rows if row[0] not in late]
-
-
 def _files_of(wanted: Collection[int]) -> Mapping[int, OutgoingFile]:
     if not wanted:
         return {}
@@ -339,9 +229,10 @@ def _files_of(wanted: Collection[int]) -> Mapping[int, OutgoingFile]:
         return files_of(wanted)
 
 
-def _claimed(row: Sequence[Any], files: Mapping[int, OutgoingFile]) -> ClaimedMessage:
+def _claimed(source: str, row: Sequence[Any], files: Mapping[int, OutgoingFile]) -> ClaimedMessage:
     details = row[9] or {}
     to = Recipient(row[12], row[13], row[14])
+    private, public = details.get(COMMENT_REPLY) or {}, details.get(PUBLIC_REPLY) or {}
     message = OutgoingMessage(
         opaque=row[6],
         to=to,
@@ -352,9 +243,21 @@ def _claimed(row: Sequence[Any], files: Mapping[int, OutgoingFile]) -> ClaimedMe
         interactive=details.get("interactive"),
         reply_to=details.get("reply_to") or "",
         reaction_to=details.get("reaction_to") or "",
+        comment=private.get("comment") or "",
+        public_comment=public.get("comment") or "",
     )
-    unsendable = row[16] if to.is_reachable else NO_ADDRESS.code
-    return ClaimedMessage(NAME, row[0], row[1], row[2], row[3], row[4], row[5], message, unsendable)
+    unsendable = row[16] if message.has_address else NO_ADDRESS.code
+    if private and not unsendable and not _is_before(row[18], private.get("until")):
+        unsendable = COMMENT_TOO_OLD.code
+    return ClaimedMessage(source, row[0], row[1], row[2], row[3], row[4], row[5], message, unsendable)
+
+
+def _is_before(now: datetime, until: Any) -> bool:
+    """Return whether a time in a message's details has not come. Without a legible time it has."""
+    try:
+        return now < datetime.fromisoformat(until)
+    except (TypeError, ValueError):
+        return False
 
 
 def _ended(one: MessageResult) -> SendResult:

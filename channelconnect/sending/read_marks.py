@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from channelconnect.providers.messages import READ, OutgoingMessage, Recipient
-from channelconnect.sending.conversations import IS_ACTIVE
+from channelconnect.sending.queue_statements import IS_ACTIVE
 from channelconnect.sending.sources import ClaimedMessage, MessageResult, ReadyChannel, SourceState
 from config.leases.connections import Connection
 from config.leases.runs import SHARDS
@@ -14,10 +14,11 @@ NAME: Final = "read_marks"
 
 ANY = "SELECT EXISTS (SELECT FROM conversations_readmark)"
 READY_CHANNELS = f"""
-SELECT agency_id, channel_id FROM (
+SELECT found.agency_id, channel.workspace_id, found.channel_id FROM (
     SELECT agency_id, channel_id FROM conversations_readmark
     WHERE channel_id %% %(of)s = ANY (%(shards)s::bigint[]) GROUP BY 1, 2
 ) AS found
+JOIN subaccounts_channel channel ON channel.id = found.channel_id
 WHERE {IS_ACTIVE.format(channel="found.channel_id")} LIMIT 2000
 """  # noqa: S608  # texts of our own
 # The claim deletes them. If the sender dies before it has sent a mark, the mark is lost.
@@ -59,6 +60,7 @@ class ReadMarks:
 
     name = NAME
     priority = 20
+    keeps_order = False
 
     def advance(self, connection: Connection) -> SourceState:
         """A read mark is never put off."""

@@ -17,7 +17,6 @@ from channelconnect.sending.sources import (
     ClaimedMessage,
     MessageResult,
     MessageSource,
-    is_urgent,
     prepare_session,
     project_transaction,
 )
@@ -109,10 +108,10 @@ class MessageRecorder(Recorder[MessageResult, ClaimedMessage, ClaimedMessage]):
 
     name = "sender recorder"
 
-    def __init__(self, run: int, sources: Mapping[str, MessageSource], on_urgent: Callable[[], None]) -> None:
+    def __init__(self, run: int, sources: Mapping[str, MessageSource], look_again: Callable[[], None]) -> None:
         super().__init__(run)
         self._sources = sources
-        self._on_urgent = on_urgent
+        self._look_again = look_again
 
     def on_connect(self, connection: Connection) -> None:
         prepare_session(connection)
@@ -136,8 +135,8 @@ class MessageRecorder(Recorder[MessageResult, ClaimedMessage, ClaimedMessage]):
         observe("sender_record_seconds", monotonic() - began)
         for result, messages in Counter(_results_of_messages(results)).items():
             count("messages_sent_total", messages, result.value)
-        if any(is_urgent(self._sources[name]) for name in by_source):
-            self._on_urgent()  # the conversation's next message may be sent now
+        if any(self._sources[name].keeps_order for name in by_source):
+            self._look_again()  # the conversation's next message may be sent now
         return recorded
 
     def reject(self, connection: Connection, result: MessageResult, fault: psycopg.Error) -> None:

@@ -1,7 +1,8 @@
 """The interface of a source of messages, whose rows the sender sends.
 
-Conversations are one source, broadcasts another. A source owns its rows; the sender knows channels, rates, calls and
-errors. To add a source, write these methods over its table, and add it to `message_sources` in the app's `hooks.py`.
+People's messages are one source, automations' another, broadcasts a third. A source owns its rows; the sender knows
+channels, rates, calls and errors. To add a source, write these methods over its table, and add it to `message_sources`
+in the app's `hooks.py`.
 The lower `priority` is claimed first, whatever waits elsewhere. 0 is for messages that people wait for; all other
 sources leave a tenth of every limit to these.
 
@@ -31,9 +32,10 @@ LONGEST_RETRY_SECONDS = 24 * 3600
 
 
 class ReadyChannel(NamedTuple):
-    """A channel with something to send."""
+    """A channel with something to send. Agencies take turns, then an agency's workspaces, then their channels."""
 
     agency_id: int
+    workspace_id: int
     channel_id: int
 
 
@@ -79,6 +81,11 @@ class MessageSource(Protocol):
 
     @property
     def priority(self) -> int: ...
+
+    @property
+    def keeps_order(self) -> bool:
+        """Whether a message may wait for the end of an earlier one, so that the claimer looks again after each."""
+        ...
 
     def advance(self, connection: Connection) -> SourceState:
         """Make due messages ready, and end those that were unknown for too long. Returns what is coming.

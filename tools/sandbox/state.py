@@ -54,6 +54,7 @@ class SandboxState:
     wishes: Counter[tuple[str, str]] = field(default_factory=Counter)
     windows: dict[tuple[str, str], float] = field(default_factory=dict)
     instagram_people: set[str] = field(default_factory=set)
+    answered_comments: set[str] = field(default_factory=set)
     templates: Templates = field(default_factory=Templates)
     media: MediaStore = field(default_factory=MediaStore)
     own_url: str = ""
@@ -67,7 +68,15 @@ class SandboxState:
             self.scenario = Scenario()
             accounts = (self.codes, self.subscriptions, self.registrations, self.registered, self.revoked)
             messages = (self.sent, self.accepted, self.marks, self.wishes, self.windows, self.instagram_people)
-            for forgotten in (*accounts, *messages, self.fault_counts, self.calls, self.templates, self.media):
+            for forgotten in (
+                *accounts,
+                *messages,
+                self.answered_comments,
+                self.fault_counts,
+                self.calls,
+                self.templates,
+                self.media,
+            ):
                 forgotten.clear()
             self.sent_total = 0
         self.statuses.forget()
@@ -135,6 +144,13 @@ class SandboxState:
         with self.lock:
             wrote_at = self.windows.get((account, person), 0.0)
         return not self.scenario.has_windows or wrote_at > time.time() - WINDOW_SECONDS
+
+    def answer_comment(self, comment: str) -> bool:
+        """Count a private answer to a comment, and say whether it is the first."""
+        with self.lock:
+            is_first = comment not in self.answered_comments
+            self.answered_comments.add(comment)
+        return is_first
 
     def open_window(self, account: str, person: str, *, is_instagram: bool) -> None:
         with self.lock:

@@ -46,7 +46,9 @@ LATE: Final = timedelta(minutes=5)
 def late_messages(agency: Agency, most: int) -> Iterator[SupportRow]:
     """Yield the messages that wait too long for another attempt or a provider's status, earliest due time first."""
     late = QueuedMessage.objects.filter(is_ready=False, due_at__lt=timezone.now() - LATE, agency_id=agency.pk)
-    for queued in late.order_by("due_at")[:most]:
+    # Each kind has its own index.
+    kinds = (late.filter(is_automated=one).order_by("due_at")[:most] for one in (False, True))
+    for queued in sorted((row for rows in kinds for row in rows), key=lambda row: row.due_at)[:most]:
         state = "its outcome is unknown" if queued.is_unknown else "waits for another attempt"
         yield SupportRow(
             title=f"Message {queued.pk}",

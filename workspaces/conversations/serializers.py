@@ -152,7 +152,7 @@ class MessageErrorSerializer(Serializer):
 
 
 class SenderSerializer(Serializer):
-    """Who sent a message: the contact, a key, a person, the system itself, or another app (`elsewhere`)."""
+    """Who sent a message: the contact, a key, a person, the system, an automation, or another app (`elsewhere`)."""
 
     kind = ChoiceField(["contact", "workspace_key", "user", "staff", "system", "automation", "broadcast", "elsewhere"])
     label = CharField(example="Shop")  # type: ignore[assignment]  # the field's own name
@@ -194,7 +194,8 @@ class MessageSerializer(Serializer):
     template = MessageTemplateSerializer(allow_null=True)
     details = DictField(
         help_text="What the type carries beside its text, as far as the network told: `location`, `contacts`, "
-        "`payload` of a button, `reply_to`, `referral`, `unsupported`.",
+        "`payload` of a button, `reply_to`, `referral`, `unsupported`. Of a message that went out: `interactive` has "
+        "the options or the link below its text, `comment_reply` and `public_reply` the comment that it answers.",
         example={"reply_to": "wamid.HBgM"},
     )
     reactions = ReactionSerializer(many=True, source="shown_reactions")

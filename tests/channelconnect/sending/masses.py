@@ -18,11 +18,13 @@ class Mass:
 
     name = "mass"
     priority = 10
+    keeps_order = False
 
     def __init__(self, channels: Sequence[Channel], each: int) -> None:
         self.claims = self.claimed = self.recorded = 0
         self._lock = threading.Lock()
         self._agencies = {channel.pk: channel.workspace.agency_id for channel in channels}
+        self._workspaces = {channel.pk: channel.workspace_id for channel in channels}
         self._waiting = {channel.pk: deque(range(each)) for channel in channels}
 
     def advance(self, connection: Connection) -> SourceState:
@@ -30,7 +32,8 @@ class Mass:
         return SourceState(any(self._waiting.values()), is_soon=False)
 
     def ready_channels(self, connection: Connection, shards: Collection[int]) -> Sequence[ReadyChannel]:
-        return [ReadyChannel(self._agencies[channel], channel) for channel, rows in self._waiting.items() if rows]
+        waiting = [channel for channel, rows in self._waiting.items() if rows]
+        return [ReadyChannel(self._agencies[one], self._workspaces[one], one) for one in waiting]
 
     def claim(
         self, connection: Connection, *, run: int, rooms: Mapping[int, int], batch: int

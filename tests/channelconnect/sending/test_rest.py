@@ -9,7 +9,7 @@ from django.utils.timezone import now
 from broadcasts.sending.source import BroadcastRecipients
 from channelconnect.sending.brakes import APP, Brakes
 from channelconnect.sending.claimer import NO_ROOM, MessageClaimer, SendingCapacity
-from channelconnect.sending.conversations import ConversationMessages
+from channelconnect.sending.conversations import AutomatedMessages, ConversationMessages
 from channelconnect.sending.limits import SendingLimits
 from channelconnect.sending.read_marks import ReadMarks
 from config.celery import wake_up_now
@@ -43,7 +43,7 @@ def idle(transactional_db: None) -> Iterator[MessageClaimer]:
         demand.answer(SendingCapacity(1_000, 1_000, limits))
 
     demand = Demand(nothing=NO_ROOM, wake=answer)
-    sources = (ConversationMessages(), BroadcastRecipients(), ReadMarks())
+    sources = (ConversationMessages(), AutomatedMessages(), BroadcastRecipients(), ReadMarks())
     claimer = MessageClaimer(1, sources, demand, lambda claimed, channels: None, Brakes())
     claimer.hears_wake_ups = lambda: True
     assert claimer.work_once()
@@ -51,14 +51,14 @@ def idle(transactional_db: None) -> Iterator[MessageClaimer]:
     claimer.connection.close()
 
 
-def test_a_round_at_rest_asks_seven_things(idle: MessageClaimer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_round_at_rest_asks_eight_things(idle: MessageClaimer, monkeypatch: pytest.MonkeyPatch) -> None:
     rest_at_once(monkeypatch)
     assert idle.work_once()
 
     asked = statements_of(idle, ROUNDS)
 
     assert idle.pace == A_MOMENT
-    assert len(asked) == 7 * ROUNDS, "\n".join(asked)
+    assert len(asked) == 8 * ROUNDS, "\n".join(asked)
 
 
 def test_what_is_due_before_the_end_of_a_rest_keeps_a_sender_awake(idle: MessageClaimer, channel: Channel) -> None:

@@ -9,7 +9,7 @@ import pytest
 from agency.actors import SYSTEM
 from agency.services import restore_agency, suspend_agency
 from channelconnect.models import SenderRun
-from channelconnect.sending.conversations import ConversationMessages
+from channelconnect.sending.conversations import AutomatedMessages, ConversationMessages
 from channelconnect.sending.read_marks import ReadMarks
 from channelconnect.sending.sources import MessageSource
 from config.db import database_now
@@ -108,7 +108,7 @@ def test_restoring_takes_the_databases_clock(a: Tenant, db: None, who: str) -> N
 
 
 @WHO
-@pytest.mark.parametrize("source", [ConversationMessages(), ReadMarks()])
+@pytest.mark.parametrize("source", [ConversationMessages(), AutomatedMessages(), ReadMarks()])
 def test_their_channels_are_neither_ready_nor_claimed_from(
     a: Tenant, meta: RunningSandbox, channel: Channel, other: Channel, who: str, source: MessageSource
 ) -> None:
@@ -127,7 +127,7 @@ def waiting_on(channel: Channel, source: MessageSource) -> None:
     """A message to be sent, or a conversation that was read."""
     conversation = a_conversation(channel)
     if isinstance(source, ConversationMessages):
-        a_message(conversation)
+        QueuedMessage.objects.filter(message=a_message(conversation)).update(is_automated=source.is_automated)
         return
     at = database_now()
     Message.objects.create(

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -12,7 +13,8 @@ from tools.demo.receiver import Receiver, open_receiver
 from tools.sandbox import RunningSandbox, SandboxConfig, open_sandbox
 from tools.sandbox.control.callbacks import compose
 from tools.sandbox.control.inbound import PAGE, WHATSAPP
-from tools.sandbox.graph.sending_errors import ERRORS
+from tools.sandbox.graph.message_checks import check_page_message
+from tools.sandbox.graph.sending_errors import ERRORS, SendRefused
 from tools.sandbox.graph.tokens import Token, write
 
 NUMBER, PAGE_ID, BUSINESS = "4010000", "6010000", "2010000"
@@ -115,12 +117,29 @@ def test_windows_open_when_a_person_writes(played: RunningSandbox) -> None:
     assert send(played, to="+491709").status_code == 200
 
 
+def buttons(number: int, **reply: str) -> dict[str, Any]:
+    replies = [{"id": f"id {one}", "title": f"Title {one}"} | reply for one in range(number)]
+    action = {"buttons": [{"type": "reply", "reply": one} for one in replies]}
+    return {"type": "button", "body": {"text": "Which?"}, "action": action}
+
+
+def rows(number: int, **row: str) -> dict[str, Any]:
+    found = [{"id": f"id {one}", "title": f"Title {one}"} | row for one in range(number)]
+    return {"type": "list", "body": {"text": "Which?"}, "action": {"button": "Choose", "sections": [{"rows": found}]}}
+
+
 @pytest.mark.parametrize(
     ("body", "code"),
     [
         ({"type": "text", "text": {"body": "x" * 4097}}, 131009),
         ({"type": "image", "image": {"link": "https://a.example/b", "caption": "x" * 1025}}, 131009),
         ({"type": "image", "image": {"id": "404"}}, 131009),
+        ({"type": "interactive", "interactive": buttons(4)}, 131009),
+        ({"type": "interactive", "interactive": buttons(2, title="x" * 21)}, 131009),
+        ({"type": "interactive", "interactive": buttons(2) | {"body": {}}}, 131009),
+        ({"type": "interactive", "interactive": buttons(2) | {"type": "flow"}}, 131009),
+        ({"type": "interactive", "interactive": rows(11)}, 131009),
+        ({"type": "interactive", "interactive": rows(2, description="x" * 73)}, 131009),
         ({"type": "template", "template": {"name": "nothing", "language": {"code": "en_US"}}}, 132001),
         ({"type": "template", "template": {"name": "paused", "language": {"code": "en_US"}}}, 132015),
         ({"type": "template", "template": {"name": "order_ready", "language": {"code": "en_US"}}}, 132000),
@@ -128,6 +147,39 @@ def test_windows_open_when_a_person_writes(played: RunningSandbox) -> None:
 )
 def test_what_does_not_fit_is_refused(played: RunningSandbox, body: dict[str, Any], code: int) -> None:
     assert send(played, **body).json()["error"]["code"] == code
+
+
+@pytest.mark.parametrize("interactive", [buttons(3), rows(10, description="x" * 72)])
+def test_buttons_and_lists_that_fit_are_taken(played: RunningSandbox, interactive: dict[str, Any]) -> None:
+    assert send(played, type="interactive", interactive=interactive).status_code == 200
+
+
+REPLY = {"content_type": "text", "title": "Yes", "payload": "yes"}
+POSTBACK = {"type": "postback", "title": "Yes", "payload": "yes"}
+
+
+def a_template(*buttons: dict[str, Any], **payload: str) -> dict[str, Any]:
+    content = {"template_type": "button", "text": "Which?", "buttons": list(buttons)} | payload
+    return {"attachment": {"type": "template", "payload": content}}
+
+
+@pytest.mark.parametrize(
+    ("message", "fits"),
+    [
+        ({"text": "Which?", "quick_replies": [REPLY] * 13}, True),
+        ({"text": "Which?", "quick_replies": [REPLY] * 14}, False),
+        ({**a_template(POSTBACK), "quick_replies": [REPLY]}, False),
+        ({"text": "Which?", "quick_replies": [REPLY | {"title": "x" * 21}]}, False),
+        (a_template(*[POSTBACK] * 3), True),
+        (a_template(*[POSTBACK] * 4), False),
+        (a_template(POSTBACK, text="x" * 641), False),
+        (a_template({"type": "web_url", "title": "Look", "url": "https://a.example"}), True),
+        (a_template({"type": "web_url", "title": "Look", "url": "a.example"}), False),
+    ],
+)
+def test_the_send_api_takes_what_fits(message: dict[str, Any], fits: bool) -> None:
+    with nullcontext() if fits else pytest.raises(SendRefused):
+        check_page_message("facebook", message)
 
 
 def test_a_file_is_uploaded_looked_up_and_fetched(played: RunningSandbox) -> None:

@@ -19,6 +19,7 @@ CALLS: Final = (
     "unsubscribe",
     "register",
     "send",
+    "publish",
     "upload",
     "media",
     "templates",

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from tools.sandbox.graph.interactive_checks import check_interactive, check_page_interactive
 from tools.sandbox.graph.sending_errors import SendRefused
 from tools.sandbox.state import SandboxState
 
@@ -13,7 +14,6 @@ LONGEST_METADATA: Final = 1_000
 LONGEST_MESSENGER_TEXT: Final = 2_000
 LONGEST_INSTAGRAM_BYTES: Final = 1_000
 MEDIA: Final = ("image", "video", "audio", "document", "sticker")
-MOST_BUTTONS, MOST_ROWS = 3, 10
 UNSENDABLE: Final = {"paused": "132015", "disabled": "132016"}
 
 
@@ -26,7 +26,7 @@ def check_whatsapp(state: SandboxState, business: str, body: Mapping[str, Any], 
     elif kind in MEDIA:
         _check_media(state, content)
     elif kind == "interactive":
-        _check_interactive(content)
+        check_interactive(content)
     elif kind == "template":
         return _checked_template(state, business, content)
     else:
@@ -39,16 +39,6 @@ def _check_media(state: SandboxState, content: Mapping[str, Any]) -> None:
     _require(len(str(content.get("caption", ""))) <= LONGEST_CAPTION, "131009", "caption")
     if content.get("id"):
         _require(str(content["id"]) in state.media.uploads, "131009", "media id")
-
-
-def _check_interactive(content: Mapping[str, Any]) -> None:
-    action = content.get("action") or {}
-    buttons = action.get("buttons") or []
-    _require(len(buttons) <= MOST_BUTTONS, "131009", "buttons")
-    _require(all(len(str(one.get("reply", {}).get("title", ""))) <= 20 for one in buttons), "131009", "button title")
-    rows = [row for section in action.get("sections") or [] for row in section.get("rows") or []]
-    _require(len(rows) <= MOST_ROWS, "131009", "rows")
-    _require(all(len(str(row.get("title", ""))) <= 24 for row in rows), "131009", "row title")
 
 
 def _checked_template(state: SandboxState, business: str, content: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -81,6 +71,7 @@ def check_page_message(platform: str, message: Mapping[str, Any]) -> None:
         else len(text) <= LONGEST_MESSENGER_TEXT
     )
     _require(is_short, "100", "text")
+    check_page_interactive(message)
 
 
 def _require(holds: bool, code: str, details: str) -> None:

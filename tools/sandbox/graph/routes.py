@@ -23,6 +23,8 @@ EDGES: Final[dict[tuple[str, str], tuple[str, Callable[[SandboxState, Request, T
     ("DELETE", "subscribed_apps"): ("unsubscribe", subscribing.unsubscribe),
     ("POST", "register"): ("register", subscribing.register),
     ("POST", "messages"): ("send", sending.send),
+    ("POST", "comments"): ("publish", sending.publish_reply),
+    ("POST", "replies"): ("publish", sending.publish_reply),
     ("POST", "media"): ("upload", media.upload),
     ("GET", "message_templates"): ("templates", templates.message_templates),
 }

@@ -14,6 +14,7 @@ from tools.sandbox.graph.tokens import Token
 from tools.sandbox.http_messages import Request, Response, json_response
 from tools.sandbox.state import SandboxState
 
+LONGEST_COMMENT: Final = 8_000
 SECRET_NAMES: Final = frozenset({"access_token", "appsecret_proof"})
 
 
@@ -63,22 +64,37 @@ def _send_page(state: SandboxState, request: Request, token: Token, key: str) ->
     if token.page != key:
         raise Refused("page_token_needed")
     recipient, message = request.params.get("recipient"), request.params.get("message")
-    if not isinstance(recipient, Mapping) or not recipient.get("id"):
+    if not isinstance(recipient, Mapping) or len(recipient) != 1 or not recipient.keys() & {"id", "comment_id"}:
         raise Refused("bad_parameter")
     if request.text("sender_action"):
         return _mark(state, request, key)
     if not isinstance(message, Mapping):
         raise Refused("bad_parameter")
-    person, opaque = str(recipient["id"]), str(message.get("metadata") or "")
+    comment = str(recipient.get("comment_id") or "")
+    person, opaque = str(recipient.get("id") or f"author of {comment}"), str(message.get("metadata") or "")
     is_instagram = person in state.instagram_people or "messaging_type" not in request.params
     platform, account = ("instagram", page.instagram_id) if is_instagram else ("facebook", key)
     wishes = _refuse_what_asks_for_it(state, request.params, person, opaque)
     check_page_message(platform, message)
-    if not state.is_open(account, person):
+    if comment and not state.answer_comment(comment):
+        raise SendRefused("10900")
+    if not comment and not state.is_open(account, person):
         raise SendRefused("10/2534022" if is_instagram else "10/2018278")
     mid = "m_" + secrets.token_urlsafe(24)
     one = Accepted(platform, account, person, False, mid, opaque, "service", str(message.get("text") or ""))
     return _accept(state, one, request.params, wishes, {"recipient_id": person, "message_id": mid}, key)
+
+
+def publish_reply(state: SandboxState, request: Request, token: Token, comment: str) -> Response:
+    """Publish a text below a comment, as its Page or account."""
+    if not token.page:
+        raise Refused("page_token_needed")
+    if not comment or not 0 < len(request.text("message")) <= LONGEST_COMMENT:
+        raise Refused("bad_parameter")
+    body = {name: value for name, value in request.params.items() if name not in SECRET_NAMES}
+    reply = secrets.token_hex(8)
+    state.keep_sent(account=token.page, to=comment, message_id=reply, opaque="", body=body)
+    return json_response({"id": reply})
 
 
 def _refuse_what_asks_for_it(state: SandboxState, body: Mapping[str, Any], person: str, opaque: str) -> list[Wish]:

@@ -34,6 +34,7 @@ ERRORS: Final[dict[str, tuple[int, str]]] = {
     "368": (400, "Temporarily blocked for policies violations"),
     "551": (400, "This person isn't available right now."),
     "613": (400, "Calls to this api have exceeded the rate limit."),
+    "10900": (400, "Activity already replied to"),
     "80007": (400, "Rate limit issues"),
     "130403": (400, "The user has blocked the business"),
     "130429": (400, "Rate limit hit"),

@@ -219,7 +219,9 @@ class QueuedMessage(models.Model):
 
     `run` is the sender's run that leased it. From then on the provider may have the message. If that run dies before
     the answer, the message is never sent again. It waits until `due_at` for the provider's status (`is_unknown`).
-    `queued_at` is the database's time of the insert.
+    `queued_at` is the database's time of the insert. Automations' messages (`is_automated`) wait behind people's.
+    `withdrawn_as` is the error code of an automated message that was withdrawn while a run held it: it is not tried
+    again.
     """
 
     message = models.OneToOneField(
@@ -235,6 +237,8 @@ class QueuedMessage(models.Model):
     is_unknown = models.BooleanField(default=False)
     run = models.BigIntegerField(null=True)
     tries = models.SmallIntegerField(default=0)
+    is_automated = models.BooleanField(default=False, db_default=False)
+    withdrawn_as = models.CharField(max_length=60, blank=True, default="", db_default="")
     position = models.BigIntegerField(db_default=CurrentTransaction())
 
     class Meta:
@@ -243,9 +247,21 @@ class QueuedMessage(models.Model):
         ]
         indexes = [
             models.Index(
-                fields=["channel_id", "position", "message"], condition=Q(is_ready=True), name="queued_message_ready"
+                fields=["channel_id", "position", "message"],
+                condition=Q(is_ready=True, is_automated=False),
+                name="queued_message_ready",
             ),
-            models.Index(fields=["due_at"], condition=Q(is_ready=False), name="queued_message_waiting"),
+            models.Index(
+                fields=["channel_id", "position", "message"],
+                condition=Q(is_ready=True, is_automated=True),
+                name="queued_automated_ready",
+            ),
+            models.Index(
+                fields=["due_at"], condition=Q(is_ready=False, is_automated=False), name="queued_message_waiting"
+            ),
+            models.Index(
+                fields=["due_at"], condition=Q(is_ready=False, is_automated=True), name="queued_automated_waiting"
+            ),
             models.Index(fields=["conversation_id", "message"], name="queued_message_in_order"),
         ]
 

@@ -45,18 +45,30 @@ def require_composer_mode(wanted: ComposerMode, begun_as: str) -> None:
         raise WrongComposerMode
 
 
+# The keys of `details` with which a message answers a comment, privately or in public.
+COMMENT_REPLY, PUBLIC_REPLY = "comment_reply", "public_reply"
+# The keys of `details` that decide how the message is sent. The others only describe it.
+SENDING_DETAILS: Final = frozenset({"interactive", COMMENT_REPLY, PUBLIC_REPLY})
+
+
 @dataclass(frozen=True, slots=True)
 class CheckedContent:
-    """Checked content, as a message's row stores it."""
+    """Checked content, as a message's row stores it.
+
+    `details` may hold `interactive` (see `interactive_content`) and one of two answers to a comment. A private one is
+    `comment_reply`, `{"comment": the network's id, "until": ISO time}`. A public one is `public_reply`,
+    `{"comment": the network's id}`, and has only a text.
+    """
 
     type: str
     text: str
     media: Media | None = None
     template: dict[str, Any] | None = None
+    details: dict[str, Any] = field(default_factory=dict)
 
     @property
     def needs_window(self) -> bool:
-        return self.template is None
+        return self.template is None and self.details.keys().isdisjoint((COMMENT_REPLY, PUBLIC_REPLY))
 
 
 @dataclass(frozen=True, slots=True)

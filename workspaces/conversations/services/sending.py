@@ -11,7 +11,14 @@ from workspaces.contacts.models import Contact, ContactIdentity
 from workspaces.conversations.models import Conversation, Message, QueuedMessage
 from workspaces.conversations.models.conversations import LONGEST_PREVIEW
 from workspaces.conversations.models.messages import Direction, Status, Type
-from workspaces.conversations.services.content import RULES, CheckedContent, Content, check_content, is_marketing
+from workspaces.conversations.services.content import (
+    RULES,
+    SENDING_DETAILS,
+    CheckedContent,
+    Content,
+    check_content,
+    is_marketing,
+)
 from workspaces.conversations.services.conversations import (
     OPENED,
     CannotSendAgain,
@@ -44,6 +51,7 @@ def queue_message(
         direction=Direction.OUT,
         type=content.type,
         text=content.text,
+        details=content.details,
         template=content.template,
         media=content.media,
         status=Status.PENDING,
@@ -133,15 +141,18 @@ def send_message_again(*, message: Message, by: Actor, now: datetime) -> Message
     return made
 
 
-def _content_of(message: Message) -> Content:
+def _content_of(message: Message) -> Content | CheckedContent:
     if message.template is not None:
         return Content(template=message.template)
-    if message.media is None and message.type != Type.TEXT:
+    if message.media is None and message.type not in (Type.TEXT, Type.INTERACTIVE):
         raise ContentRefused("The file of this message has been removed.", field="media")
+    details = {name: value for name, value in message.details.items() if name in SENDING_DETAILS}
+    if details:
+        return CheckedContent(message.type, message.text, media=message.media, details=details)
     return Content(text=message.text, media=message.media)
 
 
-def _send(conversation: Conversation, content: Content, *, by: Actor, now: datetime) -> Message:
+def _send(conversation: Conversation, content: Content | CheckedContent, *, by: Actor, now: datetime) -> Message:
     channel, contact = conversation.channel, conversation.contact
     if channel.platform not in RULES:
         raise CannotSendHere
@@ -151,7 +162,7 @@ def _send(conversation: Conversation, content: Content, *, by: Actor, now: datet
         raise NoAddress
     if contact.opted_out_at is not None:
         raise ContactOptedOut
-    written = check_content(content, channel)
+    written = check_content(content, channel) if isinstance(content, Content) else content
     wants_none = contact.marketing_opted_out_at is not None
     if wants_none and written.template is not None and is_marketing(written.template, channel):
         raise ContactOptedOut

@@ -93,13 +93,14 @@ def broken_channels(workspace: Workspace) -> Iterator[Alert]:
         )
 
 
-WORKSPACE_ACTOR_KINDS: Final = frozenset({"workspace_key", "customer"})
+WORKSPACE_ACTOR_KINDS: Final = frozenset({"workspace_key", "customer", "automation"})
 # Entries that show their actor's own name. `ActivityNames.is_own` is the same rule for one entry.
 BY_THE_WORKSPACE: Final = ~Q(acting_for="") | Q(of_workspace=True) | Q(actor_kind__in=sorted(WORKSPACE_ACTOR_KINDS))
 ACTOR_FILTERS: Final = (
     ActorFilter("people", gettext_lazy("People"), Q(actor_kind="user", of_workspace=True)),
     ActorFilter("key", gettext_lazy("API key"), Q(actor_kind="workspace_key")),
     ActorFilter("connect", gettext_lazy("Connect page"), Q(actor_kind="customer")),
+    ActorFilter("automation", gettext_lazy("Automation"), Q(actor_kind="automation")),
     ActorFilter("agency", gettext_lazy("Agency"), BY_AGENCY_OR_SUPPORT),
     ActorFilter("system", gettext_lazy("Automatic"), Q(actor_kind="system")),
 )
@@ -117,7 +118,7 @@ class ActivityNames:
     workspace: Workspace
 
     def is_own(self, entry: ActivityEntry) -> bool:
-        """Say whether the workspace's people, keys or customers made the change, or agency staff as customer."""
+        """Say whether the workspace's people, keys, customers or automations made it, or agency staff as customer."""
         return bool(entry.acting_for) or entry.of_workspace or entry.actor_kind in WORKSPACE_ACTOR_KINDS
 
     def of_actor(self, entry: ActivityEntry) -> str:

@@ -25,8 +25,10 @@ from workspaces.contacts.models import ContactIdentity
 from workspaces.conversations.dashboard.inbox import snooze_times
 from workspaces.conversations.models import Conversation, Message, QueuedMessage, SavedReply
 from workspaces.conversations.services import change_conversation, create_saved_reply, inbound, send_message
+from workspaces.conversations.services.automated import OutgoingDraft, queue_messages, withdraw_queued_messages
 from workspaces.conversations.services.content import Content
 from workspaces.conversations.services.conversations import NotInTheTeam
+from workspaces.conversations.services.interactive import InteractiveOption, interactive_content
 from workspaces.conversations.services.saved_replies import MOST_SAVED_REPLIES
 from workspaces.subaccounts.models import Channel
 
@@ -339,3 +341,28 @@ def test_the_channels_of_a_new_conversation_are_found_with_the_same_few_queries_
         return len(captured)
 
     assert queries(2) == queries(5)
+
+
+def test_an_automations_options_are_shown_and_sent_again_with_it(owner: Client, channel: Channel) -> None:
+    receive(received(channel))
+    options = [InteractiveOption("run:0:1:button_1", "At eight"), InteractiveOption("run:0:1:button_2", "At nine")]
+    conversation = the_conversation()
+    draft = OutgoingDraft(
+        conversation_id=conversation.pk,
+        workspace_id=channel.workspace_id,
+        agency_id=channel.workspace.agency_id,
+        channel_id=channel.pk,
+        content=interactive_content("whatsapp", "When?", options, footer="Your table"),
+        sent_by_label="Table booking",
+    )
+    with transaction.atomic():
+        [(key, uuid)] = queue_messages([draft], now=now())
+        withdraw_queued_messages(messages=[key], now=now())
+
+    shown = text(owner.get(f"{INBOX}/{conversation.uuid}"))
+    assert "When? Your table At eight At nine" in shown
+    assert "Automation Table booking" in shown
+    assert "Not delivered. The automation was stopped before this message was sent. Send again" in shown
+    assert do(owner, f"messages/{uuid}/again").status_code == 302
+    again = Message.objects.latest("pk")
+    assert (again.type, again.details) == ("interactive", draft.content.details)

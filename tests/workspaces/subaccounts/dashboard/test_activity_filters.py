@@ -32,6 +32,7 @@ ACTORS: tuple[tuple[str, str, bool, str], ...] = (
     ("customer", "Ada's phone", False, ""),
     ("agency_key", "Billing", False, ""),
     ("staff", "support@example.com", False, ""),
+    ("automation", "Welcome", False, ""),
 )
 ROWS, DIFFERENT = 20_000, 40
 AGAIN = """
@@ -69,8 +70,8 @@ def an_entry(workspace: Workspace, number: int) -> ActivityEntry:
 
 @pytest.fixture
 def entries(a: Tenant) -> None:
-    """Eight changes on as many days, each by another kind of actor; of two things."""
-    ActivityEntry.objects.bulk_create(an_entry(a.workspace, number) for number in range(8, 0, -1))  # as time goes
+    """Nine changes on as many days, each by another kind of actor; of two things."""
+    ActivityEntry.objects.bulk_create(an_entry(a.workspace, number) for number in range(9, 0, -1))  # as time goes
 
 
 def found(page: Any) -> set[int]:
@@ -78,7 +79,7 @@ def found(page: Any) -> set[int]:
 
 
 CASES: tuple[tuple[dict[str, Any], set[int]], ...] = (
-    ({}, {1, 2, 3, 4, 5, 6, 7, 8}),
+    ({}, {1, 2, 3, 4, 5, 6, 7, 8, 9}),
     ({"action": "test.recorded_2"}, {2}),
     ({"door": "people"}, {1}),
     ({"door": "key"}, {2}),
@@ -87,10 +88,12 @@ CASES: tuple[tuple[dict[str, Any], set[int]], ...] = (
     ({"door": "connect"}, {6}),
     ({"door": "agency_key"}, set()),
     ({"door": "staff"}, set()),
+    ({"door": "automation"}, {9}),
     ({"person": "Till"}, {2}),
+    ({"person": "Welcome"}, {9}),
     ({"person": "nobody"}, set()),
     ({"from": 2}, {1, 2}),
-    ({"to": 7}, {7, 8}),
+    ({"to": 7}, {7, 8, 9}),
     ({"from": 3, "to": 2}, {2, 3}),
     ({"door": "agency", "from": 4, "to": 2}, {3, 4}),
     ({"from": "yesterday"}, set()),
@@ -113,7 +116,7 @@ def test_nobody_of_the_agency_is_found_by_a_name_or_an_object_that_is_not_shown(
     assert found(owner.get(LOG, {"person": "kim@example.com"})) == {4}  # as the customer: both names are shown
     for unseen in ("Billing", "support@example.com", "system"):
         assert found(owner.get(LOG, {"person": unseen})) == set(), unseen
-    assert found(owner.get(LOG, {"object": "thing-1"})) == {1}
+    assert found(owner.get(LOG, {"object": "thing-1"})) == {1, 9}
     assert found(owner.get(LOG, {"object": "thing-0"})) == {2, 4, 6}
 
 
@@ -168,7 +171,7 @@ def test_older_pages_stay_narrowed(a: Tenant, owner: Client) -> None:
 def test_each_filter_is_read_by_an_index_of_its_own_and_by_a_bounded_number_of_statements(
     a: Tenant, owner: Client
 ) -> None:
-    by_people_and_keys = [1 + 8 * (number // 2) + number % 2 for number in range(DIFFERENT)]
+    by_people_and_keys = [1 + len(ACTORS) * (number // 2) + number % 2 for number in range(DIFFERENT)]
     ActivityEntry.objects.bulk_create(an_entry(a.workspace, number) for number in by_people_and_keys)
     columns = ", ".join(str(field.column) for field in ActivityEntry._meta.concrete_fields if not field.primary_key)
     with connection.cursor() as cursor:
