@@ -117,9 +117,13 @@ class ReactionChanged(ConversationFact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConversationTouched(ConversationFact):
-    """A person opened the 24-hour window without a message, by a call or a referral."""
+    """A person opened the 24-hour window without a message: `kind` is call or referral.
+
+    `details` holds the network's `referral`: the link or advertisement that the person followed.
+    """
 
     kind: str
+    details: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

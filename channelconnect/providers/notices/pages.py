@@ -280,7 +280,8 @@ def _reaction(told: ThreadEvent) -> Iterator[Fact]:
 
 
 def _referral(told: ThreadEvent) -> Iterator[Fact]:
-    yield ConversationTouched(**told.who, kind="referral")
+    referral = truncate_json(row(told.event.get("referral")))
+    yield ConversationTouched(**told.who, kind="referral", details=drop_empty(referral=referral))
 
 
 def _delivery(told: ThreadEvent) -> Iterator[Fact]:

@@ -16,6 +16,7 @@ from workspaces.contacts.services.contacts import ContactMergeHandler
 from workspaces.conversations.models import Conversation, Message, Note, QueuedMessage
 from workspaces.conversations.models.conversations import LONGEST_PREVIEW
 from workspaces.conversations.services.conversations import announce_changes
+from workspaces.conversations.services.registries import end_conversations
 from workspaces.media.models import Media, MediaQuerySet
 from workspaces.media.services import MediaUse, remove_unneeded_media
 
@@ -170,6 +171,7 @@ def _join(kept: Conversation, other: Conversation) -> None:
         known = [moment for moment in (getattr(kept, name), getattr(other, name)) if moment is not None]
         setattr(kept, name, max(known, default=None))
     kept.save()
+    end_conversations([other.pk])
     other.delete()
 
 
@@ -206,6 +208,7 @@ def remove_conversations(contact: int) -> None:
     if not held:
         return
     announce_changes((workspace, conversation) for conversation, workspace in held.items())
+    end_conversations(held)
     ids = integers(list(held))
     with connection.cursor() as cursor:
         for statement in REMOVE:

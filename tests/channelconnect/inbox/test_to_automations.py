@@ -1,0 +1,159 @@
+"""From a callback to the facts that start automations: messages, stories, advertisements, opt-outs and pauses."""
+
+import hashlib
+import hmac
+import uuid
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils.timezone import now
+
+from agency.actors import SYSTEM
+from channelconnect.inbox.reading import read_waiting
+from tests import furnished
+from tests.channelconnect.inbox.notices import NUMBER, message, of_number
+from tests.factories import ChannelFactory
+from tests.factories.flows import a_flow
+from tests.tenants import Tenant
+from tools.sandbox import RunningSandbox
+from workspaces.automations.models import Automation, AutomationPause, AutomationRun, ContactQueue, TriggerEvent
+from workspaces.automations.services import create_automation, enable_automation, publish_automation
+from workspaces.conversations.models import Conversation, Message
+from workspaces.subaccounts.models import Channel
+
+a = furnished.a_with_customer
+
+pytestmark = pytest.mark.django_db
+ADA = "491701234567"
+
+
+def post(meta: RunningSandbox, body: bytes) -> None:
+    """Send a signed callback and read it."""
+    proof = "sha256=" + hmac.new(meta.config.app_secret.encode(), body, hashlib.sha256).hexdigest()
+    headers = {"X-Hub-Signature-256": proof}
+    answer = Client().post("/connect/provider-events", body, content_type="application/json", headers=headers)
+    assert answer.status_code == 200
+    read_waiting()
+
+
+@pytest.fixture
+def number(a: Tenant) -> Channel:
+    return ChannelFactory.create(workspace=a.workspace, external_id=NUMBER)
+
+
+@pytest.fixture
+def automation(a: Tenant) -> Automation:
+    """An automation that is on."""
+    made = create_automation(
+        workspace=a.workspace, name="Greets", platform="whatsapp", flow=a_flow(), now=now(), by=SYSTEM
+    )
+    publish_automation(automation=made, now=now(), by=SYSTEM)
+    return enable_automation(automation=made, now=now(), by=SYSTEM)
+
+
+def text(id: str, body: str, seconds: int = 0, **more: Any) -> dict[str, Any]:
+    at = int(now().timestamp()) - 60 + seconds
+    return message(type="text", text={"body": body}, **more) | {"id": id, "timestamp": str(at)}
+
+
+def test_a_message_is_a_fact_once(meta: RunningSandbox, number: Channel, automation: Automation) -> None:
+    first, second = text("wamid.1", "Hello"), text("wamid.2", "Anybody there?", 1)
+    for batch in ([second, first], [first, text("wamid.3", "?", 2)]):
+        post(meta, of_number(messages=batch))
+    events = list(TriggerEvent.objects.order_by("id"))
+    assert [(one.kind, one.message_id, one.data) for one in events] == [
+        ("message", Message.objects.get(provider_message_id="wamid.1").pk, {"first": True}),
+        ("message", Message.objects.get(provider_message_id="wamid.2").pk, {}),
+        ("message", Message.objects.get(provider_message_id="wamid.3").pk, {}),
+    ]
+    conversation = Conversation.objects.get()
+    assert {(one.channel_id, one.conversation_id, one.contact_id) for one in events} == {
+        (number.pk, conversation.pk, conversation.contact_id)
+    }
+    queue = ContactQueue.objects.get()
+    assert (queue.contact_id, queue.is_due) == (conversation.contact_id, True)
+
+
+def test_without_an_automation_there_are_no_facts(meta: RunningSandbox, number: Channel) -> None:
+    post(meta, of_number(messages=[text("wamid.1", "Hello")]))
+    assert (Message.objects.count(), TriggerEvent.objects.count(), ContactQueue.objects.count()) == (1, 0, 0)
+
+
+def test_who_was_written_to_first_still_writes_a_first_message(
+    meta: RunningSandbox, number: Channel, automation: Automation
+) -> None:
+    """A contact whose only messages are ours has not written. One who wrote on another channel has."""
+    other = ChannelFactory.create(workspace=automation.workspace, external_id="4002")
+    post(meta, of_number("smb_message_echoes", message_echoes=[text("wamid.0", "Hi!") | {"to": ADA}]))
+    post(meta, of_number(messages=[text("wamid.1", "Hello")]))
+    post(meta, of_number(messages=[text("wamid.2", "Hello again")]))
+    post(meta, of_number(messages=[text("wamid.3", "Hello there")], number=other.external_id))
+    assert [one.data for one in TriggerEvent.objects.order_by("id")] == [{"first": True}, {}, {}]
+
+
+def a_run(automation: Automation, contact: int, channel: Channel) -> AutomationRun:
+    assert automation.published is not None
+    return AutomationRun.objects.create(
+        workspace=automation.workspace,
+        automation=automation,
+        version=automation.published,
+        contact_id=contact,
+        channel_id=channel.pk,
+        status="waiting",
+        node="greet",
+        wait_kind="reply",
+        wait_until=now() + timedelta(days=1),
+        subject=uuid.uuid4().hex,
+        started_by_kind="system",
+    )
+
+
+def test_an_opt_out_stops_the_contacts_runs(meta: RunningSandbox, number: Channel, automation: Automation) -> None:
+    """Neither the word "stop" in a sentence nor another contact's opt-out stops them."""
+    post(meta, of_number(messages=[text("wamid.1", "Hello")]))
+    post(meta, of_number(messages=[text("wamid.2", "Hello") | {"from": "491709999999"}]))
+    ada, bob = Conversation.objects.order_by("id").values_list("contact_id", flat=True)
+    runs = [a_run(automation, ada, number), a_run(automation, ada, number), a_run(automation, bob, number)]
+    post(meta, of_number(messages=[text("wamid.3", "I will not stop asking")]))
+    assert {one.status for one in AutomationRun.objects.all()} == {"waiting"}
+    post(meta, of_number(messages=[text("wamid.4", "Stop!")]))
+    for one in runs:
+        one.refresh_from_db()
+    assert [one.status for one in runs] == ["stopped", "stopped", "waiting"]
+    assert runs[0].ended_at is not None
+    opting_out = TriggerEvent.objects.get(message_id=Message.objects.get(provider_message_id="wamid.4").pk)
+    assert opting_out.data == {"opts_out": True}
+
+
+def test_a_message_from_the_phone_pauses_until_the_conversation_is_closed(
+    meta: RunningSandbox, a: Tenant, number: Channel, automation: Automation
+) -> None:
+    post(meta, of_number(messages=[text("wamid.1", "Hello")]))
+    assert not AutomationPause.objects.exists()
+    answer = text("wamid.2", "I am here.", 5) | {"to": ADA}
+    post(meta, of_number("smb_message_echoes", message_echoes=[answer]))
+    conversation, pause = Conversation.objects.get(), AutomationPause.objects.get()
+    written = Message.objects.get(provider_message_id="wamid.2")
+    assert (pause.conversation_id, pause.workspace_id, pause.reason) == (
+        conversation.pk,
+        a.workspace.pk,
+        "person_answered",
+    )
+    assert pause.until == written.provider_time + timedelta(hours=24)
+    assert a.workspace_api.patch(f"/conversations/{conversation.uuid}", {"status": "closed"}).status_code == 200
+    assert not AutomationPause.objects.exists()
+
+
+def test_an_answer_over_the_api_pauses_and_a_late_echo_does_not(
+    meta: RunningSandbox, a: Tenant, number: Channel, automation: Automation
+) -> None:
+    post(meta, of_number(messages=[text("wamid.1", "Hello")]))
+    old = text("wamid.0", "Yesterday's answer", -25 * 3600) | {"to": ADA}
+    post(meta, of_number("smb_message_echoes", message_echoes=[old]))
+    assert not AutomationPause.objects.exists()
+    conversation = Conversation.objects.get()
+    assert a.workspace_api.post(f"/conversations/{conversation.uuid}/messages", {"text": "Yes?"}).status_code == 201
+    pause = AutomationPause.objects.get()
+    assert (pause.conversation_id, bool(pause.by_label)) == (conversation.pk, True)
