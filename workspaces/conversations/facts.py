@@ -164,6 +164,38 @@ class MarketingPreferenceChanged(ConversationFact):
     wants_marketing: bool
 
 
+# Facebook takes comments of 8,000 characters, Instagram of 2,200.
+LONGEST_COMMENT = 8_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommentReceived(ConversationFact):
+    """A person commented on a post of the account.
+
+    `parent_id` is the network's id of the comment that this one answers; it is empty for a comment on the post itself.
+    `details` holds the post's `permalink`, the `media` product (feed, reels, live …) and the `ad`, if they are known.
+    """
+
+    comment_id: str
+    post_id: str
+    parent_id: str = ""
+    text: str = ""
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommentEdited(ConversationFact):
+    comment_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommentRemoved(ConversationFact):
+    """A comment was deleted. `person` may have no id: the comment is found by its own."""
+
+    comment_id: str
+
+
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 # An escaped NUL in JSON, unless its backslash is itself escaped.
 ESCAPED_NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")

@@ -1,56 +1,27 @@
 """From a callback to the facts that start automations: messages, stories, advertisements, opt-outs and pauses."""
 
-import hashlib
-import hmac
 import uuid
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.test import Client
 from django.utils.timezone import now
 
-from agency.actors import SYSTEM
-from channelconnect.inbox.reading import read_waiting
 from tests import furnished
-from tests.channelconnect.inbox.notices import NUMBER, message, of_number
+from tests.channelconnect.inbox.notices import message, of_number
+from tests.channelconnect.inbox.signed import event, post
 from tests.factories import ChannelFactory
-from tests.factories.flows import a_flow
 from tests.tenants import Tenant
 from tools.sandbox import RunningSandbox
 from workspaces.automations.models import Automation, AutomationPause, AutomationRun, ContactQueue, TriggerEvent
-from workspaces.automations.services import create_automation, enable_automation, publish_automation
 from workspaces.conversations.models import Conversation, Message
 from workspaces.subaccounts.models import Channel
 
 a = furnished.a_with_customer
 
 pytestmark = pytest.mark.django_db
+STORY = "https://scontent.example/story"
 ADA = "491701234567"
-
-
-def post(meta: RunningSandbox, body: bytes) -> None:
-    """Send a signed callback and read it."""
-    proof = "sha256=" + hmac.new(meta.config.app_secret.encode(), body, hashlib.sha256).hexdigest()
-    headers = {"X-Hub-Signature-256": proof}
-    answer = Client().post("/connect/provider-events", body, content_type="application/json", headers=headers)
-    assert answer.status_code == 200
-    read_waiting()
-
-
-@pytest.fixture
-def number(a: Tenant) -> Channel:
-    return ChannelFactory.create(workspace=a.workspace, external_id=NUMBER)
-
-
-@pytest.fixture
-def automation(a: Tenant) -> Automation:
-    """An automation that is on."""
-    made = create_automation(
-        workspace=a.workspace, name="Greets", platform="whatsapp", flow=a_flow(), now=now(), by=SYSTEM
-    )
-    publish_automation(automation=made, now=now(), by=SYSTEM)
-    return enable_automation(automation=made, now=now(), by=SYSTEM)
 
 
 def text(id: str, body: str, seconds: int = 0, **more: Any) -> dict[str, Any]:
@@ -157,3 +128,31 @@ def test_an_answer_over_the_api_pauses_and_a_late_echo_does_not(
     assert a.workspace_api.post(f"/conversations/{conversation.uuid}/messages", {"text": "Yes?"}).status_code == 201
     pause = AutomationPause.objects.get()
     assert (pause.conversation_id, bool(pause.by_label)) == (conversation.pk, True)
+
+
+AD = {"source": "ADS", "type": "OPEN_THREAD", "ad_id": "6045"}
+WHATSAPP_AD = {"source_type": "ad", "source_id": "120", "headline": "Cut and colour", "ctwa_clid": "x" * 900}
+
+
+def test_stories_and_advertisements_are_told_apart(
+    meta: RunningSandbox, number: Channel, channels: dict[str, Channel]
+) -> None:
+    mention = {"type": "story_mention", "payload": {"url": STORY}}
+    post(meta, event("instagram", message={"mid": "m_1", "attachments": [mention]}))
+    post(meta, event("instagram", message={"mid": "m_2", "text": "Wow", "reply_to": {"story": {"id": "5"}}}))
+    post(meta, of_number(messages=[text("wamid.1", "Hi") | {"referral": WHATSAPP_AD}]))
+    post(meta, event("facebook", message={"mid": "m_3", "text": "Hi", "referral": AD}))
+    post(meta, event("facebook", postback={"mid": "m_4", "title": "Start", "payload": "GO", "referral": AD}))
+    clicked = event("facebook", referral={**AD, "ref": "spring"})
+    post(meta, clicked)
+    post(meta, clicked.replace(b'"messaging"', b'"standby"'))  # the same click again
+    post(meta, event("facebook", referral={"source": "SHORTLINK", "type": "OPEN_THREAD", "ref": "shop"}))
+    told = TriggerEvent.objects.order_by("id").values_list("kind", "subject", "data")
+    assert list(told) == [
+        ("story_mention", "", {"first": True, "story": "mention"}),
+        ("message", "", {"story": "reply"}),
+        ("message", "120", {"first": True, "referral": {"ad": "120", "headline": "Cut and colour"}}),
+        ("message", "6045", {"first": True, "referral": {"ad": "6045"}}),
+        ("message", "6045", {"referral": {"ad": "6045"}}),
+        ("ad_click", "6045", {"referral": {"ad": "6045", "ref": "spring"}}),
+    ]

@@ -97,6 +97,7 @@ def _comment(comment: IncomingComment) -> NewTriggerEvent:
         kind=COMMENT,
         source_key=f"comment:{comment.id}",
         channel_id=comment.channel.id,
+        conversation_id=comment.conversation_id,
         subject=comment.post_id[:LONGEST_VALUE],
         data={name: value for name, value in told.items() if value},
     )

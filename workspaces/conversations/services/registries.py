@@ -115,11 +115,13 @@ class IncomingComment:
     """A new comment of a person on a post, a reel, an advertisement or a live video of the account.
 
     `comment_id`, `parent_id` and `post_id` are the network's. `parent_id` is empty for a comment on the post itself.
+    `conversation_id` is None if the person has no conversation on the channel yet.
     """
 
     id: int
     channel: ChannelReference
     contact_id: int
+    conversation_id: int | None
     comment_id: str
     parent_id: str
     post_id: str
