@@ -5,6 +5,8 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
 from tests import furnished
@@ -146,7 +148,9 @@ def test_stories_and_advertisements_are_told_apart(
     clicked = event("facebook", referral={**AD, "ref": "spring"})
     post(meta, clicked)
     post(meta, clicked.replace(b'"messaging"', b'"standby"'))  # the same click again
-    post(meta, event("facebook", referral={"source": "SHORTLINK", "type": "OPEN_THREAD", "ref": "shop"}))
+    link = {"source": "SHORTLINK", "type": "OPEN_THREAD", "ref": "shop"}
+    post(meta, event("facebook", referral=link))
+    post(meta, event("facebook", message={"mid": "m_5", "text": "Hi", "referral": link}))
     told = TriggerEvent.objects.order_by("id").values_list("kind", "subject", "data")
     assert list(told) == [
         ("story_mention", "", {"first": True, "story": "mention"}),
@@ -155,4 +159,21 @@ def test_stories_and_advertisements_are_told_apart(
         ("message", "6045", {"first": True, "referral": {"ad": "6045"}}),
         ("message", "6045", {"referral": {"ad": "6045"}}),
         ("ad_click", "6045", {"referral": {"ad": "6045", "ref": "spring"}}),
+        ("message", "", {"link": {"ref": "shop"}}),
     ]
+
+
+def statements_about_automations(meta: RunningSandbox, prefix: str) -> int:
+    """Count the statements about automations while 40 messages of 40 people are read."""
+    messages = [text(f"{prefix}{one}", "Hello") | {"from": f"4917012345{one:02}"} for one in range(40)]
+    with CaptureQueriesContext(connection) as captured:
+        post(meta, of_number(messages=messages))
+    return sum("automations_" in query["sql"] for query in captured)
+
+
+def test_a_batch_of_messages_costs_two_statements(meta: RunningSandbox, number: Channel, request: Any) -> None:
+    """And one where no automation is on."""
+    assert statements_about_automations(meta, "off") == 1
+    request.getfixturevalue("automation")
+    assert statements_about_automations(meta, "on") == 2
+    assert TriggerEvent.objects.count() == 40

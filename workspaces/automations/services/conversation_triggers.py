@@ -56,12 +56,11 @@ def record_messages(messages: Sequence[IncomingMessage], now: datetime) -> None:
 def _message(message: IncomingMessage) -> NewTriggerEvent:
     """Return a message as a fact, without its text: the engine reads the message's row."""
     story = message.details.get("story")
-    ad = ad_of(message.details)
     told = {
         "first": message.is_first,
         "opts_out": message.opts_out,
         "story": story.get("kind") if isinstance(story, dict) else None,
-        "referral": referral_of(message.details),
+        "referral" if is_ad(message.details) else "link": referral_of(message.details),
     }
     return NewTriggerEvent(
         workspace_id=message.channel.workspace_id,
@@ -71,7 +70,7 @@ def _message(message: IncomingMessage) -> NewTriggerEvent:
         channel_id=message.channel.id,
         conversation_id=message.conversation_id,
         message_id=message.id,
-        subject=ad,
+        subject=ad_of(message.details),
         data={name: value for name, value in told.items() if value},
     )
 
@@ -110,8 +109,7 @@ def record_referrals(referrals: Sequence[IncomingReferral], now: datetime) -> No
 
 def _ad_clicks(referrals: Sequence[IncomingReferral]) -> Iterator[NewTriggerEvent]:
     for one in referrals:
-        ad = ad_of(one.details)
-        if ad:
+        if is_ad(one.details):
             yield NewTriggerEvent(
                 workspace_id=one.channel.workspace_id,
                 contact_id=one.contact_id,
@@ -119,9 +117,15 @@ def _ad_clicks(referrals: Sequence[IncomingReferral]) -> Iterator[NewTriggerEven
                 source_key=f"ad:{one.conversation_id}:{one.at.timestamp():.3f}",
                 channel_id=one.channel.id,
                 conversation_id=one.conversation_id,
-                subject=ad,
+                subject=ad_of(one.details),
                 data={"referral": referral_of(one.details)},
             )
+
+
+def is_ad(details: Mapping[str, Any]) -> bool:
+    """Return whether a person came from an advertisement. Other referrals are links, such as m.me with a `ref`."""
+    referral = _referral(details)
+    return referral.get("source_type") == "ad" or referral.get("source") == "ADS" or bool(ad_of(details))
 
 
 def ad_of(details: Mapping[str, Any]) -> str:
@@ -130,21 +134,19 @@ def ad_of(details: Mapping[str, Any]) -> str:
     WhatsApp names it `source_id`, and says by `source_type` whether it is an advertisement or a post. Messenger and
     Instagram name it `ad_id`.
     """
-    referral = details.get("referral")
-    if not isinstance(referral, dict):
-        return ""
-    if referral.get("source_type") == "ad":
-        return _short(referral.get("source_id"))
-    return _short(referral.get("ad_id"))
+    referral = _referral(details)
+    return _short(referral.get("source_id" if referral.get("source_type") == "ad" else "ad_id"))
 
 
 def referral_of(details: Mapping[str, Any]) -> dict[str, str]:
     """Return the few values of a referral that flows use: the advertisement, the link's `ref`, and a headline."""
-    referral = details.get("referral")
-    if not isinstance(referral, dict):
-        return {}
-    told = {"ad": ad_of(details), "ref": _short(referral.get("ref")), "headline": _short(referral.get("headline"))}
-    return {name: value for name, value in told.items() if value}
+    told = {name: _short(_referral(details).get(name)) for name in ("ref", "headline")}
+    return {name: value for name, value in {"ad": ad_of(details), **told}.items() if value}
+
+
+def _referral(details: Mapping[str, Any]) -> Mapping[str, Any]:
+    found = details.get("referral")
+    return found if isinstance(found, dict) else {}
 
 
 def _short(value: object) -> str:

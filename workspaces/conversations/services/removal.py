@@ -205,11 +205,10 @@ REMOVE_CONVERSATIONS = "DELETE FROM conversations_conversation WHERE id = ANY (%
 
 
 def remove_conversations(contact: int) -> None:
-    """Remove a contact's comments, and conversations with messages and notes. The caller holds the contact's lock.
+    """Remove a contact's conversations with their messages and notes. The caller holds the contact's lock.
 
-    The messages' files are removed too, unless something else uses them.
+    The messages' files are removed too, unless something else uses them. Django removes comments with their contact.
     """
-    Comment.objects.filter(contact=contact).delete()
     rows = Conversation.objects.filter(contact=contact).order_by("pk").select_for_update()
     held = dict(rows.values_list("pk", "workspace_id"))
     if not held:
