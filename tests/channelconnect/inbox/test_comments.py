@@ -26,10 +26,12 @@ a = furnished.a_with_customer
 
 POST = f"{PAGE}_77"
 BEGUN = int(now().timestamp()) - 3_600
+PAGE_ADA = {"id": "91", "name": "Ada L"}
+INSTAGRAM_ADA = {"id": "92", "username": "ada.l"}
 LINK = "https://www.facebook.com/page/posts/77"
 
 
-def of_page(verb: str = "add", seconds: int = 0, **value: Any) -> bytes:
+def of_page(verb: str = "add", seconds: int = 0, author: Any = PAGE_ADA, **value: Any) -> bytes:
     """A change of a Page's feed as Meta writes it."""
     change = {
         "item": "comment",
@@ -37,7 +39,7 @@ def of_page(verb: str = "add", seconds: int = 0, **value: Any) -> bytes:
         "comment_id": "77_900",
         "post_id": POST,
         "parent_id": POST,
-        "from": {"id": "91", "name": "Ada L"},
+        "from": author,
         "created_time": BEGUN + seconds,
         "message": "How much?",
         "post": {"id": POST, "permalink_url": LINK, "is_published": True},
@@ -47,16 +49,21 @@ def of_page(verb: str = "add", seconds: int = 0, **value: Any) -> bytes:
     return json.dumps({"object": "page", "entry": entry}).encode()
 
 
-def of_instagram(field: str = "comments", seconds: int = 0, **value: Any) -> bytes:
+def of_instagram(field: str = "comments", seconds: int = 0, author: Any = INSTAGRAM_ADA, **value: Any) -> bytes:
     change = {
         "id": "18001",
-        "from": {"id": "92", "username": "ada.l"},
+        "from": author,
         "text": "Price please",
         "media": {"id": "17900", "media_product_type": "REELS"},
         **value,
     }
     entry = [{"id": INSTAGRAM, "time": BEGUN + seconds, "changes": [{"field": field, "value": change}]}]
     return json.dumps({"object": "instagram", "entry": entry}).encode()
+
+
+def data_of(event: TriggerEvent) -> dict[str, Any]:
+    assert event.data is not None
+    return dict(event.data)
 
 
 @pytest.mark.django_db
@@ -83,11 +90,16 @@ def test_a_comment_is_stored_and_told_once(meta: RunningSandbox, channels: dict[
         page.contact_id,
         None,
     )
-    data = told[POST].data
+    data = data_of(told[POST])
     assert (data["comment"], data["text"]) == ("77_900", "How much?")
     assert data["permalink"] == LINK
     assert datetime.fromisoformat(data["at"]) == page.at
-    assert told["17900"].data | {"at": ""} == {"comment": "18001", "text": "Price please", "media": "reels", "at": ""}
+    assert data_of(told["17900"]) | {"at": ""} == {
+        "comment": "18001",
+        "text": "Price please",
+        "media": "reels",
+        "at": "",
+    }
     assert set(ContactQueue.objects.values_list("contact_id", flat=True)) == {page.contact_id, instagram.contact_id}
 
 
@@ -95,10 +107,10 @@ def test_a_comment_is_stored_and_told_once(meta: RunningSandbox, channels: dict[
 def test_an_answer_of_a_known_person_below_an_advertisement(meta: RunningSandbox, channels: dict[str, Channel]) -> None:
     post(meta, event("instagram", message={"mid": "m_1", "text": "Hello"}))
     media = {"id": "17950", "media_product_type": "AD", "ad_id": "6045", "original_media_id": "17900"}
-    post(meta, of_instagram(**{"from": {"id": "91", "username": "ada"}}, media=media, parent_id="18000"))
+    post(meta, of_instagram(author={"id": "91", "username": "ada"}, media=media, parent_id="18000"))
     conversation, told = Conversation.objects.get(), TriggerEvent.objects.get(kind="comment")
     assert (told.contact_id, told.conversation_id) == (conversation.contact_id, conversation.pk)
-    assert (told.subject, told.data["parent"], told.data["ad"]) == ("17900", "18000", "6045")
+    assert (told.subject, data_of(told)["parent"], data_of(told)["ad"]) == ("17900", "18000", "6045")
 
 
 @pytest.mark.django_db
@@ -123,17 +135,17 @@ def test_edits_and_removals_change_the_comment_and_tell_nothing(
 
 
 STRANGE = (
-    of_page(**{"from": {"id": PAGE, "name": "The page itself"}}),
-    of_page("edited", **{"from": {"id": PAGE}}),
+    of_page(author={"id": PAGE, "name": "The page itself"}),
+    of_page("edited", author={"id": PAGE}),
     of_page("hide"),
     of_page(item="reaction", reaction_type="like"),
     of_page(item=["comment"]),
-    of_page(**{"from": None}),
+    of_page(author=None),
     of_page(comment_id="../me"),
     of_page(comment_id="1" * 200),
-    of_instagram(**{"from": {"id": INSTAGRAM, "username": "us"}}),
-    of_instagram(**{"from": {"id": "99", "self_ig_scoped_id": "99"}}),
-    of_instagram(**{"from": {"id": {"$ne": 1}}}),
+    of_instagram(author={"id": INSTAGRAM, "username": "us"}),
+    of_instagram(author={"id": "99", "self_ig_scoped_id": "99"}),
+    of_instagram(author={"id": {"$ne": 1}}),
     of_instagram(id=True),
     of_instagram("mentions", media_id="1", comment_id="2"),
     of_instagram("feed"),
@@ -146,7 +158,10 @@ def test_what_is_no_comment_of_a_person_is_only_counted(body: bytes) -> None:
 
 
 def test_a_comment_is_bounded() -> None:
-    huge = {"text": "x\x00" * 50_000, "media": {"id": ["1"], "media_product_type": "y" * 5_000, "ad_id": "z"}}
+    huge: dict[str, Any] = {
+        "text": "x\x00" * 50_000,
+        "media": {"id": ["1"], "media_product_type": "y" * 5_000, "ad_id": "z"},
+    }
     [fact] = read(of_instagram("live_comments", **huge, parent_id="1; DROP"))
     assert isinstance(fact, CommentReceived)
     assert (len(fact.text), fact.post_id, fact.parent_id, fact.details) == (8_000, "", "", {"media": "y" * 40})

@@ -66,6 +66,8 @@ RETURNING comment.channel_id, comment.comment_id, comment.at + %(within)s
 """
 
 Key = tuple[int, str]
+# The channel and the network's id; the primary keys of the comment, its contact, and the contact's conversation.
+InsertedRow = tuple[int, str, int, int, int | None]
 
 
 def receive_comments(facts: Sequence[CommentReceived], *, now: datetime) -> int:
@@ -79,8 +81,8 @@ def receive_comments(facts: Sequence[CommentReceived], *, now: datetime) -> int:
         return 0
     with connection.cursor() as cursor:
         cursor.execute(INSERT, [now, *_columns(ordered, _contacts_of(ordered, now))])
-        rows: list[tuple[int, str, int, int, int | None]] = cursor.fetchall()
-    told = [_incoming(once[channel, comment], *found) for channel, comment, *found in rows]
+        rows: list[InsertedRow] = cursor.fetchall()
+    told = [_incoming(once[row[0], row[1]], row) for row in rows]
     for handler in received_comment_handlers if told else ():
         handler.receive(told, now)
     return len(told)
@@ -112,7 +114,8 @@ def _columns(facts: Sequence[CommentReceived], contacts: Iterable[int]) -> list[
     ]
 
 
-def _incoming(fact: CommentReceived, id: int, contact: int, conversation: int | None) -> IncomingComment:
+def _incoming(fact: CommentReceived, row: InsertedRow) -> IncomingComment:
+    _, _, id, contact, conversation = row
     return IncomingComment(
         id=id,
         channel=fact.channel,
