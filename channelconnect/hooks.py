@@ -193,14 +193,17 @@ recorded_actions.add(*RecordedAction.from_fields(FIELDS))
 activity_actions.add(*ActivityAction.from_labels(ACTIONS))
 retention_rules.add(*RULES)
 disconnection_handlers.add(DisconnectionHandler(name="channelconnect.access", release=release_access))
-# Handlers run in this order: a person's identity before their messages, a message before its changes, and all messages
-# before the marks of how far they were read.
+# Handlers run in this order: a person's identity before their messages, a message or comment before its changes, and
+# all messages before the marks of how far they were read.
 fact_handlers.add(
     FactHandler(facts.IdentityChanged, inbound.change_identities, inbound.lock_channels),
     FactHandler(facts.MessageReceived, inbound.receive_messages, inbound.lock_channels),
     FactHandler(facts.EchoReceived, inbound.record_echoes, inbound.lock_channels),
     FactHandler(facts.MessageEdited, inbound.edit_messages, inbound.lock_channels),
     FactHandler(facts.MessageRemoved, inbound.remove_messages, inbound.lock_channels),
+    FactHandler(facts.CommentReceived, inbound.receive_comments, inbound.lock_channels),
+    FactHandler(facts.CommentEdited, inbound.edit_comments, inbound.lock_channels),
+    FactHandler(facts.CommentRemoved, inbound.remove_comments, inbound.lock_channels),
     FactHandler(facts.ReactionChanged, inbound.change_reactions, inbound.lock_channels),
     FactHandler(facts.ConversationTouched, inbound.open_windows, inbound.lock_channels),
     FactHandler(facts.MarketingPreferenceChanged, inbound.change_marketing_preferences, inbound.lock_channels),

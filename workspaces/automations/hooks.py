@@ -1,4 +1,4 @@
-"""This app's registrations: menu entries, labels of the activity log, events, requirement checks, the home page."""
+"""This app's registrations: menu, activity labels, events, requirement checks, the home page, conversations."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -17,9 +17,22 @@ from workspaces.automations.flows.flow import settings_used
 from workspaces.automations.flows.types import REQUIREMENTS
 from workspaces.automations.models import Automation
 from workspaces.automations.services import RequirementCheck, capabilities_of, reasons_not_ready, requirement_checks
+from workspaces.automations.services.conversation_triggers import (
+    RECEIVED_COMMENT_HANDLER,
+    RECEIVED_MESSAGE_HANDLER,
+    REFERRAL_HANDLER,
+)
+from workspaces.automations.services.pauses import ENDED_CONVERSATION_HANDLER, OWN_MESSAGE_HANDLER
 from workspaces.automations.services.switching import DISABLED, ENABLED
 from workspaces.catalogue.services.services import has_services
 from workspaces.contacts.services.counting import has_contacts
+from workspaces.conversations.services.registries import (
+    ended_conversation_handlers,
+    own_message_handlers,
+    received_comment_handlers,
+    received_message_handlers,
+    referral_handlers,
+)
 from workspaces.media.models import Media, MediaQuerySet
 from workspaces.media.services import MediaUse, media_uses
 from workspaces.subaccounts.events import workspace_event_type
@@ -164,3 +177,8 @@ requirement_checks.add(
 )
 set_up_sources.add(SetUpSource(name="automations", order=20, steps=automation_steps))
 workspace_concern_sources.add(WorkspaceConcernSource(name="automations", order=20, concerns=automation_warnings))
+received_message_handlers.add(RECEIVED_MESSAGE_HANDLER)
+received_comment_handlers.add(RECEIVED_COMMENT_HANDLER)
+referral_handlers.add(REFERRAL_HANDLER)
+own_message_handlers.add(OWN_MESSAGE_HANDLER)
+ended_conversation_handlers.add(ENDED_CONVERSATION_HANDLER)

@@ -117,9 +117,13 @@ class ReactionChanged(ConversationFact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConversationTouched(ConversationFact):
-    """A person opened the 24-hour window without a message, by a call or a referral."""
+    """A person opened the 24-hour window without a message: `kind` is call or referral.
+
+    `details` holds the network's `referral`: the link or advertisement that the person followed.
+    """
 
     kind: str
+    details: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,6 +162,38 @@ class MarketingPreferenceChanged(ConversationFact):
     """A person told the network whether they want this account's marketing."""
 
     wants_marketing: bool
+
+
+# Facebook takes comments of 8,000 characters, Instagram of 2,200.
+LONGEST_COMMENT = 8_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommentReceived(ConversationFact):
+    """A person commented on a post of the account.
+
+    `parent_id` is the network's id of the comment that this one answers; it is empty for a comment on the post itself.
+    `details` holds the post's `permalink`, the `media` product (feed, reels, live …) and the `ad`, if they are known.
+    """
+
+    comment_id: str
+    post_id: str
+    parent_id: str = ""
+    text: str = ""
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommentEdited(ConversationFact):
+    comment_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommentRemoved(ConversationFact):
+    """A comment was deleted. `person` may have no id: the comment is found by its own."""
+
+    comment_id: str
 
 
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")

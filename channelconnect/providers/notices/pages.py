@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
 
+from channelconnect.providers.notices.comments import Change, read_change
 from channelconnect.providers.notices.events import ProviderEvent, ReadContext, Unknown
 from channelconnect.providers.notices.values import (
     LONGEST_ID,
@@ -176,7 +177,11 @@ def read_page_entry(entry: Row, platform: str, source: ReadContext) -> Iterator[
             continue
         yield from _facts(event, channel, told_at)
     for change in rows(entry.get("changes")):
-        yield Unknown(platform=platform, account_id=account_id, kind=text(change.get("field")))
+        if channel is None:
+            yield Unknown(platform=platform, account_id=account_id, kind="account")
+            continue
+        told = Change(channel, account_id, row(change.get("value")), told_at)
+        yield from read_change(text(change.get("field")), told)
 
 
 def _facts(event: Row, channel: ChannelReference, told_at: datetime) -> Iterator[Fact]:
@@ -280,7 +285,8 @@ def _reaction(told: ThreadEvent) -> Iterator[Fact]:
 
 
 def _referral(told: ThreadEvent) -> Iterator[Fact]:
-    yield ConversationTouched(**told.who, kind="referral")
+    referral = truncate_json(row(told.event.get("referral")))
+    yield ConversationTouched(**told.who, kind="referral", details=drop_empty(referral=referral))
 
 
 def _delivery(told: ThreadEvent) -> Iterator[Fact]:

@@ -134,8 +134,9 @@ def test_a_button_is_a_message_with_a_payload() -> None:
 
 
 def test_a_link_of_ours_opens_the_window() -> None:
-    assert read(page({"referral": {"ref": "x", "source": "SHORTLINK"}})) == [
-        ConversationTouched(channel=MESSENGER, person=ADA, at=AT, kind="referral")
+    referral = {"ref": "x", "source": "SHORTLINK"}
+    assert read(page({"referral": referral})) == [
+        ConversationTouched(channel=MESSENGER, person=ADA, at=AT, kind="referral", details={"referral": referral})
     ]
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 from urllib.parse import urlencode, urlsplit
 
 from tools.sandbox.config import SandboxConfig
-from tools.sandbox.control.inbound import page_event, whatsapp_message
+from tools.sandbox.control.inbound import comment_change, page_event, whatsapp_message
 from tools.sandbox.control.people import PEOPLE
 
 SECONDS: Final = 10.0
@@ -98,6 +98,15 @@ def _message(options: Body) -> Body:
     return _whatsapp(options, "messages", of_number(account) | value)
 
 
+def _comment(options: Body) -> Body:
+    """Compose the callback about comments on a post, `count` of them."""
+    given = {"platform": "facebook", "person": WRITER, **options}
+    changes = [comment_change(given) for _ in range(int(options.get("count", 1)))]
+    at = int(float(options.get("at") or time.time()))
+    entry = {"id": str(given["account"]), "time": at, "changes": changes}
+    return {"object": "instagram" if given["platform"] == "instagram" else "page", "entry": [entry]}
+
+
 def _status(options: Body) -> Body:
     status = {
         "id": str(options["message_id"]),
@@ -179,6 +188,7 @@ def container_of(account: str) -> str:
 KINDS: Final[dict[str, Callable[[Body], Body]]] = {
     "given": _given,
     "message": _message,
+    "comment": _comment,
     "status": _status,
     "removed": _removed,
     "revoked": _revoked,

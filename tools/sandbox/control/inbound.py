@@ -130,7 +130,7 @@ def _attachment(kind: str) -> Callable[[Body, str], Body]:
 
 
 def _text(options: Body, mid: str) -> Body:
-    return _message_of(text=str(options.get("text", "Hi \u00e9")))(options, mid)
+    return _message_of(text=str(options.get("text", "Hi \u00e9")), **_referral_of(options))(options, mid)
 
 
 def _quick_reply(options: Body, mid: str) -> Body:
@@ -150,13 +150,33 @@ def _reaction(options: Body, mid: str) -> Body:
     return {"reaction": {"mid": str(options["target"]), "action": action, "emoji": emoji, "reaction": "love"}}
 
 
+def _story_reply(options: Body, mid: str) -> Body:
+    story = {"id": str(options.get("target", "17900000000000001")), "url": "https://lookaside.fbsbx.com/story"}
+    message = {"mid": mid, "text": str(options.get("text", "Wow")), "reply_to": {"story": story}}
+    return {"message": message}
+
+
+def _postback(options: Body, mid: str) -> Body:
+    title, payload = options.get("text", POSTBACK["title"]), options.get("payload", POSTBACK["payload"])
+    return {"postback": {"mid": mid, "title": str(title), "payload": str(payload), **_referral_of(options)}}
+
+
+def _referral(options: Body, mid: str) -> Body:
+    return {"referral": options.get("referral", {"ref": "campaign", "source": "SHORTLINK", "type": "OPEN_THREAD"})}
+
+
+def _referral_of(options: Body) -> Body:
+    return {"referral": options["referral"]} if "referral" in options else {}
+
+
 PAGE: Final[dict[str, Callable[[Body, str], Body]]] = {
     "text": _text,
     **{kind: _attachment(kind) for kind in ("image", "video", "audio", "file", "sticker", "share", "reel")},
     "story_mention": _attachment("story_mention"),
     "quick_reply": _quick_reply,
-    "postback": lambda options, mid: {"postback": {"mid": mid, **POSTBACK}},
-    "referral": lambda options, mid: {"referral": {"ref": "campaign", "source": "SHORTLINK", "type": "OPEN_THREAD"}},
+    "story_reply": _story_reply,
+    "postback": _postback,
+    "referral": _referral,
     "reaction": _reaction,
     "edit": lambda options, mid: {
         "message_edit": {"mid": str(options["target"]), "text": str(options.get("text", "")), "num_edit": 1}
@@ -168,3 +188,42 @@ PAGE: Final[dict[str, Callable[[Body, str], Body]]] = {
         "read": {"mid": str(options["target"])} if options.get("target") else {"watermark": int(time.time() * 1000)}
     },
 }
+
+
+# Comments ---------------------------------------------------------------------------------------------
+
+POST: Final = "1001"
+
+
+def comment_change(options: Body) -> Body:
+    """Compose an entry of `changes` about a comment."""
+    number = str(options.get("id") or 10**12 + secrets.randbelow(10**12))
+    text = str(options.get("text", "Lovely \u00e9"))
+    write = _instagram_comment if options.get("platform") == "instagram" else _page_comment
+    return write(options, number, text)
+
+
+def _instagram_comment(options: Body, number: str, text: str) -> Body:
+    media: Body = {"id": str(options.get("post", POST)), "media_product_type": str(options.get("media", "FEED"))}
+    media |= {name: str(options[name]) for name in ("ad_id", "original_media_id") if name in options}
+    author = {"id": str(options["person"]), "username": str(options.get("name", "ann"))}
+    value: Body = {"id": number, "from": author, "media": media, "text": text}
+    value |= {"parent_id": str(options["reply_to"])} if options.get("reply_to") else {}
+    return {"field": "live_comments" if options.get("media") == "LIVE" else "comments", "value": value}
+
+
+def _page_comment(options: Body, number: str, text: str) -> Body:
+    """Compose a change of a Page's feed. A `verb` beside add is edited, remove, hide or unhide."""
+    post = str(options.get("post") or f"{options['account']}_{POST}")
+    verb = str(options.get("verb", "add"))
+    value: Body = {
+        "item": "comment",
+        "verb": verb,
+        "comment_id": number if "_" in number else f"{post.rpartition('_')[2]}_{number}",
+        "post_id": post,
+        "parent_id": str(options.get("reply_to") or post),
+        "from": {"id": str(options["person"]), "name": str(options.get("name", "Ann"))},
+        "created_time": int(float(options.get("at") or time.time())),
+        "post": {"id": post, "permalink_url": f"https://www.facebook.com/{post}", "is_published": True},
+    }
+    return {"field": "feed", "value": value | ({} if verb == "remove" else {"message": text})}

@@ -1,5 +1,6 @@
-"""Models of conversations and messages, with the queues of messages to send and files to fetch."""
+"""Models of conversations, messages and comments, with the queues of messages to send and files to fetch."""
 
+from workspaces.conversations.models.comments import Comment
 from workspaces.conversations.models.conversations import (
     Conversation,
     ConversationCount,
@@ -10,6 +11,7 @@ from workspaces.conversations.models.conversations import (
 from workspaces.conversations.models.messages import MediaFetch, Message, ParkedChange, QueuedMessage, ReadMark
 
 __all__ = [
+    "Comment",
     "Conversation",
     "ConversationCount",
     "ConversationSettings",

@@ -26,6 +26,7 @@ from workspaces.conversations.services.conversations import (
     lock_conversation,
     record_conversation_events,
 )
+from workspaces.conversations.services.registries import end_conversations
 from workspaces.conversations.services.sending import SENDER
 from workspaces.subaccounts.models import Channel, Workspace
 from workspaces.subaccounts.services import MemberRemovalHandler, people_of, record_workspace_event
@@ -157,6 +158,7 @@ def change_conversation(
         happened.append(ASSIGNED)
     if happened:
         locked.save(update_fields=["status", "snoozed_until", "assigned_to"])
+        end_conversations([locked.pk] if CLOSED in happened else [])
         _record_events(locked, happened, now)
     return locked
 

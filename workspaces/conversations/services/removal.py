@@ -1,4 +1,4 @@
-"""Removes old messages with their files, and removes or moves a contact's conversations along with the contact."""
+"""Removes old messages with their files and old comments, and removes or moves those of a contact along with it."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
@@ -13,9 +13,10 @@ from config.postgresql.arrays import integers, timestamps
 from config.retention import ExpiredRows, RetentionRule
 from workspaces.contacts.services import ContactRemovalHandler
 from workspaces.contacts.services.contacts import ContactMergeHandler
-from workspaces.conversations.models import Conversation, Message, Note, QueuedMessage
+from workspaces.conversations.models import Comment, Conversation, Message, Note, QueuedMessage
 from workspaces.conversations.models.conversations import LONGEST_PREVIEW
 from workspaces.conversations.services.conversations import announce_changes
+from workspaces.conversations.services.registries import end_conversations
 from workspaces.media.models import Media, MediaQuerySet
 from workspaces.media.services import MediaUse, remove_unneeded_media
 
@@ -120,7 +121,12 @@ def _update_conversations(cursor: Any, gone: Sequence[RemovedMessage]) -> None:
 
 
 NOTES = ExpiredRows("conversations_note", "created_at", KEPT)
-RETENTION_RULES = (RetentionRule("messages", KEPT, forget_messages, MESSAGES.lag), NOTES.rule("notes"))
+COMMENTS = ExpiredRows("conversations_comment", "created_at", KEPT)
+RETENTION_RULES = (
+    RetentionRule("messages", KEPT, forget_messages, MESSAGES.lag),
+    NOTES.rule("notes"),
+    COMMENTS.rule("comments"),
+)
 
 
 # The columns about the last message.
@@ -136,10 +142,11 @@ NEWEST = ("last_inbound_at", "read_up_to", "contact_received_up_to", "contact_re
 
 
 def move_conversations(kept: int, gone: int) -> None:
-    """Move the conversations of the contact `gone` to `kept`, in the merge's transaction.
+    """Move the conversations and comments of the contact `gone` to `kept`, in the merge's transaction.
 
     Two conversations on one channel become one.
     """
+    Comment.objects.filter(contact=gone).update(contact=kept)
     rows = Conversation.objects.filter(contact__in=(kept, gone)).order_by("pk").select_for_update()
     held: Sequence[Conversation] = list(rows)
     changed = [(one.workspace_id, one.pk) for one in held]
@@ -170,6 +177,7 @@ def _join(kept: Conversation, other: Conversation) -> None:
         known = [moment for moment in (getattr(kept, name), getattr(other, name)) if moment is not None]
         setattr(kept, name, max(known, default=None))
     kept.save()
+    end_conversations([other.pk])
     other.delete()
 
 
@@ -199,13 +207,14 @@ REMOVE_CONVERSATIONS = "DELETE FROM conversations_conversation WHERE id = ANY (%
 def remove_conversations(contact: int) -> None:
     """Remove a contact's conversations with their messages and notes. The caller holds the contact's lock.
 
-    The messages' files are removed too, unless something else uses them.
+    The messages' files are removed too, unless something else uses them. Django removes comments with their contact.
     """
     rows = Conversation.objects.filter(contact=contact).order_by("pk").select_for_update()
     held = dict(rows.values_list("pk", "workspace_id"))
     if not held:
         return
     announce_changes((workspace, conversation) for conversation, workspace in held.items())
+    end_conversations(held)
     ids = integers(list(held))
     with connection.cursor() as cursor:
         for statement in REMOVE:

@@ -34,6 +34,7 @@ from workspaces.conversations.services.conversations import (
     lock_conversation,
     record_conversation_events,
 )
+from workspaces.conversations.services.registries import OwnMessage, tell_own_messages
 from workspaces.subaccounts.models import Channel, Workspace
 
 # The name by which the sender is woken up.
@@ -169,7 +170,20 @@ def _send(conversation: Conversation, content: Content | CheckedContent, *, by: 
     if written.needs_window and not is_window_open(conversation, now):
         raise WindowClosed
     agency = conversation.workspace.agency_id
-    return queue_message(conversation=conversation, content=written, agency_id=agency, by=by, now=now)
+    message = queue_message(conversation=conversation, content=written, agency_id=agency, by=by, now=now)
+    tell_own_messages([_own(message)], now=now)
+    return message
+
+
+def _own(message: Message) -> OwnMessage:
+    return OwnMessage(
+        id=message.pk,
+        workspace_id=message.workspace_id,
+        conversation_id=message.conversation_id,
+        by_kind=message.sent_by_kind,
+        by_label=message.sent_by_label,
+        at=message.provider_time,
+    )
 
 
 def can_be_reached(contact: Contact, channel: Channel) -> bool:

@@ -11,6 +11,12 @@ from workspaces.conversations.services.inbound.changes import (
     edit_messages,
     remove_messages,
 )
+from workspaces.conversations.services.inbound.comments import (
+    edit_comments,
+    receive_comments,
+    remove_comments,
+    use_private_replies,
+)
 from workspaces.conversations.services.inbound.conversations import change_identities, change_marketing_preferences
 from workspaces.conversations.services.inbound.receiving import open_windows, receive_messages, record_echoes
 from workspaces.conversations.services.inbound.statuses import apply_read_watermarks, apply_statuses
@@ -22,10 +28,14 @@ __all__ = [
     "change_identities",
     "change_marketing_preferences",
     "change_reactions",
+    "edit_comments",
     "edit_messages",
     "lock_channels",
     "open_windows",
+    "receive_comments",
     "receive_messages",
     "record_echoes",
+    "remove_comments",
     "remove_messages",
+    "use_private_replies",
 ]

@@ -1,6 +1,6 @@
 """Receives messages from contacts, echoes of the account's own messages, and other actions of contacts."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -36,6 +36,15 @@ from workspaces.conversations.services.inbound.messages import (
 )
 from workspaces.conversations.services.inbound.statuses import apply_statuses
 from workspaces.conversations.services.opt_out_words import OPT_IN, OPT_OUT, confirm_opt_outs, keys_of, own_words
+from workspaces.conversations.services.registries import (
+    LONGEST_TOLD_TEXT,
+    IncomingMessage,
+    IncomingReferral,
+    OwnMessage,
+    received_message_handlers,
+    referral_handlers,
+    tell_own_messages,
+)
 
 # A message of ours is found by the network's id, else by our own. It gets the network's time, which read marks are
 # compared with.
@@ -98,7 +107,19 @@ def record_echoes(facts: Sequence[EchoReceived], *, now: datetime) -> int:
     new = {one.id: one for _, one in threads if one.is_new}
     record_conversation_events([(OPENED, one.workspace_id, one.id) for one in new.values()], now=now)
     announce_changes((one.conversation.workspace_id, one.conversation.id) for one in written.values())
+    tell_own_messages([_own(one) for one in written.values()], now=now)
     return len(written)
+
+
+def _own(message: NewMessage) -> OwnMessage:
+    return OwnMessage(
+        id=message.id,
+        workspace_id=message.conversation.workspace_id,
+        conversation_id=message.conversation.id,
+        by_kind="elsewhere",
+        by_label="",
+        at=message.at,
+    )
 
 
 def _sent(fact: EchoReceived) -> StatusChanged:
@@ -145,7 +166,25 @@ def open_windows(facts: Sequence[ConversationTouched], *, now: datetime) -> int:
     touched = [one.conversation for one in updates.values()]
     record_conversation_events([(OPENED, one.workspace_id, one.id) for one in touched if one.is_new], now=now)
     announce_changes((one.workspace_id, one.id) for one in touched)
+    _tell_referrals(threads, now)
     return len(threads)
+
+
+def _tell_referrals(threads: Iterable[tuple[ConversationTouched, LockedConversation]], now: datetime) -> None:
+    """Tell higher apps of the people who followed a link or an advertisement."""
+    told = [
+        IncomingReferral(
+            channel=fact.channel,
+            conversation_id=conversation.id,
+            contact_id=conversation.contact_id,
+            details=fact.details,
+            at=fact.at,
+        )
+        for fact, conversation in threads
+        if fact.details
+    ]
+    for handler in referral_handlers if told else ():
+        handler.refer(told, now)
 
 
 KEYWORD, BUTTON = Contact.OptOutSource.KEYWORD, Contact.OptOutSource.BUTTON
@@ -159,18 +198,23 @@ class ReceivedMessage:
     message: NewMessage
 
 
-def apply_opt_out_words(received: Sequence[ReceivedMessage], *, now: datetime) -> None:
-    """Opt contacts out and in as their messages ask, by the network's time. Confirm each opt-out to the contact."""
+def apply_opt_out_words(received: Sequence[ReceivedMessage], *, now: datetime) -> set[int]:
+    """Opt contacts out and in as their messages ask, by the network's time. Confirm each opt-out to the contact.
+
+    Return the messages that opt out, by primary key.
+    """
     conversations: dict[int, int] = {}
-    statements = []
+    statements, opting_out = [], set()
     for one, source in _consent_messages(received):
         contact = one.message.conversation.contact_id
         if source:
             conversations[contact] = one.message.conversation.id
+            opting_out.add(one.message.id)
         statements.append(ConsentStatement(contact, one.fact.at, source))
     if statements:
         gone = apply_consent_statements(statements=statements, now=now).opted_out
         confirm_opt_outs([conversations[contact] for contact in sorted(gone)], now=now)
+    return opting_out
 
 
 def _consent_messages(received: Iterable[ReceivedMessage]) -> Iterable[tuple[ReceivedMessage, str]]:
@@ -206,9 +250,39 @@ def receive_messages(facts: Sequence[MessageReceived], *, now: datetime) -> int:
     apply_updates(set_update_times(updates, conversations, now=now), now=now)
     write_files([(one.message, one.fact.file) for one in received if one.fact.file], now=now)
     apply_parked_changes(written, now=now)
-    apply_opt_out_words(received, now=now)
+    opting_out = apply_opt_out_words(received, now=now)
+    _tell_received(received, opting_out, now)
     _record_events(updates.values(), [one.message for one in received], threads, now)
     return len(received)
+
+
+def _tell_received(received: Iterable[ReceivedMessage], opting_out: Collection[int], now: datetime) -> None:
+    """Tell higher apps of the new messages. The first one of a contact who never wrote before is marked."""
+    told: list[IncomingMessage] = []
+    known: set[int] = set()
+    for one in received:
+        conversation = one.message.conversation
+        is_first = not conversation.has_written and conversation.contact_id not in known
+        known.add(conversation.contact_id)
+        told.append(_incoming(one, is_first, one.message.id in opting_out))
+    for handler in received_message_handlers if told else ():
+        handler.receive(told, now)
+
+
+def _incoming(one: ReceivedMessage, is_first: bool, opts_out: bool) -> IncomingMessage:
+    return IncomingMessage(
+        id=one.message.id,
+        channel=one.fact.channel,
+        conversation_id=one.message.conversation.id,
+        contact_id=one.message.conversation.contact_id,
+        type=one.message.type,
+        text=one.message.text[:LONGEST_TOLD_TEXT],
+        payload=one.fact.payload,
+        details=one.fact.details,
+        at=one.message.at,
+        is_first=is_first,
+        opts_out=opts_out,
+    )
 
 
 def _draft(fact: MessageReceived, conversation: LockedConversation) -> Draft:
