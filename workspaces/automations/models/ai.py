@@ -30,7 +30,8 @@ class AiAccount(models.Model):
     (UTC) in the same currency. `workspace_budget` bounds each sub-account; None bounds them only together.
 
     `failures` counts calls in a row that the provider did not answer. After some of them nobody calls until
-    `stopped_until`. `refused_at` says since when the provider refuses the key.
+    `stopped_until`. `refused_at` says since when the provider refuses the key, which the account has since
+    `key_changed_at`.
     """
 
     class Provider(models.TextChoices):
@@ -45,6 +46,7 @@ class AiAccount(models.Model):
     base_url = models.CharField(max_length=LONGEST_BASE_URL)
     model = models.CharField(max_length=LONGEST_MODEL)
     key = EncryptedTextField(bound_to="uuid")
+    key_changed_at = models.DateTimeField(default=timezone.now, editable=False)
     is_default = models.BooleanField(default=False)
     input_price = models.DecimalField(max_digits=10, decimal_places=4, default=Decimal(0))
     output_price = models.DecimalField(max_digits=10, decimal_places=4, default=Decimal(0))

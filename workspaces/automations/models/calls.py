@@ -23,8 +23,8 @@ class OutsideCall(models.Model):
     large. `peer` is what may be slow: the host, or the A.I. account.
 
     `tries` counts the calls that were begun. A `claimed` call belongs to the worker run `claimed_by` until `due_at`;
-    then it is due again. Nobody begins the call after `deadline`. `reserved` is the part of the budget of `account` that
-    the present try may use up, in millionths, counted in `month`.
+    then it is due again. Nobody begins the call after `deadline`. `reserved` is the part of the budget of `account`
+    that the present try may use up, in millionths, counted in `month`.
     """
 
     class Kind(models.TextChoices):
@@ -91,6 +91,7 @@ class OutsideCall(models.Model):
             models.Index(
                 fields=["deadline"], condition=Q(status__in=("planned", "claimed")), name="outside_call_deadline"
             ),
+            models.Index(fields=["claimed_by"], condition=Q(status="claimed"), name="outside_call_claimed"),
             models.Index(fields=["ended_at"], condition=Q(ended_at__isnull=False), name="outside_call_ended"),
             # For the removal of a workspace, an agency or an account.
             models.Index(fields=["workspace"], name="outside_call_of_workspace"),
