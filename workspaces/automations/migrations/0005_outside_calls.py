@@ -12,158 +12,281 @@ import config.encryption
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('agency', '0006_sign_ups_looked_up'),
-        ('automations', '0004_trigger_generations'),
-        ('subaccounts', '0006_search_by_external_id'),
+        ("agency", "0006_sign_ups_looked_up"),
+        ("automations", "0004_trigger_generations"),
+        ("subaccounts", "0006_search_by_external_id"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='AiAccount',
+            name="AiAccount",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('uuid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('name', models.CharField(max_length=120)),
-                ('name_key', models.CharField(editable=False, max_length=480)),
-                ('provider', models.CharField(choices=[('openai', 'OpenAI or compatible'), ('anthropic', 'Anthropic')], max_length=20)),
-                ('base_url', models.CharField(max_length=500)),
-                ('model', models.CharField(max_length=120)),
-                ('key', config.encryption.EncryptedTextField(bound_to='uuid')),
-                ('key_changed_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
-                ('is_default', models.BooleanField(default=False)),
-                ('input_price', models.DecimalField(decimal_places=4, default=Decimal('0'), max_digits=10)),
-                ('output_price', models.DecimalField(decimal_places=4, default=Decimal('0'), max_digits=10)),
-                ('monthly_budget', models.DecimalField(decimal_places=2, max_digits=12)),
-                ('workspace_budget', models.DecimalField(blank=True, decimal_places=2, max_digits=12, null=True)),
-                ('failures', models.IntegerField(db_default=0, default=0)),
-                ('stopped_until', models.DateTimeField(editable=False, null=True)),
-                ('refused_at', models.DateTimeField(editable=False, null=True)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
-                ('agency', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='agency.agency')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("uuid", models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ("name", models.CharField(max_length=120)),
+                ("name_key", models.CharField(editable=False, max_length=480)),
+                (
+                    "provider",
+                    models.CharField(
+                        choices=[("openai", "OpenAI or compatible"), ("anthropic", "Anthropic")], max_length=20
+                    ),
+                ),
+                ("base_url", models.CharField(max_length=500)),
+                ("model", models.CharField(max_length=120)),
+                ("key", config.encryption.EncryptedTextField(bound_to="uuid")),
+                ("key_changed_at", models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                ("is_default", models.BooleanField(default=False)),
+                ("input_price", models.DecimalField(decimal_places=4, default=Decimal("0"), max_digits=10)),
+                ("output_price", models.DecimalField(decimal_places=4, default=Decimal("0"), max_digits=10)),
+                ("monthly_budget", models.DecimalField(decimal_places=2, max_digits=12)),
+                ("workspace_budget", models.DecimalField(blank=True, decimal_places=2, max_digits=12, null=True)),
+                ("failures", models.IntegerField(db_default=0, default=0)),
+                ("stopped_until", models.DateTimeField(editable=False, null=True)),
+                ("refused_at", models.DateTimeField(editable=False, null=True)),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                (
+                    "agency",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="agency.agency",
+                    ),
+                ),
             ],
-            options={
-                'verbose_name': 'A.I. account',
-            },
+            options={"verbose_name": "A.I. account"},
         ),
         migrations.CreateModel(
-            name='AiUsage',
+            name="AiUsage",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('month', models.DateField()),
-                ('calls', models.BigIntegerField(db_default=0, default=0)),
-                ('input_tokens', models.BigIntegerField(db_default=0, default=0)),
-                ('output_tokens', models.BigIntegerField(db_default=0, default=0)),
-                ('cost', models.BigIntegerField(db_default=0, default=0)),
-                ('reserved', models.BigIntegerField(db_default=0, default=0)),
-                ('account', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='usage', to='automations.aiaccount')),
-                ('workspace', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='subaccounts.workspace')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("month", models.DateField()),
+                ("calls", models.BigIntegerField(db_default=0, default=0)),
+                ("input_tokens", models.BigIntegerField(db_default=0, default=0)),
+                ("output_tokens", models.BigIntegerField(db_default=0, default=0)),
+                ("cost", models.BigIntegerField(db_default=0, default=0)),
+                ("reserved", models.BigIntegerField(db_default=0, default=0)),
+                (
+                    "account",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="usage",
+                        to="automations.aiaccount",
+                    ),
+                ),
+                (
+                    "workspace",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="subaccounts.workspace",
+                    ),
+                ),
             ],
-            options={
-                'verbose_name_plural': 'A.I. usage',
-            },
+            options={"verbose_name_plural": "A.I. usage"},
         ),
         migrations.CreateModel(
-            name='OutsideCall',
+            name="OutsideCall",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('uuid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('run_id', models.BigIntegerField()),
-                ('run_uuid', models.UUIDField()),
-                ('seq', models.IntegerField()),
-                ('contact_id', models.BigIntegerField()),
-                ('channel_id', models.BigIntegerField(null=True)),
-                ('conversation_id', models.BigIntegerField(null=True)),
-                ('depth', models.SmallIntegerField(default=0)),
-                ('kind', models.CharField(choices=[('http', 'Http'), ('answer', 'Answer'), ('classify', 'Classify'), ('extract', 'Extract')], max_length=10)),
-                ('peer', models.CharField(max_length=260)),
-                ('request', config.encryption.EncryptedTextField(bound_to='uuid', null=True)),
-                ('status', models.CharField(choices=[('planned', 'Planned'), ('claimed', 'Claimed'), ('done', 'Done'), ('failed', 'Failed'), ('unknown', 'Unknown')], default='planned', max_length=10)),
-                ('code', models.CharField(blank=True, db_default='', max_length=40)),
-                ('tries', models.SmallIntegerField(db_default=0, default=0)),
-                ('due_at', models.DateTimeField()),
-                ('deadline', models.DateTimeField()),
-                ('claimed_by', models.BigIntegerField(null=True)),
-                ('reserved', models.BigIntegerField(db_default=0, default=0)),
-                ('month', models.DateField(null=True)),
-                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), editable=False)),
-                ('ended_at', models.DateTimeField(null=True)),
-                ('account', models.ForeignKey(db_index=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='automations.aiaccount')),
-                ('agency', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='agency.agency')),
-                ('workspace', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='subaccounts.workspace')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("uuid", models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ("run_id", models.BigIntegerField()),
+                ("run_uuid", models.UUIDField()),
+                ("seq", models.IntegerField()),
+                ("contact_id", models.BigIntegerField()),
+                ("channel_id", models.BigIntegerField(null=True)),
+                ("conversation_id", models.BigIntegerField(null=True)),
+                ("depth", models.SmallIntegerField(default=0)),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("http", "Http"),
+                            ("answer", "Answer"),
+                            ("classify", "Classify"),
+                            ("extract", "Extract"),
+                        ],
+                        max_length=10,
+                    ),
+                ),
+                ("peer", models.CharField(max_length=260)),
+                ("request", config.encryption.EncryptedTextField(bound_to="uuid", null=True)),
+                (
+                    "status",
+                    models.CharField(
+                        choices=[
+                            ("planned", "Planned"),
+                            ("claimed", "Claimed"),
+                            ("done", "Done"),
+                            ("failed", "Failed"),
+                            ("unknown", "Unknown"),
+                        ],
+                        default="planned",
+                        max_length=10,
+                    ),
+                ),
+                ("code", models.CharField(blank=True, db_default="", max_length=40)),
+                ("tries", models.SmallIntegerField(db_default=0, default=0)),
+                ("due_at", models.DateTimeField()),
+                ("deadline", models.DateTimeField()),
+                ("claimed_by", models.BigIntegerField(null=True)),
+                ("reserved", models.BigIntegerField(db_default=0, default=0)),
+                ("month", models.DateField(null=True)),
+                (
+                    "created_at",
+                    models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), editable=False),
+                ),
+                ("ended_at", models.DateTimeField(null=True)),
+                (
+                    "account",
+                    models.ForeignKey(
+                        db_index=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="automations.aiaccount",
+                    ),
+                ),
+                (
+                    "agency",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="agency.agency",
+                    ),
+                ),
+                (
+                    "workspace",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="subaccounts.workspace",
+                    ),
+                ),
             ],
         ),
         migrations.AddConstraint(
-            model_name='aiaccount',
-            constraint=models.UniqueConstraint(fields=('agency', 'name_key'), name='ai_account_name_once'),
+            model_name="aiaccount",
+            constraint=models.UniqueConstraint(fields=("agency", "name_key"), name="ai_account_name_once"),
         ),
         migrations.AddConstraint(
-            model_name='aiaccount',
-            constraint=models.UniqueConstraint(condition=models.Q(('is_default', True)), fields=('agency',), name='ai_account_default_once'),
+            model_name="aiaccount",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("is_default", True)), fields=("agency",), name="ai_account_default_once"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='aiaccount',
-            constraint=models.CheckConstraint(condition=models.Q(('name', ''), _negated=True), name='ai_account_has_a_name'),
+            model_name="aiaccount",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("name", ""), _negated=True), name="ai_account_has_a_name"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='aiaccount',
-            constraint=models.CheckConstraint(condition=models.Q(('input_price__gte', 0), ('monthly_budget__gte', 0), ('output_price__gte', 0), models.Q(('workspace_budget', None), ('workspace_budget__gte', 0), _connector='OR')), name='ai_account_amounts_are_not_negative'),
+            model_name="aiaccount",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("input_price__gte", 0),
+                    ("monthly_budget__gte", 0),
+                    ("output_price__gte", 0),
+                    models.Q(("workspace_budget", None), ("workspace_budget__gte", 0), _connector="OR"),
+                ),
+                name="ai_account_amounts_are_not_negative",
+            ),
+        ),
+        migrations.AddIndex(model_name="aiusage", index=models.Index(fields=["month"], name="ai_usage_old")),
+        migrations.AddConstraint(
+            model_name="aiusage",
+            constraint=models.UniqueConstraint(
+                fields=("account", "month", "workspace"), name="ai_usage_once", nulls_distinct=False
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="aiusage",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("cost__gte", 0), ("reserved__gte", 0)), name="ai_usage_is_not_negative"
+            ),
         ),
         migrations.AddIndex(
-            model_name='aiusage',
-            index=models.Index(fields=['month'], name='ai_usage_old'),
+            model_name="outsidecall",
+            index=models.Index(
+                condition=models.Q(("status__in", ("planned", "claimed"))),
+                fields=["workspace", "peer", "due_at"],
+                name="outside_call_due",
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="outsidecall",
+            index=models.Index(
+                condition=models.Q(("status__in", ("planned", "claimed"))),
+                fields=["deadline"],
+                name="outside_call_deadline",
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="outsidecall",
+            index=models.Index(
+                condition=models.Q(("status", "claimed")), fields=["claimed_by"], name="outside_call_claimed"
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="outsidecall",
+            index=models.Index(
+                condition=models.Q(("ended_at__isnull", False)), fields=["ended_at"], name="outside_call_ended"
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="outsidecall", index=models.Index(fields=["workspace"], name="outside_call_of_workspace")
+        ),
+        migrations.AddIndex(
+            model_name="outsidecall", index=models.Index(fields=["agency"], name="outside_call_of_agency")
+        ),
+        migrations.AddIndex(
+            model_name="outsidecall",
+            index=models.Index(
+                condition=models.Q(("account__isnull", False)), fields=["account"], name="outside_call_of_account"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='aiusage',
-            constraint=models.UniqueConstraint(fields=('account', 'month', 'workspace'), name='ai_usage_once', nulls_distinct=False),
+            model_name="outsidecall",
+            constraint=models.UniqueConstraint(fields=("run_id", "seq"), name="outside_call_once"),
         ),
         migrations.AddConstraint(
-            model_name='aiusage',
-            constraint=models.CheckConstraint(condition=models.Q(('cost__gte', 0), ('reserved__gte', 0)), name='ai_usage_is_not_negative'),
-        ),
-        migrations.AddIndex(
-            model_name='outsidecall',
-            index=models.Index(condition=models.Q(('status__in', ('planned', 'claimed'))), fields=['workspace', 'peer', 'due_at'], name='outside_call_due'),
-        ),
-        migrations.AddIndex(
-            model_name='outsidecall',
-            index=models.Index(condition=models.Q(('status__in', ('planned', 'claimed'))), fields=['deadline'], name='outside_call_deadline'),
-        ),
-        migrations.AddIndex(
-            model_name='outsidecall',
-            index=models.Index(condition=models.Q(('status', 'claimed')), fields=['claimed_by'], name='outside_call_claimed'),
-        ),
-        migrations.AddIndex(
-            model_name='outsidecall',
-            index=models.Index(condition=models.Q(('ended_at__isnull', False)), fields=['ended_at'], name='outside_call_ended'),
-        ),
-        migrations.AddIndex(
-            model_name='outsidecall',
-            index=models.Index(fields=['workspace'], name='outside_call_of_workspace'),
-        ),
-        migrations.AddIndex(
-            model_name='outsidecall',
-            index=models.Index(fields=['agency'], name='outside_call_of_agency'),
-        ),
-        migrations.AddIndex(
-            model_name='outsidecall',
-            index=models.Index(condition=models.Q(('account__isnull', False)), fields=['account'], name='outside_call_of_account'),
+            model_name="outsidecall",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("claimed_by__isnull", False), ("status", "claimed")),
+                    models.Q(models.Q(("status", "claimed"), _negated=True), ("claimed_by", None)),
+                    _connector="OR",
+                ),
+                name="outside_call_claim_has_a_worker",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='outsidecall',
-            constraint=models.UniqueConstraint(fields=('run_id', 'seq'), name='outside_call_once'),
+            model_name="outsidecall",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("ended_at", None), ("status__in", ("planned", "claimed"))),
+                    models.Q(
+                        ("ended_at__isnull", False),
+                        ("request", None),
+                        ("reserved", 0),
+                        ("status__in", ("done", "failed", "unknown")),
+                    ),
+                    _connector="OR",
+                ),
+                name="outside_call_ended_keeps_nothing",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='outsidecall',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('claimed_by__isnull', False), ('status', 'claimed')), models.Q(models.Q(('status', 'claimed'), _negated=True), ('claimed_by', None)), _connector='OR'), name='outside_call_claim_has_a_worker'),
-        ),
-        migrations.AddConstraint(
-            model_name='outsidecall',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('ended_at', None), ('status__in', ('planned', 'claimed'))), models.Q(('ended_at__isnull', False), ('request', None), ('reserved', 0), ('status__in', ('done', 'failed', 'unknown'))), _connector='OR'), name='outside_call_ended_keeps_nothing'),
-        ),
-        migrations.AddConstraint(
-            model_name='outsidecall',
-            constraint=models.CheckConstraint(condition=models.Q(('reserved', 0), ('month__isnull', False), _connector='OR'), name='outside_call_reserved_when'),
+            model_name="outsidecall",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("reserved", 0), ("month__isnull", False), _connector="OR"),
+                name="outside_call_reserved_when",
+            ),
         ),
     ]

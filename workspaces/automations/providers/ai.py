@@ -173,7 +173,7 @@ NOT_CONNECTED: Final = frozenset(
 
 def read_answer(account: AiAccount, prompt: Prompt, result: Result) -> AiResult:
     """Read a provider's answer. Raises `AiFault`."""
-    if result.status is None or result.error in NOT_CONNECTED | {error_codes.TIMEOUT}:
+    if result.status is None or (result.error and not result.error.startswith("http_")):
         raise _unanswered(result.error or error_codes.FAILED)
     _check_status(result.status)
     content, usage = _content(account, result)
@@ -185,11 +185,17 @@ def read_answer(account: AiAccount, prompt: Prompt, result: Result) -> AiResult:
     return AiResult(data, usage)
 
 
+CODES: Final = {
+    error_codes.TIMEOUT: "timeout",
+    error_codes.TOO_LARGE: "too_large",
+    error_codes.INVALID_ANSWER: "invalid_answer",
+}
+
+
 def _unanswered(error: str) -> AiFault:
     if error == error_codes.BLOCKED_ADDRESS:
         return AiFault("address_refused")
-    code = "timeout" if error == error_codes.TIMEOUT else "unreachable"
-    return AiFault(code, is_passing=error in NOT_CONNECTED, is_outage=True)
+    return AiFault(CODES.get(error, "unreachable"), is_passing=error in NOT_CONNECTED, is_outage=True)
 
 
 def _check_status(status: int) -> None:

@@ -49,7 +49,7 @@ def _reserve_of(account_id: int, workspace_id: int | None, budget: Decimal | Non
 
 
 class Settlement(NamedTuple):
-    """What became of a reservation: its cost, and the tokens that the provider counted."""
+    """What became of a reservation: its cost, and the tokens that the provider counted. A call that was made costs."""
 
     account_id: int
     workspace_id: int
@@ -67,7 +67,7 @@ def settle(settlements: Iterable[Settlement]) -> None:
             AiUsage.objects.filter(account_id=one.account_id, workspace_id=workspace_id, month=one.month).update(
                 reserved=F("reserved") - one.reserved,
                 cost=F("cost") + one.cost,
-                calls=F("calls") + 1,
+                calls=F("calls") + (1 if one.cost else 0),
                 input_tokens=F("input_tokens") + one.input_tokens,
                 output_tokens=F("output_tokens") + one.output_tokens,
             )
