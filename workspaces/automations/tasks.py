@@ -3,7 +3,11 @@
 from celery import shared_task
 
 from config.celery.stopping import until_worker_ends
+from config.celery.tasks import in_batches, one_at_a_time
+from config.queues import HOUSEKEEPING_SECONDS
+from config.retention import forget
 from workspaces.automations.dispatcher.loop import LONGEST_RUN_SECONDS, run_calls
+from workspaces.automations.services.outside_calls import RETENTION_RULES
 
 
 # Each worker of its queue keeps one running (config/celery/worker.py). The message is acknowledged as the run begins,
@@ -14,3 +18,10 @@ def call_outside() -> None:
     should_stop = until_worker_ends(longest_seconds=LONGEST_RUN_SECONDS)
     if not should_stop():
         run_calls(should_stop=should_stop)
+
+
+@shared_task(name="automations.forget_calls")
+@one_at_a_time
+def forget_calls() -> None:
+    """Delete calls that ended long ago and the usage of past months, in batches."""
+    in_batches(lambda: forget(RETENTION_RULES), seconds=HOUSEKEEPING_SECONDS)

@@ -55,9 +55,13 @@ class Lookup(NamedTuple):
 
 
 class CallLoop:
-    """One run. Its thread claims, calls and records; look-ups and wake-ups have threads of their own."""
+    """One run. Its thread claims, calls and records; look-ups and wake-ups have threads of their own.
 
-    def __init__(self) -> None:
+    `longest_ms` is a shorter limit of all calls.
+    """
+
+    def __init__(self, *, longest_ms: int = AI_MS) -> None:
+        self._longest_ms = longest_ms
         self.number = random.SystemRandom().randrange(1, 2**62)
         self._woken = threading.Event()
         self._http = HTTPClient(limits=LIMITS)
@@ -170,7 +174,7 @@ class CallLoop:
             prepared.body,
             dns_ms=dns_ms,
             method=prepared.method,
-            total_ms=prepared.total_ms,
+            total_ms=min(prepared.total_ms, self._longest_ms),
         )
         try:
             self._http.submit(request)

@@ -11,6 +11,7 @@ from django.db import transaction
 
 from config.celery import wake_up
 from config.db import database_now
+from config.retention import ExpiredRows
 from workspaces.automations.execution.types import CallAi, CallHttp
 from workspaces.automations.models import OutsideCall
 from workspaces.automations.models.calls import LONGEST_PEER
@@ -25,6 +26,11 @@ LONGEST_LIFE: Final = timedelta(minutes=2)
 LONGEST_WAIT: Final = LONGEST_LIFE + timedelta(minutes=1)
 # A larger request is not kept; its call ends with the code `too_large`.
 MOST_REQUEST_BYTES: Final = 128 * 1024
+CALLS: Final = ExpiredRows(
+    "automations_outsidecall", "ended_at", timedelta(days=7), order="ended_at", of="ended_at IS NOT NULL"
+)
+USAGE: Final = ExpiredRows("automations_aiusage", "month", timedelta(days=400), order="month")
+RETENTION_RULES: Final = (CALLS.rule("outside_calls"), USAGE.rule("ai_usage"))
 
 
 class NewCall(NamedTuple):
