@@ -40,6 +40,8 @@ class TaskSpec:
 # Dispatchers and senders run for an hour, then finish what they have in flight.
 DISPATCHER = Queue("dispatcher", None, 2 * 3600)
 SENDER = Queue("sender", None, 2 * 3600)
+# A run makes calls for an hour, and then until a moment at which nothing is in flight.
+OUTSIDE_CALLS = Queue("outside-calls", None, 2 * 3600)
 PULSE = Queue("pulse", 5, 10)
 # One statement finds out which other tasks have work.
 DUE_WORK = Queue("due-work", 20, 30)
@@ -66,6 +68,7 @@ HOUSEKEEPING = Queue("housekeeping", 240, 300)
 QUEUES = (
     DISPATCHER,
     SENDER,
+    OUTSIDE_CALLS,
     PULSE,
     DUE_WORK,
     MAIL,
@@ -91,6 +94,7 @@ TASKS = (
     TaskSpec("webhooks.deliver", DISPATCHER),
     TaskSpec("channelconnect.send", SENDER),
     TaskSpec("broadcasts.prepare", BROADCASTS),
+    TaskSpec("automations.call_outside", OUTSIDE_CALLS),
     TaskSpec("config.record_worker", PULSE, every=5),
     TaskSpec("config.start_due_tasks", DUE_WORK, every=2),
     TaskSpec("agency.send_mail", MAIL, every=FALLBACK_INTERVAL_SECONDS),
@@ -118,6 +122,7 @@ TASKS = (
     TaskSpec("broadcasts.count_clicks", HOUSEKEEPING, every=FALLBACK_INTERVAL_SECONDS),
     TaskSpec("agency.count_hours", HOUSEKEEPING, every=300),
     TaskSpec("agency.forget_records", HOUSEKEEPING, every=600),
+    TaskSpec("automations.forget_calls", HOUSEKEEPING, every=600),
     TaskSpec("api.forget_idempotency_records", HOUSEKEEPING, every=600),
     TaskSpec("webhooks.forget_deliveries", HOUSEKEEPING, every=600),
     TaskSpec("media.remove_unused_files", HOUSEKEEPING, every=FALLBACK_INTERVAL_SECONDS),

@@ -1,4 +1,4 @@
-"""Sends any number of POSTs at once from one thread, over libcurl's multi interface, and downloads files."""
+"""Sends any number of requests at once from one thread, over libcurl's multi interface, and downloads files."""
 
 import hashlib
 import resource
@@ -247,7 +247,7 @@ class HTTPClient:
         return len(self._busy)
 
     def submit(self, request: Request) -> None:
-        """Start a POST at the next `poll`. Raises ValueError for headers that no request can have."""
+        """Start a request at the next `poll`. Raises ValueError for headers that no request can have."""
         transfer = self._idle.pop() if self._idle else self._make_transfer()
         try:
             transfer.load(request)

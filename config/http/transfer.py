@@ -1,4 +1,4 @@
-"""One libcurl handle, used for one POST after another: its requests, their limits and results."""
+"""One libcurl handle, used for one request after another: its requests, their limits and results."""
 
 import math
 import socket
@@ -30,13 +30,15 @@ class Limits(NamedTuple):
 
 
 class Request(NamedTuple):
-    """One POST to a vetted target."""
+    """One request to a vetted target, a POST unless `method` says otherwise. A GET has no body."""
 
     key: int  # chosen by the caller, and given back in the result
     vetted: VettedTarget
     headers: Headers
     body: bytes
     dns_ms: float = 0.0  # the time of the name look-up; it counts towards the limits
+    method: str = "POST"
+    total_ms: int = 0  # a shorter limit of this attempt; 0 for the client's own
 
 
 class Result(NamedTuple):
@@ -148,7 +150,8 @@ class Transfer:
         self._port = 0
         self._addresses: tuple[str, ...] = ()
         self._resolve: list[str] = []
-        self._spent_whole_ms = 0  # the part of it that the limits already allow for
+        self._limited_by = (0, 0)  # the time spent, and the request's own limit, that libcurl's limits allow for
+        self._method = "POST"
         self._started_at = 0.0
         self._head: list[bytes] = []
         self._body = bytearray()
@@ -166,7 +169,10 @@ class Transfer:
         if request.headers is not self._headers or is_long != self._is_long:
             curl.setopt(pycurl.HTTPHEADER, _header_lines(request.headers, is_long=is_long))
             self._headers, self._is_long = request.headers, is_long
-        curl.setopt(pycurl.POSTFIELDS, request.body)
+        if request.method != self._method:
+            self._set_method(request.method)
+        if request.method != "GET":
+            curl.setopt(pycurl.POSTFIELDS, request.body)
         if target.url != self._url:
             curl.setopt(pycurl.URL, target.url)
             self._url = target.url
@@ -174,8 +180,8 @@ class Transfer:
             self._set_route(target.port, addresses)
         elif self._resolve:
             curl.setopt(pycurl.RESOLVE, self._resolve)  # libcurl reads it once each time it is set
-        if (spent := math.ceil(request.dns_ms)) != self._spent_whole_ms:
-            self._set_time_left(spent)
+        if (limited_by := (math.ceil(request.dns_ms), request.total_ms)) != self._limited_by:
+            self._set_time_left(*limited_by)
         self._key, self._spent_ms = request.key, request.dns_ms
         self._head.clear()
         self._body.clear()
@@ -237,11 +243,20 @@ class Transfer:
         self.curl.setopt(pycurl.RESOLVE, route.resolve)
         self._port, self._addresses, self._resolve = port, addresses, route.resolve
 
-    def _set_time_left(self, spent_ms: int) -> None:
+    def _set_method(self, method: str) -> None:
+        self.curl.setopt(pycurl.HTTPGET if method == "GET" else pycurl.POST, 1)
+        if method in {"GET", "POST"}:
+            self.curl.unsetopt(pycurl.CUSTOMREQUEST)
+        else:
+            self.curl.setopt(pycurl.CUSTOMREQUEST, method)
+        self._method = method
+
+    def _set_time_left(self, spent_ms: int, own_ms: int = 0) -> None:
         """Subtract the look-up's time from the limits, down to 1 at least, because libcurl reads 0 as no limit."""
-        self.curl.setopt(pycurl.TIMEOUT_MS, max(1, self._total_ms - spent_ms))
+        total_ms = min(own_ms or self._total_ms, self._total_ms)
+        self.curl.setopt(pycurl.TIMEOUT_MS, max(1, total_ms - spent_ms))
         self.curl.setopt(pycurl.CONNECTTIMEOUT_MS, max(1, self._connect_ms - spent_ms))
-        self._spent_whole_ms = spent_ms
+        self._limited_by = (spent_ms, own_ms)
 
     def _set_constant_options(self, ca_file: str) -> None:
         schemes = pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS

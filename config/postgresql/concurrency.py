@@ -33,6 +33,7 @@ class AdvisoryLock(IntEnum):
     CHANNEL_INBOX = 7_105_011  # with a channel's number: the reader that applies what came in
     ALLOWANCE_RELEASE = 7_105_021  # the sender that looks for room for recipients who wait
     AUTOMATION_BATCH = 7_105_023  # with a worker's number: the process that works on its batch lives
+    OUTSIDE_CALLS = 7_105_031  # the process that claims outside calls
     TRY = 7_105_022  # with the hash of a kind and a key: the process that tries this work lives
 
 

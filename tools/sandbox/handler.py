@@ -8,6 +8,7 @@ from http.server import BaseHTTPRequestHandler
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
+from tools.sandbox import ai
 from tools.sandbox.consent import dialog, html
 from tools.sandbox.control.callers import refusal
 from tools.sandbox.control.control import PREFIX, control
@@ -70,6 +71,8 @@ class SandboxHandler(BaseHTTPRequestHandler):
                 self._write(self._control(request))
             elif request.path == "/":
                 self._write(html_response(_front_page()))
+            elif request.path.startswith(ai.PREFIX):
+                self._write(ai.answer(self.state, request, self.headers.get("x-api-key", "") or self._token()))
             elif request.path.startswith(FILES):
                 self._write(media.fetch(self.state, request))
             elif DIALOG in request.path:

@@ -3,7 +3,12 @@
 from celery import shared_task
 
 from config.celery.stopping import until_worker_ends
+from config.celery.tasks import in_batches, one_at_a_time
+from config.queues import HOUSEKEEPING_SECONDS
+from config.retention import forget
+from workspaces.automations.dispatcher.loop import LONGEST_RUN_SECONDS, run_calls
 from workspaces.automations.engine.loop import run_engine
+from workspaces.automations.services.outside_calls import RETENTION_RULES
 
 RUN_SECONDS = 30.0
 
@@ -14,3 +19,19 @@ RUN_SECONDS = 30.0
 def run() -> None:
     """Work on due contacts until the worker ends or this run's time is over."""
     run_engine(should_stop=until_worker_ends(longest_seconds=RUN_SECONDS))
+
+
+# As above.
+@shared_task(name="automations.call_outside", acks_late=False)
+def call_outside() -> None:
+    """Make the calls of other systems that runs wait for, until the worker ends or this run's time is over."""
+    should_stop = until_worker_ends(longest_seconds=LONGEST_RUN_SECONDS)
+    if not should_stop():
+        run_calls(should_stop=should_stop)
+
+
+@shared_task(name="automations.forget_calls")
+@one_at_a_time
+def forget_calls() -> None:
+    """Delete calls that ended long ago and the usage of past months, in batches."""
+    in_batches(lambda: forget(RETENTION_RULES), seconds=HOUSEKEEPING_SECONDS)

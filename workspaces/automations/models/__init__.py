@@ -1,6 +1,8 @@
 """The tables of automations."""
 
+from workspaces.automations.models.ai import AiAccount, AiAccountQuerySet, AiUsage
 from workspaces.automations.models.automations import Automation, AutomationQuerySet, AutomationVersion, Readiness
+from workspaces.automations.models.calls import OutsideCall
 from workspaces.automations.models.runs import (
     AutomationCount,
     AutomationPause,
@@ -13,6 +15,9 @@ from workspaces.automations.models.runs import (
 )
 
 __all__ = [
+    "AiAccount",
+    "AiAccountQuerySet",
+    "AiUsage",
     "Automation",
     "AutomationCount",
     "AutomationPause",
@@ -22,6 +27,7 @@ __all__ = [
     "AutomationVersion",
     "ContactQueue",
     "EngineBatch",
+    "OutsideCall",
     "Readiness",
     "TriggerEvent",
     "TriggerGeneration",
