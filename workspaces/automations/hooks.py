@@ -10,13 +10,16 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agency.event_types import event_types
+from agency.notification_kinds import notification_kinds
 from agency.pages.registry import ActivityAction, Alert, MenuEntry, Section, activity_actions, dashboard_menu
 from agency.services.activity import RecordedAction, RecordedField, ValueFormat, recorded_actions
 from workspaces.automations.api import AutomationSerializer
 from workspaces.automations.flows.flow import settings_used
 from workspaces.automations.flows.types import REQUIREMENTS
 from workspaces.automations.models import Automation
+from workspaces.automations.serializers import RunSerializer
 from workspaces.automations.services import RequirementCheck, capabilities_of, reasons_not_ready, requirement_checks
+from workspaces.automations.services.run_failures import NOTIFICATION_KINDS, RUN_FAILED
 from workspaces.automations.services.switching import DISABLED, ENABLED
 from workspaces.catalogue.services.services import has_services
 from workspaces.contacts.services.counting import has_contacts
@@ -123,6 +126,8 @@ ACTIONS = {
     "automation.slots_filled": gettext_lazy("Automation filled in"),
     "automation.switched_on": gettext_lazy("Automation switched on"),
     "automation.switched_off": gettext_lazy("Automation switched off"),
+    "automation.run_stopped": gettext_lazy("Automation stopped for a contact"),
+    "automation.run_retried": gettext_lazy("Automation retried for a contact"),
     "readiness.changed": gettext_lazy("Prerequisites changed"),
 }
 
@@ -145,6 +150,15 @@ dashboard_menu.add(
 recorded_actions.add(*RecordedAction.from_fields(FIELDS))
 activity_actions.add(*ActivityAction.from_labels(ACTIONS))
 event_types.add(
+    workspace_event_type(
+        RUN_FAILED,
+        "Automation run failed",
+        group="Automations",
+        resource="run",
+        serializer=RunSerializer,
+        sample={"status": "failed", "ended_at": "2026-11-20T09:31:00Z"},
+        automation=AutomationSerializer(),
+    ),
     *(
         workspace_event_type(
             name,
@@ -155,8 +169,9 @@ event_types.add(
             sample={"enabled": name == ENABLED},
         )
         for name, label in ((ENABLED, "Automation switched on"), (DISABLED, "Automation switched off"))
-    )
+    ),
 )
+notification_kinds.add(*NOTIFICATION_KINDS)
 media_uses.add(MediaUse("automations", automation_needing, media_in_automations))
 requirement_checks.add(
     RequirementCheck("contact", has_contacts, url_name="app:contact-new"),

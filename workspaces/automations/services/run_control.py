@@ -29,6 +29,7 @@ from workspaces.subaccounts.models import CHANNEL_NAMES, Channel
 BEGINS_WITHIN: Final = timedelta(days=1)
 # So many runs of an automation are stopped in one transaction.
 BATCH: Final = 200
+MOST_STOPPED: Final = 10_000
 
 
 class RunNotFound(NotFound):
@@ -210,9 +211,12 @@ def stop_runs(*, contacts: Mapping[int, int], reason: StopReason, now: datetime)
 
 
 def stop_runs_of_automation(*, automation: Automation, now: datetime) -> int:
-    """Stop the active runs of an automation that was switched off, in short transactions. Return how many."""
+    """Stop the active runs of an automation that was switched off, in short transactions. Return how many.
+
+    It stops at `MOST_STOPPED` runs, so that a request ends in time. Call it again for the rest.
+    """
     stopped, after = 0, 0
-    while contacts := _next_contacts(automation, after):
+    while stopped < MOST_STOPPED and (contacts := _next_contacts(automation, after)):
         after = max(contacts)
         stopped += _stop_of_contacts(automation, contacts, now)
     return stopped
