@@ -14,6 +14,7 @@ from agency.notification_kinds import notification_kinds
 from agency.pages.registry import ActivityAction, Alert, MenuEntry, Section, activity_actions, dashboard_menu
 from agency.services.activity import RecordedAction, RecordedField, ValueFormat, recorded_actions
 from workspaces.automations.api import AutomationSerializer
+from workspaces.automations.dashboard.inbox import message_remarks, pause_banner, runs_of_contact
 from workspaces.automations.flows.flow import settings_used
 from workspaces.automations.flows.types import REQUIREMENTS
 from workspaces.automations.models import Automation
@@ -22,7 +23,9 @@ from workspaces.automations.services import RequirementCheck, capabilities_of, r
 from workspaces.automations.services.run_failures import NOTIFICATION_KINDS, RUN_FAILED
 from workspaces.automations.services.switching import DISABLED, ENABLED
 from workspaces.catalogue.services.services import has_services
+from workspaces.contacts.pages import ContactPanel, contact_panels
 from workspaces.contacts.services.counting import has_contacts
+from workspaces.conversations.pages import ThreadAddition, thread_additions
 from workspaces.media.models import Media, MediaQuerySet
 from workspaces.media.services import MediaUse, media_uses
 from workspaces.subaccounts.events import workspace_event_type
@@ -172,6 +175,10 @@ event_types.add(
     ),
 )
 notification_kinds.add(*NOTIFICATION_KINDS)
+contact_panels.add(
+    ContactPanel(name="automations", order=10, template="automations/_contact_panel.html", content=runs_of_contact)
+)
+thread_additions.add(ThreadAddition(name="automations", remarks=message_remarks, banner=pause_banner))
 media_uses.add(MediaUse("automations", automation_needing, media_in_automations))
 requirement_checks.add(
     RequirementCheck("contact", has_contacts, url_name="app:contact-new"),
