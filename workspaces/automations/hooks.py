@@ -13,6 +13,7 @@ from agency.event_types import event_types
 from agency.notification_kinds import notification_kinds
 from agency.pages.registry import ActivityAction, Alert, MenuEntry, Section, activity_actions, dashboard_menu
 from agency.services.activity import RecordedAction, RecordedField, ValueFormat, recorded_actions
+from config.retention import retention_rules
 from workspaces.automations.api import AutomationSerializer
 from workspaces.automations.dashboard.inbox import message_remarks, pause_banner, runs_of_contact
 from workspaces.automations.flows.flow import settings_used
@@ -20,10 +21,12 @@ from workspaces.automations.flows.types import REQUIREMENTS
 from workspaces.automations.models import Automation
 from workspaces.automations.serializers import RunSerializer
 from workspaces.automations.services import RequirementCheck, capabilities_of, reasons_not_ready, requirement_checks
+from workspaces.automations.services.removal import LOCK_HANDLER, MERGE_HANDLER, REMOVAL_HANDLER, RETENTION_RULES
 from workspaces.automations.services.run_failures import NOTIFICATION_KINDS, RUN_FAILED
 from workspaces.automations.services.switching import DISABLED, ENABLED
 from workspaces.catalogue.services.services import has_services
 from workspaces.contacts.pages import ContactPanel, contact_panels
+from workspaces.contacts.services import contact_lock_handlers, contact_merge_handlers, contact_removal_handlers
 from workspaces.contacts.services.counting import has_contacts
 from workspaces.conversations.pages import ThreadAddition, thread_additions
 from workspaces.media.models import Media, MediaQuerySet
@@ -175,6 +178,10 @@ event_types.add(
     ),
 )
 notification_kinds.add(*NOTIFICATION_KINDS)
+retention_rules.add(*RETENTION_RULES)
+contact_lock_handlers.add(LOCK_HANDLER)
+contact_removal_handlers.add(REMOVAL_HANDLER)
+contact_merge_handlers.add(MERGE_HANDLER)
 contact_panels.add(
     ContactPanel(name="automations", order=10, template="automations/_contact_panel.html", content=runs_of_contact)
 )

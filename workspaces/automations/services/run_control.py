@@ -123,7 +123,7 @@ def stop_run(*, run: AutomationRun, by: Actor, now: datetime) -> AutomationRun:
     locked = lock_run(run)
     if locked.status not in AutomationRun.ACTIVE:
         raise RunHasEnded
-    _stop([locked.pk], StopReason.BY_PERSON, now)
+    stop_and_count([locked.pk], StopReason.BY_PERSON, now)
     record_automation_activity(locked.automation, "automation.run_stopped", by, run=str(locked.uuid))
     locked.refresh_from_db()
     return locked
@@ -207,7 +207,7 @@ def stop_runs(*, contacts: Mapping[int, int], reason: StopReason, now: datetime)
     if not contacts:
         return 0
     queue_contacts(contacts)
-    return len(_stop(contacts, reason, now, which="contact_id"))
+    return len(stop_and_count(contacts, reason, now, which="contact_id"))
 
 
 def stop_runs_of_automation(*, automation: Automation, now: datetime) -> int:
@@ -231,10 +231,13 @@ def _next_contacts(automation: Automation, after: int) -> dict[int, int]:
 def _stop_of_contacts(automation: Automation, contacts: Mapping[int, int], now: datetime) -> int:
     queue_contacts(contacts)
     active = AutomationRun.objects.active().filter(automation=automation, contact_id__in=contacts)
-    return len(_stop(list(active.values_list("pk", flat=True)), StopReason.SWITCHED_OFF, now))
+    return len(stop_and_count(list(active.values_list("pk", flat=True)), StopReason.SWITCHED_OFF, now))
 
 
-def _stop(keys: Collection[int], reason: StopReason, now: datetime, *, which: str = "id") -> Sequence[ChangedRun]:
+def stop_and_count(
+    keys: Collection[int], reason: StopReason, now: datetime, *, which: str = "id"
+) -> Sequence[ChangedRun]:
+    """Stop the active ones of these runs, in the caller's transaction, which holds the contacts' queue rows."""
     with connection.cursor() as cursor:
         cursor.execute(STOP.format(which=which), {"keys": integers(keys), "now": now, "reason": reason.value})
         stopped = [ChangedRun(*row) for row in cursor.fetchall()]
