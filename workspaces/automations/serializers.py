@@ -11,6 +11,7 @@ from config.api.text_fields import CharField
 from workspaces.automations.models import AutomationRun
 from workspaces.contacts.models import Contact
 from workspaces.contacts.services import ContactNotFound
+from workspaces.conversations.serializers import SenderSerializer
 
 
 class RunContactSerializer(Serializer):
@@ -19,13 +20,6 @@ class RunContactSerializer(Serializer):
     id = UUIDField(source="uuid")
     name = CharField(blank_as_null=True, example="Ada")
     phone = CharField(allow_null=True, example="+4930123456")
-
-
-class RunStarterSerializer(Serializer):
-    """What started a run: `contact` and the kind of the fact, or who asked for it."""
-
-    kind = CharField(source="started_by_kind", example="workspace_key")
-    label = CharField(source="started_by_label", blank_as_null=True, example="Shop")  # type: ignore[assignment]  # the field's own name
 
 
 class RunStepSerializer(Serializer):
@@ -53,7 +47,7 @@ class RunSerializer(Serializer):
     id = UUIDField(source="run.uuid")
     contact = RunContactSerializer(allow_null=True)
     status = ChoiceField(AutomationRun.Status.choices, source="run.status")
-    started_by = RunStarterSerializer(source="run")
+    started_by = SenderSerializer(source="starter")
     steps = RunStepSerializer(
         many=True, help_text="In their order. A list shows the latest 50 of each run, one run its latest 1,000."
     )

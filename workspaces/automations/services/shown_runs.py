@@ -54,6 +54,10 @@ class ShownRun:
     steps: Sequence[ShownStep]
 
     @property
+    def starter(self) -> dict[str, str]:
+        return {"kind": self.run.started_by_kind, "label": self.run.started_by_label}
+
+    @property
     def error(self) -> ShownError | None:
         run = self.run
         return ShownError(run.error_code, run.error_node, run.error_message) if run.error_code else None
