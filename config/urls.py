@@ -27,6 +27,8 @@ from webhooks.console import urlpatterns as webhook_pages
 from webhooks.dashboard import urlpatterns as workspace_webhook_pages
 from workspaces.automations.api import urlpatterns as automation_paths
 from workspaces.automations.dashboard.automations import urlpatterns as automation_pages
+from workspaces.automations.dashboard.inbox import urlpatterns as automation_inbox_pages
+from workspaces.automations.dashboard.runs import urlpatterns as run_pages
 from workspaces.catalogue.api import urlpatterns as catalogue_paths
 from workspaces.catalogue.dashboard.urls import urlpatterns as catalogue_pages
 from workspaces.classes.api import urlpatterns as classes_paths
@@ -78,6 +80,8 @@ dashboard: list[URLPattern | URLResolver] = [
     *catalogue_pages,
     *classes_pages,
     *automation_pages,
+    *run_pages,
+    *automation_inbox_pages,
     *broadcast_pages,
     *workspace_webhook_pages,
     *gallery_pages,

@@ -16,10 +16,13 @@ from tests.broadcasts.making import a_body, bring_to, create
 from tests.channelconnect.agencies import RETURN_URL, a_session, switch_on, wanted
 from tests.factories import a_file, a_workspace_key, catalogue_ids
 from tests.tenants import NOTHING, Api, Multipart, Tenant, a_new_customer
+from tests.workspaces.automations.runs import a_run, fail_run
 from tests.workspaces.conversations.facts import a_conversation
 from tests.workspaces.media.files import PDF
 from webhooks.services.deliveries import send_test
 from webhooks.services.endpoints import register_endpoint
+from workspaces.automations.models import AutomationRun
+from workspaces.automations.services import enable_automation
 from workspaces.subaccounts.services import grant_addon, suspend_workspace, tenant_of
 
 AGENCY = "api/agency/v1/"
@@ -59,6 +62,18 @@ def _a_number(tenant: Tenant) -> str:
 
 def _workspace_endpoint(_: Tenant) -> dict[str, Any]:
     return {"url": "https://93.184.215.14/new", "topics": ["product.updated"]}
+
+
+def _a_run(tenant: Tenant) -> dict[str, Any]:
+    """Switch the automation on, and name a contact who can be reached and has no run yet."""
+    enable_automation(automation=tenant.automation, now=now(), by=SYSTEM)
+    return {"contact": str(a_conversation(tenant.channel).contact.uuid)}
+
+
+def _failed_run(tenant: Tenant) -> dict[str, Any]:
+    enable_automation(automation=tenant.automation, now=now(), by=SYSTEM)
+    fail_run(AutomationRun.objects.get(uuid=ids_of(tenant)["run"]))
+    return {}
 
 
 def _an_offer() -> dict[str, Any]:
@@ -159,6 +174,12 @@ ROUTES: dict[str, dict[str, Case]] = {
     f"{AGENCY}packs/<id:pack>/entries/<id:entry>": {"PATCH": Case(200, lambda _: {"tier": "optional"}), "DELETE": READ},
     f"{WORKSPACE}automations": {"GET": LIST},
     f"{WORKSPACE}automations/<id:automation>": {"GET": READ},
+    f"{WORKSPACE}automations/<id:automation>/enable": {"POST": DO},
+    f"{WORKSPACE}automations/<id:automation>/disable": {"POST": DO},
+    f"{WORKSPACE}automations/<id:automation>/runs": {"GET": READ, "POST": Case(201, _a_run)},
+    f"{WORKSPACE}automations/<id:automation>/runs/<id:run>": {"GET": READ},
+    f"{WORKSPACE}automations/<id:automation>/runs/<id:run>/stop": {"POST": DO},
+    f"{WORKSPACE}automations/<id:automation>/runs/<id:run>/retry": {"POST": Case(200, _failed_run, body_optional=True)},
     f"{WORKSPACE}templates": {"GET": LIST},
     f"{WORKSPACE}templates/sync": {"POST": Case(202, lambda tenant: {"channel": _a_number(tenant)})},
     f"{WORKSPACE}products": {"GET": LIST, "POST": Case(201, lambda _: _a_product(), others=201)},
@@ -339,6 +360,7 @@ def _make_ids(tenant: Tenant) -> dict[str, UUID]:
         "pack": tenant.pack.uuid,
         "entry": tenant.entry.uuid,
         "automation": tenant.automation.uuid,
+        "run": a_run(tenant.automation, tenant.contact, channel=tenant.channel).uuid,
         "conversation": a_conversation(tenant.channel).uuid,
         "media": a_file(tenant.workspace, filename=f"{tenant.mark}.pdf").uuid,
         **catalogue_ids(tenant.workspace, tenant.mark, tenant.contact),

@@ -1,22 +1,35 @@
 """The console's editor of a pack's automations, and the page that adds automations of the library."""
 
 from dataclasses import dataclass
-from typing import Any
+from datetime import UTC
+from typing import Any, Final
 from uuid import UUID
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from agency.console.base import FormPage
 from agency.pages.branding import in_page_language
+from agency.pages.charts import ChartSource, Period, Series, draw
 from agency.pages.forms import ConfirmationForm
 from agency.pages.pagination import NumberedPages, read_pages
 from config.db import name_key
 from config.errors import InvalidInput
-from packs.console.base import LIBRARY, PACK, EntryForm, PackDetailView, channel_names, posted_order, redirect_to_moved
+from packs.console.base import (
+    LIBRARY,
+    LIST,
+    PACK,
+    EntryForm,
+    PackDetailView,
+    channel_names,
+    posted_order,
+    redirect_to_moved,
+)
 from packs.library import Industry, LibraryItem, library
 from packs.models import MOST_ENTRIES, Pack, PackEntry
 from packs.services import (
@@ -29,9 +42,19 @@ from packs.services import (
     remove_entry,
 )
 from packs.services.errors import NotInOrder
+from packs.services.results import results_of
 from workspaces.automations.flows.presentation import summarize
 from workspaces.automations.flows.types import REQUIREMENTS
 from workspaces.subaccounts.models import CHANNEL_NAMES
+
+SERIES: Final = (
+    ("started", gettext_lazy("Runs"), "plain"),
+    ("messages", gettext_lazy("Messages"), "good"),
+    ("failed", gettext_lazy("Failed"), "bad"),
+)
+CHART: Final = ChartSource(
+    name="pack_results", label=gettext_lazy("Each day"), order=0, url_name=LIST, series=lambda _agency, _period: ()
+)
 
 
 class PackPage(PackDetailView):
@@ -44,9 +67,18 @@ class PackPage(PackDetailView):
             (entry, channel_names(entry.channels), [_(REQUIREMENTS[name]) for name in entry.requires])
             for entry in view.entries
         ]
+        now = timezone.now()
+        results = results_of(self.pack, view.entries, now.astimezone(UTC).date())
         return self.page(
             "packs/console/pack.html",
             pack=self.pack,
+            results=results,
+            result_rows=[*results.entries, *([results.removed] if results.removed.installs else [])],
+            chart=draw(
+                CHART,
+                [Series(label=label, counts=results.days[name], look=look) for name, label, look in SERIES],
+                Period.named("30d", now),
+            ),
             entries=entries,
             order=",".join(str(entry.uuid) for entry in view.entries),
             installed_in=view.installed_in,

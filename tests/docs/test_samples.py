@@ -22,8 +22,9 @@ from tests.broadcasts.making import bring_to
 from tests.docs.demo_system import DemoSystem
 from tests.docs.sample_runners import runner_of
 from tests.tenants import Api
+from tests.workspaces.automations.runs import fail_run
 from webhooks.models import Delivery, Endpoint
-from workspaces.automations.models import Automation
+from workspaces.automations.models import Automation, AutomationRun
 from workspaces.catalogue.models import Product, Service, ServiceCategory
 from workspaces.classes.models import ClassSession, Staff
 from workspaces.contacts.models import Contact, Segment
@@ -50,6 +51,7 @@ NEWEST: dict[str, QuerySet[Any]] = {
     "MEDIA": Media.objects.all(),
     "PACK": Pack.objects.all(),
     "PLAN": Plan.objects.filter(archived_at=None),
+    "RUN": AutomationRun.objects.all(),
     "PRODUCT": Product.objects.filter(deleted_at=None),
     "SEGMENT": Segment.objects.all(),
     "SERVICE": Service.objects.filter(deleted_at=None),
@@ -81,6 +83,17 @@ def shown_on(page: str) -> Iterator[Shown]:
             yield Shown(article[1], {language: html.unescape(text) for language, text in samples.items()})
 
 
+def prepare_automation(operation: str) -> None:
+    """Let the newest automation be ready, and its newest run in a state that allows the operation."""
+    newest = Automation.objects.filter(pk__in=Automation.objects.order_by("-id").values("pk")[:1])
+    if operation == "enableAutomation":
+        newest.update(requires=[])
+    if operation == "startRun":
+        newest.update(enabled=True)
+    if operation == "retryRun":
+        fail_run(AutomationRun.objects.latest("id"))
+
+
 class System(DemoSystem):
     """With somebody at it who fills in what the samples leave to the reader."""
 
@@ -88,6 +101,7 @@ class System(DemoSystem):
         """Fill in what stands in capitals, as somebody would who has the thing at hand."""
         if operation in STATES:
             bring_to({"id": self._id("BROADCAST_ID", operation)}, STATES[operation])
+        prepare_automation(operation)
         Broadcast.objects.update(requires_approval=operation == "approveBroadcast")
         return PLACEHOLDER.sub(lambda found: self._id(found[0], operation), script)
 

@@ -5,13 +5,17 @@ from typing import Any
 
 from django.utils.timezone import now
 
+from agency.actors import SYSTEM
 from tests.broadcasts.making import EVERYBODY, bring_to
 from tests.factories.webhooks import a_failed_delivery
 from tests.routes import ids_of
 from tests.same_changes.changes import Change, Prepare, of_workspace
 from tests.same_changes.console import YESTERDAY, name
 from tests.tenants import Tenant
+from tests.workspaces.automations.runs import fail_run
 from webhooks.models import Delivery, Endpoint
+from workspaces.automations.models import Automation, AutomationRun
+from workspaces.automations.services import enable_automation
 from workspaces.conversations.models import Conversation, Message
 from workspaces.conversations.services import mark_read, mark_unread
 
@@ -52,6 +56,20 @@ def unread_count(tenant: Tenant) -> Any:
 def messages(tenant: Tenant) -> Any:
     rows = Message.objects.filter(conversation__uuid=ids_of(tenant)["conversation"]).order_by("pk")
     return [*rows.values_list("direction", "type", "text", "status")]
+
+
+def switched_on(tenant: Tenant) -> None:
+    enable_automation(automation=Automation.objects.get(uuid=ids_of(tenant)["automation"]), now=now(), by=SYSTEM)
+
+
+def failed_run(tenant: Tenant) -> None:
+    switched_on(tenant)
+    fail_run(AutomationRun.objects.get(uuid=ids_of(tenant)["run"]))
+
+
+def runs(tenant: Tenant) -> Any:
+    rows = AutomationRun.objects.of(tenant.workspace).order_by("pk")
+    return [*rows.values_list("status", "node", "wait_kind", "error_message")]
 
 
 def a_class(tenant: Tenant) -> dict[str, Any]:
@@ -213,6 +231,19 @@ DASHBOARD = {
     "broadcast-pause": of_broadcast("pause", "sending"),
     "broadcast-resume": of_broadcast("resume", "paused"),
     "broadcast-cancel": of_broadcast("cancel", "Scheduled"),
+    "automation-on": Change(call=of_workspace("POST automations/<id:automation>/enable"), ids=("automation",)),
+    "automation-off": Change(
+        call=of_workspace("POST automations/<id:automation>/disable"), ids=("automation",), prepare=switched_on
+    ),
+    "automation-run-stop": Change(
+        call=of_workspace("POST automations/<id:automation>/runs/<id:run>/stop"), ids=("automation", "run"), rows=runs
+    ),
+    "automation-run-retry": Change(
+        call=of_workspace("POST automations/<id:automation>/runs/<id:run>/retry"),
+        ids=("automation", "run"),
+        prepare=failed_run,
+        rows=runs,
+    ),
     "broadcast-delete": Change(
         call=of_workspace("DELETE broadcasts/<id:broadcast>"), ids=("broadcast",), prepare=broadcast("Draft")
     ),
@@ -250,6 +281,7 @@ ONLY_PAGES = {
     "conversations-change": "of each change on many: tests/workspaces/conversations",
     "conversation-insert": "only changes what is typed",
     "conversation-again": "sends what has failed as a new message",
+    "conversation-resume-automations": "lets automations answer again after people did",
     "conversation-snooze": "puts aside in the team's inbox",
     "saved-reply-new": "replies of the team's inbox",
     "saved-reply": "replies of the team's inbox",
@@ -257,8 +289,6 @@ ONLY_PAGES = {
     "product-stock": "a movement with its reason; the API sets the quantity",
     "automations-ready": "automations",
     "automation": "automations",
-    "automation-on": "automations",
-    "automation-off": "automations",
     "automation-remove": "automations",
     "prerequisites": "automations",
     "pack-install": "automations",

@@ -26,6 +26,7 @@ ONLY_CALLS = {
     f"DELETE {AGENCY}workspaces/<id:workspace>/api-keys/<id:key>": "a person does it in the dashboard",
     f"DELETE {WORKSPACE}media/<id:media>": "files",
     f"POST {WORKSPACE}media": "files",
+    f"POST {WORKSPACE}automations/<id:automation>/runs": "a person starts one by what happens to a contact",
     f"POST {WORKSPACE}broadcasts/preview": "changes nothing",
     f"POST {WORKSPACE}broadcasts/<id:broadcast>/preview": "changes nothing",
     f"POST {WORKSPACE}broadcasts/<id:broadcast>/test": "names contacts, whom a person types",

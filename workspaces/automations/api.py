@@ -1,4 +1,4 @@
-"""The workspace API about automations: their list, and one automation with its steps."""
+"""The workspace API about automations: their list, one with its steps, switching them, and their runs."""
 
 from typing import Any
 from uuid import UUID
@@ -6,17 +6,35 @@ from uuid import UUID
 from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.urls import path
+from django.utils import timezone
 from rest_framework.request import Request
 
 from agency.limits import CHANNEL_TYPES
 from config.api.fields import BooleanField, ChoiceField, DateTimeField, IntegerField, ListField, UUIDField
-from config.api.filters import BooleanFilter, ChoiceFilter, FilterSet
+from config.api.filters import BooleanFilter, ChoiceFilter, DateTimeFilter, FilterSet, UUIDFilter
 from config.api.operations import object_response, operation, page_response
 from config.api.serializers import Serializer
 from config.api.text_fields import CharField
+from config.errors import Conflict
 from workspaces.automations.flows.types import REQUIREMENTS
-from workspaces.automations.models import Automation
-from workspaces.automations.services import AutomationNotFound, reasons_not_ready
+from workspaces.automations.models import Automation, AutomationRun
+from workspaces.automations.serializers import DisablingSerializer, NewRunSerializer, RunSerializer
+from workspaces.automations.services import (
+    AutomationNotFound,
+    NotReady,
+    disable_automation,
+    enable_automation,
+    reasons_not_ready,
+)
+from workspaces.automations.services.run_control import (
+    RunNotFound,
+    retry_run,
+    start_run,
+    stop_run,
+    stop_runs_of_automation,
+)
+from workspaces.automations.services.shown_runs import shown_run, shown_runs
+from workspaces.contacts.models import Contact
 from workspaces.subaccounts.api.surface import WorkspaceViewSet
 
 
@@ -108,7 +126,148 @@ class AutomationViewSet(WorkspaceViewSet):
         return self.answer(AutomationDetailSerializer(self.get_object()))
 
 
+class CannotBeEnabled(Conflict):
+    """The automation is not ready. The message gives all reasons."""
+
+
+class AutomationPartViewSet(WorkspaceViewSet):
+    """Something of one automation, which the path names."""
+
+    @property
+    def automation(self) -> Automation:
+        rows = Automation.objects.filter(workspace=self.workspace).select_related("published", "workspace")
+        return self.find(rows, self.kwargs["automation"], missing=AutomationNotFound)
+
+
+class EnablingViewSet(AutomationPartViewSet):
+    """Switches an automation on."""
+
+    @operation(
+        operation_id="enableAutomation",
+        summary="Switch an automation on",
+        answer=object_response(AutomationDetailSerializer),
+        errors={409: "The automation cannot run yet; the message says what is missing."},
+    )
+    def create(self, request: Request, automation: UUID | None) -> HttpResponse:
+        try:
+            changed = enable_automation(automation=self.automation, now=timezone.now(), by=self.actor)
+        except NotReady as error:
+            raise CannotBeEnabled(" ".join(error.reasons)) from error
+        return self.answer(AutomationDetailSerializer(changed))
+
+
+class DisablingViewSet(AutomationPartViewSet):
+    """Switches an automation off."""
+
+    @operation(
+        operation_id="disableAutomation",
+        summary="Switch an automation off",
+        request=DisablingSerializer,
+        body_optional=True,
+        answer=object_response(AutomationDetailSerializer),
+    )
+    def create(self, request: Request, automation: UUID | None) -> HttpResponse:
+        found = self.automation
+        wanted = self.validated(DisablingSerializer).validated_data
+        now = timezone.now()
+        changed = disable_automation(automation=found, now=now, by=self.actor)
+        if wanted["stop_runs"]:
+            stop_runs_of_automation(automation=changed, now=now)
+        return self.answer(AutomationDetailSerializer(changed))
+
+
+class RunFilterSet(FilterSet):
+    class Meta:
+        model = AutomationRun
+        fields = ()
+
+    status = ChoiceFilter(choices=AutomationRun.Status.choices, help_text="Only runs of this status.")
+    contact = UUIDFilter(method="keep_contact", help_text="Only runs of this contact.")
+    started_after = DateTimeFilter(
+        field_name="started_at", lookup_expr="gte", help_text="Only runs that started at or after this time."
+    )
+    started_before = DateTimeFilter(
+        field_name="started_at", lookup_expr="lte", help_text="Only runs that started at or before this time."
+    )
+
+    def keep_contact(self, rows: "QuerySet[AutomationRun]", name: str, value: UUID) -> "QuerySet[AutomationRun]":
+        return rows.filter(contact_id__in=Contact.objects.filter(uuid=value).values("pk"))
+
+
+RUN_REFUSED = (
+    "The automation is off or already runs for this contact, or the contact has opted out or cannot be reached."
+)
+
+
+class RunViewSet(AutomationPartViewSet):
+    """The ways of contacts through an automation."""
+
+    lookup_url_kwarg = "run"
+    not_found = RunNotFound
+
+    def get_queryset(self) -> "QuerySet[AutomationRun]":
+        return AutomationRun.objects.of(self.workspace).filter(automation=self.automation)
+
+    @operation(
+        operation_id="listRuns",
+        summary="List the runs of an automation, newest first",
+        answer=page_response(RunSerializer),
+        filters=RunFilterSet,
+    )
+    def list(self, request: Request, automation: UUID | None) -> HttpResponse:
+        rows = self.filtered(self.get_queryset())
+        page = rows.order_by("-id")[self.page.offset : self.page.offset + self.page.size]
+        return self.paged(RunSerializer(shown_runs(page), many=True), rows.count())
+
+    @operation(
+        operation_id="startRun",
+        summary="Start an automation for a contact",
+        request=NewRunSerializer,
+        status=201,
+        answer=object_response(RunSerializer),
+        errors={404: "No such automation or contact.", 409: RUN_REFUSED},
+        idempotent=True,
+        request_example={"contact": "f1a7d0a4-6a09-4a4e-9d77-1c3f5f0d7a11"},
+    )
+    def create(self, request: Request, automation: UUID | None) -> HttpResponse:
+        found = self.automation
+        contact = self.validated(NewRunSerializer).validated_data["contact"]
+        run = start_run(automation=found, contact=contact, by=self.actor, now=timezone.now())
+        return self.answer(RunSerializer(shown_run(run)), status=201)
+
+    @operation(operation_id="readRun", summary="Read a run with its steps", answer=object_response(RunSerializer))
+    def retrieve(self, request: Request, automation: UUID | None, run: UUID | None) -> HttpResponse:
+        return self.answer(RunSerializer(shown_run(self.get_object())))
+
+    @operation(
+        operation_id="stopRun",
+        summary="Stop a run",
+        answer=object_response(RunSerializer),
+        errors={409: "The run has ended."},
+    )
+    def stop(self, request: Request, automation: UUID | None, run: UUID | None) -> HttpResponse:
+        stopped = stop_run(run=self.get_object(), by=self.actor, now=timezone.now())
+        return self.answer(RunSerializer(shown_run(stopped)))
+
+    @operation(
+        operation_id="retryRun",
+        summary="Let a failed run go on at the step that failed",
+        answer=object_response(RunSerializer),
+        errors={409: f"The run has not failed. {RUN_REFUSED}"},
+    )
+    def retry(self, request: Request, automation: UUID | None, run: UUID | None) -> HttpResponse:
+        retried = retry_run(run=self.get_object(), by=self.actor, now=timezone.now())
+        return self.answer(RunSerializer(shown_run(retried)))
+
+
+AUTOMATION = "automations/<id:automation>"
 urlpatterns = [
     path("automations", AutomationViewSet.as_view({"get": "list"}), name="automations-list"),
-    path("automations/<id:automation>", AutomationViewSet.as_view({"get": "retrieve"}), name="automations-detail"),
+    path(AUTOMATION, AutomationViewSet.as_view({"get": "retrieve"}), name="automations-detail"),
+    path(f"{AUTOMATION}/enable", EnablingViewSet.as_view({"post": "create"}), name="automations-enable"),
+    path(f"{AUTOMATION}/disable", DisablingViewSet.as_view({"post": "create"}), name="automations-disable"),
+    path(f"{AUTOMATION}/runs", RunViewSet.as_view({"get": "list", "post": "create"}), name="automations-runs-list"),
+    path(f"{AUTOMATION}/runs/<id:run>", RunViewSet.as_view({"get": "retrieve"}), name="automations-runs-detail"),
+    path(f"{AUTOMATION}/runs/<id:run>/stop", RunViewSet.as_view({"post": "stop"}), name="automations-runs-stop"),
+    path(f"{AUTOMATION}/runs/<id:run>/retry", RunViewSet.as_view({"post": "retry"}), name="automations-runs-retry"),
 ]

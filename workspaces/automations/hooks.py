@@ -16,21 +16,28 @@ from agency.services.activity import RecordedAction, RecordedField, ValueFormat,
 from config.metrics import METRICS, Counter, Gauge, Histogram, capped_count, oldest_seconds
 from config.retention import retention_rules
 from workspaces.automations.api import AutomationSerializer
+from workspaces.automations.dashboard.inbox import message_remarks, pause_banner, runs_of_contact
 from workspaces.automations.flows.flow import settings_used
 from workspaces.automations.flows.types import REQUIREMENTS
 from workspaces.automations.models import AiAccount, Automation, OutsideCall
+from workspaces.automations.serializers import RunSerializer
 from workspaces.automations.services import RequirementCheck, capabilities_of, reasons_not_ready, requirement_checks
+from workspaces.automations.services.ai_health import KINDS
 from workspaces.automations.services.conversation_triggers import (
     RECEIVED_COMMENT_HANDLER,
     RECEIVED_MESSAGE_HANDLER,
     REFERRAL_HANDLER,
 )
+from workspaces.automations.services.outside_calls import CALL_RULES
 from workspaces.automations.services.pauses import ENDED_CONVERSATION_HANDLER, OWN_MESSAGE_HANDLER
-from workspaces.automations.services.ai_health import KINDS
-from workspaces.automations.services.outside_calls import RETENTION_RULES
+from workspaces.automations.services.removal import LOCK_HANDLER, MERGE_HANDLER, REMOVAL_HANDLER, RUN_RULES
+from workspaces.automations.services.run_failures import NOTIFICATION_KINDS, RUN_FAILED
 from workspaces.automations.services.switching import DISABLED, ENABLED
 from workspaces.catalogue.services.services import has_services
+from workspaces.contacts.pages import ContactPanel, contact_panels
+from workspaces.contacts.services import contact_lock_handlers, contact_merge_handlers, contact_removal_handlers
 from workspaces.contacts.services.counting import has_contacts
+from workspaces.conversations.pages import ThreadAddition, thread_additions
 from workspaces.conversations.services.registries import (
     ended_conversation_handlers,
     own_message_handlers,
@@ -166,6 +173,8 @@ ACTIONS = {
     "automation.slots_filled": gettext_lazy("Automation filled in"),
     "automation.switched_on": gettext_lazy("Automation switched on"),
     "automation.switched_off": gettext_lazy("Automation switched off"),
+    "automation.run_stopped": gettext_lazy("Automation stopped for a contact"),
+    "automation.run_retried": gettext_lazy("Automation retried for a contact"),
     "readiness.changed": gettext_lazy("Prerequisites changed"),
 }
 
@@ -188,6 +197,15 @@ dashboard_menu.add(
 recorded_actions.add(*RecordedAction.from_fields(FIELDS))
 activity_actions.add(*ActivityAction.from_labels(ACTIONS))
 event_types.add(
+    workspace_event_type(
+        RUN_FAILED,
+        "Automation run failed",
+        group="Automations",
+        resource="run",
+        serializer=RunSerializer,
+        sample={"status": "failed", "ended_at": "2026-11-20T09:31:00Z"},
+        automation=AutomationSerializer(),
+    ),
     *(
         workspace_event_type(
             name,
@@ -198,11 +216,18 @@ event_types.add(
             sample={"enabled": name == ENABLED},
         )
         for name, label in ((ENABLED, "Automation switched on"), (DISABLED, "Automation switched off"))
-    )
+    ),
 )
 METRICS.add(*METRIC_DECLARATIONS)
-retention_rules.add(*RETENTION_RULES)
-notification_kinds.add(*KINDS)
+notification_kinds.add(*KINDS, *NOTIFICATION_KINDS)
+retention_rules.add(*RUN_RULES, *CALL_RULES)
+contact_lock_handlers.add(LOCK_HANDLER)
+contact_removal_handlers.add(REMOVAL_HANDLER)
+contact_merge_handlers.add(MERGE_HANDLER)
+contact_panels.add(
+    ContactPanel(name="automations", order=10, template="automations/_contact_panel.html", content=runs_of_contact)
+)
+thread_additions.add(ThreadAddition(name="automations", remarks=message_remarks, banner=pause_banner))
 media_uses.add(MediaUse("automations", automation_needing, media_in_automations))
 requirement_checks.add(
     RequirementCheck("contact", has_contacts, url_name="app:contact-new"),

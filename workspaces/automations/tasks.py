@@ -8,7 +8,8 @@ from config.queues import HOUSEKEEPING_SECONDS
 from config.retention import forget
 from workspaces.automations.dispatcher.loop import LONGEST_RUN_SECONDS, run_calls
 from workspaces.automations.engine.loop import run_engine
-from workspaces.automations.services.outside_calls import RETENTION_RULES
+from workspaces.automations.services.outside_calls import CALL_RULES
+from workspaces.automations.services.removal import RUN_RULES
 
 RUN_SECONDS = 30.0
 
@@ -30,8 +31,8 @@ def call_outside() -> None:
         run_calls(should_stop=should_stop)
 
 
-@shared_task(name="automations.forget_calls")
+@shared_task(name="automations.forget_runs")
 @one_at_a_time
-def forget_calls() -> None:
-    """Delete calls that ended long ago and the usage of past months, in batches."""
-    in_batches(lambda: forget(RETENTION_RULES), seconds=HOUSEKEEPING_SECONDS)
+def forget_runs() -> None:
+    """Delete old runs, facts, counts, places in the queue, outside calls and usage, in batches."""
+    in_batches(lambda: forget((*RUN_RULES, *CALL_RULES)), seconds=HOUSEKEEPING_SECONDS)

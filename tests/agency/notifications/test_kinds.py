@@ -49,8 +49,11 @@ from tests.factories import (
     an_agency_key,
 )
 from tests.tenants import Tenant
+from tests.workspaces.automations.runs import an_ended_run
 from webhooks.models import Endpoint
 from webhooks.services.endpoints import EndpointChanges, update_endpoint
+from workspaces.automations.services import enable_automation
+from workspaces.automations.services.run_failures import switch_off_failing
 from workspaces.conversations.services.send_results import fail_queued_messages
 from workspaces.subaccounts.models import Workspace, WorkspaceKey
 from workspaces.subaccounts.services import change_owner, invite_workspace_member, mark_channel_lost, tenant_of
@@ -110,6 +113,14 @@ def held_broadcast(tenant: Tenant) -> Broadcast:
 
 def broadcast_is_held(tenant: Tenant) -> None:
     held_broadcast(tenant)
+
+
+def automation_fails(tenant: Tenant) -> None:
+    automation = enable_automation(automation=tenant.automation, now=now(), by=SYSTEM)
+    for _ in range(20):
+        an_ended_run(automation, tenant.contact, channel=tenant.channel, status="failed")
+    switch_off_failing([automation.pk], now())
+    switch_off_failing([automation.pk], now())
 
 
 def _accepted(invitation: Invitation, user: User) -> None:
@@ -196,6 +207,7 @@ HAPPENINGS = {
     "sub_account.owner_accepted": Happening(owner_accepts, EVERYBODY),
     "workspace.channel_lost": Happening(channel_is_lost, (), people=True),
     "workspace.near_limit": Happening(channels_run_out, (), people=True),
+    "automation.switched_off_for_failures": Happening(automation_fails, (), people=True),
     "workspace.person_joined": Happening(person_accepts, (), people=True),
     "api_key.expires": Happening(key_ends),
     "workspace.api_key_expires": Happening(workspace_key_ends, (), people=True),

@@ -1,5 +1,6 @@
 """A tenant whose every text is as long and as foreign as it may be."""
 
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -45,10 +46,11 @@ from tests.images.pictures import a_picture
 from tests.packs.client import an_automation
 from tests.packs.small_library import BOOKING, WELCOME
 from tests.tenants import Tenant
+from tests.workspaces.automations.runs import a_run, a_step_of, an_ended_run
 from tests.workspaces.conversations.facts import person, receive, received
 from webhooks.models import Delivery, Endpoint, HourlyStats
 from webhooks.services.endpoints import register_endpoint
-from workspaces.automations.models import Automation
+from workspaces.automations.models import Automation, AutomationCount, AutomationPause
 from workspaces.catalogue.services import change_product
 from workspaces.classes.services import add_participant
 from workspaces.contacts.models import Contact, ContactImport, Segment
@@ -98,6 +100,7 @@ class ExtremeTenant(Tenant):
         self.make_contacts()
         self.make_catalogue()
         self.make_conversations()
+        self.make_runs()
         self.make_broadcasts()
         self.make_mail()
         self.make_jobs()
@@ -221,6 +224,24 @@ class ExtremeTenant(Tenant):
         install_pack(workspace=self.customer, pack=self.published.uuid, now=now(), by=SYSTEM)
         self.installed: Automation = Automation.objects.filter(workspace=self.customer).latest("pk")
         self.own: Automation = an_automation(self.customer, name=ENDLESS, flow=a_customers_flow())
+
+    def make_runs(self) -> None:
+        """One that has failed after a step that waited, and one that waits, in the conversation with all extremes."""
+        contact, channel = self.conversation.contact, self.conversation.channel
+        self.failed_run = an_ended_run(
+            self.own, contact, channel=channel, status="failed", error_node="ask", error_message=ENDLESS
+        )
+        a_step_of(self.failed_run, 1, "ask", "no_answer", detail=ENDLESS[:200])
+        for who in (contact, self.endless_contact):
+            a_run(self.own, who, channel=channel, started_by_label=ENDLESS[:254])
+        day, version = now().date(), self.own.published
+        for node, port in (("", "started"), ("ask", "answered")):
+            AutomationCount.objects.create(
+                automation=self.own, version=version, day=day, node=node, port=port, number=10**9
+            )
+        AutomationPause.objects.create(
+            conversation_id=self.conversation.pk, workspace_id=self.customer.pk, until=now() + timedelta(hours=5)
+        )
 
     def make_contacts(self) -> None:
         for name in NAMES:

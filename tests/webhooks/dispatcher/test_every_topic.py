@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import transaction
 from django.test import Client
 from django.utils.timezone import now
 
@@ -33,10 +34,12 @@ from tests.tenants import Tenant
 from tests.waiting import until
 from tests.webhooks.conftest import StartDispatcher, StartReceiver
 from tests.webhooks.workspaces import subscribe_workspace
+from tests.workspaces.automations.runs import an_ended_run
 from tests.workspaces.conversations.facts import apply, receive, received, status, the_conversation
 from tests.workspaces.conversations.sending import record, send, sent
 from tools.sandbox import RunningSandbox
 from workspaces.automations.services import disable_automation, enable_automation, publish_automation
+from workspaces.automations.services.run_failures import record_run_failures
 from workspaces.classes.models import ClassSession
 from workspaces.classes.services import complete_ended_classes
 from workspaces.contacts.models import Contact
@@ -48,6 +51,7 @@ from workspaces.subaccounts.services import disconnect_channel, reconnect_channe
 pytestmark = pytest.mark.django_db(transaction=True)
 # Where it is not the topic's first word.
 RESOURCES = {
+    "automation.run_failed": "run",
     "contact.import_completed": "contact_import",
     "broadcast.recipient_failed": "recipient",
     "broadcast.recipient_skipped": "recipient",
@@ -140,11 +144,14 @@ def change_classes(a: Tenant, service: str) -> None:
 
 
 def switch_automations(a: Tenant) -> None:
-    ChannelFactory.create(workspace=a.workspace, platform="whatsapp")
+    channel = ChannelFactory.create(workspace=a.workspace, platform="whatsapp")
     automation = an_automation(a.workspace, flow=a_catch_all(), name="Welcome")
-    publish_automation(automation=automation, now=now(), by=SYSTEM)
+    automation = publish_automation(automation=automation, now=now(), by=SYSTEM)
     enable_automation(automation=automation, now=now(), by=SYSTEM)
     disable_automation(automation=automation, now=now(), by=SYSTEM)
+    run = an_ended_run(automation, Contact.objects.of(a.workspace).latest("id"), channel=channel, status="failed")
+    with transaction.atomic():
+        record_run_failures([run.pk], now())
 
 
 def people_of(a: Tenant, channel: Channel) -> list[str]:

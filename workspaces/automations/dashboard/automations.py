@@ -1,6 +1,7 @@
 """The dashboard's pages about automations: the list, one automation, its switch, and the prerequisites."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import UTC, date
 from typing import Any, Final
 from uuid import UUID
 
@@ -22,8 +23,8 @@ from agency.pages.tables import Choices, Column, Filter, ListPage, Table, TableS
 from config.api.filters import ChoiceFilter, FilterSet, TextFilter, UUIDFilter
 from config.api.requests import NothingMatches, QueryParameters, parse_uuid
 from workspaces.automations.dashboard.forms import PrerequisitesForm, SlotForm
-from workspaces.automations.flows.flow import open_slots, settings_used, trigger_label
-from workspaces.automations.flows.presentation import ChatLine, chat_preview, summarize
+from workspaces.automations.flows.flow import open_slots, settings_used, steps_of, trigger_label
+from workspaces.automations.flows.presentation import ChatLine, chat_preview, node_title, port_label, summarize
 from workspaces.automations.flows.types import REQUIREMENTS
 from workspaces.automations.models import Automation
 from workspaces.automations.services import (
@@ -43,6 +44,7 @@ from workspaces.automations.services import (
     remove_automation,
     requirement_url_name,
 )
+from workspaces.automations.services.run_counts import counts_of
 from workspaces.automations.services.switching import MOST_AT_ONCE, disabled_automations, enable_ready_automations
 from workspaces.subaccounts.dashboard.base import DashboardForm, DashboardView
 from workspaces.subaccounts.models import CHANNEL_NAMES
@@ -142,8 +144,50 @@ class AutomationPage(AutomationDetail, DashboardForm[SlotForm]):
             "prerequisites": prerequisites(automation, capabilities),
             "settings_missing": any(not capabilities.settings[name] for name in settings_used(automation.draft)),
             "chat": self.chat,
+            "numbers": automation_numbers(automation, timezone.now().astimezone(UTC).date()),
             "open_slot_count": len(open_slots(automation.draft, automation.slots)),
         }
+
+
+TOTALS: Final = {
+    "started": gettext_lazy("Started"),
+    "completed": gettext_lazy("Completed"),
+    "stopped": gettext_lazy("Stopped"),
+    "failed": gettext_lazy("Failed"),
+    "messages": gettext_lazy("Messages"),
+    "handed_over": gettext_lazy("Handed over to people"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class StepNumbers:
+    """How many contacts came through a step, in all and by each port."""
+
+    title: str
+    number: int
+    ports: list[tuple[str, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class AutomationNumbers:
+    totals: list[tuple[Any, int]]
+    steps: list[StepNumbers]
+
+
+def automation_numbers(automation: Automation, today: date) -> AutomationNumbers:
+    """Give an automation's numbers of the last days, and those of each step of its published flow."""
+    counts = counts_of(automation, today)
+    totals = [(label, counts.get(("", name), 0)) for name, label in TOTALS.items()]
+    flow = automation.published.flow if automation.published else automation.draft
+    steps = []
+    for step in steps_of(flow):
+        passed = {port: number for (node, port), number in counts.items() if node == step["id"]}
+        if passed:
+            # A step that waits is counted when it begins to wait, and again when it is left.
+            arrived = passed.pop("", 0)
+            ports = [(port_label(flow, step["id"], port), passed[port]) for port in sorted(passed)]
+            steps.append(StepNumbers(node_title(flow, step["id"]), max(arrived, sum(passed.values())), ports))
+    return AutomationNumbers(totals, steps)
 
 
 def prerequisites(automation: Automation, capabilities: Capabilities) -> list[tuple[str, bool, str]]:

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import pgettext_lazy
 
 from workspaces.automations.flows.fields import Choice, CustomerValue, Field, ListOf, Number, Text, Variable, is_empty
-from workspaces.automations.flows.flow import Flow, steps_of, with_settings
+from workspaces.automations.flows.flow import TRIGGER_NODE, Flow, step_title, steps_of, with_settings
 from workspaces.automations.flows.privacy import VARIABLE
 from workspaces.automations.flows.registry import STEPS
 from workspaces.automations.flows.types import StepType
@@ -295,6 +295,20 @@ def _branches(step: dict[str, Any], numbers: dict[str, int]) -> Branches:
     ports = sorted(step.get("next", {}).items(), key=lambda port: (not port[0][-1:].isdigit(), len(port[0]), port[0]))
     branches = [(_branch_label(port, step), numbers[to]) for port, to in ports if to in numbers]
     return [] if branches == [("", numbers[step["id"]] + 1)] else branches
+
+
+def node_title(flow: Flow, node: str) -> str:
+    """Give the title of a node in the page's language. A node that the flow does not have keeps its id."""
+    known = node == TRIGGER_NODE or any(step["id"] == node for step in steps_of(flow))
+    return translated_step_title(step_title(flow, node)) if known else node
+
+
+def port_label(flow: Flow, node: str, port: str) -> str:
+    """Give the name of the port by which a run left a step: the title of a button, or the label of the port."""
+    step = next((one for one in steps_of(flow) if one["id"] == node), None)
+    if port == "next" or step is None:
+        return _("on to the next step") if port == "next" else value_label(port)
+    return _branch_label(port, step)
 
 
 def _config(step: dict[str, Any]) -> dict[str, Any]:

@@ -30,7 +30,7 @@ CALLS: Final = ExpiredRows(
     "automations_outsidecall", "ended_at", timedelta(days=7), order="ended_at", of="ended_at IS NOT NULL"
 )
 USAGE: Final = ExpiredRows("automations_aiusage", "month", timedelta(days=400), order="month")
-RETENTION_RULES: Final = (CALLS.rule("outside_calls"), USAGE.rule("ai_usage"))
+CALL_RULES: Final = (CALLS.rule("outside_calls"), USAGE.rule("ai_usage"))
 
 
 class NewCall(NamedTuple):

@@ -18,6 +18,7 @@ from workspaces.contacts.dashboard import imports, segments
 from workspaces.contacts.dashboard.forms import ContactForm
 from workspaces.contacts.models import Contact
 from workspaces.contacts.models.contacts import newest_page, newest_page_with_tag
+from workspaces.contacts.pages import panels_of
 from workspaces.contacts.serializers import ContactFilterSet, only_tag
 from workspaces.contacts.services import (
     ContactNotFound,
@@ -120,7 +121,7 @@ class ContactPage(ContactDetail, DashboardForm[ContactForm]):
 
     def context(self) -> dict[str, Any]:
         identities = [(CHANNEL_NAMES[one.platform], one) for one in self.contact.known_as]
-        return {"contact": self.contact, "identities": identities}
+        return {"contact": self.contact, "identities": identities, "panels": panels_of(self.contact)}
 
 
 class ContactOptOut(ContactDetail):

@@ -20,7 +20,8 @@ from config.api.fields import DateTimeOutOfRange, parse_aware_datetime
 from config.event_streams import EventStreamResponse, latest_entry_id
 from workspaces.conversations.dashboard.composer import Composer, composer_of, kept_composer
 from workspaces.conversations.models import Conversation, Message, Note
-from workspaces.conversations.models.messages import OUTCOME_UNKNOWN, Status, Type
+from workspaces.conversations.models.messages import OUTCOME_UNKNOWN, Direction, Status, Type
+from workspaces.conversations.pages import MessageRemark, banners_of, remarks_on
 from workspaces.conversations.services import ConversationNotFound, shown_conversations
 from workspaces.conversations.services.conversations import inbox_topic
 from workspaces.conversations.services.threads import (
@@ -41,11 +42,12 @@ from workspaces.subaccounts.services import people_of
 
 @dataclass(frozen=True, slots=True)
 class ThreadEntry:
-    """A message or a note."""
+    """A message, with the remark of another app if there is one, or a note."""
 
     at: datetime
     message: Message | None = None
     note: Note | None = None
+    remark: MessageRemark | None = None
 
     @property
     def failure(self) -> str:
@@ -71,8 +73,12 @@ class Thread:
 def read_entries(conversation: Conversation, *, before: Position | None = None) -> Thread:
     """Return the newest messages and notes together, or the newest before a position."""
     piece = read_thread_page(conversation, before=before)
+    remarks = remarks_on([message.pk for message in piece.messages if message.direction == Direction.IN])
     entries = [
-        *(ThreadEntry(at=message.provider_time, message=message) for message in reversed(piece.messages)),
+        *(
+            ThreadEntry(at=message.provider_time, message=message, remark=remarks.get(message.pk))
+            for message in reversed(piece.messages)
+        ),
         *(ThreadEntry(at=note.created_at, note=note) for note in reversed(piece.notes)),
     ]
     return Thread(sorted(entries, key=lambda entry: entry.at), write_position(piece.older))
@@ -250,6 +256,7 @@ class InboxPage(DashboardView):
             "channel_kind": CHANNEL_NAMES[conversation.channel.platform],
             "thread": read_entries(conversation, before=before),
             "is_earlier": before is not None,
+            "banners": banners_of(conversation),
             "is_snoozed": conversation.snoozed_until is not None and conversation.snoozed_until > now,
             "snooze_times": snooze_times(now, self.zone),
             "team": people_of(self.workspace).order_by("name", "pk"),

@@ -11,7 +11,12 @@ from workspaces.conversations.services.changing import (
     wake_snoozed_conversations,
 )
 from workspaces.conversations.services.content import ComposerMode, Content, TemplateCheck, template_checks
-from workspaces.conversations.services.conversations import ConversationNotFound, shown_conversations, shown_messages
+from workspaces.conversations.services.conversations import (
+    ConversationNotFound,
+    open_conversation,
+    shown_conversations,
+    shown_messages,
+)
 from workspaces.conversations.services.opt_out_words import change_opt_out_words, settings_of
 from workspaces.conversations.services.saved_replies import (
     SavedReplyNotFound,
@@ -47,6 +52,7 @@ __all__ = [
     "is_window_open",
     "mark_read",
     "mark_unread",
+    "open_conversation",
     "reachable_channels",
     "remove_saved_reply",
     "send_message",

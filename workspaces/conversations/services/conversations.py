@@ -13,6 +13,7 @@ from agency.tenants import Tenant
 from config.errors import Conflict, InvalidInput, NotFound
 from config.event_streams import publish_all
 from config.postgresql.concurrency import AdvisoryLock
+from workspaces.contacts.models import Contact
 from workspaces.contacts.services import ContactLockHandler
 from workspaces.conversations.models import Conversation, ConversationCount, Message
 from workspaces.conversations.models.conversations import ConversationQuerySet
@@ -141,6 +142,18 @@ def lock_conversations_of(contacts: Collection[int]) -> None:
 
 
 LOCK_HANDLER = ContactLockHandler("conversations", lock_conversations_of)
+
+
+def open_conversation(*, contact: Contact, channel: Channel, now: datetime) -> Conversation:
+    """Give the contact's conversation on a channel. Open it and record the event if there is none."""
+    conversation, is_new = Conversation.objects.get_or_create(
+        channel=channel,
+        contact=contact,
+        defaults={"workspace_id": contact.workspace_id, "created_at": now, "updated_at": now},
+    )
+    if is_new:
+        record_conversation_events([(OPENED, contact.workspace_id, conversation.pk)], now=now)
+    return conversation
 
 
 # If more conversations of a workspace change at once, the entry names none, and pages reload all that they show.

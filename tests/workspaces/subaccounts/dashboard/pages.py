@@ -22,6 +22,7 @@ from tests.factories import (
 )
 from tests.packs.client import an_automation
 from tests.tenants import Tenant
+from tests.workspaces.automations.runs import a_run
 from tests.workspaces.conversations.facts import a_conversation
 from webhooks.models import Endpoint
 from webhooks.pages.deliveries import sign_redelivery
@@ -40,6 +41,11 @@ def no_ids(_: Tenant) -> list[UUID]:
 
 def automation(tenant: Tenant) -> list[UUID]:
     return [an_automation(tenant.workspace, name=f"Automation {tenant.mark}").uuid]
+
+
+def run(tenant: Tenant) -> list[UUID]:
+    made = an_automation(tenant.workspace, name=f"Automation {tenant.mark}")
+    return [made.uuid, a_run(made, tenant.contact, channel=tenant.channel).uuid]
 
 
 def channel(tenant: Tenant) -> list[UUID]:
@@ -166,6 +172,10 @@ PAGES = {
     "automation": PageCase(200, 302, automation),
     "automation-on": PageCase(302, 302, automation),
     "automation-off": PageCase(302, 302, automation),
+    "automation-runs": PageCase(200, 405, automation),
+    "automation-run": PageCase(200, 405, run),
+    "automation-run-stop": PageCase(302, 302, run),
+    "automation-run-retry": PageCase(302, 302, run),
     "channels": PageCase(200, 405),
     "channel-disconnect": PageCase(200, 302, channel),
     "settings": PageCase(200, 422),
@@ -206,6 +216,7 @@ PAGES = {
     "conversation-assign": PageCase(302, 302, conversation),
     "conversation-status": PageCase(302, 302, conversation),
     "conversation-note": PageCase(302, 302, conversation),
+    "conversation-resume-automations": PageCase(302, 302, conversation),
     "broadcasts": PageCase(200, 405),
     "broadcast-new": PageCase(200, 422),
     "broadcast": PageCase(200, 405, broadcast),
