@@ -16,7 +16,13 @@ from workspaces.automations.api import AutomationSerializer
 from workspaces.automations.flows.flow import settings_used
 from workspaces.automations.flows.types import REQUIREMENTS
 from workspaces.automations.models import Automation
-from workspaces.automations.services import RequirementCheck, capabilities_of, reasons_not_ready, requirement_checks
+from workspaces.automations.services import (
+    RequirementCheck,
+    capabilities_of,
+    reasons_barred,
+    reasons_not_ready,
+    requirement_checks,
+)
 from workspaces.automations.services.switching import DISABLED, ENABLED
 from workspaces.catalogue.services.services import has_services
 from workspaces.contacts.services.counting import has_contacts
@@ -40,11 +46,13 @@ MOST_NAMED = 3
 
 def automation_steps(workspace: Workspace) -> Iterator[SetUpStep]:
     """Give three steps: fill in the business details, set up an automation, switch one on."""
-    automations = list(workspace.automations.order_by("-enabled", "-created_at", "-id")[:MOST_LOOKED_AT])
+    newest = workspace.automations.select_related("published").order_by("-enabled", "-created_at", "-id")
+    automations = list(newest[:MOST_LOOKED_AT])
     yield _details_step(workspace, automations)
     on = [one for one in automations if one.enabled]
-    filled = on or [one for one in automations if one.published_id is not None]
-    first = automations[0] if automations else None
+    can_run = [one for one in automations if not reasons_barred(one)]
+    filled = on or [one for one in can_run if one.published_id is not None]
+    first = next(iter(can_run or automations), None)
     yield SetUpStep(
         title=_("Set an automation up"),
         text=_("Choose ready-made automations in the gallery and fill in what only you know."),
@@ -76,14 +84,21 @@ def _details_step(workspace: Workspace, automations: list[Automation]) -> SetUpS
 
 def automation_warnings(workspace: Workspace) -> Iterator[Alert]:
     """Name a few automations that are on but cannot run, because something is missing now."""
-    on = list(workspace.automations.filter(enabled=True).order_by("-created_at", "-id")[:MOST_LOOKED_AT])
+    enabled = workspace.automations.filter(enabled=True).select_related("published")
+    on = list(enabled.order_by("-created_at", "-id")[:MOST_LOOKED_AT])
     if not on:
         return
     capabilities = capabilities_of(workspace)
-    waiting = [one for one in on if reasons_not_ready(one, capabilities)]
-    for one in waiting[:MOST_NAMED]:
+    waiting = [(one, reasons) for one in on if (reasons := reasons_not_ready(one, capabilities))]
+    for one, reasons in waiting[:MOST_NAMED]:
+        is_barred = bool(reasons_barred(one))
+        text = (
+            _("%(name)s is on, but cannot run yet: %(reason)s")
+            if is_barred
+            else _("%(name)s is on, but something is missing.")
+        )
         yield Alert(
-            text=_("%(name)s is on, but something is missing.") % {"name": one.name},
+            text=text % {"name": one.name, "reason": reasons[0]},
             url=reverse("app:automation", args=[one.uuid]),
             action=_("Look at it"),
         )

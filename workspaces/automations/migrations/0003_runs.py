@@ -8,286 +8,447 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
-    dependencies = [
-        ('automations', '0002_database_rules'),
-        ('subaccounts', '0006_search_by_external_id'),
-    ]
+    dependencies = [("automations", "0002_database_rules"), ("subaccounts", "0006_search_by_external_id")]
 
     operations = [
         migrations.CreateModel(
-            name='AutomationCount',
+            name="AutomationCount",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('day', models.DateField()),
-                ('node', models.CharField(blank=True, max_length=60)),
-                ('port', models.CharField(blank=True, max_length=40)),
-                ('number', models.IntegerField(default=0)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("day", models.DateField()),
+                ("node", models.CharField(blank=True, max_length=60)),
+                ("port", models.CharField(blank=True, max_length=40)),
+                ("number", models.IntegerField(default=0)),
             ],
         ),
         migrations.CreateModel(
-            name='AutomationPause',
+            name="AutomationPause",
             fields=[
-                ('conversation_id', models.BigIntegerField(primary_key=True, serialize=False)),
-                ('workspace_id', models.BigIntegerField()),
-                ('until', models.DateTimeField(null=True)),
-                ('reason', models.CharField(max_length=40)),
-                ('by_label', models.CharField(blank=True, max_length=254)),
-                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), editable=False)),
+                ("conversation_id", models.BigIntegerField(primary_key=True, serialize=False)),
+                ("workspace_id", models.BigIntegerField()),
+                ("until", models.DateTimeField(null=True)),
+                ("reason", models.CharField(max_length=40)),
+                ("by_label", models.CharField(blank=True, max_length=254)),
+                (
+                    "created_at",
+                    models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), editable=False),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='AutomationRun',
+            name="AutomationRun",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('uuid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('contact_id', models.BigIntegerField()),
-                ('channel_id', models.BigIntegerField()),
-                ('conversation_id', models.BigIntegerField(null=True)),
-                ('status', models.CharField(choices=[('running', 'Running'), ('waiting', 'Waiting'), ('completed', 'Completed'), ('stopped', 'Stopped'), ('failed', 'Failed')], max_length=10)),
-                ('node', models.CharField(max_length=60)),
-                ('seq', models.IntegerField(default=0)),
-                ('messages', models.IntegerField(default=0)),
-                ('data', models.JSONField(default=dict)),
-                ('wait_kind', models.CharField(choices=[('begin', 'its turn to go on'), ('reply', 'an answer'), ('time', 'a moment'), ('call', 'another system'), ('event', 'something to happen'), ('turn', 'another automation to end')], max_length=10, null=True)),
-                ('wait_key', models.CharField(blank=True, max_length=200)),
-                ('wait_until', models.DateTimeField(null=True)),
-                ('tries', models.SmallIntegerField(db_default=0, default=0)),
-                ('depth', models.SmallIntegerField(default=0)),
-                ('subject', models.CharField(blank=True, max_length=200)),
-                ('entry_key', models.CharField(blank=True, max_length=60)),
-                ('event', models.BigIntegerField(null=True)),
-                ('comment', models.CharField(blank=True, max_length=200)),
-                ('started_by_kind', models.CharField(max_length=20)),
-                ('started_by_label', models.CharField(blank=True, max_length=254)),
-                ('error_code', models.CharField(blank=True, max_length=60)),
-                ('error_node', models.CharField(blank=True, max_length=60)),
-                ('error_message', models.CharField(blank=True, max_length=500)),
-                ('started_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('ended_at', models.DateTimeField(null=True)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("uuid", models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ("contact_id", models.BigIntegerField()),
+                ("channel_id", models.BigIntegerField()),
+                ("conversation_id", models.BigIntegerField(null=True)),
+                (
+                    "status",
+                    models.CharField(
+                        choices=[
+                            ("running", "Running"),
+                            ("waiting", "Waiting"),
+                            ("completed", "Completed"),
+                            ("stopped", "Stopped"),
+                            ("failed", "Failed"),
+                        ],
+                        max_length=10,
+                    ),
+                ),
+                ("node", models.CharField(max_length=60)),
+                ("seq", models.IntegerField(default=0)),
+                ("messages", models.IntegerField(default=0)),
+                ("data", models.JSONField(default=dict)),
+                (
+                    "wait_kind",
+                    models.CharField(
+                        choices=[
+                            ("begin", "its turn to go on"),
+                            ("reply", "an answer"),
+                            ("time", "a moment"),
+                            ("call", "another system"),
+                            ("event", "something to happen"),
+                            ("turn", "another automation to end"),
+                        ],
+                        max_length=10,
+                        null=True,
+                    ),
+                ),
+                ("wait_key", models.CharField(blank=True, max_length=200)),
+                ("wait_until", models.DateTimeField(null=True)),
+                ("tries", models.SmallIntegerField(db_default=0, default=0)),
+                ("depth", models.SmallIntegerField(default=0)),
+                ("subject", models.CharField(blank=True, max_length=200)),
+                ("entry_key", models.CharField(blank=True, max_length=60)),
+                ("event", models.BigIntegerField(null=True)),
+                ("comment", models.CharField(blank=True, max_length=200)),
+                ("started_by_kind", models.CharField(max_length=20)),
+                ("started_by_label", models.CharField(blank=True, max_length=254)),
+                ("error_code", models.CharField(blank=True, max_length=60)),
+                ("error_node", models.CharField(blank=True, max_length=60)),
+                ("error_message", models.CharField(blank=True, max_length=500)),
+                ("started_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("ended_at", models.DateTimeField(null=True)),
             ],
         ),
         migrations.CreateModel(
-            name='AutomationRunStep',
+            name="AutomationRunStep",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('seq', models.IntegerField()),
-                ('node', models.CharField(max_length=60)),
-                ('port', models.CharField(blank=True, max_length=40)),
-                ('detail', models.CharField(blank=True, max_length=200)),
-                ('message_id', models.BigIntegerField(null=True)),
-                ('at', models.DateTimeField()),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("seq", models.IntegerField()),
+                ("node", models.CharField(max_length=60)),
+                ("port", models.CharField(blank=True, max_length=40)),
+                ("detail", models.CharField(blank=True, max_length=200)),
+                ("message_id", models.BigIntegerField(null=True)),
+                ("at", models.DateTimeField()),
             ],
         ),
         migrations.CreateModel(
-            name='ContactQueue',
+            name="ContactQueue",
             fields=[
-                ('contact_id', models.BigIntegerField(primary_key=True, serialize=False)),
-                ('workspace_id', models.BigIntegerField()),
-                ('agency_id', models.BigIntegerField()),
-                ('is_due', models.BooleanField(default=True)),
-                ('is_suspect', models.BooleanField(db_default=False, default=False)),
-                ('ready_at', models.DateTimeField(null=True)),
-                ('minute_began_at', models.DateTimeField(null=True)),
-                ('minute_count', models.SmallIntegerField(db_default=0, default=0)),
-                ('day_began_at', models.DateTimeField(null=True)),
-                ('day_count', models.SmallIntegerField(db_default=0, default=0)),
-                ('last_text_digest', models.BigIntegerField(null=True)),
-                ('last_text_count', models.SmallIntegerField(db_default=0, default=0)),
-                ('last_text_at', models.DateTimeField(null=True)),
+                ("contact_id", models.BigIntegerField(primary_key=True, serialize=False)),
+                ("workspace_id", models.BigIntegerField()),
+                ("agency_id", models.BigIntegerField()),
+                ("is_due", models.BooleanField(default=True)),
+                ("is_suspect", models.BooleanField(db_default=False, default=False)),
+                ("ready_at", models.DateTimeField(null=True)),
+                ("minute_began_at", models.DateTimeField(null=True)),
+                ("minute_count", models.SmallIntegerField(db_default=0, default=0)),
+                ("day_began_at", models.DateTimeField(null=True)),
+                ("day_count", models.SmallIntegerField(db_default=0, default=0)),
+                ("last_text_digest", models.BigIntegerField(null=True)),
+                ("last_text_count", models.SmallIntegerField(db_default=0, default=0)),
+                ("last_text_at", models.DateTimeField(null=True)),
             ],
         ),
         migrations.CreateModel(
-            name='EngineBatch',
+            name="EngineBatch",
             fields=[
-                ('worker', models.BigIntegerField(primary_key=True, serialize=False)),
-                ('contacts', models.JSONField()),
-                ('begun_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), editable=False)),
+                ("worker", models.BigIntegerField(primary_key=True, serialize=False)),
+                ("contacts", models.JSONField()),
+                (
+                    "begun_at",
+                    models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), editable=False),
+                ),
             ],
-            options={
-                'verbose_name_plural': 'engine batches',
-            },
+            options={"verbose_name_plural": "engine batches"},
         ),
         migrations.CreateModel(
-            name='TriggerEvent',
+            name="TriggerEvent",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('workspace_id', models.BigIntegerField()),
-                ('contact_id', models.BigIntegerField()),
-                ('kind', models.CharField(max_length=30)),
-                ('source_key', models.CharField(max_length=200)),
-                ('channel_id', models.BigIntegerField(null=True)),
-                ('conversation_id', models.BigIntegerField(null=True)),
-                ('message_id', models.BigIntegerField(null=True)),
-                ('subject', models.CharField(blank=True, max_length=200)),
-                ('data', models.JSONField(null=True)),
-                ('depth', models.SmallIntegerField(default=0)),
-                ('cause', models.BigIntegerField(null=True)),
-                ('outcome', models.CharField(choices=[('started', 'Started an automation'), ('continued', 'Continued an automation'), ('nothing', 'Started nothing')], max_length=10, null=True)),
-                ('reason', models.CharField(blank=True, db_default='', max_length=40)),
-                ('automation_id', models.BigIntegerField(null=True)),
-                ('run_id', models.BigIntegerField(null=True)),
-                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), editable=False)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("workspace_id", models.BigIntegerField()),
+                ("contact_id", models.BigIntegerField()),
+                ("kind", models.CharField(max_length=30)),
+                ("source_key", models.CharField(max_length=200)),
+                ("channel_id", models.BigIntegerField(null=True)),
+                ("conversation_id", models.BigIntegerField(null=True)),
+                ("message_id", models.BigIntegerField(null=True)),
+                ("subject", models.CharField(blank=True, max_length=200)),
+                ("data", models.JSONField(null=True)),
+                ("depth", models.SmallIntegerField(default=0)),
+                ("cause", models.BigIntegerField(null=True)),
+                (
+                    "outcome",
+                    models.CharField(
+                        choices=[
+                            ("started", "Started an automation"),
+                            ("continued", "Continued an automation"),
+                            ("nothing", "Started nothing"),
+                        ],
+                        max_length=10,
+                        null=True,
+                    ),
+                ),
+                ("reason", models.CharField(blank=True, db_default="", max_length=40)),
+                ("automation_id", models.BigIntegerField(null=True)),
+                ("run_id", models.BigIntegerField(null=True)),
+                (
+                    "created_at",
+                    models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), editable=False),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='TriggerGeneration',
+            name="TriggerGeneration",
             fields=[
-                ('workspace_id', models.BigIntegerField(primary_key=True, serialize=False)),
-                ('number', models.BigIntegerField(default=1)),
+                ("workspace_id", models.BigIntegerField(primary_key=True, serialize=False)),
+                ("number", models.BigIntegerField(default=1)),
             ],
         ),
         migrations.AddField(
-            model_name='automation',
-            name='reentry',
-            field=models.CharField(choices=[('always', 'Every time'), ('once', 'Once for each contact'), ('after', 'Again after some days')], db_default='always', default='always', max_length=10),
+            model_name="automation",
+            name="reentry",
+            field=models.CharField(
+                choices=[
+                    ("always", "Every time"),
+                    ("once", "Once for each contact"),
+                    ("after", "Again after some days"),
+                ],
+                db_default="always",
+                default="always",
+                max_length=10,
+            ),
         ),
         migrations.AddField(
-            model_name='automation',
-            name='reentry_days',
+            model_name="automation",
+            name="reentry_days",
             field=models.PositiveSmallIntegerField(db_default=0, default=0),
         ),
         migrations.AddField(
-            model_name='automation',
-            name='stops_on_reply',
-            field=models.BooleanField(db_default=False, default=False),
+            model_name="automation", name="stops_on_reply", field=models.BooleanField(db_default=False, default=False)
         ),
         migrations.AddIndex(
-            model_name='automation',
-            index=models.Index(condition=models.Q(('enabled', True)), fields=['workspace', 'platform'], name='automation_enabled'),
+            model_name="automation",
+            index=models.Index(
+                condition=models.Q(("enabled", True)), fields=["workspace", "platform"], name="automation_enabled"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='automation',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('reentry', 'after'), ('reentry_days__gte', 1)), models.Q(models.Q(('reentry', 'after'), _negated=True), ('reentry_days', 0)), _connector='OR'), name='automation_reentry_days_fit'),
+            model_name="automation",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("reentry", "after"), ("reentry_days__gte", 1)),
+                    models.Q(models.Q(("reentry", "after"), _negated=True), ("reentry_days", 0)),
+                    _connector="OR",
+                ),
+                name="automation_reentry_days_fit",
+            ),
         ),
         migrations.AddField(
-            model_name='automationcount',
-            name='automation',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='automations.automation'),
+            model_name="automationcount",
+            name="automation",
+            field=models.ForeignKey(
+                db_index=False,
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="+",
+                to="automations.automation",
+            ),
         ),
         migrations.AddField(
-            model_name='automationcount',
-            name='version',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='automations.automationversion'),
+            model_name="automationcount",
+            name="version",
+            field=models.ForeignKey(
+                db_index=False,
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="+",
+                to="automations.automationversion",
+            ),
         ),
         migrations.AddIndex(
-            model_name='automationpause',
-            index=models.Index(condition=models.Q(('until__isnull', False)), fields=['until'], name='automation_pause_until'),
+            model_name="automationpause",
+            index=models.Index(
+                condition=models.Q(("until__isnull", False)), fields=["until"], name="automation_pause_until"
+            ),
         ),
         migrations.AddField(
-            model_name='automationrun',
-            name='automation',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='runs', to='automations.automation'),
+            model_name="automationrun",
+            name="automation",
+            field=models.ForeignKey(
+                db_index=False,
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="runs",
+                to="automations.automation",
+            ),
         ),
         migrations.AddField(
-            model_name='automationrun',
-            name='version',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.RESTRICT, related_name='runs', to='automations.automationversion'),
+            model_name="automationrun",
+            name="version",
+            field=models.ForeignKey(
+                db_index=False,
+                on_delete=django.db.models.deletion.RESTRICT,
+                related_name="runs",
+                to="automations.automationversion",
+            ),
         ),
         migrations.AddField(
-            model_name='automationrun',
-            name='workspace',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='subaccounts.workspace'),
+            model_name="automationrun",
+            name="workspace",
+            field=models.ForeignKey(
+                db_index=False,
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="+",
+                to="subaccounts.workspace",
+            ),
         ),
         migrations.AddField(
-            model_name='automationrunstep',
-            name='run',
-            field=models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='steps', to='automations.automationrun'),
+            model_name="automationrunstep",
+            name="run",
+            field=models.ForeignKey(
+                db_constraint=False,
+                db_index=False,
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="steps",
+                to="automations.automationrun",
+            ),
         ),
         migrations.AddIndex(
-            model_name='contactqueue',
-            index=models.Index(condition=models.Q(('is_due', True), ('is_suspect', False)), fields=['workspace_id', 'contact_id'], name='contact_queue_due'),
+            model_name="contactqueue",
+            index=models.Index(
+                condition=models.Q(("is_due", True), ("is_suspect", False)),
+                fields=["workspace_id", "contact_id"],
+                name="contact_queue_due",
+            ),
         ),
         migrations.AddIndex(
-            model_name='contactqueue',
-            index=models.Index(condition=models.Q(('is_due', False), ('ready_at__isnull', False)), fields=['ready_at'], name='contact_queue_waiting'),
+            model_name="contactqueue",
+            index=models.Index(
+                condition=models.Q(("is_due", False), ("ready_at__isnull", False)),
+                fields=["ready_at"],
+                name="contact_queue_waiting",
+            ),
         ),
         migrations.AddIndex(
-            model_name='contactqueue',
-            index=models.Index(condition=models.Q(('is_suspect', True)), fields=['contact_id'], name='contact_queue_suspect'),
+            model_name="contactqueue",
+            index=models.Index(
+                condition=models.Q(("is_suspect", True)), fields=["contact_id"], name="contact_queue_suspect"
+            ),
         ),
         migrations.AddIndex(
-            model_name='contactqueue',
-            index=models.Index(condition=models.Q(('is_due', False), ('ready_at__isnull', True)), fields=['day_began_at'], name='contact_queue_idle'),
+            model_name="contactqueue",
+            index=models.Index(
+                condition=models.Q(("is_due", False), ("ready_at__isnull", True)),
+                fields=["day_began_at"],
+                name="contact_queue_idle",
+            ),
         ),
         migrations.AddIndex(
-            model_name='triggerevent',
-            index=models.Index(condition=models.Q(('outcome', None)), fields=['contact_id', 'id'], name='trigger_event_new'),
+            model_name="triggerevent",
+            index=models.Index(
+                condition=models.Q(("outcome", None)), fields=["contact_id", "id"], name="trigger_event_new"
+            ),
         ),
         migrations.AddIndex(
-            model_name='triggerevent',
-            index=models.Index(condition=models.Q(('message_id__isnull', False)), fields=['message_id'], name='trigger_event_message'),
+            model_name="triggerevent",
+            index=models.Index(
+                condition=models.Q(("message_id__isnull", False)), fields=["message_id"], name="trigger_event_message"
+            ),
         ),
         migrations.AddIndex(
-            model_name='triggerevent',
-            index=models.Index(condition=models.Q(('outcome__isnull', False)), fields=['created_at'], name='trigger_event_old'),
+            model_name="triggerevent",
+            index=models.Index(
+                condition=models.Q(("outcome__isnull", False)), fields=["created_at"], name="trigger_event_old"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='triggerevent',
-            constraint=models.UniqueConstraint(fields=('workspace_id', 'source_key'), name='trigger_event_once'),
+            model_name="triggerevent",
+            constraint=models.UniqueConstraint(fields=("workspace_id", "source_key"), name="trigger_event_once"),
         ),
         migrations.AddConstraint(
-            model_name='triggerevent',
-            constraint=models.CheckConstraint(condition=models.Q(('depth__gte', 0)), name='trigger_event_depth_is_counted'),
+            model_name="triggerevent",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("depth__gte", 0)), name="trigger_event_depth_is_counted"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='automationcount',
-            constraint=models.UniqueConstraint(fields=('automation', 'version', 'day', 'node', 'port'), name='automation_count_once'),
+            model_name="automationcount",
+            constraint=models.UniqueConstraint(
+                fields=("automation", "version", "day", "node", "port"), name="automation_count_once"
+            ),
         ),
         migrations.AddIndex(
-            model_name='automationrun',
-            index=models.Index(condition=models.Q(('status__in', ('running', 'waiting'))), fields=['contact_id'], name='automation_run_active'),
+            model_name="automationrun",
+            index=models.Index(
+                condition=models.Q(("status__in", ("running", "waiting"))),
+                fields=["contact_id"],
+                name="automation_run_active",
+            ),
         ),
         migrations.AddIndex(
-            model_name='automationrun',
-            index=models.Index(fields=['automation', '-id'], name='automation_run_newest'),
+            model_name="automationrun", index=models.Index(fields=["automation", "-id"], name="automation_run_newest")
         ),
         migrations.AddIndex(
-            model_name='automationrun',
-            index=models.Index(fields=['contact_id', '-id'], name='automation_run_of_contact'),
+            model_name="automationrun",
+            index=models.Index(fields=["contact_id", "-id"], name="automation_run_of_contact"),
         ),
         migrations.AddIndex(
-            model_name='automationrun',
-            index=models.Index(condition=models.Q(('ended_at__isnull', False)), fields=['automation', '-ended_at'], name='automation_run_ended'),
+            model_name="automationrun",
+            index=models.Index(
+                condition=models.Q(("ended_at__isnull", False)),
+                fields=["automation", "-ended_at"],
+                name="automation_run_ended",
+            ),
         ),
         migrations.AddIndex(
-            model_name='automationrun',
-            index=models.Index(fields=['version'], name='automation_run_of_version'),
+            model_name="automationrun", index=models.Index(fields=["version"], name="automation_run_of_version")
         ),
         migrations.AddConstraint(
-            model_name='automationrun',
-            constraint=models.UniqueConstraint(condition=models.Q(('conversation_id__isnull', False), ('wait_kind', 'reply')), fields=('conversation_id',), name='automation_run_listens_alone'),
+            model_name="automationrun",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("conversation_id__isnull", False), ("wait_kind", "reply")),
+                fields=("conversation_id",),
+                name="automation_run_listens_alone",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='automationrun',
-            constraint=models.UniqueConstraint(condition=models.Q(('status__in', ('running', 'waiting'))), fields=('automation', 'contact_id', 'subject'), name='automation_run_active_once'),
+            model_name="automationrun",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("status__in", ("running", "waiting"))),
+                fields=("automation", "contact_id", "subject"),
+                name="automation_run_active_once",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='automationrun',
-            constraint=models.UniqueConstraint(condition=models.Q(('entry_key', ''), _negated=True), fields=('automation', 'contact_id', 'entry_key'), name='automation_run_entered_once'),
+            model_name="automationrun",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("entry_key", ""), _negated=True),
+                fields=("automation", "contact_id", "entry_key"),
+                name="automation_run_entered_once",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='automationrun',
-            constraint=models.UniqueConstraint(condition=models.Q(('event__isnull', False)), fields=('event', 'automation'), name='automation_run_once_per_event'),
+            model_name="automationrun",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("event__isnull", False)),
+                fields=("event", "automation"),
+                name="automation_run_once_per_event",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='automationrun',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('status__in', ('running', 'waiting')), ('wait_kind__isnull', False), ('wait_until__isnull', False)), models.Q(('status__in', ('completed', 'stopped', 'failed')), ('wait_kind', None), ('wait_until', None)), _connector='OR'), name='automation_run_active_has_a_deadline'),
+            model_name="automationrun",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(
+                        ("status__in", ("running", "waiting")),
+                        ("wait_kind__isnull", False),
+                        ("wait_until__isnull", False),
+                    ),
+                    models.Q(
+                        ("status__in", ("completed", "stopped", "failed")), ("wait_kind", None), ("wait_until", None)
+                    ),
+                    _connector="OR",
+                ),
+                name="automation_run_active_has_a_deadline",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='automationrun',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('ended_at', None), ('status__in', ('running', 'waiting'))), models.Q(('ended_at__isnull', False), ('status__in', ('completed', 'stopped', 'failed'))), _connector='OR'), name='automation_run_ended_has_a_time'),
+            model_name="automationrun",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("ended_at", None), ("status__in", ("running", "waiting"))),
+                    models.Q(("ended_at__isnull", False), ("status__in", ("completed", "stopped", "failed"))),
+                    _connector="OR",
+                ),
+                name="automation_run_ended_has_a_time",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='automationrun',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('status', 'failed'), models.Q(('error_code', ''), _negated=True)), models.Q(models.Q(('status', 'failed'), _negated=True), ('error_code', '')), _connector='OR'), name='automation_run_failed_has_an_error'),
+            model_name="automationrun",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("status", "failed"), models.Q(("error_code", ""), _negated=True)),
+                    models.Q(models.Q(("status", "failed"), _negated=True), ("error_code", "")),
+                    _connector="OR",
+                ),
+                name="automation_run_failed_has_an_error",
+            ),
         ),
         migrations.AddIndex(
-            model_name='automationrunstep',
-            index=models.Index(fields=['at'], name='automation_run_step_old'),
+            model_name="automationrunstep", index=models.Index(fields=["at"], name="automation_run_step_old")
         ),
         migrations.AddConstraint(
-            model_name='automationrunstep',
-            constraint=models.UniqueConstraint(fields=('run', 'seq'), name='automation_run_step_once'),
+            model_name="automationrunstep",
+            constraint=models.UniqueConstraint(fields=("run", "seq"), name="automation_run_step_once"),
         ),
     ]

@@ -238,9 +238,7 @@ class AutomationRun(models.Model):
             models.Index(fields=["automation", "-id"], name="automation_run_newest"),
             models.Index(fields=["contact_id", "-id"], name="automation_run_of_contact"),
             models.Index(
-                fields=["automation", "-ended_at"],
-                condition=Q(ended_at__isnull=False),
-                name="automation_run_ended",
+                fields=["automation", "-ended_at"], condition=Q(ended_at__isnull=False), name="automation_run_ended"
             ),
             models.Index(fields=["version"], name="automation_run_of_version"),
         ]
