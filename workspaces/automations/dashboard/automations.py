@@ -44,7 +44,7 @@ from workspaces.automations.services import (
     remove_automation,
     requirement_url_name,
 )
-from workspaces.automations.services.conflicts import keyword_warnings
+from workspaces.automations.services.conflicts import overlap_warnings
 from workspaces.automations.services.switching import MOST_AT_ONCE, disabled_automations, enable_ready_automations
 from workspaces.subaccounts.dashboard.base import DashboardForm, DashboardView
 from workspaces.subaccounts.models import CHANNEL_NAMES
@@ -76,7 +76,7 @@ class AutomationDetail(DashboardView):
             message = _("It cannot be switched on yet: %(reasons)s") % {"reasons": " ".join(error.reasons)}
             messages.error(self.request, message)
             return redirect(ONE, self.automation.uuid)
-        for warning in keyword_warnings(self.automation):
+        for warning in overlap_warnings(self.automation):
             messages.warning(self.request, warning)
         return self.done(_("%(name)s is on.") % {"name": self.automation.name}, ONE, self.automation.uuid)
 
@@ -145,7 +145,7 @@ class AutomationPage(AutomationDetail, DashboardForm[SlotForm]):
             "barred": barred,
             "missing": reasons_not_ready(automation, capabilities)[len(barred) :],
             "may_be_switched_on": not (barred or self._reasons_beyond_the_form()),
-            "overlaps": [] if barred else keyword_warnings(automation),
+            "overlaps": [] if barred else overlap_warnings(automation),
             "prerequisites": prerequisites(automation, capabilities),
             "settings_missing": any(not capabilities.settings[name] for name in settings_used(automation.draft)),
             "chat": self.chat,

@@ -1,6 +1,6 @@
-"""The rule that no two automations that are on answer the same trigger, and warnings about shared keywords."""
+"""The rule that no two automations that are on answer the same trigger, and warnings about triggers that overlap."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -9,22 +9,10 @@ from django.db.models import F, Q
 from django.utils.translation import gettext as _
 
 from config.db import name_key, violated_constraint
+from workspaces.automations.flows.flow import trigger_digest
 from workspaces.automations.models import Automation
 from workspaces.subaccounts.models import CHANNEL_NAMES, Workspace
 
-# Of several automations with such a trigger, one answers a message or comment.
-EXCLUSIVE_TRIGGERS: Final = frozenset(
-    {
-        "any_message",
-        "any_comment",
-        "keyword",
-        "comment_keyword",
-        "first_message",
-        "story_reply",
-        "story_mention",
-        "ad_click",
-    }
-)
 UNIQUE_TRIGGERS = frozenset({"automation_original_on_once", "automation_catch_all_on_once"})
 CONFLICT = "Another automation that is on answers the same already."
 
@@ -38,18 +26,15 @@ class EnabledAutomation:
     from_pack_name: str
     platform: str
     from_original: str
-    trigger: str
     trigger_digest: str
+    catch_all: bool
 
     def doubles(self, other: Automation) -> bool:
-        """Say whether both have the same trigger, and only one would answer or both come from one original.
-
-        The constraints in `UNIQUE_TRIGGERS` hold a part of this rule: of catch-alls, and of one original.
-        """
+        """Say whether both would answer the same. It is the rule of the two constraints in `UNIQUE_TRIGGERS`."""
         return (
             self.pk != other.pk
             and (self.platform, self.trigger_digest) == (other.platform, other.trigger_digest)
-            and (self.trigger in EXCLUSIVE_TRIGGERS or self.from_original == other.from_original != "")
+            and ((self.catch_all and other.catch_all) or self.from_original == other.from_original != "")
         )
 
     @property
@@ -68,13 +53,12 @@ class EnabledAutomation:
         )
 
 
-COLUMNS = ("pk", "name", "from_pack_name", "platform", "from_original", "trigger", "trigger_digest")
+COLUMNS = ("pk", "name", "from_pack_name", "platform", "from_original", "trigger_digest", "catch_all")
 
 
 def enabled_automations(workspace: Workspace) -> list[EnabledAutomation]:
     """Give the automations that are on and that may conflict with others, in one statement."""
-    may_conflict = Q(trigger__in=EXCLUSIVE_TRIGGERS) | ~Q(from_original="")
-    on = Automation.objects.filter(may_conflict, workspace=workspace, enabled=True)
+    on = Automation.objects.filter(~Q(from_original="") | Q(catch_all=True), workspace=workspace, enabled=True)
     return [EnabledAutomation(*row) for row in on.order_by("pk").values_list(*COLUMNS)]
 
 
@@ -97,6 +81,8 @@ def save_unless_conflict(automation: Automation, *fields: str) -> bool:
     return True
 
 
+# Of several automations with such a trigger, one answers a message or comment. A catch-all may be on only once.
+EXCLUSIVE_TRIGGERS: Final = ("keyword", "comment_keyword", "first_message", "story_reply", "story_mention", "ad_click")
 # The closest match first. Of two automations that both fit, the closer answers, and of equals the older.
 MATCHES: Final = ("exact", "starts_with", "contains")
 MOST_COMPARED: Final = 500
@@ -104,70 +90,67 @@ MOST_TOLD: Final = 3
 MOST_KEYWORDS_TOLD: Final = 5
 
 
-def keyword_warnings(automation: Automation) -> list[str]:
-    """Say which keywords automations that are on share with this one, and which of them answers. At most one statement.
+def overlap_warnings(automation: Automation) -> list[str]:
+    """Say which automations that are on have the same trigger or share keywords with this one, and which answers.
 
-    Automations with the very same trigger are left out: `find_conflict` refuses those.
+    At most one statement. Automations that may not be on together are left out: `find_conflict` names those.
     """
-    mine = _running_trigger(automation)
-    own = _keywords(mine)
-    if not own:
+    flow = automation.published.flow if automation.published else automation.draft
+    mine: Mapping[str, Any] = flow["trigger"]
+    if mine["type"] not in EXCLUSIVE_TRIGGERS:
         return []
-    sentences = []
-    for pk, name, trigger in _others_with_keywords(automation, mine["type"]):
+    own, sentences = _keywords(mine), []
+    for pk, name, trigger in _others_on(automation, mine["type"]):
         shared = [own[key] for key in _keywords(trigger) if key in own]
-        if shared and _may_meet(mine, trigger):
+        if _may_meet(mine, trigger) if shared else not own and _digest(trigger) == _digest(mine):
             is_behind = (_match_rank(trigger), pk) < (_match_rank(mine), automation.pk)
             sentences.append(_overlap(name, shared, is_behind=is_behind))
     return sentences[:MOST_TOLD]
 
 
-def _running_trigger(automation: Automation) -> Mapping[str, Any]:
-    flow = automation.published.flow if automation.published else automation.draft
-    trigger: Mapping[str, Any] = flow["trigger"]
-    return trigger
-
-
-def _others_with_keywords(automation: Automation, trigger: str) -> list[tuple[int, str, Mapping[str, Any]]]:
+def _others_on(automation: Automation, trigger: str) -> list[tuple[int, str, Mapping[str, Any]]]:
+    """Give the key, name and published trigger of the workspace's other automations that are on with this trigger."""
     on = Automation.objects.filter(workspace_id=automation.workspace_id, platform=automation.platform, enabled=True)
-    others = on.filter(trigger=trigger).exclude(pk=automation.pk).exclude(trigger_digest=automation.trigger_digest)
-    found = others.order_by("pk").annotate(starts_with=F("published__flow__trigger"))
-    return list(found.values_list("pk", "name", "starts_with")[:MOST_COMPARED])
+    found = on.filter(trigger=trigger).exclude(pk=automation.pk).order_by("pk")
+    with_triggers = found.annotate(starts_with=F("published__flow__trigger"))
+    return list(with_triggers.values_list("pk", "name", "starts_with")[:MOST_COMPARED])
 
 
 def _keywords(trigger: Mapping[str, Any]) -> dict[str, str]:
-    """Give the trigger's keywords by the form in which they are compared; without any an empty object."""
-    config = trigger.get("config")
-    given = config.get("keywords") if isinstance(config, dict) else None
+    """Give the trigger's keywords by the form in which they are compared."""
+    given = _config(trigger).get("keywords")
     words = [word for word in given if isinstance(word, str)] if isinstance(given, list) else []
-    return {" ".join(name_key(word).split()): word for word in words}
+    return {name_key(word): word for word in (" ".join(word.split()) for word in words)}
+
+
+def _config(trigger: Mapping[str, Any]) -> Mapping[str, Any]:
+    config = trigger.get("config")
+    return config if isinstance(config, dict) else {}
+
+
+def _digest(trigger: Mapping[str, Any]) -> str:
+    return trigger_digest({"trigger": trigger})
 
 
 def _may_meet(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     """Say whether one comment may fit both: triggers of two different posts never meet."""
-    posts = {trigger["config"].get("post") for trigger in (one, other)} - {None, ""}
-    return len(posts) < 2
+    return len({_config(trigger).get("post") for trigger in (one, other)} - {None, ""}) < 2
 
 
 def _match_rank(trigger: Mapping[str, Any]) -> int:
-    match = trigger["config"].get("match")
+    match = _config(trigger).get("match")
     return MATCHES.index(match) if match in MATCHES else len(MATCHES) - 1
 
 
-def _overlap(name: str, shared: list[str], *, is_behind: bool) -> str:
+def _overlap(name: str, shared: Sequence[str], *, is_behind: bool) -> str:
     values = {"name": name, "keywords": ", ".join(shared[:MOST_KEYWORDS_TOLD])}
-    if is_behind:
-        return (
-            _(
-                "\u201c%(name)s\u201d is on and has keywords of this automation too: %(keywords)s. What fits both is "
-                "answered by \u201c%(name)s\u201d."
-            )
-            % values
-        )
-    return (
-        _(
-            "\u201c%(name)s\u201d is on and has keywords of this automation too: %(keywords)s. What fits both is "
-            "answered by this automation."
-        )
-        % values
+    if shared:
+        told = _("\u201c%(name)s\u201d is on and has keywords of this automation too: %(keywords)s.") % values
+    else:
+        told = _("\u201c%(name)s\u201d is on and starts with the same.") % values
+    answers = (
+        _("Where both fit, \u201c%(name)s\u201d answers.")
+        if is_behind
+        else _("Where both fit, this automation answers.")
     )
+    return f"{told} {answers % values}"

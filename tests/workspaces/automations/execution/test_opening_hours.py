@@ -77,7 +77,7 @@ INTERVALS = st.lists(st.integers(0, 96), unique=True, max_size=8).map(
 WEEKS = st.fixed_dictionaries(dict.fromkeys(WEEKDAYS, INTERVALS))
 MINUTES = st.integers(0, 366 * 24 * 60).map(lambda minutes: at("2026-01-01T00:00+00:00") + timedelta(minutes=minutes))
 # Clocks change at midnight in Cairo and Havana, by half an hour in Lord Howe, and never in Kathmandu.
-ZONES = st.sampled_from((BERLIN, "America/New_York", "Africa/Cairo", "America/Havana", "Australia/Lord_Howe", "Asia/Kathmandu"))  # fmt: skip
+ZONES = st.sampled_from((BERLIN, "Africa/Cairo", "America/Havana", "Australia/Lord_Howe", "Asia/Kathmandu"))
 
 
 @settings(max_examples=200)
