@@ -23,9 +23,11 @@ from workspaces.automations.services import (
     reasons_not_ready,
     requirement_checks,
 )
+from workspaces.automations.services.contact_triggers import record_added_tags
 from workspaces.automations.services.switching import DISABLED, ENABLED
 from workspaces.catalogue.services.services import has_services
 from workspaces.contacts.services.counting import has_contacts
+from workspaces.contacts.services.tag_handlers import TagHandler, tag_handlers
 from workspaces.media.models import Media, MediaQuerySet
 from workspaces.media.services import MediaUse, media_uses
 from workspaces.subaccounts.events import workspace_event_type
@@ -177,5 +179,6 @@ requirement_checks.add(
     RequirementCheck("contact", has_contacts, url_name="app:contact-new"),
     RequirementCheck("service", has_services, url_name="app:service-new"),
 )
+tag_handlers.add(TagHandler("automations", record_added_tags))
 set_up_sources.add(SetUpSource(name="automations", order=20, steps=automation_steps))
 workspace_concern_sources.add(WorkspaceConcernSource(name="automations", order=20, concerns=automation_warnings))

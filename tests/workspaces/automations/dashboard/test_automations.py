@@ -288,10 +288,7 @@ def test_two_with_one_keyword_are_told_which_of_them_answers(owner: Client, cust
     assert flashes(switch(owner, first, "on")) == ["Prices is on."]
     ahead, behind = (
         f"\u201c{name}\u201d is on and has keywords of this automation too: {word}. Where both fit, {winner} answers."
-        for name, word, winner in (
-            ("Prices", "PRICE", "this automation"),
-            ("Exactly", "Price", "\u201cExactly\u201d"),
-        )
+        for name, word, winner in (("Prices", "PRICE", "this automation"), ("Exactly", "Price", "\u201cExactly\u201d"))
     )
     assert ahead in text(page(owner, exact))
     assert flashes(switch(owner, exact, "on")) == [ahead, "Exactly is on."]
