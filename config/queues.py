@@ -125,6 +125,7 @@ TASKS = (
     TaskSpec("agency.forget_records", HOUSEKEEPING, every=600),
     TaskSpec("api.forget_idempotency_records", HOUSEKEEPING, every=600),
     TaskSpec("webhooks.forget_deliveries", HOUSEKEEPING, every=600),
+    TaskSpec("automations.find_dates", HOUSEKEEPING, every=3600),
     TaskSpec("media.remove_unused_files", HOUSEKEEPING, every=FALLBACK_INTERVAL_SECONDS),
 )
 # A retention task works this long at most. The rest is left to its next run.

@@ -13,7 +13,7 @@ from agency.services import subscribed_events
 from broadcasts import events
 from broadcasts.content import FrozenMessage
 from broadcasts.models import Broadcast, Recipient
-from broadcasts.services.wall_clock import instant_of, known_zone
+from config.wall_clock import instant_of, known_zone
 from workspaces.contacts.models import Contact
 from workspaces.contacts.services.segments import filter_to_q
 from workspaces.conversations.models import Conversation

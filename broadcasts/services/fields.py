@@ -18,8 +18,8 @@ from broadcasts.content import VARIABLE, map_texts
 from broadcasts.models import Broadcast
 from broadcasts.models.broadcasts import MOST_CONTACTS
 from broadcasts.services.errors import BroadcastNotFound, BroadcastRefused
-from broadcasts.services.wall_clock import anchor_of
 from config.api.requests import parse_uuid
+from config.wall_clock import anchor_of
 from workspaces.contacts.models import Contact, Segment
 from workspaces.contacts.services import ContactNotFound, SegmentNotFound, SegmentUse
 from workspaces.media.models import Media, MediaQuerySet

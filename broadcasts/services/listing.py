@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from broadcasts.models import Broadcast, BroadcastQuerySet, Recipient, RecipientChunk
 from broadcasts.services.counts import counts_of
-from broadcasts.services.wall_clock import instant_of
 from config.postgresql.arrays import integers
+from config.wall_clock import instant_of
 from workspaces.contacts.models import Contact
 from workspaces.conversations.models import Conversation, Message
 from workspaces.subaccounts.models import Workspace

@@ -23,6 +23,25 @@ def a_catch_all() -> Flow:
     return a_flow(trigger="any_message")
 
 
+def a_link_to_book() -> Flow:
+    """A flow that runs, and that needs working hours and a booking page."""
+    return a_flow(
+        a_step("open", "working_hours", {"open": "link", "closed": "link"}),
+        a_step("link", "booking_link", text="Choose a time."),
+    )
+
+
+def a_birthday_flow() -> Flow:
+    """A flow that runs, with four values of the customer's; it needs a contact and working hours."""
+    return a_flow(
+        a_step("hello", "send_text", {"next": "hours"}, text="Call us on +49 151 1234 5678 or at home."),
+        a_step("hours", "working_hours", {"open": "assign", "closed": "link"}, calendar="cal-8841"),
+        a_step("assign", "assign", {"next": "link"}, agent="agent-17"),
+        a_step("link", "send_link_button", {}, text="Our page", title="Open", url="https://corner-salon.example/x"),
+        trigger="birthday",
+    )
+
+
 def a_customers_flow() -> Flow:
     """A flow with something of the customer's, something of the agency's, and something private in a text."""
     return a_flow(

@@ -16,8 +16,8 @@ from packs.services import gallery_of, install_pack
 from packs.services.errors import PackNotFound
 from packs.services.installs import Installation
 from tests import furnished
-from tests.factories import ChannelFactory, ProductFactory, WorkspaceFactory
-from tests.factories.flows import a_customers_flow
+from tests.factories import ChannelFactory, ContactFactory, ProductFactory, WorkspaceFactory
+from tests.factories.flows import a_birthday_flow, a_customers_flow
 from tests.packs.client import PackClient, an_automation
 from tests.packs.small_library import BOOKING, REMINDER, REVIEWS, WELCOME, extra
 from tests.parallel import at_once
@@ -30,6 +30,7 @@ from workspaces.automations.services import (
     change_readiness,
     enable_automation,
     fill_slots,
+    reasons_not_ready,
     remove_automation,
 )
 from workspaces.subaccounts.models import Workspace
@@ -164,7 +165,7 @@ def test_the_installed_automation_gets_the_names_and_requirements_of_the_entry(
     a.api.patch(f"/packs/{pack}/entries/{entry}", {"name": "Visit us", "requires": []})
     (made,) = install(customer, pack).added
     assert (made.name, made.requires) == ("Visit us", [])
-    assert enable_automation(automation=made, now=now(), by=SYSTEM).enabled is True
+    assert reasons_not_ready(made) == ["Appointments are not available yet (Step 1: Book an appointment)."]
 
 
 def test_a_retired_automation_is_skipped(packs: PackClient, customer: Workspace, retire: Callable[..., None]) -> None:
@@ -250,7 +251,7 @@ def test_a_pack_that_is_removed_between_two_looks_at_it_is_installed_as_far_as_i
 def test_from_a_customers_automation_to_another_customer_who_runs_it(
     a: Tenant, packs: PackClient, copier: Api, customer: Workspace
 ) -> None:
-    source = an_automation(a.workspace, name="Booking", flow=a_customers_flow())
+    source = an_automation(a.workspace, name="A treat", flow=a_birthday_flow())
     pack = packs.new()
     body = {"workspace": str(a.workspace.uuid), "automation": str(source.uuid)}
     assert copier.post(f"/packs/{pack}/entries", body).status_code == 201
@@ -261,29 +262,28 @@ def test_from_a_customers_automation_to_another_customer_who_runs_it(
         enable_automation(automation=made, now=now(), by=SYSTEM)
     assert refused.value.reasons == [
         "Fill in Step 1: Send a text (Text).",
-        "Fill in Step 3: Book an appointment (Calendar).",
-        "Fill in Step 3: Book an appointment (Person).",
-        "Fill in Step 5: Send a link button (Web address).",
-        "This needs a service or product to sell.",
+        "Fill in Step 2: Check the working hours (Calendar).",
+        "Fill in Step 3: Assign the conversation (Person).",
+        "Fill in Step 4: Send a link button (Web address).",
         "This needs working hours.",
-        "This needs a payment method connected.",
+        "This needs at least one contact.",
     ]
     with pytest.raises(SlotRefused) as wrong:
-        fill_slots(automation=made, values={("step_5", "url"): "no address"}, now=now(), by=SYSTEM)
-    assert list(wrong.value.errors) == ["step_5.url"]
-    for slot in (("step_2", "text"), ("step_9", "text"), ("step_3", "calendar.0")):
+        fill_slots(automation=made, values={("step_4", "url"): "no address"}, now=now(), by=SYSTEM)
+    assert list(wrong.value.errors) == ["step_4.url"]
+    for slot in (("step_4", "text"), ("step_9", "text"), ("step_2", "calendar.0")):
         with pytest.raises(SlotNotFound):
             fill_slots(automation=made, values={slot: "x"}, now=now(), by=SYSTEM)
-    values = {("step_1", "text"): "Call us!", ("step_3", "calendar"): "mine", ("step_3", "agent"): "me"}
+    values = {("step_1", "text"): "Call us!", ("step_2", "calendar"): "mine", ("step_3", "agent"): "me"}
     assert fill_slots(automation=made, values=values, now=now(), by=SYSTEM).published is None
-    filled = fill_slots(automation=made, values={("step_5", "url"): "https://else.example/"}, now=now(), by=SYSTEM)
+    filled = fill_slots(automation=made, values={("step_4", "url"): "https://else.example/"}, now=now(), by=SYSTEM)
     assert filled.published is not None
-    ProductFactory.create(workspace=customer)
-    change_readiness(workspace=customer, availability=True, payment=True, by=SYSTEM)
+    ContactFactory.create(workspace=customer)
+    change_readiness(workspace=customer, availability=True, by=SYSTEM)
     running = enable_automation(automation=made, now=now(), by=SYSTEM)
     assert running.enabled is True
     assert running.published is not None
-    assert running.published.flow["steps"][2]["config"]["calendar"] == "mine"
+    assert running.published.flow["steps"][1]["config"]["calendar"] == "mine"
 
 
 @pytest.mark.django_db(transaction=True)

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import pytest
 from django.db import transaction
 from django.utils.timezone import now
 from hypothesis import HealthCheck, given
@@ -20,7 +21,7 @@ from tests.tenants import Api, Tenant
 from tests.workspaces.automations.flows.secrets import PLATFORM, SECRETS, a_value, field_at, flows
 from tests.workspaces.conversations.sending import a_template
 from workspaces.automations.flows.checks import problems_of
-from workspaces.automations.services import change_readiness, enable_automation, fill_slots
+from workspaces.automations.services import NotReady, change_readiness, enable_automation, fill_slots, reasons_barred
 
 EVERYTHING = {"service", "availability", "booking_page", "payment", "contact", "template"}
 
@@ -74,4 +75,8 @@ def copy_and_install(a: Tenant, packs: PackClient, copier: Api, flow: Flow, secr
     ProductFactory.create(workspace=customer)
     ContactFactory.create(workspace=customer)
     change_readiness(workspace=customer, by=SYSTEM, **dict.fromkeys(EVERYTHING, True))
-    assert enable_automation(automation=installed, now=now(), by=SYSTEM).enabled is True
+    if reasons_barred(installed):
+        with pytest.raises(NotReady):
+            enable_automation(automation=installed, now=now(), by=SYSTEM)
+    else:
+        assert enable_automation(automation=installed, now=now(), by=SYSTEM).enabled is True

@@ -26,6 +26,7 @@ from workspaces.automations.services import (
     enable_automation,
     reasons_not_ready,
 )
+from workspaces.automations.services.conflicts import overlap_warnings
 from workspaces.automations.services.run_control import (
     RunNotFound,
     retry_run,
@@ -82,12 +83,25 @@ class MissingField(ListField):
         return reasons_not_ready(automation)
 
 
+class WarningsField(MissingField):
+    """What people should know before they switch the automation on, in sentences."""
+
+    def to_representation(self, automation: Any) -> list[str]:
+        return overlap_warnings(automation)
+
+
 class AutomationDetailSerializer(AutomationSerializer):
     """The automation with its steps and what it still needs before it can be switched on."""
 
     steps = AutomationStepSerializer(many=True, source="labelled_steps")
     missing = MissingField(
         child=CharField(example="This needs at least one contact."), help_text="Sentences; empty when it is ready."
+    )
+    warnings = WarningsField(
+        child=CharField(
+            example="\u201cPrices\u201d is on and starts with the same. Where both fit, \u201cPrices\u201d answers."
+        ),
+        help_text="Sentences about other automations that are on; they do not keep it from being switched on.",
     )
 
 

@@ -21,8 +21,15 @@ from workspaces.automations.flows.flow import settings_used
 from workspaces.automations.flows.types import REQUIREMENTS
 from workspaces.automations.models import AiAccount, Automation, OutsideCall
 from workspaces.automations.serializers import RunSerializer
-from workspaces.automations.services import RequirementCheck, capabilities_of, reasons_not_ready, requirement_checks
+from workspaces.automations.services import (
+    RequirementCheck,
+    capabilities_of,
+    reasons_barred,
+    reasons_not_ready,
+    requirement_checks,
+)
 from workspaces.automations.services.ai_health import KINDS
+from workspaces.automations.services.contact_triggers import record_added_tags
 from workspaces.automations.services.conversation_triggers import (
     RECEIVED_COMMENT_HANDLER,
     RECEIVED_MESSAGE_HANDLER,
@@ -37,6 +44,7 @@ from workspaces.catalogue.services.services import has_services
 from workspaces.contacts.pages import ContactPanel, contact_panels
 from workspaces.contacts.services import contact_lock_handlers, contact_merge_handlers, contact_removal_handlers
 from workspaces.contacts.services.counting import has_contacts
+from workspaces.contacts.services.tag_handlers import TagHandler, tag_handlers
 from workspaces.conversations.pages import ThreadAddition, thread_additions
 from workspaces.conversations.services.registries import (
     ended_conversation_handlers,
@@ -65,11 +73,13 @@ MOST_NAMED = 3
 
 def automation_steps(workspace: Workspace) -> Iterator[SetUpStep]:
     """Give three steps: fill in the business details, set up an automation, switch one on."""
-    automations = list(workspace.automations.order_by("-enabled", "-created_at", "-id")[:MOST_LOOKED_AT])
+    newest = workspace.automations.select_related("published").order_by("-enabled", "-created_at", "-id")
+    automations = list(newest[:MOST_LOOKED_AT])
     yield _details_step(workspace, automations)
     on = [one for one in automations if one.enabled]
-    filled = on or [one for one in automations if one.published_id is not None]
-    first = automations[0] if automations else None
+    can_run = [one for one in automations if not reasons_barred(one)]
+    filled = on or [one for one in can_run if one.published_id is not None]
+    first = next(iter(can_run or automations), None)
     yield SetUpStep(
         title=_("Set an automation up"),
         text=_("Choose ready-made automations in the gallery and fill in what only you know."),
@@ -101,14 +111,21 @@ def _details_step(workspace: Workspace, automations: list[Automation]) -> SetUpS
 
 def automation_warnings(workspace: Workspace) -> Iterator[Alert]:
     """Name a few automations that are on but cannot run, because something is missing now."""
-    on = list(workspace.automations.filter(enabled=True).order_by("-created_at", "-id")[:MOST_LOOKED_AT])
+    enabled = workspace.automations.filter(enabled=True).select_related("published")
+    on = list(enabled.order_by("-created_at", "-id")[:MOST_LOOKED_AT])
     if not on:
         return
     capabilities = capabilities_of(workspace)
-    waiting = [one for one in on if reasons_not_ready(one, capabilities)]
-    for one in waiting[:MOST_NAMED]:
+    waiting = [(one, reasons) for one in on if (reasons := reasons_not_ready(one, capabilities))]
+    for one, reasons in waiting[:MOST_NAMED]:
+        is_barred = bool(reasons_barred(one))
+        text = (
+            _("%(name)s is on, but cannot run yet: %(reason)s")
+            if is_barred
+            else _("%(name)s is on, but something is missing.")
+        )
         yield Alert(
-            text=_("%(name)s is on, but something is missing.") % {"name": one.name},
+            text=text % {"name": one.name, "reason": reasons[0]},
             url=reverse("app:automation", args=[one.uuid]),
             action=_("Look at it"),
         )
@@ -233,6 +250,7 @@ requirement_checks.add(
     RequirementCheck("contact", has_contacts, url_name="app:contact-new"),
     RequirementCheck("service", has_services, url_name="app:service-new"),
 )
+tag_handlers.add(TagHandler("automations", record_added_tags))
 set_up_sources.add(SetUpSource(name="automations", order=20, steps=automation_steps))
 workspace_concern_sources.add(WorkspaceConcernSource(name="automations", order=20, concerns=automation_warnings))
 received_message_handlers.add(RECEIVED_MESSAGE_HANDLER)

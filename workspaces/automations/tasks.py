@@ -4,10 +4,12 @@ from celery import shared_task
 
 from config.celery.stopping import until_worker_ends
 from config.celery.tasks import in_batches, one_at_a_time
+from config.db import database_now
 from config.queues import HOUSEKEEPING_SECONDS
 from config.retention import forget
 from workspaces.automations.dispatcher.loop import LONGEST_RUN_SECONDS, run_calls
 from workspaces.automations.engine.loop import run_engine
+from workspaces.automations.services.contact_triggers import DateWalk
 from workspaces.automations.services.outside_calls import CALL_RULES
 from workspaces.automations.services.removal import RUN_RULES
 
@@ -36,3 +38,10 @@ def call_outside() -> None:
 def forget_runs() -> None:
     """Delete old runs, facts, counts, places in the queue, outside calls and usage, in batches."""
     in_batches(lambda: forget((*RUN_RULES, *CALL_RULES)), seconds=HOUSEKEEPING_SECONDS)
+
+
+@shared_task(name="automations.find_dates")
+@one_at_a_time
+def find_dates() -> None:
+    """Record the birthdays and the long silences of contacts with which automations start."""
+    in_batches(DateWalk(database_now()).walk_page, seconds=HOUSEKEEPING_SECONDS)

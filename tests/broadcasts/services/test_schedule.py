@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from broadcasts.services.wall_clock import anchor_of, instant_of, known_zone
+from config.wall_clock import anchor_of, instant_of, known_zone
 from tests.sizes import size
 
 

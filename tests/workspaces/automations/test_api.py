@@ -67,7 +67,7 @@ def test_automations_are_filtered(a: Tenant) -> None:
 def test_one_automation_shows_its_steps_and_what_is_missing(a: Tenant) -> None:
     automation = publish_automation(automation=an_automation(a.workspace), now=now(), by=SYSTEM)
     shown = a.workspace_api.get(f"/automations/{str(automation.uuid).upper()}").json()["data"]
-    assert list(shown) == [*FIELDS, "steps", "missing"]
+    assert list(shown) == [*FIELDS, "steps", "missing", "warnings"]
     assert shown["steps"] == [{"id": "x", "type": "send_text", "label": "Send a text"}]
     assert shown["missing"] == ["Connect a WhatsApp channel first."]
     assert shown["version"] == 1

@@ -8,7 +8,7 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from tests.factories import ChannelFactory, ContactFactory, ProductFactory, ServiceFactory, WorkspaceFactory
-from tests.factories.flows import Flow, a_flow, a_step
+from tests.factories.flows import Flow, a_flow, a_link_to_book, a_step
 from tests.tenants import Tenant
 from workspaces.automations.models import Automation, AutomationVersion, Readiness
 from workspaces.automations.services import (
@@ -31,7 +31,7 @@ from workspaces.automations.services import (
 from workspaces.subaccounts.models import Workspace
 
 pytestmark = pytest.mark.django_db
-BOOKING = a_flow(a_step("book", "book_appointment", text="Choose."))
+BOOKING = a_link_to_book()
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ def test_publishing_freezes_numbered_versions(workspace: Workspace) -> None:
     later = publish_automation(automation=automation, now=now(), by=SYSTEM)
     numbers = AutomationVersion.objects.filter(automation=automation).order_by("number")
     assert [(version.number, version.flow) for version in numbers] == [(1, a_flow()), (2, BOOKING)]
-    assert later.requires == ["service", "availability"]
+    assert later.requires == ["availability", "booking_page"]
 
 
 def test_the_database_refuses_to_change_a_version(workspace: Workspace) -> None:
@@ -109,19 +109,14 @@ def test_switching_on_shows_everything_that_is_missing(workspace: Workspace) -> 
     with pytest.raises(NotReady) as refused:
         enable_automation(automation=published(workspace, BOOKING), now=now(), by=SYSTEM)
     assert refused.value.errors == {
-        "enabled": [
-            "This needs a service or product to sell.",
-            "This needs working hours.",
-            "Connect a WhatsApp channel first.",
-        ]
+        "enabled": ["This needs working hours.", "This needs a booking page.", "Connect a WhatsApp channel first."]
     }
 
 
 def test_an_automation_is_switched_on_when_it_is_ready_and_off_again(workspace: Workspace) -> None:
     automation = published(workspace, BOOKING)
     ChannelFactory.create(workspace=workspace)
-    ProductFactory.create(workspace=workspace)
-    change_readiness(workspace=workspace, availability=True, by=SYSTEM)
+    change_readiness(workspace=workspace, availability=True, booking_page=True, by=SYSTEM)
     for _ in range(2):
         assert enable_automation(automation=automation, now=now(), by=SYSTEM).enabled is True
     change_readiness(workspace=workspace, availability=False, by=SYSTEM)

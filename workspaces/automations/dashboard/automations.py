@@ -39,11 +39,13 @@ from workspaces.automations.services import (
     fill_slots,
     manual_requirements,
     met_requirements,
+    reasons_barred,
     reasons_beyond_slots,
     reasons_not_ready,
     remove_automation,
     requirement_url_name,
 )
+from workspaces.automations.services.conflicts import overlap_warnings
 from workspaces.automations.services.run_counts import counts_of
 from workspaces.automations.services.switching import MOST_AT_ONCE, disabled_automations, enable_ready_automations
 from workspaces.subaccounts.dashboard.base import DashboardForm, DashboardView
@@ -76,6 +78,8 @@ class AutomationDetail(DashboardView):
             message = _("It cannot be switched on yet: %(reasons)s") % {"reasons": " ".join(error.reasons)}
             messages.error(self.request, message)
             return redirect(ONE, self.automation.uuid)
+        for warning in overlap_warnings(self.automation):
+            messages.warning(self.request, warning)
         return self.done(_("%(name)s is on.") % {"name": self.automation.name}, ONE, self.automation.uuid)
 
 
@@ -134,13 +138,16 @@ class AutomationPage(AutomationDetail, DashboardForm[SlotForm]):
 
     def context(self) -> dict[str, Any]:
         automation, capabilities = self.automation, self.capabilities
+        barred = reasons_barred(automation)
         return {
             "automation": automation,
             "trigger": _(trigger_label(automation.draft)),
             "channel": CHANNEL_NAMES[automation.platform],
             "steps": summarize(automation.draft, capabilities.settings),
-            "missing": reasons_not_ready(automation, capabilities),
-            "may_be_switched_on": not self._reasons_beyond_the_form(),
+            "barred": barred,
+            "missing": reasons_not_ready(automation, capabilities)[len(barred) :],
+            "may_be_switched_on": not (barred or self._reasons_beyond_the_form()),
+            "overlaps": [] if barred else overlap_warnings(automation),
             "prerequisites": prerequisites(automation, capabilities),
             "settings_missing": any(not capabilities.settings[name] for name in settings_used(automation.draft)),
             "chat": self.chat,
@@ -279,7 +286,8 @@ class Automations(ListPage, DashboardView):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         state, capabilities = self.read_table({"pack": self._packs()}), capabilities_of(self.workspace)
-        rows: QuerySet[Automation] = self.workspace.automations.order_by(*(state.order or ("-created_at", "-id")))
+        automations: QuerySet[Automation] = self.workspace.automations.select_related("published")
+        rows = automations.order_by(*(state.order or ("-created_at", "-id")))
         try:
             rows = AutomationListFilterSet.apply(QueryParameters.of(request), rows)
         except NothingMatches:
@@ -291,9 +299,12 @@ class Automations(ListPage, DashboardView):
             self._fetch_judged(state, rows.filter(enabled=False), capabilities)
         else:
             state.fetch(rows)
-        listed = [(row, CHANNEL_NAMES[row.platform], reasons_not_ready(row, capabilities)) for row in state.rows]
+        listed = [
+            (row, CHANNEL_NAMES[row.platform], reasons_not_ready(row, capabilities), bool(reasons_barred(row)))
+            for row in state.rows
+        ]
         state.rows = listed
-        ready_count = sum(not row.enabled and not missing for row, _, missing in listed)
+        ready_count = sum(not row.enabled and not missing for row, _, missing, _ in listed)
         return self.list_page("automations/automations.html", state, ready_count=ready_count)
 
     def _fetch_judged(self, state: TableState, off: "QuerySet[Automation]", capabilities: Capabilities) -> None:

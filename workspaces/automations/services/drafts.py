@@ -14,6 +14,7 @@ from agency.actors import Actor
 from agency.services import record_activity
 from agency.services.activity import Changes
 from config.db import violated_constraint
+from workspaces.automations.flows.availability import reasons_unavailable
 from workspaces.automations.flows.checks import Problem, problems_of, structure_problems
 from workspaces.automations.flows.flow import (
     Flow,
@@ -78,9 +79,14 @@ def publishing_problems(automation: Automation) -> list[Problem]:
 
 @transaction.atomic
 def publish_automation(*, automation: Automation, now: datetime, by: Actor) -> Automation:
-    """Freeze the draft as the next version, which runs from now on if the automation is on. Raises `FlowRefused`."""
+    """Freeze the draft as the next version, which runs from now on if the automation is on.
+
+    Raises `FlowRefused`, also for a flow that the product cannot run if the automation is on.
+    """
     automation = lock_automation(automation)
     problems = publishing_problems(automation)
+    if automation.enabled and not problems:
+        problems = [Problem(reason) for reason in reasons_unavailable(automation.draft, automation.platform)]
     if problems:
         raise FlowRefused(problems)
     publish_locked(automation, now=now, by=by)

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from agency.actors import Actor
 from agency.services.activity import changes_to
 from config.hooks import Registry
+from workspaces.automations.flows.availability import reasons_unavailable
 from workspaces.automations.flows.flow import SETTING_LABELS, open_slots, settings_used
 from workspaces.automations.flows.presentation import translated_step_title
 from workspaces.automations.flows.types import REQUIREMENTS
@@ -145,17 +146,26 @@ def reasons_not_ready(automation: Automation, capabilities: Capabilities | None 
     They are in the language of the page that asks. The APIs have no language and get English.
     """
     capabilities = capabilities or capabilities_of(automation.workspace)
-    reasons = [
+    slots = [
         _("Fill in %(step)s (%(label)s).") % {"step": translated_step_title(slot["step"]), "label": _(slot["label"])}
         for slot in open_slots(automation.draft, automation.slots)
     ]
-    if automation.published_id is None and not reasons:
-        reasons.append(_("Publish the automation first."))
-    return reasons + reasons_beyond_slots(automation, capabilities)
+    if automation.published_id is None and not slots:
+        slots.append(_("Publish the automation first."))
+    return reasons_barred(automation) + slots + reasons_beyond_slots(automation, capabilities)
+
+
+def reasons_barred(automation: Automation) -> list[str]:
+    """Give the reasons, in sentences, why the product cannot run this automation; nothing that people do solves them.
+
+    They are those of the published version, or of the draft if nothing is published.
+    """
+    flow = automation.published.flow if automation.published else automation.draft
+    return reasons_unavailable(flow, automation.platform)
 
 
 def reasons_beyond_slots(automation: Automation, capabilities: Capabilities) -> list[str]:
-    """Give the reasons that filling in the automation's slots cannot solve."""
+    """Give the reasons that people can solve elsewhere than in the automation's slots."""
     missing = [name for name in automation.requires if name not in capabilities.met]
     reasons = [_("This needs %(what)s.") % {"what": _(REQUIREMENTS[name])} for name in missing]
     if automation.platform not in capabilities.platforms:
@@ -233,9 +243,9 @@ class EnableResult:
 
 def disabled_automations(workspace: Workspace) -> DisabledAutomations:
     """Check which of the automations that are off are ready, in a constant number of statements."""
-    off = workspace.automations.filter(enabled=False).order_by("-created_at", "-id")[:MOST_AT_ONCE]
+    off = workspace.automations.filter(enabled=False).select_related("published")
     capabilities = capabilities_of(workspace)
-    judged = [(one, reasons_not_ready(one, capabilities)) for one in off]
+    judged = [(one, reasons_not_ready(one, capabilities)) for one in off.order_by("-created_at", "-id")[:MOST_AT_ONCE]]
     return DisabledAutomations([one for one, reasons in judged if not reasons], [pair for pair in judged if pair[1]])
 
 

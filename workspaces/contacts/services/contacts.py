@@ -18,8 +18,9 @@ from workspaces.contacts.services import events
 from workspaces.contacts.services.contact_rows import ContactValues, apply_values, checked_values, save_contact
 from workspaces.contacts.services.counting import count_contacts
 from workspaces.contacts.services.events import change_events, contact_reading, record, record_changes, record_removal
-from workspaces.contacts.services.fields import joined_tags
+from workspaces.contacts.services.fields import added_tags, joined_tags
 from workspaces.contacts.services.opt_outs import opt_out_events, write_opt_out
+from workspaces.contacts.services.tag_handlers import AddedTags, ChangeCause, tell_tags_added
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import check_limit, lock_workspace, record_workspace_activity
 
@@ -94,14 +95,22 @@ def create_contact(
     check_limit(workspace=locked, name="contacts", used=count_contacts(locked))
     save_contact(contact, force_insert=True)
     record(workspace, [(events.CONTACT_CREATED, {"contact": contact})], now=now)
+    tell_tags_added(workspace, [AddedTags(contact.pk, contact.tags)], now=now)
     return contact
 
 
 @transaction.atomic
 def update_contact(
-    *, contact: Contact, now: datetime, source: Source = Source.API, **changes: Unpack[ContactValues]
+    *,
+    contact: Contact,
+    now: datetime,
+    source: Source = Source.API,
+    cause: ChangeCause | None = None,
+    **changes: Unpack[ContactValues],
 ) -> Contact:
     """Change the given fields of a contact. Without a real change no event is recorded.
+
+    `cause` is the automation that makes the change, if one does.
 
     Raises `ValueRefused`, `PhoneTaken`, `EmailTaken`, `ContactNotFound`, and `ContactUnidentified` for a change that
     empties the last of name, phone and e-mail. A contact that came from a network may have none of them.
@@ -118,6 +127,8 @@ def update_contact(
         contact.updated_at = now
         save_contact(contact)
         record(contact.workspace, named_events, now=now)
+        added = AddedTags(contact.pk, added_tags(before["tags"], contact.tags))
+        tell_tags_added(contact.workspace, [added], now=now, cause=cause)
     elif is_statement:
         contact.save(update_fields=["consent_told_at"])
     return contact

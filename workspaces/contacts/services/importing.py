@@ -27,8 +27,9 @@ from workspaces.contacts.services.contact_rows import (
 )
 from workspaces.contacts.services.counting import count_contacts
 from workspaces.contacts.services.events import NamedEvent, change_events, contact_reading, record_import, record_wanted
-from workspaces.contacts.services.fields import CHECKS, ValueRefused, joined_tags
+from workspaces.contacts.services.fields import CHECKS, ValueRefused, added_tags, joined_tags
 from workspaces.contacts.services.opt_outs import opt_out_events, write_opt_out
+from workspaces.contacts.services.tag_handlers import AddedTags, tell_tags_added
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import LimitReached, lock_workspace
 
@@ -196,6 +197,11 @@ class _Batch:
                 self.result.refuse(row, refused)
         self._write()
         self._record_events()
+        added = [AddedTags(one.contact.id or 0, self._tags_added(one)) for one in self.affected]
+        tell_tags_added(self.workspace, added, now=self.now)
+
+    def _tags_added(self, one: _AffectedContact) -> list[str]:
+        return added_tags(one.before["tags"] if one.before else (), one.contact.tags)
 
     def _find(self, rows: Iterable[Row]) -> dict[str, ContactRow]:
         """Lock the contacts that have any of the rows' addresses, and return them by address."""

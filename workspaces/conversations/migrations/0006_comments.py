@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("contacts", "0007_no_tries_of_imports"), ("conversations", "0004_counts")]
+    dependencies = [("contacts", "0007_no_tries_of_imports"), ("conversations", "0005_automated_messages")]
 
     operations = [
         migrations.CreateModel(

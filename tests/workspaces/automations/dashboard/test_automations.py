@@ -14,10 +14,10 @@ from agency.models import ActivityEntry
 from packs.services import change_pack, copy_automation, create_pack, install_pack
 from tests import furnished
 from tests.agency.console.browsers import flashes, text
-from tests.factories import ProductFactory, StaffFactory
-from tests.factories.flows import a_catch_all, a_customers_flow
+from tests.factories import ContactFactory, ProductFactory, StaffFactory, a_workspace_key
+from tests.factories.flows import a_birthday_flow, a_catch_all, a_customers_flow, a_flow
 from tests.packs.client import an_automation
-from tests.tenants import Tenant
+from tests.tenants import WORKSPACE_BASE, Api, Tenant
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.automations.models import Automation
 from workspaces.automations.services import change_readiness, met_requirements, publish_automation, remove_automation
@@ -46,12 +46,34 @@ def copied(a: Tenant, customer: Workspace) -> Automation:
     return install_pack(workspace=customer, pack=pack.uuid, now=now(), by=SYSTEM).added[0]
 
 
+@pytest.fixture
+def birthday(a: Tenant, customer: Workspace) -> Automation:
+    """A copy with slots that the product can run; it needs a contact and working hours."""
+    Staff.objects.filter(pk=StaffFactory.create(workspace=customer).pk).update(uuid=FILLED["slot_3"])
+    source = an_automation(a.workspace, flow=a_birthday_flow(), name="A treat")
+    pack = create_pack(agency=a.agency, name="Pack", by=SYSTEM)
+    copy_automation(pack=pack, automation=source, by=SYSTEM)
+    change_pack(pack=pack, status="published", by=SYSTEM)
+    return install_pack(workspace=customer, pack=pack.uuid, now=now(), by=SYSTEM).added[0]
+
+
+def filled(customer: Workspace) -> dict[str, str]:
+    """The values of the slots of `birthday`: people of the workspace are named by their e-mail address."""
+    return {**FILLED, "slot_3": customer.owner.email}
+
+
 def page(owner: Client, automation: Automation) -> Any:
     return owner.get(f"/app/automations/{automation.uuid}")
 
 
 def save(owner: Client, automation: Automation, **values: str) -> Any:
     return owner.post(f"/app/automations/{automation.uuid}", values)
+
+
+def a_reading_of(customer: Workspace, automation: Automation) -> dict[str, Any]:
+    """What the workspace's API tells of an automation."""
+    answer = Api(WORKSPACE_BASE, a_workspace_key(customer)[1]).get(f"/automations/{automation.uuid}")
+    return dict(answer.json()["data"])
 
 
 def switch(owner: Client, automation: Automation, way: str) -> Any:
@@ -138,21 +160,21 @@ def test_a_filled_slot_can_be_emptied_again(owner: Client, copied: Automation) -
 
 
 def test_it_is_switched_on_only_when_ready_and_off_at_any_time(
-    owner: Client, customer: Workspace, copied: Automation
+    owner: Client, customer: Workspace, birthday: Automation
 ) -> None:
-    refused = switch(owner, copied, "on")
+    refused = switch(owner, birthday, "on")
     assert flashes(refused)[0].startswith("It cannot be switched on yet: Fill in")
-    save(owner, copied, **FILLED)
-    assert "This needs a service or product to sell." in flashes(switch(owner, copied, "on"))[-1]
-    ProductFactory.create(workspace=customer)
-    change_readiness(workspace=customer, by=SYSTEM, **dict.fromkeys(copied.requires, True))
-    assert "Everything is there" in text(page(owner, copied))
-    assert flashes(switch(owner, copied, "on")) == [f"{copied.name} is on."]
-    copied.refresh_from_db()
-    assert copied.enabled
-    assert flashes(switch(owner, copied, "off")) == [f"{copied.name} is off."]
-    copied.refresh_from_db()
-    assert not copied.enabled
+    save(owner, birthday, **filled(customer))
+    assert "This needs at least one contact." in flashes(switch(owner, birthday, "on"))[-1]
+    ContactFactory.create(workspace=customer)
+    change_readiness(workspace=customer, by=SYSTEM, **dict.fromkeys(birthday.requires, True))
+    assert "Everything is there" in text(page(owner, birthday))
+    assert flashes(switch(owner, birthday, "on")) == [f"{birthday.name} is on."]
+    birthday.refresh_from_db()
+    assert birthday.enabled
+    assert flashes(switch(owner, birthday, "off")) == [f"{birthday.name} is off."]
+    birthday.refresh_from_db()
+    assert not birthday.enabled
 
 
 def test_what_the_customer_did_is_in_the_agency_s_log(owner: Client, customer: Workspace, copied: Automation) -> None:
@@ -213,21 +235,70 @@ def test_what_is_removed_between_two_looks_is_not_found(owner: Client, customer:
 
 
 def test_one_click_saves_says_what_there_is_and_switches_on(
+    owner: Client, customer: Workspace, birthday: Automation
+) -> None:
+    path = f"/app/automations/{birthday.uuid}"
+    answer = owner.post(path, {**filled(customer), "then": "on"}, follow=True)
+    assert flashes(answer)[0].startswith("It cannot be switched on yet: This needs")
+    birthday.refresh_from_db()
+    assert (birthday.enabled, birthday.published_version) == (False, 1)
+    assert "Missing: at least one contact" in text(answer)
+    ContactFactory.create(workspace=customer)
+    ticked = [name for name in birthday.requires if name != "contact"]
+    answer = owner.post(path, {**filled(customer), "has": ticked, "then": "on"}, follow=True)
+    assert flashes(answer) == ["A treat is on."]
+    assert met_requirements(customer) >= set(birthday.requires)
+    birthday.refresh_from_db()
+    assert (birthday.enabled, birthday.published_version) == (True, 1)
+
+
+def test_what_the_product_cannot_run_yet_is_not_switched_on_however_much_is_there(
     owner: Client, customer: Workspace, copied: Automation
 ) -> None:
+    reasons = [
+        "Appointments are not available yet (Step 3: Book an appointment).",
+        "Payments are not available yet (Step 4: Send a payment link).",
+    ]
     path = f"/app/automations/{copied.uuid}"
-    answer = owner.post(path, {**FILLED, "then": "on"}, follow=True)
-    assert flashes(answer)[0].startswith("It cannot be switched on yet: This needs")
+    has = [name for name in copied.requires if name != "service"]
+    ProductFactory.create(workspace=customer)
+    answer = owner.post(path, {**FILLED, "has": has, "then": "on"}, follow=True)
+    assert flashes(answer) == [f"It cannot be switched on yet: {' '.join(reasons)}"]
+    shown = text(answer)
+    assert f"Cannot run yet {' '.join(reasons)}" in shown
+    assert "Before it can be switched on" not in shown
+    assert "Save and switch on" not in shown
     copied.refresh_from_db()
     assert (copied.enabled, copied.published_version) == (False, 1)
-    assert "Missing: a service or product to sell" in text(answer)
-    ProductFactory.create(workspace=customer)
-    ticked = [name for name in copied.requires if name != "service"]
-    answer = owner.post(path, {**FILLED, "has": ticked, "then": "on"}, follow=True)
-    assert flashes(answer) == ["Booking is on."]
-    assert met_requirements(customer) >= set(copied.requires)
-    copied.refresh_from_db()
-    assert (copied.enabled, copied.published_version) == (True, 1)
+    assert "WhatsApp Off Cannot run yet" in text(owner.get("/app/automations"))
+    assert f"1 is not ready Booking {' '.join(reasons)} Set up" in text(owner.get("/app/automations/ready"))
+    assert a_reading_of(customer, copied)["missing"] == reasons
+
+    # One that is on already, from the time before the product judged this.
+    Automation.objects.filter(pk=copied.pk).update(enabled=True)
+    shown = text(owner.get(path))
+    assert f"It is on, but it cannot run yet {' '.join(reasons)}" in shown
+    assert f"Booking is on, but cannot run yet: {reasons[0]}" in text(owner.get("/app/"))
+
+
+def test_two_with_one_keyword_are_told_which_of_them_answers(owner: Client, customer: Workspace) -> None:
+    first = an_automation(customer, name="Prices", flow=a_flow(keywords=["Price", "cost"]))
+    exact = an_automation(customer, name="Exactly", flow=a_flow(keywords=["PRICE "], match="exact"))
+    welcome = [an_automation(customer, name=name, flow=a_flow(trigger="first_message")) for name in ("One", "Two")]
+    assert flashes(switch(owner, first, "on")) == ["Prices is on."]
+    ahead, behind = (
+        f"\u201c{name}\u201d is on and has keywords of this automation too: {word}. Where both fit, {winner} answers."
+        for name, word, winner in (("Prices", "PRICE", "this automation"), ("Exactly", "Price", "\u201cExactly\u201d"))
+    )
+    assert ahead in text(page(owner, exact))
+    assert flashes(switch(owner, exact, "on")) == [ahead, "Exactly is on."]
+    assert behind in text(page(owner, first))
+    assert a_reading_of(customer, first)["warnings"] == [behind]
+    switch(owner, welcome[0], "on")
+    told = "\u201cOne\u201d is on and starts with the same. Where both fit, \u201cOne\u201d answers."
+    assert flashes(switch(owner, welcome[1], "on")) == [told, "Two is on."]
+    switch(owner, exact, "off")
+    assert a_reading_of(customer, first)["warnings"] == []
 
 
 def test_what_is_not_asked_for_cannot_be_ticked(owner: Client, customer: Workspace, copied: Automation) -> None:
@@ -238,16 +309,15 @@ def test_what_is_not_asked_for_cannot_be_ticked(owner: Client, customer: Workspa
 
 
 def test_what_is_filled_in_does_not_promise_that_it_can_be_switched_on(
-    owner: Client, customer: Workspace, copied: Automation
+    owner: Client, customer: Workspace, birthday: Automation
 ) -> None:
-    save(owner, copied, **FILLED)
-    shown = text(page(owner, copied))
+    save(owner, birthday, **filled(customer))
+    shown = text(page(owner, birthday))
     assert "Before it can be switched on" in shown
     assert "All filled in" not in shown
     assert "Filled in, but it needs more" in shown
     assert "Save and switch on" not in shown
-    assert '<button class="button primary">Save</button>' in page(owner, copied).content.decode()
+    assert '<button class="button primary">Save</button>' in page(owner, birthday).content.decode()
 
-    change_readiness(workspace=customer, by=SYSTEM, payment=True)
-    ProductFactory.create(workspace=customer)
-    assert "Save and switch on" in text(page(owner, copied))
+    ContactFactory.create(workspace=customer)
+    assert "Save and switch on" in text(page(owner, birthday))

@@ -25,6 +25,8 @@ GERMAN = {
     "Person": "Person (de)",
     "Step %(number)s: %(label)s": "Schritt %(number)s: %(label)s",
     "Fill in %(step)s (%(label)s).": "Ausfüllen: %(step)s (%(label)s).",
+    "Appointments are not available yet": "Noch keine Termine",
+    "%(reason)s (%(part)s).": "%(reason)s (%(part)s).",
     "This needs %(what)s.": "Es fehlt: %(what)s.",
     "working hours": "Arbeitszeiten",
     "A message with a keyword": "Nachricht mit einem Stichwort",
@@ -52,10 +54,11 @@ def test_a_page_names_steps_slots_and_what_is_missing_in_its_language_and_the_ap
     page = text(owner.get(f"/app/automations/{made.uuid}", headers={"Accept-Language": "de"}))
     assert "1. Termin buchen" in page
     assert "Person (de) Schritt 1: Termin buchen" in page
-    assert "Ausfüllen: Schritt 1: Termin buchen (Person (de))." in page
-    assert "Es fehlt: Arbeitszeiten." in page
+    assert "Noch keine Termine (Schritt 1: Termin buchen)." in page
+    reasons = owner.get("/app/automations/ready", headers={"Accept-Language": "de"})
+    assert "Ausfüllen: Schritt 1: Termin buchen (Person (de)). Es fehlt: Arbeitszeiten." in text(reasons)
     assert "Nachricht mit einem Stichwort" in page
-    assert reasons_not_ready(made)[0] == "Fill in Step 1: Book an appointment (Person)."
+    assert reasons_not_ready(made)[1] == "Fill in Step 1: Book an appointment (Person)."
     told = a.workspace_api.get("/automations", **{"Accept-Language": "de"}).content.decode()
     assert "A message with a keyword" in told
     assert "Nachricht" not in told

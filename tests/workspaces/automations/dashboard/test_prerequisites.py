@@ -5,8 +5,7 @@ import pytest
 from agency.models import ActivityEntry
 from tests import furnished
 from tests.agency.console.browsers import flashes, text
-from tests.factories import ProductFactory
-from tests.factories.flows import a_flow, a_step
+from tests.factories.flows import a_link_to_book
 from tests.packs.client import an_automation
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.automations.models import Readiness
@@ -17,7 +16,7 @@ a = furnished.a_with_customer
 
 pytestmark = pytest.mark.django_db
 PAGE = "/app/prerequisites"
-BOOKING = a_flow(a_step("book", "book_appointment", text="Choose."))
+BOOKING = a_link_to_book()
 
 
 def test_nothing_is_ticked_at_first(customer: Workspace) -> None:
@@ -32,10 +31,9 @@ def test_nothing_is_ticked_at_first(customer: Workspace) -> None:
 def test_what_an_owner_has_lets_automations_be_switched_on(customer: Workspace) -> None:
     owner, automation = dashboard_client(customer), an_automation(customer, flow=BOOKING)
     assert f'href="{PAGE}"' in owner.get(f"/app/automations/{automation.uuid}").content.decode()
-    ProductFactory.create(workspace=customer)
-    answer = owner.post(PAGE, {"has": ["availability"]}, follow=True)
+    answer = owner.post(PAGE, {"has": ["availability", "booking_page"]}, follow=True)
     assert flashes(answer) == ["Saved. Automations that need nothing else can be switched on now."]
-    assert answer.content.decode().count("checked") == 1
+    assert answer.content.decode().count("checked") == 2
     owner.post(f"/app/automations/{automation.uuid}/on")
     automation.refresh_from_db()
     assert automation.enabled is True
@@ -44,9 +42,8 @@ def test_what_an_owner_has_lets_automations_be_switched_on(customer: Workspace) 
 
 def test_a_tick_that_is_taken_away_is_missed_at_once(customer: Workspace) -> None:
     owner, automation = dashboard_client(customer), an_automation(customer, flow=BOOKING)
-    ProductFactory.create(workspace=customer)
-    owner.post(PAGE, {"has": ["availability"]})
-    owner.post(PAGE, {"has": []})
+    owner.post(PAGE, {"has": ["availability", "booking_page"]})
+    owner.post(PAGE, {"has": ["booking_page"]})
     owner.post(f"/app/automations/{automation.uuid}/on")
     automation.refresh_from_db()
     assert automation.enabled is False

@@ -12,7 +12,7 @@ from agency.actors import SYSTEM
 from agency.models import ActivityEntry, Event
 from tests import furnished
 from tests.agency.console.browsers import flashes, text
-from tests.factories.flows import a_catch_all, a_flow, a_step
+from tests.factories.flows import a_catch_all, a_link_to_book
 from tests.packs.client import an_automation
 from tests.tenants import Tenant
 from tests.workspaces.subaccounts.dashboard.clients import agency_client
@@ -27,7 +27,7 @@ a, b = furnished.a_with_customer, furnished.b_with_customer
 
 pytestmark = pytest.mark.django_db
 PAGE = "/app/automations/ready"
-BOOKING = a_flow(a_step("book", "book_appointment", text="Choose."))
+BOOKING = a_link_to_book()
 
 
 def send(owner: Client, *automations: Automation) -> Any:
@@ -42,7 +42,7 @@ def test_it_says_which_are_ready_which_are_not_and_why(owner: Client, customer: 
     assert 'class="button primary" href="/app/automations/ready"' in owner.get("/app/automations").content.decode()
     shown = text(owner.get(PAGE))
     assert "2 are ready Prices WhatsApp Greeting WhatsApp Switch on Cancel" in shown
-    assert "1 is not ready Booking This needs a service or product to sell. This needs working hours. Set up" in shown
+    assert "1 is not ready Booking This needs working hours. This needs a booking page. Set up" in shown
     assert "Running" not in shown
 
 
