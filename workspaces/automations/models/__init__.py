@@ -1,6 +1,12 @@
 """The tables of automations."""
 
-from workspaces.automations.models.automations import Automation, AutomationQuerySet, AutomationVersion, Readiness
+from workspaces.automations.models.automations import (
+    Automation,
+    AutomationQuerySet,
+    AutomationVersion,
+    DraftRevision,
+    Readiness,
+)
 from workspaces.automations.models.runs import (
     AutomationCount,
     AutomationPause,
@@ -21,6 +27,7 @@ __all__ = [
     "AutomationRunStep",
     "AutomationVersion",
     "ContactQueue",
+    "DraftRevision",
     "EngineBatch",
     "Readiness",
     "TriggerEvent",
