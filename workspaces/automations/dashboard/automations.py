@@ -43,6 +43,7 @@ from workspaces.automations.services import (
     remove_automation,
     requirement_url_name,
 )
+from workspaces.automations.services.drafts import has_unpublished_changes
 from workspaces.automations.services.switching import MOST_AT_ONCE, disabled_automations, enable_ready_automations
 from workspaces.subaccounts.dashboard.base import DashboardForm, DashboardView
 from workspaces.subaccounts.models import CHANNEL_NAMES
@@ -119,9 +120,7 @@ class AutomationPage(AutomationDetail, DashboardForm[SlotForm]):
         if self.request.POST.get("then") == "on":
             return self.switch_on()
         left = len(open_slots(filled.draft, filled.slots))
-        message = (
-            _("Saved. %(left)s still to fill in.") % {"left": left} if left else _("Saved. Everything is filled in.")
-        )
+        message = _("Saved. %(left)s still to fill in.") % {"left": left} if left else _saved(filled)
         return self.done(message, ONE, self.automation.uuid)
 
     def _reasons_beyond_the_form(self) -> list[str]:
@@ -142,8 +141,15 @@ class AutomationPage(AutomationDetail, DashboardForm[SlotForm]):
             "prerequisites": prerequisites(automation, capabilities),
             "settings_missing": any(not capabilities.settings[name] for name in settings_used(automation.draft)),
             "chat": self.chat,
+            "has_unpublished_changes": has_unpublished_changes(automation),
             "open_slot_count": len(open_slots(automation.draft, automation.slots)),
         }
+
+
+def _saved(automation: Automation) -> str:
+    if has_unpublished_changes(automation):
+        return _("Saved. It runs with your changes once you publish them.")
+    return _("Saved. Everything is filled in.")
 
 
 def prerequisites(automation: Automation, capabilities: Capabilities) -> list[tuple[str, bool, str]]:
