@@ -29,6 +29,7 @@ from workspaces.automations.api import urlpatterns as automation_paths
 from workspaces.automations.dashboard.automations import urlpatterns as automation_pages
 from workspaces.automations.dashboard.editor import urlpatterns as automation_editor_pages
 from workspaces.automations.dashboard.publishing import urlpatterns as automation_publishing_pages
+from workspaces.automations.dashboard.simulation import urlpatterns as automation_test_pages
 from workspaces.automations.dashboard.step_pages import urlpatterns as automation_step_pages
 from workspaces.catalogue.api import urlpatterns as catalogue_paths
 from workspaces.catalogue.dashboard.urls import urlpatterns as catalogue_pages
@@ -84,6 +85,7 @@ dashboard: list[URLPattern | URLResolver] = [
     *automation_pages,
     *automation_editor_pages,
     *automation_step_pages,
+    *automation_test_pages,
     *broadcast_pages,
     *workspace_webhook_pages,
     *gallery_pages,

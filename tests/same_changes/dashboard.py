@@ -271,6 +271,7 @@ ONLY_PAGES = {
     "automation-step-add": "automations",
     "automation-connect": "automations",
     "automation-publish": "automations",
+    "automation-test": "a chat that changes nothing",
     "prerequisites": "automations",
     "pack-install": "automations",
     "broadcast-test": "its recipients are typed: tests/broadcasts",

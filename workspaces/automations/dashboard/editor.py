@@ -82,6 +82,7 @@ class Editor(EditorPage):
             cut_off=self.reader.cut_off,
             general_problems=self.reader.problems.get("", []),
             problem_count=self.reader.problem_count,
+            unavailable=self.reader.unavailable,
             is_published=automation.published is not None,
             is_changed=has_unpublished_changes(automation),
             undo=history.undo is not None,

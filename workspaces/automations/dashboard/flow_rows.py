@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 
 from agency.pages.branding import in_page_language
 from workspaces.automations.dashboard.forms import declared_field
+from workspaces.automations.flows.availability import reasons_unavailable
 from workspaces.automations.flows.checks import Problem, problems_of
 from workspaces.automations.flows.fields import Field
 from workspaces.automations.flows.flow import TRIGGER_NODE, open_slots, steps_of
@@ -78,6 +79,11 @@ class FlowReader:
         if declared is not None:
             return _is_missing(declared.label)
         return in_page_language(problem.sentence)
+
+    @property
+    def unavailable(self) -> list[str]:
+        """The reasons for which the product cannot run a flow that is filled in."""
+        return [] if self.problems else reasons_unavailable(self.flow, self.automation.platform)
 
     @property
     def rows(self) -> list[EditorRow]:

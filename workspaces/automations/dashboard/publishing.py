@@ -71,11 +71,10 @@ class NewAutomationForm(forms.Form):
         super().__init__(data)
         platform, trigger = self.fields["platform"], self.fields["trigger"]
         platform.choices = platform_choices(workspace)  # type: ignore[attr-defined]  # a ChoiceField, see above
-        trigger.choices = [(one.name, _(one.label)) for one in TRIGGERS.values()]  # type: ignore[attr-defined]  # same
+        offered = [one for one in TRIGGERS.values() if not one.unavailable]
+        trigger.choices = [(one.name, _(one.label)) for one in offered]  # type: ignore[attr-defined]  # same
         trigger.initial = "keyword"
-        trigger.widget.attrs["data-triggers"] = " ".join(
-            f"{one.name}:{','.join(one.channels)}" for one in TRIGGERS.values()
-        )
+        trigger.widget.attrs["data-triggers"] = " ".join(f"{one.name}:{','.join(one.channels)}" for one in offered)
 
 
 def platform_choices(workspace: Workspace) -> list[tuple[str, str]]:

@@ -26,7 +26,7 @@ from workspaces.automations.flows.steps import (
     LOGIC_STEPS,
     TEAM_STEPS,
 )
-from workspaces.automations.flows.types import StepType
+from workspaces.automations.flows.types import StepType, TriggerType
 from workspaces.automations.services.editing import (
     add_step,
     change_step,
@@ -50,6 +50,11 @@ STEP_GROUPS: Final = (
 )
 
 
+def _is_offered(type: StepType | TriggerType, platform: str) -> bool:
+    """Say whether people may choose this type: the channel has it, and the product can run it."""
+    return platform in type.channels and not type.unavailable
+
+
 class StepAdd(ConfigPage):
     """First lets people choose a type of step, then shows its form."""
 
@@ -66,7 +71,7 @@ class StepAdd(ConfigPage):
 
     def _choices(self, status: int) -> HttpResponse:
         platform = self.automation.platform
-        groups = [(label, [step for step in steps if platform in step.channels]) for label, steps in STEP_GROUPS]
+        groups = [(label, [step for step in steps if _is_offered(step, platform)]) for label, steps in STEP_GROUPS]
         shown = [(label, steps) for label, steps in groups if steps]
         context = {**EditForm.context(self), "groups": shown, "heading": self._heading()}
         return self.page("automations/editor/types.html", status=status, **context)
@@ -147,7 +152,7 @@ class TriggerChange(ConfigPage):
 
     def context(self) -> dict[str, Any]:
         platform = self.automation.platform
-        others = [one for one in TRIGGERS.values() if platform in one.channels and one is not self.type]
+        others = [one for one in TRIGGERS.values() if _is_offered(one, platform) and one is not self.type]
         heading = _("When: %(label)s") % {"label": _(self.type.label)}
         return {**super().context(), "heading": heading, "submit": _("Save"), "others": others}
 

@@ -206,7 +206,7 @@ def test_of_two_tabs_the_second_changes_nothing(editor: Editor) -> None:
 
 def test_changes_are_undone_and_made_again(editor: Editor) -> None:
     editor.send(editor.url("step", "hello"), **{"v-text": "Good day!"})
-    assert "Undo : Step changed" in text(editor.client.get(editor.url("edit")))
+    assert "Undo (Step changed)" in text(editor.client.get(editor.url("edit")))
     mark = editor.seen(editor.url("edit"))
     editor.client.post(editor.url("undo"), {"seen": mark})
     assert editor.flow == FLOW
@@ -246,7 +246,7 @@ def test_what_is_missing_stands_at_its_step_and_keeps_the_draft_from_being_publi
 
 def test_an_automation_is_made_from_nothing(owner: Client, customer: Workspace) -> None:
     url = reverse("app:automation-new")
-    refused = owner.post(url, {"name": "Reviews", "platform": "whatsapp", "trigger": "review_received"})
+    refused = owner.post(url, {"name": "Mentions", "platform": "whatsapp", "trigger": "story_mention"})
     assert refused.status_code == 422
     assert "This is not available on this channel." in text(refused)
     answer = owner.post(url, {"name": "Greeting", "platform": "whatsapp", "trigger": "keyword"})
@@ -266,7 +266,7 @@ def test_an_automation_is_copied_for_another_channel(editor: Editor, customer: W
 
 
 @pytest.mark.parametrize(
-    ("page", "ids"),
+    ("name", "ids"),
     [
         ("step", ["nothing"]),
         ("step-move", ["x" * 300]),
@@ -276,9 +276,9 @@ def test_an_automation_is_copied_for_another_channel(editor: Editor, customer: W
         ("connect", ["nothing", "next"]),
     ],
 )
-def test_steps_and_places_that_are_not_there_are_not_found(editor: Editor, page: str, ids: list[str]) -> None:
-    assert editor.client.get(editor.url(page, *ids)).status_code == 404
-    assert editor.client.post(editor.url(page, *ids), {"seen": "x"}).status_code == 404
+def test_steps_and_places_that_are_not_there_are_not_found(editor: Editor, name: str, ids: list[str]) -> None:
+    assert editor.client.get(editor.url(name, *ids)).status_code == 404
+    assert editor.client.post(editor.url(name, *ids), {"seen": "x"}).status_code == 404
 
 
 @pytest.mark.parametrize(

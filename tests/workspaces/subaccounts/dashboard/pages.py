@@ -181,6 +181,7 @@ PAGES = {
     "automation-step-remove": PageCase(200, 422, automation_step),
     "automation-step-add": PageCase(200, 422, automation_place),
     "automation-connect": PageCase(200, 422, automation_place),
+    "automation-test": PageCase(200, 200, automation),
     "automation-publish": PageCase(200, 422, automation),
     "prerequisites": PageCase(200, 302),
     "automation": PageCase(200, 302, automation),
