@@ -8,6 +8,7 @@ from tests import furnished
 from tests.flows.tasks.conftest import SignIn
 from tests.flows.tasks.keyboard import PersonAtTheKeyboard
 from tests.flows.tasks.person import Person, PersonWithoutScripts
+from tests.tenants import Tenant
 from workspaces.automations.models import Automation
 
 a = furnished.a_with_customer
@@ -37,10 +38,10 @@ def add(person: Person, place: str, kind: str, **texts: str) -> None:
 @pytest.mark.parametrize(
     "way", [PersonAtTheKeyboard, PersonWithoutScripts], indirect=True, ids=["keyboard", "without JavaScript"]
 )
-def test_an_automation_is_built_tried_published_and_taken_back(person_at: SignIn, a: object) -> None:
+def test_an_automation_is_built_tried_published_and_taken_back(person_at: SignIn, a: Tenant) -> None:
     automations = Automation.objects.all()
     automations.delete()
-    workspace = a.workspace  # type: ignore[attr-defined]  # the tenant of the fixture
+    workspace = a.workspace
     person = person_at(workspace.owner, home="/app/automations", menu="Dashboard")
     person.page.set_viewport_size(NARROW)
     person.begin()

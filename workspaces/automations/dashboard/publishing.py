@@ -64,17 +64,18 @@ class NewAutomationForm(forms.Form):
     """The name, the channel and the start of a new automation."""
 
     name = LineField(label=gettext_lazy("Name"), max_length=LONGEST_NAME)
-    platform = forms.ChoiceField(label=gettext_lazy("Channel"))
-    trigger = forms.ChoiceField(label=gettext_lazy("It starts with"))
 
     def __init__(self, data: Any = None, *, workspace: Workspace) -> None:
         super().__init__(data)
-        platform, trigger = self.fields["platform"], self.fields["trigger"]
-        platform.choices = platform_choices(workspace)  # type: ignore[attr-defined]  # a ChoiceField, see above
         offered = [one for one in TRIGGERS.values() if not one.unavailable]
-        trigger.choices = [(one.name, _(one.label)) for one in offered]  # type: ignore[attr-defined]  # same
-        trigger.initial = "keyword"
-        trigger.widget.attrs["data-triggers"] = " ".join(f"{one.name}:{','.join(one.channels)}" for one in offered)
+        self.fields["platform"] = forms.ChoiceField(label=_("Channel"), choices=platform_choices(workspace))
+        channels = " ".join(f"{one.name}:{','.join(one.channels)}" for one in offered)
+        self.fields["trigger"] = forms.ChoiceField(
+            label=_("It starts with"),
+            choices=[(one.name, _(one.label)) for one in offered],
+            initial="keyword",
+            widget=forms.Select(attrs={"data-triggers": channels}),
+        )
 
 
 def platform_choices(workspace: Workspace) -> list[tuple[str, str]]:
@@ -106,15 +107,14 @@ class AutomationNew(DashboardForm[NewAutomationForm]):
 
 
 class CopyForm(forms.Form):
-    name = LineField(label=gettext_lazy("Name"), max_length=LONGEST_NAME)
-    platform = forms.ChoiceField(label=gettext_lazy("Channel"))
+    """The name and the channel of a copy."""
 
     def __init__(self, data: Any = None, *, automation: Automation) -> None:
         super().__init__(data)
-        platform = self.fields["platform"]
-        self.fields["name"].initial = (_("Copy of %(name)s") % {"name": automation.name})[:LONGEST_NAME]
-        platform.initial = automation.platform
-        platform.choices = platform_choices(automation.workspace)  # type: ignore[attr-defined]  # a ChoiceField, above
+        name = (_("Copy of %(name)s") % {"name": automation.name})[:LONGEST_NAME]
+        choices = platform_choices(automation.workspace)
+        self.fields["name"] = LineField(label=_("Name"), max_length=LONGEST_NAME, initial=name)
+        self.fields["platform"] = forms.ChoiceField(label=_("Channel"), choices=choices, initial=automation.platform)
 
 
 class AutomationCopy(AutomationDetail, DashboardForm[CopyForm]):

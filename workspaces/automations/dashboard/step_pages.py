@@ -158,15 +158,17 @@ class TriggerChange(ConfigPage):
 
 
 class PlaceForm(forms.Form):
-    """Chooses one place or step from a list."""
+    """Chooses one place or step from a list. It is required if the list has no empty choice."""
 
-    to = forms.ChoiceField(label=gettext_lazy("Where to"))
-
-    def __init__(self, data: Any = None, *, choices: list[tuple[str, str]], initial: str = "") -> None:
+    def __init__(
+        self, data: Any = None, *, label: str, choices: list[tuple[str, str]], initial: str = "", radio: bool = False
+    ) -> None:
         super().__init__(data)
-        to = self.fields["to"]
-        to.initial = initial
-        to.choices = choices  # type: ignore[attr-defined]  # it is the ChoiceField that is declared above
+        required = all(value for value, _label in choices)
+        widget = forms.RadioSelect if radio else forms.Select
+        self.fields["to"] = forms.ChoiceField(
+            label=label, choices=choices, initial=initial, required=required, widget=widget
+        )
 
 
 class StepMove(EditForm[PlaceForm]):
@@ -181,7 +183,8 @@ class StepMove(EditForm[PlaceForm]):
 
     def make_form(self, data: Any = None) -> PlaceForm:
         places = [row for row in self.reader.rows if self.step not in (row.node, row.step.id if row.step else "")]
-        return PlaceForm(data, choices=[(f"{row.node}/{row.port}", row.name) for row in places])
+        choices = [(f"{row.node}/{row.port}", row.name) for row in places]
+        return PlaceForm(data, label=_("Where to"), choices=choices)
 
     def change(self, form: PlaceForm) -> HttpResponse:
         node, _slash, port = form.cleaned_data["to"].partition("/")
@@ -215,10 +218,7 @@ class StepRemove(EditForm[PlaceForm]):
         found = editing.find_step(self.automation.draft, self.step)
         ways = [port for port in ports_in_order(found) if found.get("next", {}).get(port)]
         choices = [(port, self._consequence(port)) for port in [*ways, ""]]
-        form = PlaceForm(data, choices=choices, initial=choices[0][0])
-        to = form.fields["to"]
-        to.label, to.required, to.widget = _("What follows it"), False, forms.RadioSelect(choices=choices)
-        return form
+        return PlaceForm(data, label=_("What follows it"), choices=choices, initial=choices[0][0], radio=True)
 
     def _consequence(self, keep: str) -> str:
         flow = self.automation.draft
@@ -260,9 +260,8 @@ class PlaceConnect(EditForm[PlaceForm]):
     def make_form(self, data: Any = None) -> PlaceForm:
         steps = [(card.id, card.title) for card in map(self.reader.card, self.reader.steps)]
         choices = steps if self.place == START else [("", _("The automation ends here")), *steps]
-        form = PlaceForm(data, choices=choices, initial=target_of(self.automation.draft, self.place))
-        form.fields["to"].label, form.fields["to"].required = _("Goes on with"), self.place == START
-        return form
+        initial = target_of(self.automation.draft, self.place)
+        return PlaceForm(data, label=_("Goes on with"), choices=choices, initial=initial)
 
     def change(self, form: PlaceForm) -> HttpResponse:
         automation = connect(
