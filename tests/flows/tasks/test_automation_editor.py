@@ -2,7 +2,7 @@
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import expect
+from playwright.sync_api import ViewportSize, expect
 
 from tests import furnished
 from tests.flows.tasks.conftest import SignIn
@@ -13,7 +13,7 @@ from workspaces.automations.models import Automation
 
 a = furnished.a_with_customer
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-NARROW = {"width": 320, "height": 640}
+NARROW: ViewportSize = {"width": 320, "height": 640}
 
 
 def looks_well(person: Person, heading: str) -> None:

@@ -10,10 +10,10 @@ from django.utils import timezone
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
-from agency.pages.forms import CONTROLS_BUT_LINES
 from agency.pages.invalid_forms import mark_form_redisplayed
 from agency.pages.views import person_of
 from config.api.requests import is_storable
+from config.api.text_fields import CONTROLS_BUT_LINES
 from workspaces.automations.dashboard.editor import EditorPage
 from workspaces.automations.execution.simulator import Simulation, SimulationRefused, WorkspaceValues
 from workspaces.automations.execution.types import ContactValues, WaitKind
