@@ -27,8 +27,12 @@ from webhooks.console import urlpatterns as webhook_pages
 from webhooks.dashboard import urlpatterns as workspace_webhook_pages
 from workspaces.automations.api import urlpatterns as automation_paths
 from workspaces.automations.dashboard.automations import urlpatterns as automation_pages
+from workspaces.automations.dashboard.editor import urlpatterns as automation_editor_pages
 from workspaces.automations.dashboard.inbox import urlpatterns as automation_inbox_pages
+from workspaces.automations.dashboard.publishing import urlpatterns as automation_publishing_pages
 from workspaces.automations.dashboard.runs import urlpatterns as run_pages
+from workspaces.automations.dashboard.simulation import urlpatterns as automation_test_pages
+from workspaces.automations.dashboard.step_pages import urlpatterns as automation_step_pages
 from workspaces.catalogue.api import urlpatterns as catalogue_paths
 from workspaces.catalogue.dashboard.urls import urlpatterns as catalogue_pages
 from workspaces.classes.api import urlpatterns as classes_paths
@@ -79,9 +83,13 @@ dashboard: list[URLPattern | URLResolver] = [
     *conversations_pages,
     *catalogue_pages,
     *classes_pages,
+    *automation_publishing_pages,  # before the pages whose address has an id: `automations/new`
     *automation_pages,
     *run_pages,
     *automation_inbox_pages,
+    *automation_editor_pages,
+    *automation_step_pages,
+    *automation_test_pages,
     *broadcast_pages,
     *workspace_webhook_pages,
     *gallery_pages,

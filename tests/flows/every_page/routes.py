@@ -43,6 +43,9 @@ ARGUMENTS: dict[str, Arguments] = {
     "app:automation": lambda a: [a.installed.uuid],
     "app:automation-runs": lambda a: [a.own.uuid],
     "app:automation-run": lambda a: [a.own.uuid, a.failed_run.uuid],
+    "app:automation-step": lambda a: [a.own.uuid, a.own.draft["entry"]],
+    "app:automation-step-add": lambda a: [a.own.uuid, a.own.draft["entry"], "next"],
+    "app:automation-connect": lambda a: [a.own.uuid, a.own.draft["entry"], "next"],
     "app:api-key": lambda a: [a.own_key.uuid],
     "app:webhook": lambda a: [a.own_endpoint.uuid],
     "app:webhook-delivery": lambda a: [a.own_delivery.uuid],
@@ -90,6 +93,8 @@ NOT_LOOKED_AT = {
     "app:automation-on",
     "app:automation-run-retry",
     "app:automation-run-stop",
+    "app:automation-redo",
+    "app:automation-undo",
     "app:broadcast-approve",  # asks as scheduling does
     "app:broadcast-duplicate",
     "app:broadcast-export",
@@ -182,6 +187,10 @@ STATES: dict[str, Address] = {
     "console:find (nothing found)": lambda a: f"{reverse('console:find')}?q={'x' * 120}",
     "console (unknown address)": lambda a: "/console/nothing-here",
     "app:broadcast (draft)": lambda a: reverse("app:broadcast", args=[a.draft_broadcast.uuid]),
+    "app:automation-edit (own)": lambda a: reverse("app:automation-edit", args=[a.own.uuid]),
+    "app:automation-step-add (a list)": lambda a: (
+        f"{reverse('app:automation-step-add', args=[a.own.uuid, 'trigger', 'next'])}?type=send_list"
+    ),
     "app:automation (own)": lambda a: reverse("app:automation", args=[a.own.uuid]),
     "app:conversation (note)": lambda a: f"{reverse('app:conversation', args=[a.conversation.uuid])}?mode=note",
     "app:conversation (template)": lambda a: f"{reverse('app:conversation', args=[a.conversation.uuid])}?mode=template",

@@ -46,6 +46,7 @@ from workspaces.automations.services import (
     requirement_url_name,
 )
 from workspaces.automations.services.conflicts import overlap_warnings
+from workspaces.automations.services.drafts import has_unpublished_changes
 from workspaces.automations.services.run_counts import counts_of
 from workspaces.automations.services.switching import MOST_AT_ONCE, disabled_automations, enable_ready_automations
 from workspaces.subaccounts.dashboard.base import DashboardForm, DashboardView
@@ -125,9 +126,7 @@ class AutomationPage(AutomationDetail, DashboardForm[SlotForm]):
         if self.request.POST.get("then") == "on":
             return self.switch_on()
         left = len(open_slots(filled.draft, filled.slots))
-        message = (
-            _("Saved. %(left)s still to fill in.") % {"left": left} if left else _("Saved. Everything is filled in.")
-        )
+        message = _("Saved. %(left)s still to fill in.") % {"left": left} if left else _saved(filled)
         return self.done(message, ONE, self.automation.uuid)
 
     def _reasons_beyond_the_form(self) -> list[str]:
@@ -152,6 +151,7 @@ class AutomationPage(AutomationDetail, DashboardForm[SlotForm]):
             "settings_missing": any(not capabilities.settings[name] for name in settings_used(automation.draft)),
             "chat": self.chat,
             "numbers": automation_numbers(automation, timezone.now().astimezone(UTC).date()),
+            "has_unpublished_changes": has_unpublished_changes(automation),
             "open_slot_count": len(open_slots(automation.draft, automation.slots)),
         }
 
@@ -195,6 +195,12 @@ def automation_numbers(automation: Automation, today: date) -> AutomationNumbers
             ports = [(port_label(flow, step["id"], port), passed[port]) for port in sorted(passed)]
             steps.append(StepNumbers(node_title(flow, step["id"]), max(arrived, sum(passed.values())), ports))
     return AutomationNumbers(totals, steps)
+
+
+def _saved(automation: Automation) -> str:
+    if has_unpublished_changes(automation):
+        return _("Saved. It runs with your changes once you publish them.")
+    return _("Saved. Everything is filled in.")
 
 
 def prerequisites(automation: Automation, capabilities: Capabilities) -> list[tuple[str, bool, str]]:

@@ -155,8 +155,7 @@ class RunProgress:
     def _apply_step(self, run: RunRow, step: DoneStep, conversation: ConversationRow, label: str) -> bool:
         result = StepResult(run, step.seq, step.node, step.port, step.detail, self._now)
         self._plan.steps.append(result)
-        if step.port:
-            self._plan.count(run, step.port, node=step.node)
+        self._plan.count(run, step.port, node=step.node)
         all_sent = True
         for effect in step.effects:
             if isinstance(effect, SendMessage):

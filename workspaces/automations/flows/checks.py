@@ -34,11 +34,11 @@ def graph_problems(flow: Flow) -> Iterator[Problem]:
         yield Problem("The flow's entry must be one of its steps.")
         return
     yield from _edge_problems(flow, set(steps))
-    reached = _reached(flow)
+    reached = reached_steps(flow)
     for position, node in enumerate(steps, 1):
         if node not in reached:
             yield Problem(f"Step {position} cannot be reached.", node=node)
-    if _loops_without_pause(flow):
+    if loops_without_pause(flow):
         yield Problem("The flow runs in a circle without a step that waits.")
 
 
@@ -53,10 +53,11 @@ def _edge_problems(flow: Flow, nodes: set[str]) -> Iterator[Problem]:
                 yield Problem(f"Step {position} has no such way out.", node=step["id"])
 
 
-def _reached(flow: Flow) -> set[str]:
+def reached_steps(flow: Flow) -> set[str]:
+    """Give the ids of the steps to which a way leads from the entry."""
     steps = {step["id"]: step for step in flow["steps"]}
     reached: set[str] = set()
-    ahead = [flow["entry"]]
+    ahead = [flow["entry"]] if isinstance(flow.get("entry"), str) else []
     while ahead:
         node = ahead.pop()
         if node in steps and node not in reached:
@@ -65,7 +66,8 @@ def _reached(flow: Flow) -> set[str]:
     return reached
 
 
-def _loops_without_pause(flow: Flow) -> bool:
+def loops_without_pause(flow: Flow) -> bool:
+    """Say whether the flow can run in a circle without a step that waits."""
     restless = {
         step["id"]: step for step in flow["steps"] if not (declared := STEPS.get(step["type"])) or not declared.waits
     }

@@ -176,6 +176,27 @@ def open_slots(flow: Flow, slots: Iterable[dict[str, str]]) -> list[dict[str, st
     return [slot for slot in slots if _is_open(flow, (slot["node"], slot["path"]))]
 
 
+def retitled_slots(flow: Flow, slots: Iterable[dict[str, str]]) -> list[dict[str, str]]:
+    """Give the slots with the titles that their steps have now, because a change may give steps other numbers."""
+    known = {step["id"] for step in steps_of(flow) if step["type"] in STEPS}
+    if flow["trigger"]["type"] in TRIGGERS:
+        known.add(TRIGGER_NODE)
+    return [{**slot, "step": step_title(flow, slot["node"])} if slot["node"] in known else slot for slot in slots]
+
+
+def is_same_but_for_slots(one: Flow, other: Flow, slots: Iterable[dict[str, str]]) -> bool:
+    """Say whether two flows differ in nothing but the values of these slots."""
+    one, other = copy.deepcopy(one), copy.deepcopy(other)
+    for slot in slots:
+        for flow in (one, other):
+            try:
+                holder, key = _holder(flow, (slot["node"], slot["path"]))
+            except NoSuchSlot:
+                continue
+            holder[key] = None
+    return one == other
+
+
 def value_in(flow: Flow, slot_key: SlotKey) -> Any:
     """Give the value of a slot, None if it has none. Raises `NoSuchSlot`."""
     holder, key = _holder(flow, slot_key)

@@ -8,7 +8,18 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext_lazy
 
-from workspaces.automations.flows.fields import Choice, CustomerValue, Field, ListOf, Number, Text, Variable, is_empty
+from workspaces.automations.flows.fields import (
+    AgencyAccount,
+    Boolean,
+    Choice,
+    CustomerValue,
+    Field,
+    ListOf,
+    Number,
+    Text,
+    Variable,
+    is_empty,
+)
 from workspaces.automations.flows.flow import TRIGGER_NODE, Flow, step_title, steps_of, with_settings
 from workspaces.automations.flows.privacy import VARIABLE
 from workspaces.automations.flows.registry import STEPS
@@ -293,7 +304,7 @@ def _summary(step: dict[str, Any], numbers: dict[str, int], settings: Mapping[st
 def _branches(step: dict[str, Any], numbers: dict[str, int]) -> Branches:
     """Give the branches, first those of a list's items in their order. A step that only leads to the next has none."""
     ports = sorted(step.get("next", {}).items(), key=lambda port: (not port[0][-1:].isdigit(), len(port[0]), port[0]))
-    branches = [(_branch_label(port, step), numbers[to]) for port, to in ports if to in numbers]
+    branches = [(branch_label(port, step), numbers[to]) for port, to in ports if to in numbers]
     return [] if branches == [("", numbers[step["id"]] + 1)] else branches
 
 
@@ -308,7 +319,7 @@ def port_label(flow: Flow, node: str, port: str) -> str:
     step = next((one for one in steps_of(flow) if one["id"] == node), None)
     if port == "next" or step is None:
         return _("on to the next step") if port == "next" else value_label(port)
-    return _branch_label(port, step)
+    return branch_label(port, step)
 
 
 def _config(step: dict[str, Any]) -> dict[str, Any]:
@@ -320,10 +331,10 @@ def _texts(field: Field, value: Any) -> Iterator[str]:
     if isinstance(field, Text) and isinstance(value, str):
         yield value
     elif isinstance(field, ListOf) and isinstance(value, list):
-        yield from filter(None, (_item(field, one) for one in value))
+        yield from filter(None, (item_text(field, one) for one in value))
 
 
-def _item(field: ListOf, value: Any) -> str:
+def item_text(field: ListOf, value: Any) -> str:
     """Write an item of a list in one line."""
     if field.plain is not None:
         return str(value or "")
@@ -342,7 +353,7 @@ def _plain(field: Field, value: Any) -> str:
     return value_label(str(value)) if isinstance(field, Choice) else str(value)
 
 
-def _branch_label(port: str, step: dict[str, Any]) -> str:
+def branch_label(port: str, step: dict[str, Any]) -> str:
     """Give the name of a branch: the title of a button, or the label of a port (`no_answer` as `no answer`)."""
     declared = STEPS.get(step["type"])
     if port == "next":
@@ -354,3 +365,23 @@ def _branch_label(port: str, step: dict[str, Any]) -> str:
         if item and isinstance(item[0], dict) and item[0].get("title"):
             return str(item[0]["title"])
     return value_label(port)
+
+
+# The kinds of values that pages do not show again.
+SECRET_KINDS = frozenset({"secret"})
+
+
+def value_text(field: Field, value: Any, names: NameLookup) -> str:
+    """Write any value of a step for people; empty for a value that is not filled in."""
+    if is_empty(value):
+        return ""
+    if isinstance(field, ListOf):
+        items = value if isinstance(value, list) else []
+        return "\n".join(filter(None, (item_text(field, one) for one in items))) or str(len(items))
+    if isinstance(field, Boolean):
+        return value_label("yes" if value else "no")
+    if isinstance(field, CustomerValue | AgencyAccount):
+        is_secret = isinstance(field, CustomerValue) and field.of in SECRET_KINDS
+        named = names(field.of, str(value)) if isinstance(field, CustomerValue) and not is_secret else ""
+        return _("filled in") if is_secret else named or str(value)
+    return _plain(field, value)

@@ -1,7 +1,13 @@
 """The tables of automations."""
 
 from workspaces.automations.models.ai import AiAccount, AiAccountQuerySet, AiUsage
-from workspaces.automations.models.automations import Automation, AutomationQuerySet, AutomationVersion, Readiness
+from workspaces.automations.models.automations import (
+    Automation,
+    AutomationQuerySet,
+    AutomationVersion,
+    DraftRevision,
+    Readiness,
+)
 from workspaces.automations.models.calls import OutsideCall
 from workspaces.automations.models.runs import (
     AutomationCount,
@@ -26,6 +32,7 @@ __all__ = [
     "AutomationRunStep",
     "AutomationVersion",
     "ContactQueue",
+    "DraftRevision",
     "EngineBatch",
     "OutsideCall",
     "Readiness",

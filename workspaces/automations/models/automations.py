@@ -164,6 +164,32 @@ class AutomationVersion(models.Model):
         return f"{self.automation} v{self.number}"
 
 
+class DraftRevision(models.Model):
+    """A state of an automation's draft, to which people can go back. `action` is the change that led to it.
+
+    `is_current` marks the one that the draft equals. Newer ones are changes that were undone. The first one is the
+    draft before its first change.
+    """
+
+    automation = models.ForeignKey(Automation, on_delete=models.CASCADE, related_name="revisions", db_index=False)
+    flow = models.JSONField()
+    action = models.CharField(max_length=40, blank=True)
+    is_current = models.BooleanField(default=False)
+    created_at = models.DateTimeField(default=timezone.now)
+    created_by = models.CharField(max_length=254, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["automation"], condition=Q(is_current=True), name="automation_has_one_current_draft"
+            )
+        ]
+        indexes = [models.Index(fields=["automation", "id"], name="draft_revision_in_order")]
+
+    def __str__(self) -> str:
+        return f"revision {self.pk} of {self.automation}"
+
+
 class Readiness(models.Model):
     """The requirements of automations that a workspace meets. Without a row it meets none yet.
 

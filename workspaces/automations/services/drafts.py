@@ -1,6 +1,6 @@
 """Creates, installs, edits, publishes and removes automations."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -22,8 +22,10 @@ from workspaces.automations.flows.flow import (
     SlotKey,
     fill_in,
     is_catch_all,
+    is_same_but_for_slots,
     open_slots,
     requires_of,
+    retitled_slots,
     trigger_digest,
 )
 from workspaces.automations.models import Automation, AutomationVersion
@@ -168,7 +170,7 @@ def save_draft(*, automation: Automation, flow: Flow, now: datetime, by: Actor) 
     """Replace the draft. The published version goes on running. Raises `FlowRefused`."""
     require_structure(flow)
     automation = lock_automation(automation)
-    _store_draft(automation, flow, now)
+    store_draft(automation, flow, action="automation.draft_saved", now=now, by=by)
     record_automation_activity(automation, "automation.draft_saved", by)
     return automation
 
@@ -196,6 +198,7 @@ def remove_automation(*, automation: Automation, by: Actor) -> None:
 def fill_slots(*, automation: Automation, values: Mapping[SlotKey, Any], now: datetime, by: Actor) -> Automation:
     """Fill slots of an installed copy, by node and path. When the last one is filled, the flow is published.
 
+    A draft with other changes that are not published yet is only stored.
     Raises `SlotRefused` for an invalid value, and `SlotNotFound` for a node and path without a slot.
     """
     automation = lock_automation(automation)
@@ -209,9 +212,10 @@ def fill_slots(*, automation: Automation, values: Mapping[SlotKey, Any], now: da
     require_structure(flow)
     problems = problems_of(flow, platform=automation.platform)
     _refuse_invalid_values(problems, values, slots)
-    _store_draft(automation, flow, now)
+    has_other_changes = has_unpublished_changes(automation, besides=automation.slots)
+    store_draft(automation, flow, action="automation.slots_filled", now=now, by=by)
     record_automation_activity(automation, "automation.slots_filled", by, slots=len(values))
-    if not problems and not open_slots(flow, automation.slots):
+    if not problems and not open_slots(flow, automation.slots) and not has_other_changes:
         publish_locked(automation, now=now, by=by)
     return automation
 
@@ -235,11 +239,42 @@ def _covers(slot: str, path: str) -> bool:
     return path == slot or path.startswith(f"{slot}.")
 
 
-def _store_draft(automation: Automation, flow: Flow, now: datetime) -> None:
+def has_unpublished_changes(automation: Automation, *, besides: Iterable[dict[str, str]] = ()) -> bool:
+    """Say whether the draft differs from the published version in more than the values of these slots."""
+    published = automation.published
+    return published is not None and not is_same_but_for_slots(automation.draft, published.flow, besides)
+
+
+def store_draft(automation: Automation, flow: Flow, *, action: str, now: datetime, by: Actor) -> None:
+    """Replace the draft, and keep the one before for undoing. The caller holds the automation's lock."""
+    record_revision(automation, flow, action=action, now=now, by=by)
+    replace_draft(automation, flow, now)
+
+
+def replace_draft(automation: Automation, flow: Flow, now: datetime) -> None:
     automation.draft, automation.updated_at = flow, now
+    automation.slots = retitled_slots(flow, automation.slots)
     if automation.published is None:
         automation.trigger = flow["trigger"]["type"][:40]
-    automation.save(update_fields=["draft", "updated_at", "trigger"])
+    automation.save(update_fields=["draft", "slots", "updated_at", "trigger"])
+
+
+# The draft of an automation can be taken back by so many changes.
+MOST_REVISIONS = 50
+
+
+def record_revision(automation: Automation, flow: Flow, *, action: str, now: datetime, by: Actor) -> None:
+    """Add the draft's next state, drop the changes that were undone before it, and keep the newest states only."""
+    rows = automation.revisions
+    current = rows.filter(is_current=True).values_list("pk", flat=True).first()
+    if current is None:
+        rows.create(flow=automation.draft, created_at=now)
+    else:
+        rows.filter(pk__gt=current).delete()
+        rows.filter(pk=current).update(is_current=False)
+    rows.create(flow=flow, action=action, is_current=True, created_at=now, created_by=by.label)
+    oldest = rows.order_by("-pk").values_list("pk", flat=True)[MOST_REVISIONS - 1 :][:1]
+    rows.filter(pk__lt=oldest).delete()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

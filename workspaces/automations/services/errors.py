@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from config.errors import InvalidInput, NotFound
+from config.errors import Conflict, InvalidInput, NotFound
 from workspaces.automations.flows.checks import Problem
 
 
@@ -44,6 +44,54 @@ class SlotRefused(InvalidInput):
     def __init__(self, errors: dict[str, list[str]]) -> None:
         super().__init__(next(iter(errors.values()))[0])
         self.errors = errors
+
+
+class StepNotFound(NotFound):
+    message = "Step not found."
+
+
+class DraftChanged(Conflict):
+    """The draft is not the one that the person saw, so the change might not be what they want."""
+
+    message = "This automation was changed meanwhile, perhaps in another tab. Nothing was saved. Look at it again."
+
+
+class NothingToUndo(Conflict):
+    message = "There is nothing to undo."
+
+
+class NothingToRedo(Conflict):
+    message = "There is nothing to redo."
+
+
+class EditNotPossible(InvalidInput):
+    """The change would break the flow. `unreached` names the steps to which nothing would lead any more."""
+
+    field = "flow"
+
+    def __init__(self, message: str, unreached: Iterable[str] = ()) -> None:
+        super().__init__(message)
+        self.unreached = list(unreached)
+
+
+class ValuesRefused(InvalidInput):
+    """A value does not fit its field. The keys of `errors` are paths below the step's configuration."""
+
+    field = "config"
+
+    def __init__(self, errors: dict[str, list[str]]) -> None:
+        super().__init__(next(iter(errors.values()))[0])
+        self.errors = errors
+
+
+class TypeNotOffered(InvalidInput):
+    field = "type"
+    message = "This is not available on this channel."
+
+
+class TooManyAutomations(InvalidInput):
+    field = "name"
+    message = "A workspace can have at most 1,000 automations."
 
 
 class NameRequired(InvalidInput):

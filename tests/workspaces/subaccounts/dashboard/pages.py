@@ -48,6 +48,14 @@ def run(tenant: Tenant) -> list[UUID]:
     return [made.uuid, a_run(made, tenant.contact, channel=tenant.channel).uuid]
 
 
+def automation_step(tenant: Tenant) -> list[Any]:
+    return [*automation(tenant), "greet"]
+
+
+def automation_place(tenant: Tenant) -> list[Any]:
+    return [*automation(tenant), "greet", "next"]
+
+
 def channel(tenant: Tenant) -> list[UUID]:
     return [tenant.channel.uuid]
 
@@ -168,6 +176,19 @@ PAGES = {
     "automations": PageCase(200, 405),
     "automations-ready": PageCase(200, 302),
     "automation-remove": PageCase(200, 302, automation),
+    "automation-new": PageCase(200, 422),
+    "automation-copy": PageCase(200, 422, automation),
+    "automation-edit": PageCase(200, 405, automation),
+    "automation-undo": PageCase(302, 302, automation),
+    "automation-redo": PageCase(302, 302, automation),
+    "automation-trigger": PageCase(200, 422, automation),
+    "automation-step": PageCase(200, 422, automation_step),
+    "automation-step-move": PageCase(200, 422, automation_step),
+    "automation-step-remove": PageCase(200, 422, automation_step),
+    "automation-step-add": PageCase(200, 422, automation_place),
+    "automation-connect": PageCase(200, 422, automation_place),
+    "automation-test": PageCase(200, 200, automation),
+    "automation-publish": PageCase(200, 422, automation),
     "prerequisites": PageCase(200, 302),
     "automation": PageCase(200, 302, automation),
     "automation-on": PageCase(302, 302, automation),

@@ -115,9 +115,9 @@ def _columns(facts: Sequence[CommentReceived], contacts: Iterable[int]) -> list[
 
 
 def _incoming(fact: CommentReceived, row: InsertedRow) -> IncomingComment:
-    _, _, id, contact, conversation = row
+    _, _, key, contact, conversation = row
     return IncomingComment(
-        id=id,
+        id=key,
         channel=fact.channel,
         contact_id=contact,
         conversation_id=conversation,
