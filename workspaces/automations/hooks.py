@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Final
 
-from django.db.models import Exists, OuterRef, QuerySet, TextField
-from django.db.models.functions import Cast, Concat, Now
+from django.db.models import Exists, OuterRef, TextField
+from django.db.models.functions import Cast, Concat
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -13,13 +13,14 @@ from agency.event_types import event_types
 from agency.notification_kinds import notification_kinds
 from agency.pages.registry import ActivityAction, Alert, MenuEntry, Section, activity_actions, dashboard_menu
 from agency.services.activity import RecordedAction, RecordedField, ValueFormat, recorded_actions
-from config.metrics import METRICS, Counter, Gauge, Histogram, capped_count, oldest_seconds
+from config.metrics import METRICS
 from config.retention import retention_rules
 from workspaces.automations.api import AutomationSerializer
 from workspaces.automations.dashboard.inbox import message_remarks, pause_banner, runs_of_contact
 from workspaces.automations.flows.flow import settings_used
 from workspaces.automations.flows.types import REQUIREMENTS
-from workspaces.automations.models import AiAccount, Automation, OutsideCall
+from workspaces.automations.metrics import AUTOMATION_METRICS
+from workspaces.automations.models import Automation
 from workspaces.automations.serializers import RunSerializer
 from workspaces.automations.services import (
     RequirementCheck,
@@ -155,31 +156,6 @@ FIELDS: Final[dict[str, tuple[RecordedField, ...]]] = {
 }
 
 
-def _due_calls() -> QuerySet[OutsideCall]:
-    return OutsideCall.objects.filter(status=OutsideCall.Status.PLANNED, due_at__lte=Now())
-
-
-METRIC_DECLARATIONS: Final = (
-    Gauge(
-        "outside_calls_due",
-        "Calls of other systems that are due and that nobody has claimed.",
-        read=lambda: capped_count(_due_calls()),
-    ),
-    Gauge(
-        "outside_calls_due_oldest_seconds",
-        "For how long the oldest of them has been due.",
-        read=lambda: oldest_seconds(_due_calls(), "due_at"),
-        combine=max,
-    ),
-    Counter("outside_calls_total", "Calls of other systems that ended.", label="outcome"),
-    Histogram("outside_call_seconds", "How long calls of other systems took.", label="kind"),
-    Gauge(
-        "ai_accounts_stopped",
-        "A.I. accounts that nobody calls now, as their provider does not answer or refuses the key.",
-        read=lambda: capped_count(AiAccount.objects.filter(stopped_until__gt=Now())),
-    ),
-)
-
 ACTIONS = {
     "automation.created": gettext_lazy("Automation created"),
     "automation.draft_saved": gettext_lazy("Automation edited"),
@@ -244,7 +220,7 @@ event_types.add(
         for name, label in ((ENABLED, "Automation switched on"), (DISABLED, "Automation switched off"))
     ),
 )
-METRICS.add(*METRIC_DECLARATIONS)
+METRICS.add(*AUTOMATION_METRICS)
 notification_kinds.add(*KINDS, *NOTIFICATION_KINDS)
 retention_rules.add(*RUN_RULES, *CALL_RULES)
 contact_lock_handlers.add(LOCK_HANDLER)

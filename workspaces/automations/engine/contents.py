@@ -5,7 +5,7 @@ from hashlib import blake2b
 from typing import Final
 from uuid import UUID
 
-from workspaces.automations.engine.reading import Caps, ConversationRow, RunRow
+from workspaces.automations.engine.rows import Caps, ConversationRow, RunRow
 from workspaces.automations.execution.types import SendMessage
 from workspaces.conversations.models.conversations import PLATFORMS_WITH_WINDOW, WINDOW
 from workspaces.conversations.services.content import (

@@ -9,7 +9,8 @@ from workspaces.automations.engine.contents import MessageContents
 from workspaces.automations.engine.facts import event_facts, languages_of, listening_run, waiting_run
 from workspaces.automations.engine.planning import BatchPlan, EventResult
 from workspaces.automations.engine.progress import RunProgress
-from workspaces.automations.engine.reading import ContactWork, ConversationRow, EventRow, RunRow, TriggerCache
+from workspaces.automations.engine.reading import TriggerCache
+from workspaces.automations.engine.rows import ContactWork, ConversationRow, EventRow, RunRow
 from workspaces.automations.execution.decision_facts import ContactFacts, ListeningRun
 from workspaces.automations.execution.decisions import Decision, Outcome, decide
 from workspaces.automations.execution.interpreter import begin_state

@@ -25,6 +25,7 @@ from workspaces.contacts.models import Contact
 from workspaces.contacts.services import update_contact
 from workspaces.contacts.services.fields import distinct_tags, tag_key
 from workspaces.contacts.services.opt_outs import MarketingChoice, apply_marketing_choices
+from workspaces.contacts.services.tag_handlers import ChangeCause
 from workspaces.conversations.models import Conversation
 from workspaces.conversations.services import change_conversation
 from workspaces.conversations.services.changing import add_note, find_team_member
@@ -67,7 +68,9 @@ def _change_tag(planned: PlannedEffect, now: datetime, by: Actor) -> None:
         tags = distinct_tags([*contact.tags, effect.tag])
     else:
         tags = [tag for tag in contact.tags if tag_key(tag) != tag_key(effect.tag)]
-    update_contact(contact=contact, now=now, tags=tags)
+    run = planned.run
+    cause = ChangeCause(automation=run.automation_id, run=run.pk or 0, depth=run.depth)
+    update_contact(contact=contact, now=now, cause=cause, tags=tags)
 
 
 def _set_field(planned: PlannedEffect, now: datetime, by: Actor) -> None:

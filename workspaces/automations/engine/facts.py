@@ -5,7 +5,7 @@ from typing import Final
 from uuid import UUID
 
 from config.api.requests import parse_uuid
-from workspaces.automations.engine.reading import ContactWork, ConversationRow, EventRow, RunRow
+from workspaces.automations.engine.rows import ContactWork, ConversationRow, EventRow, RunRow
 from workspaces.automations.execution.decision_facts import EventFacts, ListeningRun, WaitingRun
 from workspaces.automations.execution.interpreter import accepts_reply
 from workspaces.automations.execution.types import CallEnded, ContactValues, Replied, RunContext, WaitKind

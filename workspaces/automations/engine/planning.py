@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
-from workspaces.automations.engine.reading import ContactWork, RunRow
+from workspaces.automations.engine.rows import ContactWork, RunRow
 from workspaces.automations.execution.types import CallAi, CallHttp, Effect
 from workspaces.conversations.services.content import CheckedContent
 

@@ -14,7 +14,8 @@ from workspaces.automations.engine.contents import (
 )
 from workspaces.automations.engine.facts import languages_of
 from workspaces.automations.engine.planning import BatchPlan, PlannedCall, PlannedEffect, PlannedMessage, StepResult
-from workspaces.automations.engine.reading import ContactWork, ConversationRow, RunRow, TriggerCache, read_history
+from workspaces.automations.engine.reading import TriggerCache, read_history
+from workspaces.automations.engine.rows import ContactWork, ConversationRow, RunRow
 from workspaces.automations.execution.interpreter import advance
 from workspaces.automations.execution.types import (
     CallAi,

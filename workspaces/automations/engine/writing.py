@@ -11,7 +11,7 @@ from agency.actors import SYSTEM, Actor
 from config.postgresql.arrays import integers, texts, timestamps, uuids
 from workspaces.automations.engine.effects import hand_over, make_effect
 from workspaces.automations.engine.planning import BatchPlan, EventResult, PlannedCall
-from workspaces.automations.engine.reading import ContactWork, RunRow
+from workspaces.automations.engine.rows import ContactWork, RunRow
 from workspaces.automations.services.outside_calls import NewCall, plan_calls
 from workspaces.automations.services.run_failures import record_run_failures
 from workspaces.conversations.models import Conversation

@@ -1,12 +1,11 @@
 """Makes facts for automations of messages, comments and referrals, and stops runs of contacts who opt out."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from django.db import connection
-
-from config.postgresql.arrays import integers
+from workspaces.automations.models import AutomationRun
+from workspaces.automations.services.run_control import StopReason, stop_runs
 from workspaces.automations.services.trigger_events import NewTriggerEvent, record_trigger_events
 from workspaces.conversations.services.registries import (
     IncomingComment,
@@ -24,33 +23,16 @@ AD_CLICK: Final = "ad_click"
 LONGEST_VALUE: Final = 200
 LONGEST_COMMENT: Final = 500
 
-# Locked in one order, so that two transactions do not wait for each other.
-STOP_RUNS: Final = """
-WITH held AS (
-    SELECT id FROM automations_automationrun
-    WHERE contact_id = ANY (%(contacts)s::bigint[]) AND status IN ('running', 'waiting')
-    ORDER BY id FOR NO KEY UPDATE
-)
-UPDATE automations_automationrun AS run
-SET status = 'stopped', ended_at = %(now)s, wait_kind = NULL, wait_key = '', wait_until = NULL
-FROM held WHERE run.id = held.id
-"""
-
-
-def stop_runs_of_contacts(contacts: Collection[int], *, now: datetime) -> int:
-    """Stop all active runs of these contacts in one statement. Return how many were stopped."""
-    if not contacts:
-        return 0
-    with connection.cursor() as cursor:
-        cursor.execute(STOP_RUNS, {"contacts": integers(sorted(contacts)), "now": now})
-        stopped: int = cursor.rowcount
-    return stopped
-
 
 def record_messages(messages: Sequence[IncomingMessage], now: datetime) -> None:
     """Record new messages as facts. A message that opts its contact out stops the contact's runs."""
     record_trigger_events([_message(one) for one in messages])
-    stop_runs_of_contacts({one.contact_id for one in messages if one.opts_out}, now=now)
+    opted_out = {one.contact_id for one in messages if one.opts_out}
+    active = (
+        AutomationRun.objects.active().filter(contact_id__in=opted_out) if opted_out else AutomationRun.objects.none()
+    )
+    leaving = dict(active.values_list("contact_id", "workspace_id"))
+    stop_runs(contacts=leaving, reason=StopReason.OPTED_OUT, now=now)
 
 
 def _message(message: IncomingMessage) -> NewTriggerEvent:
