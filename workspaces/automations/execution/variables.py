@@ -77,7 +77,7 @@ def _contact_value(run: Execution, name: str) -> str:
 
 
 def customer_value(run: Execution, value: str) -> str:
-    """Give a value of the customer, such as an e-mail address. It may be one variable of the workspace, and no other."""
+    """Give a value of the customer, such as an e-mail address. It may be a variable of the workspace, and no other."""
     return (render(run, value) if is_workspace_variable(value) else value).strip()
 
 
