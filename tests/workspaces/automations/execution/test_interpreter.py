@@ -21,7 +21,7 @@ from tests.workspaces.automations.execution.running_flows import (
     texts_of,
 )
 from workspaces.automations.execution.ai_steps import plain_answer
-from workspaces.automations.execution.interpreter import accepts_reply, advance, begin_state, state_from_row
+from workspaces.automations.execution.interpreter import accepts_reply, advance, begin_state, options_of, state_from_row
 from workspaces.automations.execution.types import (
     MOST_MESSAGES,
     MOST_STEPS,
@@ -254,6 +254,19 @@ def test_a_waiting_question_says_whether_it_would_understand_a_text() -> None:
     assert not accepts_reply(flow, begin_state(flow, token=TOKEN), Replied("two"), CONTEXT)
     anything = a_flow(LONG_WAIT)
     assert accepts_reply(anything, run(anything).state, Replied("prices"), CONTEXT)
+
+
+def test_a_run_says_which_buttons_its_question_has() -> None:
+    rating = a_flow(a_step("it", "ask_rating", text="Stars?", save_as="stars"))
+    state = run(rating).state
+    options = options_of(rating, state, CONTEXT)
+    assert [option.port for option in options] == ["rating_5", "rating_4", "rating_3", "rating_2", "rating_1"]
+    for option in options:
+        assert accepts_reply(rating, state, Replied(option.title, port=option.port), CONTEXT)
+        assert accepts_reply(rating, state, Replied(option.title), CONTEXT)
+    flow = a_flow(ASK)
+    assert [option.title for option in options_of(flow, run(flow).state, CONTEXT)] == ["One", "Two"]
+    assert options_of(a_flow(LONG_WAIT), run(a_flow(LONG_WAIT)).state, CONTEXT) == ()
 
 
 # The A.I. --------------------------------------------------------------------------------------------
