@@ -1,6 +1,7 @@
 """Steps in which the A.I. answers, sorts a message, or picks out details.
 
-What the A.I. gives is data: an output that was not asked for counts as no output.
+What the A.I. gives is data: an output that was not asked for counts as no output. Words of the contact never stand in
+the instructions: a variable of the contact is written as its name, and its value goes along as something that was said.
 """
 
 import re
@@ -23,7 +24,8 @@ from workspaces.automations.execution.types import (
     Wait,
     WaitKind,
 )
-from workspaces.automations.execution.variables import render, value_of
+from workspaces.automations.execution.variables import value_of
+from workspaces.automations.flows.privacy import IDEOGRAPHIC_DOT, VARIABLE
 
 LONGEST_REPLY: Final = 1_000
 LONGEST_DETAIL: Final = 500
@@ -53,13 +55,31 @@ def _ai_answer(run: Execution, config: Config) -> Outcome:
 
 
 def _instructions(run: Execution, config: Config) -> str:
-    return render(run, config.get("instructions") or "", exact=True)[:LONGEST_FACT]
+    return _business_text(run, config.get("instructions"))[:LONGEST_FACT]
 
 
 def _facts(run: Execution, config: Config) -> dict[str, str]:
     """Give the texts that an answer may rest on, by their names."""
     known = {**run.context.settings, **run.context.facts, INSTRUCTIONS: _instructions(run, config)}
     return {name: value[:LONGEST_FACT] for name, value in known.items() if value}
+
+
+def _business_text(run: Execution, text: str | None) -> str:
+    """Write the workspace's variables. All others become their names: `[contact.city]`."""
+
+    def written(found: re.Match[str]) -> str:
+        name = found[1].strip()
+        return value_of(run, name) if name.startswith("workspace.") else f"[{name}]"
+
+    return VARIABLE.sub(written, text or "").strip()
+
+
+def _said(run: Execution, config: Config) -> tuple[tuple[str, str], ...]:
+    """Give the conversation's latest messages, and before them the values of the variables in the instructions."""
+    names = (found[1].strip() for found in VARIABLE.finditer(config.get("instructions") or ""))
+    values = {name: value_of(run, name) for name in names if not name.startswith("workspace.")}
+    told = [("contact", f"[{name}]: {value}") for name, value in values.items() if value]
+    return tuple((by, text[:LONGEST_MESSAGE]) for by, text in [*told, *run.context.history[-MOST_HISTORY:]])
 
 
 def _answer_schema(facts: Iterable[str]) -> dict[str, Any]:
@@ -87,7 +107,7 @@ def _call(
         schema=schema,
         account=config.get("account") or "",
         message=value_of(run, "message.text")[:LONGEST_MESSAGE],
-        history=tuple((by, text[:LONGEST_MESSAGE]) for by, text in run.context.history[-MOST_HISTORY:]),
+        history=_said(run, config),
         facts=facts or {},
     )
 
@@ -126,8 +146,14 @@ def plain_answer(text: Any, facts: Iterable[str]) -> str | None:
     written = CONTROL.sub("", unicodedata.normalize("NFKC", text)).strip()
     if not written or MARKUP.search(written):
         return None
-    known = unicodedata.normalize("NFKC", "\n".join(facts))
-    return written if _links(written) <= _links(known) and _numbers(written) <= _numbers(known) else None
+    judged, known = _judged(written), _judged("\n".join(facts))
+    return written if _links(judged) <= _links(known) and _numbers(judged) <= _numbers(known) else None
+
+
+def _judged(text: str) -> str:
+    """Give a text as links and numbers are looked for in it: in one form, and without invisible characters."""
+    text = "".join(one for one in unicodedata.normalize("NFKC", text) if unicodedata.category(one) != "Cf")
+    return IDEOGRAPHIC_DOT.sub(".", text)
 
 
 def _links(text: str) -> set[str]:
@@ -145,14 +171,14 @@ def _ai_classify(run: Execution, config: Config) -> Outcome:
     topics = config.get("topics") or ()
     titles = [_title(run, topic) for topic in topics]
     schema = _object(topic={"type": "string", "enum": [*dict.fromkeys([*titles, OTHER])]})
-    descriptions = [render(run, topic.get("description") or "") for topic in topics]
+    descriptions = [_business_text(run, topic.get("description")) for topic in topics]
     listed = "\n".join(f"{title}: {text}" if text else title for title, text in zip(titles, descriptions, strict=True))
     run.do(_call(run, config, "classify", f"Topics:\n{listed}\n{OTHER}: none of these", schema))
     return wait_for_call(run)
 
 
 def _title(run: Execution, topic: Mapping[str, Any]) -> str:
-    return cut(render(run, topic.get("title") or ""), LONGEST_DETAIL)
+    return cut(_business_text(run, topic.get("title")), LONGEST_DETAIL)
 
 
 def _classified(run: Execution, config: Config, event: RunEvent) -> Outcome | None:
@@ -175,7 +201,7 @@ def _classified(run: Execution, config: Config, event: RunEvent) -> Outcome | No
 def _ai_extract(run: Execution, config: Config) -> Outcome:
     details = {detail["save_as"]: detail.get("what") or "" for detail in config.get("details") or ()}
     schema = _object(**{name: {"type": ["string", "null"], "maxLength": LONGEST_DETAIL} for name in details})
-    listed = "\n".join(f"{name}: {render(run, what)}" for name, what in details.items())
+    listed = "\n".join(f"{name}: {_business_text(run, what)}" for name, what in details.items())
     run.do(_call(run, config, "extract", f"Details:\n{listed}", schema))
     return wait_for_call(run)
 

@@ -15,7 +15,7 @@ from workspaces.automations.execution.types import (
     SetField,
     Subscribe,
 )
-from workspaces.automations.execution.variables import render
+from workspaces.automations.execution.variables import customer_value, render
 
 LONGEST_TAG: Final = 60
 LONGEST_FIELD: Final = 500
@@ -57,7 +57,7 @@ def _subscription(run: Execution, config: Config) -> Leave:
 
 
 def _assign_to(run: Execution, *emails: str | None) -> bool:
-    email = next((written for one in emails if one and (written := render(run, one).strip())), "")
+    email = next((written for one in emails if one and (written := customer_value(run, one))), "")
     if email:
         run.do(AssignConversation(email))
     return bool(email)
@@ -78,7 +78,7 @@ def _hand_over(run: Execution, config: Config) -> Leave:
 def _notify_team(run: Execution, config: Config) -> Leave:
     text = cut(render(run, config.get("text") or "").strip(), LONGEST_NOTE)
     recipients = tuple(
-        email for one in config.get("recipients") or () if (email := render(run, one.get("email") or "").strip())
+        email for one in config.get("recipients") or () if (email := customer_value(run, one.get("email") or ""))
     )
     # There is no SMS to people of the team: they see it in the app.
     run.do(NotifyTeam(text, by="email" if config.get("by") == "email" else "app", recipients=recipients))

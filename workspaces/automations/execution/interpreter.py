@@ -11,7 +11,7 @@ from workspaces.automations.execution.contact_steps import CONTACT_EXECUTORS
 from workspaces.automations.execution.logic_steps import LOGIC_EXECUTORS
 from workspaces.automations.execution.message_steps import MESSAGE_EXECUTORS
 from workspaces.automations.execution.outside_steps import OUTSIDE_EXECUTORS
-from workspaces.automations.execution.question_steps import QUESTION_EXECUTORS, QUESTIONS
+from workspaces.automations.execution.question_steps import QUESTION_EXECUTORS, QUESTIONS, Question
 from workspaces.automations.execution.running import (
     ERRORS,
     EXPIRED,
@@ -29,6 +29,7 @@ from workspaces.automations.execution.types import (
     MOST_STEPS,
     MOST_STEPS_AT_ONCE,
     DoneStep,
+    Option,
     Progress,
     Replied,
     RunContext,
@@ -115,14 +116,26 @@ def advance(flow: Flow, state: RunState, event: RunEvent, context: RunContext) -
 
 def accepts_reply(flow: Flow, state: RunState, reply: Replied, context: RunContext) -> bool:
     """Say whether the step that waits for an answer would understand this one. Nothing is done."""
-    step = next((step for step in flow["steps"] if step["id"] == state.node), None)
-    if step is None or state.wait is None or not state.wait.listens:
+    if state.wait is None or not state.wait.listens:
         return False
-    question = QUESTIONS.get(step["type"])
-    if question is None:
-        return True
-    run = Execution.of(flow, state, reply, context)
-    return question.read(run, run.config, reply) is not None
+    run, question = _waiting_question(flow, state, reply, context)
+    return question is None or question.read(run, run.config, reply) is not None
+
+
+def options_of(flow: Flow, state: RunState, context: RunContext) -> tuple[Option, ...]:
+    """Give the options of the question that a run waits at, with the ports that their payloads carry.
+
+    They are not always ports of the step: those of a rating are `rating_5` to `rating_1`.
+    """
+    run, question = _waiting_question(flow, state, TimedOut(), context)
+    return question.options(run, run.config) if question else ()
+
+
+def _waiting_question(
+    flow: Flow, state: RunState, event: RunEvent, context: RunContext
+) -> tuple[Execution, Question | None]:
+    run = Execution.of(flow, state, event, context)
+    return run, QUESTIONS.get(run.steps[state.node]["type"]) if state.node in run.steps else None
 
 
 def _resume(run: Execution, wait: Wait, event: RunEvent) -> Outcome | None:

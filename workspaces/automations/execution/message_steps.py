@@ -6,7 +6,7 @@ from typing import Final
 
 from workspaces.automations.execution.running import Config, Execution, Executor, Leave, StepFailed
 from workspaces.automations.execution.types import SendMessage
-from workspaces.automations.execution.variables import render, render_address
+from workspaces.automations.execution.variables import customer_value, render, render_address
 
 # The longest texts of each network, and of messages with buttons, lists or quick replies.
 LONGEST_TEXT: Final[Mapping[str, int]] = {"whatsapp": 4_096, "facebook": 2_000, "instagram": 1_000, "sms": 1_600}
@@ -95,7 +95,7 @@ def _send_call_button(run: Execution, config: Config) -> Leave:
             text=text_for(run, config.get("text"), with_options=True) or button,
             style="call",
             button=button,
-            phone=render(run, config["phone"]).strip(),
+            phone=customer_value(run, config["phone"]),
         )
     )
     return Leave()

@@ -5,9 +5,11 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any, Final, Self
 from uuid import uuid4
+from zoneinfo import ZoneInfo
 
 from django.utils.translation import gettext as _
 
+from config.wall_clock import known_zone
 from workspaces.automations.execution.interpreter import advance, begin_state, state_from_row
 from workspaces.automations.execution.running import changed_contact
 from workspaces.automations.execution.types import (
@@ -313,7 +315,8 @@ class Simulation:
         for step in progress.steps:
             for effect in step.effects:
                 self.contact = changed_contact(self.contact, effect)
-        for line in _lines(self.flow, progress, self.now):
+        zone = ZoneInfo(known_zone(self.workspace.timezone, None))
+        for line in _lines(self.flow, progress, self.now, zone):
             self._add(line)
 
     def _add(self, line: TranscriptLine) -> None:
@@ -342,7 +345,7 @@ def _first_keyword(flow: Flow) -> str:
     return str(keywords[0] or "")
 
 
-def _lines(flow: Flow, progress: Progress, now: datetime) -> Iterator[TranscriptLine]:
+def _lines(flow: Flow, progress: Progress, now: datetime, zone: ZoneInfo) -> Iterator[TranscriptLine]:
     for step in progress.steps:
         yield from lines_of_step(flow, step, now)
     if progress.error is not None:
@@ -350,5 +353,5 @@ def _lines(flow: Flow, progress: Progress, now: datetime) -> Iterator[Transcript
     elif progress.status is RunStatus.COMPLETED:
         yield note_line(_("The automation ends here."), now)
     elif progress.state.wait is not None and progress.steps and progress.state.wait.kind is not WaitKind.REPLY:
-        until = progress.state.wait.until.strftime("%Y-%m-%d %H:%M UTC")
+        until = progress.state.wait.until.astimezone(zone).strftime("%Y-%m-%d %H:%M")
         yield note_line(_("The automation waits until %(until)s.") % {"until": until}, now)

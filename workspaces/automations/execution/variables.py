@@ -76,13 +76,18 @@ def _contact_value(run: Execution, name: str) -> str:
     return words[1].strip() if name == "last_name" and len(words) > 1 else ""
 
 
+def customer_value(run: Execution, value: str) -> str:
+    """Give a value of the customer, such as an e-mail address. It may be a variable of the workspace, and no other."""
+    return (render(run, value) if is_workspace_variable(value) else value).strip()
+
+
 def render_address(run: Execution, address: str) -> str:
     """Write the variables of a web address, in quoted form. Raises `StepFailed` if a value could choose the host.
 
     An address that is one variable of the workspace is written as it is.
     """
     if is_workspace_variable(address):
-        return render(run, address.strip()).strip()
+        return customer_value(run, address)
     address = address.strip()
     start = AUTHORITY.match(address)
     if start is None or "{{" in start[0] or "}}" in start[0]:

@@ -24,7 +24,13 @@ FLOW["steps"][0]["config"]["buttons"] = [{"title": "Yes"}]
 
 def a_chat(flow: Flow = FLOW, **more: Any) -> Simulation:
     return Simulation.begin(
-        flow, "whatsapp", ANA, now=NOW, workspace=WorkspaceValues(settings=SETTINGS), token=TOKEN, **more
+        flow,
+        "whatsapp",
+        ANA,
+        now=NOW,
+        workspace=WorkspaceValues(settings=SETTINGS, timezone="Europe/Berlin"),
+        token=TOKEN,
+        **more,
     )
 
 
@@ -62,7 +68,7 @@ def test_the_clock_moves_to_the_end_of_a_wait() -> None:
     for text in ("what", "what", "what"):
         chat.send(text)
     assert chat.waits_for is WaitKind.TIME
-    assert said(chat)[-1] == ("note", "The automation waits until 2026-03-02 14:00 UTC.")
+    assert said(chat)[-1] == ("note", "The automation waits until 2026-03-02 15:00.")
     chat.wait_until_next()
     assert chat.now.hour == 14
     assert said(chat)[-1] == ("note", "The automation ends here.")

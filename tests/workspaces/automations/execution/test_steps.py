@@ -1,5 +1,6 @@
 """Each step does its work and leaves by each of its ports."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -152,9 +153,16 @@ CASES = [
     ),
     Case(
         "notify_team",
-        {"text": "{{contact.name}} wrote", "by": "email", "recipients": [{"email": "b@x.example"}]},
+        {
+            "text": "{{contact.name}} wrote",
+            "by": "email",
+            "recipients": [{"email": "b@x.example"}, {"email": "{{workspace.email}}"}, {"email": "{{contact.email}}"}],
+        },
         "next",
-        effects=(NotifyTeam("Ana Lee wrote", by="email", recipients=("b@x.example",)),),
+        effects=(
+            NotifyTeam("Ana Lee wrote", by="email", recipients=("b@x.example", "us@x.example", "{{contact.email}}")),
+        ),
+        context={"settings": {"email": "us@x.example"}, "contact": replace(ANA, email="eve@evil.example")},
     ),
     Case("add_note", {"text": "Note"}, "next", effects=(AddNote("Note"),)),
     Case("close_conversation", {}, "", effects=(CloseConversation(),)),
