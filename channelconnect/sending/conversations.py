@@ -232,7 +232,7 @@ def _files_of(wanted: Collection[int]) -> Mapping[int, OutgoingFile]:
 def _claimed(source: str, row: Sequence[Any], files: Mapping[int, OutgoingFile]) -> ClaimedMessage:
     details = row[9] or {}
     to = Recipient(row[12], row[13], row[14])
-    private, public = details.get(COMMENT_REPLY) or {}, details.get(PUBLIC_REPLY) or {}
+    private, public = (_mapping(details.get(key)) for key in (COMMENT_REPLY, PUBLIC_REPLY))
     message = OutgoingMessage(
         opaque=row[6],
         to=to,
@@ -250,6 +250,10 @@ def _claimed(source: str, row: Sequence[Any], files: Mapping[int, OutgoingFile])
     if private and not unsendable and not _is_before(row[18], private.get("until")):
         unsendable = COMMENT_TOO_OLD.code
     return ClaimedMessage(source, row[0], row[1], row[2], row[3], row[4], row[5], message, unsendable)
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 def _is_before(now: datetime, until: Any) -> bool:

@@ -9,6 +9,7 @@ import pytest
 from django.db import transaction
 from django.utils.timezone import now
 
+from channelconnect.models import SenderRun
 from channelconnect.sending import claimer
 from channelconnect.sending.conversations import AutomatedMessages, ConversationMessages
 from channelconnect.sending.limits import SendingLimits
@@ -27,6 +28,7 @@ from tests.channelconnect.sending.messages import (
     many_conversations,
     put_off,
     sends,
+    unknown,
 )
 from tests.factories import ChannelFactory, WorkspaceFactory
 from tests.tenants import Tenant
@@ -160,6 +162,24 @@ def test_a_withdrawn_message_that_the_provider_did_not_take_is_not_tried_again(
     assert ended(message).error_code == "automation_paused"
     assert sends(meta, message) == 0
     sender.stop()
+
+
+def test_what_a_dead_sender_held_is_never_sent_and_fails_as_unknown(
+    meta: RunningSandbox, channel: Channel, start_sender: StartSender
+) -> None:
+    conversation = a_conversation(channel)
+    open_windows([conversation])
+    [message] = automated([conversation], "Hello")
+    long_ago = database_now() - timedelta(hours=1)
+    SenderRun.objects.create(number=7, started_at=long_ago, seen_at=long_ago)
+    QueuedMessage.objects.filter(message=message).update(run=7, is_ready=False)
+
+    start_sender()
+
+    assert unknown(message).is_automated
+    make_due(message, long_ago)
+    assert ended(message).error_code == "send_outcome_unknown"
+    assert meta.ledger()["sent_total"] == 0
 
 
 OPTIONS = [InteractiveOption(f"run:0:1:button_{number}", f"Option {number}") for number in range(1, 5)]

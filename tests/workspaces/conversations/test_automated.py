@@ -21,6 +21,7 @@ from workspaces.conversations.services.automated import (
 )
 from workspaces.conversations.services.content import CheckedContent
 from workspaces.conversations.services.interactive import InteractiveOption, interactive_content
+from workspaces.media.models import Media
 
 a, b = furnished.a_with_customer, furnished.b_with_customer
 
@@ -69,6 +70,23 @@ def test_characters_that_cannot_be_stored_are_replaced(a: Tenant) -> None:
     """A text may come from an A.I., so it may hold anything that JSON can say."""
     [key] = queue(many_conversations(a.channel, 1), 'a"\\b {c}, \x00 \ud800')
     assert Message.objects.get(pk=key).text.startswith('a"\\b {c}, ')
+
+
+def test_a_file_that_was_removed_meanwhile_harms_no_other_message(a: Tenant) -> None:
+    files = [
+        Media.objects.create(
+            workspace=a.workspace, storage_name=name, filename=name, content_type="image/png", size=1, sha256=b""
+        )
+        for name in ("kept.png", "gone.png")
+    ]
+    [draft] = drafts(many_conversations(a.channel, 1), "")
+    wanted = [OutgoingDraft(**{**_values(draft), "content": CheckedContent("image", "", media=one)}) for one in files]
+    kept, _ = files[0].pk, Media.objects.filter(pk=files[1].pk).delete()
+
+    with transaction.atomic():
+        keys = [key for key, _ in queue_messages(wanted, now=now())]
+
+    assert list(Message.objects.filter(pk__in=keys).order_by("pk").values_list("media", flat=True)) == [kept, None]
 
 
 def test_a_newer_message_stays_the_last_one_of_its_conversation(a: Tenant) -> None:

@@ -97,8 +97,10 @@ def test_links_have_a_button_and_numbers_stand_in_the_text(
 ) -> None:
     values: dict[str, Any] = {"style": "link", **given}
     content = interactive_content(platform, "Here", **values)
-    expected = interactive and {"interactive": {"style": "link", "url": given["url"], **interactive}}
-    assert (content.text, content.details) == (text, expected or {})
+    expected: dict[str, Any] = {}
+    if interactive:
+        expected["interactive"] = {"style": "link", "url": given["url"], **interactive}
+    assert (content.text, content.details) == (text, expected)
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from workspaces.conversations.services.send_results import SendResult, record_se
 from workspaces.conversations.services.sending import SENDER
 
 AUTOMATION: Final = "automation"
+LONGEST_LABEL: Final = 254
 # Error codes of withdrawn messages, with their sentences.
 AUTOMATION_STOPPED, AUTOMATION_PAUSED = "automation_stopped", "automation_paused"
 WITHDRAWAL_SENTENCES: Final[Mapping[str, str]] = {
@@ -41,7 +42,8 @@ class OutgoingDraft:
     sent_by_label: str = ""
 
 
-# Ids are given in the order of the drafts. The queue keeps it within a conversation.
+# Ids are given in the order of the drafts. The queue keeps it within a conversation. A file that was removed meanwhile
+# is left out: its message then fails alone, and not all messages with it.
 INSERT: Final = """
 WITH draft AS MATERIALIZED (
     SELECT * FROM unnest(
@@ -54,8 +56,9 @@ WITH draft AS MATERIALIZED (
 ), written AS (
     INSERT INTO conversations_message (uuid, conversation_id, workspace_id, channel_id, direction, type, text, details,
         template, media_id, status, sent_elsewhere, sent_by_kind, sent_by_label, provider_time, created_at)
-    SELECT uuid, conversation_id, workspace_id, channel_id, 'out', type, text, details, template, media_id, 'pending',
-        false, kind, label, %(now)s, %(now)s
+    SELECT uuid, conversation_id, workspace_id, channel_id, 'out', type, text, details, template,
+        (SELECT id FROM media_media WHERE id = draft.media_id FOR KEY SHARE), 'pending', false, kind, label, %(now)s,
+        %(now)s
     FROM draft ORDER BY number
     RETURNING id, uuid
 ), queued AS (
@@ -113,7 +116,7 @@ def _columns(drafts: Sequence[OutgoingDraft]) -> dict[str, str]:
         ),
         "media": integers([content.media.pk if content.media else None for content in contents]),
         "kinds": texts([draft.sent_by_kind for draft in drafts]),
-        "labels": texts([draft.sent_by_label for draft in drafts]),
+        "labels": texts([storable(draft.sent_by_label)[:LONGEST_LABEL] for draft in drafts]),
     }
 
 
