@@ -26,6 +26,7 @@ from webhooks.api.workspace import urlpatterns as workspace_webhook_paths
 from webhooks.console import urlpatterns as webhook_pages
 from webhooks.dashboard import urlpatterns as workspace_webhook_pages
 from workspaces.automations.api import urlpatterns as automation_paths
+from workspaces.automations.console import urlpatterns as ai_account_pages
 from workspaces.automations.dashboard.automations import urlpatterns as automation_pages
 from workspaces.catalogue.api import urlpatterns as catalogue_paths
 from workspaces.catalogue.dashboard.urls import urlpatterns as catalogue_pages
@@ -70,6 +71,7 @@ console: list[URLPattern | URLResolver] = [
     *pack_pages,
     *connection_pages,
     *agency_broadcast_pages,
+    *ai_account_pages,
 ]
 dashboard: list[URLPattern | URLResolver] = [
     *workspace_pages,
