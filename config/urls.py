@@ -26,6 +26,7 @@ from webhooks.api.workspace import urlpatterns as workspace_webhook_paths
 from webhooks.console import urlpatterns as webhook_pages
 from webhooks.dashboard import urlpatterns as workspace_webhook_pages
 from workspaces.automations.api import urlpatterns as automation_paths
+from workspaces.automations.console import urlpatterns as ai_account_pages
 from workspaces.automations.dashboard.automations import urlpatterns as automation_pages
 from workspaces.automations.dashboard.editor import urlpatterns as automation_editor_pages
 from workspaces.automations.dashboard.inbox import urlpatterns as automation_inbox_pages
@@ -76,6 +77,7 @@ console: list[URLPattern | URLResolver] = [
     *pack_pages,
     *connection_pages,
     *agency_broadcast_pages,
+    *ai_account_pages,
 ]
 dashboard: list[URLPattern | URLResolver] = [
     *workspace_pages,

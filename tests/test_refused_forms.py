@@ -30,6 +30,7 @@ from tests.packs.console import test_access as of_packs
 from tests.page_walk import Ids
 from tests.tenants import Tenant
 from tests.webhooks.console import test_access as of_webhooks
+from tests.workspaces.automations.console import test_access as of_ai_accounts
 from tests.workspaces.subaccounts.dashboard.pages import PAGES as OF_DASHBOARD
 from tests.workspaces.subaccounts.sign_up.steps import PAGE as SIGN_UP
 from tests.workspaces.subaccounts.sign_up.steps import a_visitor, open_sign_up
@@ -67,7 +68,14 @@ TYPED = {
 # Forms without fields, or without a field that could be refused.
 CONFIRMATIONS = {
     "console": {
-        *("addon-archive", "api-key-revoke", "brand-dark-logo-remove", "brand-favicon-remove", "brand-logo-remove"),
+        *(
+            "addon-archive",
+            "ai-account-remove",
+            "api-key-revoke",
+            "brand-dark-logo-remove",
+            "brand-favicon-remove",
+            "brand-logo-remove",
+        ),
         *("domain-remove", "mail-server-remove", "member-remove", "pack-archive", "pack-copy-preview", "pack-draft"),
         *("pack-entry-remove", "pack-publish", "pack-remove", "sub-account-addon-revoke"),
         *("sub-account-channel-disconnect", "webhook-remove", "webhook-rotate"),
@@ -92,7 +100,7 @@ INSTEAD: dict[Any, MakesIds] = {
 PAGES: dict[str, dict[str, MakesIds]] = {
     "console": {
         name: INSTEAD.get(page.ids, page.ids)
-        for table in (OF_CONSOLE, of_packs.PAGES, of_webhooks.PAGES)
+        for table in (OF_CONSOLE, of_packs.PAGES, of_webhooks.PAGES, of_ai_accounts.PAGES)
         for name, page in table.items()
     }
     | {"channel-connect-return-urls": no_ids, "channel-connect-start-for": lambda tenant: [tenant.workspace.uuid]},

@@ -11,7 +11,15 @@ from django.utils.translation import gettext_lazy
 
 from agency.event_types import event_types
 from agency.notification_kinds import notification_kinds
-from agency.pages.registry import ActivityAction, Alert, MenuEntry, Section, activity_actions, dashboard_menu
+from agency.pages.registry import (
+    ActivityAction,
+    Alert,
+    MenuEntry,
+    Section,
+    activity_actions,
+    console_menu,
+    dashboard_menu,
+)
 from agency.services.activity import RecordedAction, RecordedField, ValueFormat, recorded_actions
 from config.metrics import METRICS
 from config.retention import retention_rules
@@ -178,8 +186,20 @@ ACTIONS = {
     "automation.run_stopped": gettext_lazy("Automation stopped for a contact"),
     "automation.run_retried": gettext_lazy("Automation retried for a contact"),
     "readiness.changed": gettext_lazy("Prerequisites changed"),
+    "ai_account.added": gettext_lazy("A.I. account added"),
+    "ai_account.changed": gettext_lazy("A.I. account changed"),
+    "ai_account.removed": gettext_lazy("A.I. account removed"),
 }
 
+console_menu.add(
+    MenuEntry(
+        url_name="console:ai-accounts",
+        label=gettext_lazy("A.I. accounts"),
+        icon="automation",
+        section=Section.CONFIGURATION,
+        order=35,
+    )
+)
 dashboard_menu.add(
     MenuEntry(
         url_name="app:automations",

@@ -34,6 +34,7 @@ from tests.tenants import Tenant
 from tests.workspaces.conversations.facts import a_conversation
 from webhooks.models import Delivery, Endpoint
 from webhooks.services.endpoints import register_endpoint
+from workspaces.automations.models import AiAccount
 from workspaces.catalogue.models import Product, Service, ServiceCategory, StockMovement
 from workspaces.classes.models import ClassSession, Staff
 from workspaces.contacts.models import Contact, ContactImport, Segment
@@ -180,6 +181,16 @@ def of_workspace_key(tenant: Tenant) -> list[Any]:
     return [a_workspace_key(tenant.workspace)[0].uuid]
 
 
+AI_ACCOUNT = {
+    "name": "Main",
+    "provider": "openai",
+    "base_url": "https://93.184.215.14/v1",
+    "model": "small",
+    "key": "sk-1",
+    "monthly_budget": "5",
+    "input_price": "0",
+    "output_price": "0",
+}
 MAKING = {
     "bulk-operation-new": Making(BulkOperation, query=of_chosen, data=lambda _: {"reason": "Not paid"}),
     "export-new": Making(Export, data=lambda _: {"kind": "activity", "format": "csv"}),
@@ -192,6 +203,7 @@ MAKING = {
     "team-invite": Making(Invitation, data=lambda _: {"name": "N", "email": "new@example.com", "role": "viewer"}),
     "sub-account-owner-invite": Making(Mail, ids=of_newcomer),
     "sub-account-new": Making(Workspace, data=an_owner),
+    "ai-account-new": Making(AiAccount, data=lambda _: AI_ACCOUNT),
     "webhook-new": Making(Endpoint, data=an_endpoint),
     "webhook-rotate": Making(Endpoint, ids=lambda a: [a.endpoint.uuid]),
     "webhook-test": Making(Delivery, ids=lambda a: [a.endpoint.uuid]),

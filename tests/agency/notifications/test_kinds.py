@@ -49,10 +49,12 @@ from tests.factories import (
     an_agency_key,
 )
 from tests.tenants import Tenant
+from tests.workspaces.automations.calls.planned import an_account
 from tests.workspaces.automations.runs import an_ended_run
 from webhooks.models import Endpoint
 from webhooks.services.endpoints import EndpointChanges, update_endpoint
 from workspaces.automations.services import enable_automation
+from workspaces.automations.services.ai_health import record_refused_key
 from workspaces.automations.services.run_failures import switch_off_failing
 from workspaces.conversations.services.send_results import fail_queued_messages
 from workspaces.subaccounts.models import Workspace, WorkspaceKey
@@ -185,6 +187,11 @@ def workspace_key_ends(tenant: Tenant) -> None:
     WorkspaceKey.objects.filter(pk=key.pk).update(created_at=now() - 30 * DAY, expires_at=now() + DAY / 2)
 
 
+def key_is_refused(tenant: Tenant) -> None:
+    account = an_account(tenant, "https://192.0.2.1")
+    record_refused_key(account.pk, key_since=account.key_changed_at, now=now())
+
+
 @dataclass(frozen=True)
 class Happening:
     """`staff` are the roles of the agency's people who are told, and `people` whether those of the workspace are."""
@@ -212,6 +219,7 @@ HAPPENINGS = {
     "api_key.expires": Happening(key_ends),
     "workspace.api_key_expires": Happening(workspace_key_ends, (), people=True),
     "endpoint.fails": Happening(endpoint_fails),
+    "ai_account.key_refused": Happening(key_is_refused),
     "workspace.endpoint_fails": Happening(workspace_endpoint_fails, (), people=True),
     "broadcast.paused": Happening(broadcast_is_paused, EVERYBODY),
     "workspace.broadcast_paused": Happening(broadcast_is_paused, (), people=True),

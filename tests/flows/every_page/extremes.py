@@ -46,6 +46,7 @@ from tests.images.pictures import a_picture
 from tests.packs.client import an_automation
 from tests.packs.small_library import BOOKING, WELCOME
 from tests.tenants import Tenant
+from tests.workspaces.automations.calls.planned import an_account
 from tests.workspaces.automations.runs import a_run, a_step_of, an_ended_run
 from tests.workspaces.conversations.facts import person, receive, received
 from webhooks.models import Delivery, Endpoint, HourlyStats
@@ -198,6 +199,8 @@ class ExtremeTenant(Tenant):
     def make_deliveries(self) -> None:
         a_session(self, state=ENDLESS)
         self.long_endpoint: Endpoint = an_endpoint(self, url=LONGEST_URL, description=ENDLESS)
+        long = {"base_url": LONGEST_URL[:500], "name": ENDLESS[:120], "model": ENDLESS[:120]}
+        self.ai_account = an_account(self, "", **long)
         self.failed: Delivery = a_failed_delivery(self, self.long_endpoint)
         hour = now().replace(minute=0, second=0, microsecond=0)
         HourlyStats.objects.create(endpoint=self.long_endpoint, hour=hour, successes=5, errors=3)

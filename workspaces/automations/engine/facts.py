@@ -1,16 +1,14 @@
 """Reads rows of the engine into what decisions are based on."""
 
-from collections.abc import Sequence
 from typing import Final
 from uuid import UUID
 
 from config.api.requests import parse_uuid
 from workspaces.automations.engine.rows import ContactWork, ConversationRow, EventRow, RunRow
 from workspaces.automations.execution.decision_facts import EventFacts, ListeningRun, WaitingRun
-from workspaces.automations.execution.interpreter import accepts_reply
+from workspaces.automations.execution.interpreter import accepts_reply, options_of
 from workspaces.automations.execution.types import CallEnded, ContactValues, Replied, RunContext, WaitKind
 from workspaces.automations.flows.flow import Flow
-from workspaces.automations.flows.registry import STEPS
 
 # The languages of answers, by the contact's country. English is always understood.
 LANGUAGES: Final = {
@@ -19,8 +17,6 @@ LANGUAGES: Final = {
     **dict.fromkeys(("FR", "MC", "LU", "SN", "CI"), "fr"),
     **dict.fromkeys(("BR", "PT", "AO", "MZ"), "pt"),
 }
-# The lists of a step's configuration that hold the titles of its options.
-OPTION_LISTS: Final = ("buttons", "rows", "options", "replies")
 
 
 def event_facts(event: EventRow, work: ContactWork, conversation: ConversationRow | None) -> EventFacts:
@@ -56,8 +52,7 @@ def _automation_of(name: object, work: ContactWork) -> int | None:
 
 def listening_run(run: RunRow, flow: Flow, context: RunContext) -> ListeningRun:
     """Return a run that listens, with the titles of its options. Buttons of all askings of its question count."""
-    step = next((step for step in flow["steps"] if step["id"] == run.state.node), {})
-    declared, config = STEPS.get(step.get("type", "")), step.get("config") or {}
+    options = options_of(flow, run.state, context)
 
     def accepts(reply: Replied) -> bool:
         return accepts_reply(flow, run.state, reply, context)
@@ -67,15 +62,10 @@ def listening_run(run: RunRow, flow: Flow, context: RunContext) -> ListeningRun:
         token=run.uuid.hex,
         seq=run.state.seq,
         oldest_seq=run.state.seq - run.state.repeats,
-        ports=declared.ports_of(config) if declared else (),
-        options=_titles(config),
+        ports=[option.port for option in options],
+        options=[option.title for option in options],
         accepts=accepts,
     )
-
-
-def _titles(config: Flow) -> Sequence[str]:
-    found = next((config[name] for name in OPTION_LISTS if isinstance(config.get(name), list)), [])
-    return [str(one.get("title", "")) if isinstance(one, dict) else str(one) for one in found]
 
 
 def waiting_run(run: RunRow, work: ContactWork) -> WaitingRun:

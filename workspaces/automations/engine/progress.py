@@ -73,6 +73,7 @@ class RunProgress:
             timezone=workspace.timezone,
             languages=languages_of(self._work.values),
             currency=workspace.currency,
+            country=workspace.country,
             contact=self._work.values,
             settings=workspace.texts,
             opening_hours=workspace.opening_hours,

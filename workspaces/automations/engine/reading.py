@@ -2,6 +2,7 @@
 
 from collections import OrderedDict, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 import orjson
@@ -24,6 +25,7 @@ from workspaces.automations.execution.keywords import TriggerSource, compile_tri
 from workspaces.automations.execution.types import ContactValues
 from workspaces.automations.flows.flow import has_ai
 from workspaces.automations.models.automations import AutomationVersion
+from workspaces.contacts.services.fields import read_phone
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import settings_in_texts
 
@@ -206,9 +208,17 @@ def _read_entries(work: Mapping[int, ContactWork]) -> None:
 def _workspace_values(workspaces: Collection[int]) -> dict[int, WorkspaceValues]:
     found = Workspace.objects.filter(pk__in=workspaces)
     return {
-        one.pk: WorkspaceValues(one.pk, one.timezone, one.currency, one.opening_hours, settings_in_texts(one))
+        one.pk: WorkspaceValues(
+            one.pk, one.timezone, one.currency, _country(one.phone), one.opening_hours, settings_in_texts(one)
+        )
         for one in found
     }
+
+
+@lru_cache(maxsize=1_024)
+def _country(phone: str) -> str:
+    found = read_phone(phone) if phone else None
+    return (found.country or "") if found else ""
 
 
 def _work(

@@ -141,11 +141,12 @@ class VersionValues(NamedTuple):
 
 @dataclass(slots=True)
 class WorkspaceValues:
-    """A workspace's settings that flows read."""
+    """A workspace's settings that flows read. `country` is that of its phone number, or ""."""
 
     pk: int
     timezone: str
     currency: str
+    country: str
     opening_hours: Mapping[str, Sequence[Sequence[str]]]
     texts: Mapping[str, str]
 

@@ -101,20 +101,19 @@ def test_an_account_belongs_to_its_agency(a: Tenant, b: Tenant, provider: Runnin
 
 
 def test_two_workers_keep_to_a_budget(a: Tenant, provider: RunningSandbox, start_calls: StartCalls) -> None:
-    """A call costs at most as many millionths as its request has bytes, and 200 for the answer; 121 in the end."""
-    effects = [classify("prices sandbox:hang")] * 12
-    account = an_account(a, provider.url)
-    [probe] = planned(a, classify("prices"))
-    start_calls(longest_ms=1_500)
-    ended(probe)
-    worst = 1_700  # a little more than one call's worst case
-    AiAccount.objects.filter(pk=account.pk).update(monthly_budget=Decimal(121 + 3 * worst) / 1_000_000)
-    start_calls(longest_ms=1_500)
-    codes = sorted(ended(run)["code"] for run in planned(a, *effects))
+    """A call without an answer costs the most that it may cost. The budget is for four of these."""
+    account = an_account(a, provider.url, input_price=Decimal(1_000), output_price=Decimal(1_000))
+    for _ in range(2):
+        start_calls(longest_ms=1_500)
+    hanging = classify("prices sandbox:hang")
+    assert ask(a, hanging) == refusal("timeout")
+    of_all = AiUsage.objects.filter(account=account, workspace=None)
+    cost = of_all.get().cost
+    AiAccount.objects.filter(pk=account.pk).update(monthly_budget=Decimal(4 * cost) / 1_000_000 + Decimal("0.01"))
+    codes = sorted(ended(run)["code"] for run in planned(a, *[hanging] * 12))
     assert codes == ["budget"] * 9 + ["timeout"] * 3
-    usage = AiUsage.objects.get(account=account, workspace=None)
-    assert usage.cost <= 121 + 3 * worst
-    assert usage.reserved == 0
+    assert len(asked(provider)) == 4
+    assert of_all.values_list("cost", "reserved", "calls").get() == (4 * cost, 0, 4)
 
 
 def test_a_workspace_keeps_to_its_own_budget(a: Tenant, provider: RunningSandbox, calls: RunningCalls) -> None:

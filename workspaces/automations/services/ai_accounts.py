@@ -1,0 +1,205 @@
+"""Adds, changes, tries and removes an agency's accounts at A.I. providers."""
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any, Final, TypedDict, Unpack
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+
+from agency.actors import Actor
+from agency.models import Agency
+from agency.services.activity import Changes, changes_to, record_activity
+from agency.services.agencies import lock_agency
+from config.db import database_now, name_key, violated_constraint
+from config.encryption import UnreadableSecret
+from config.errors import Conflict, Forbidden, InvalidInput, NotFound
+from config.http.guard import URLRefused, check_url, is_allowed, parse_target
+from config.http.resolver import LookupFailed
+from workspaces.automations.models import AiAccount
+from workspaces.automations.providers.ai import AiFault, complete, resolver
+
+MOST_ACCOUNTS: Final = 20
+# Somebody who could send the key to another address would get to know it.
+NEEDS_KEY: Final = frozenset({"provider", "base_url"})
+TRY_SECONDS: Final = 10.0
+TRY_SCHEMA: Final[Mapping[str, Any]] = {
+    "type": "object",
+    "properties": {"topic": {"type": "string", "enum": ["greeting", "other"]}},
+    "required": ["topic"],
+    "additionalProperties": False,
+}
+
+
+class AiAccountNotFound(NotFound):
+    message = "A.I. account not found."
+
+
+class AiAddressRefused(InvalidInput):
+    field = "base_url"
+    message = "The URL's host must be publicly reachable."
+
+
+class AiKeyRequired(InvalidInput):
+    field = "key"
+    message = "Enter the key again, because it would go to another address."
+
+
+class AiAccountNameTaken(Conflict):
+    message = "There is an A.I. account with this name."
+
+
+class TooManyAiAccounts(Forbidden):
+    message = "The limit of A.I. accounts is reached."
+
+
+class AiAccountValues(TypedDict, total=False):
+    """The fields of an account that people set."""
+
+    name: str
+    provider: str
+    base_url: str
+    model: str
+    key: str
+    is_default: bool
+    input_price: Decimal
+    output_price: Decimal
+    monthly_budget: Decimal
+    workspace_budget: Decimal | None
+
+
+def check_ai_address(url: str) -> None:
+    """Check that an address may be called, over https. Raises `AiAddressRefused`.
+
+    It makes DNS look-ups, so it must not be called inside a transaction.
+    """
+    allowed = settings.WEBHOOK_ALLOWED_NETWORKS
+    try:
+        found = check_url(url, allowed=allowed, resolve=resolver().resolve)
+    except URLRefused as refusal:
+        raise AiAddressRefused(str(refusal)) from refusal
+    except LookupFailed as failure:
+        raise AiAddressRefused("The URL's host could not be looked up. Try again in a moment.") from failure
+    is_inside = all(is_allowed(address, allowed) for address in found.addresses)
+    if found.target.scheme != "https" and not is_inside:
+        raise AiAddressRefused("The URL must start with https://, because the key is sent there.")
+    if "?" in parse_target(url).resource:
+        raise AiAddressRefused("The URL may not contain a query.")
+
+
+def add_ai_account(*, agency: Agency, by: Actor, **values: Unpack[AiAccountValues]) -> AiAccount:
+    """Add an account; an agency's first one is its default.
+
+    Raises `AiAddressRefused`, `AiAccountNameTaken` and `TooManyAiAccounts`.
+    """
+    check_ai_address(values["base_url"])
+    with transaction.atomic():
+        lock_agency(agency.pk)
+        others = AiAccount.objects.of(agency)
+        number = others.count()
+        if number >= MOST_ACCOUNTS:
+            raise TooManyAiAccounts
+        account = AiAccount(agency=agency, **{**values, "is_default": values.get("is_default", False) or not number})
+        _save(account)
+        _record(account, "ai_account.added", by)
+    return account
+
+
+def change_ai_account(*, account: AiAccount, by: Actor, **values: Unpack[AiAccountValues]) -> AiAccount:
+    """Change the given fields of an account. An empty key keeps the one there is.
+
+    Raises `AiAddressRefused`, `AiKeyRequired` and `AiAccountNameTaken`.
+    """
+    if not values.get("key"):
+        values.pop("key", None)
+    if values.get("base_url", account.base_url) != account.base_url:
+        check_ai_address(values["base_url"])
+    with transaction.atomic():
+        lock_agency(account.agency_id)
+        locked = _locked(account)
+        known: dict[str, Any] = dict(values)
+        changed = {name: value for name, value in known.items() if name == "key" or getattr(locked, name) != value}
+        if not NEEDS_KEY.isdisjoint(changed) and "key" not in changed:
+            raise AiKeyRequired
+        made = _without_key(locked, changed)
+        for name, value in changed.items():
+            setattr(locked, name, value)
+        if changed:
+            _begin_anew(locked, changed)
+            _save(locked)
+            _record(locked, "ai_account.changed", by, changes=made)
+    return locked
+
+
+@transaction.atomic
+def remove_ai_account(*, account: AiAccount, by: Actor) -> None:
+    """Remove an account with its key and its usage. Steps that name it go on as if the A.I. were unsure."""
+    lock_agency(account.agency_id)
+    locked = _locked(account)
+    _record(locked, "ai_account.removed", by)
+    locked.delete()
+
+
+def try_ai_account(*, account: AiAccount) -> str:
+    """Ask the account's A.I. something small, and return the code of the fault, or "" if it answers well.
+
+    It waits for the provider, so it must not be called inside a transaction. The budget does not count it.
+    """
+    try:
+        complete(
+            account,
+            system="Sort the message by its topic.",
+            facts={},
+            history=(),
+            message="Hello!",
+            schema=TRY_SCHEMA,
+            max_tokens=200,
+            deadline=TRY_SECONDS,
+            allowed=settings.WEBHOOK_ALLOWED_NETWORKS,
+        )
+    except AiFault as fault:
+        return fault.code
+    except UnreadableSecret:
+        return "unreadable"
+    return ""
+
+
+def _locked(account: AiAccount) -> AiAccount:
+    found = AiAccount.objects.select_for_update().filter(pk=account.pk).first()
+    if found is None:
+        raise AiAccountNotFound
+    return found
+
+
+def _without_key(account: AiAccount, changed: Mapping[str, Any]) -> Changes:
+    """Return the changes for the activity log; of the key it only says that it changed."""
+    made = dict(changes_to(account, {name: value for name, value in changed.items() if name != "key"}))
+    return made | ({"key": ("", "changed")} if "key" in changed else {})
+
+
+def _begin_anew(account: AiAccount, changed: Mapping[str, Any]) -> None:
+    """Forget failures that say nothing about the new key or address."""
+    if "key" in changed:
+        account.key_changed_at = database_now()
+    if not changed.keys().isdisjoint({"key", "base_url", "provider", "model"}):
+        account.failures, account.stopped_until, account.refused_at = 0, None, None
+
+
+def _save(account: AiAccount) -> None:
+    account.name_key = name_key(account.name)
+    if account.is_default:
+        AiAccount.objects.filter(agency_id=account.agency_id, is_default=True).exclude(pk=account.pk).update(
+            is_default=False
+        )
+    try:
+        with transaction.atomic():
+            account.save()
+    except IntegrityError as error:
+        if violated_constraint(error) == "ai_account_name_once":
+            raise AiAccountNameTaken from error
+        raise
+
+
+def _record(account: AiAccount, action: str, by: Actor, changes: Changes | None = None) -> None:
+    target = ("ai_account", account.uuid, account.name)
+    record_activity(by=by, action=action, agency_id=account.agency_id, target=target, changes=changes)
