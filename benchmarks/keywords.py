@@ -16,8 +16,8 @@ MEASURED = 20
 MOST_MICROSECONDS = 30.0
 LENGTH = 77
 TITLE = (
-    f"Keywords: messages of {LENGTH} characters, {WORKSPACES:,} workspaces with {AUTOMATIONS} automations of {KEYWORDS} "
-    "keywords each."
+    f"Keywords: messages of {LENGTH} characters, {WORKSPACES:,} workspaces with {AUTOMATIONS} automations of "
+    f"{KEYWORDS} keywords each."
 )
 
 

@@ -35,9 +35,9 @@ LOOK_SECONDS: Final = 1.0
 TICK_SECONDS: Final = 0.25
 # The loop checks this often that the database is still the one to work with.
 DATABASE_SECONDS: Final = 5.0
-# A run works for an hour, and then until a moment at which nothing is in flight, so that its end delays no call.
-RUN_SECONDS: Final = 3_600.0
-LONGEST_RUN_SECONDS: Final = RUN_SECONDS + 900.0
+# A run works for half a minute, and then until a moment at which nothing is in flight, so that its end delays no call.
+RUN_SECONDS: Final = 30.0
+LONGEST_RUN_SECONDS: Final = RUN_SECONDS + 25.0
 # After that, and when its worker ends, it finishes what is in flight.
 LAST_CALLS_SECONDS: Final = 30.0
 LIMITS: Final = Limits(
