@@ -26,7 +26,9 @@ from workspaces.conversations.facts import (
 Fact = ConversationFact | ProviderEvent
 # A comment's id is a number, or those of its post and itself. It becomes a part of addresses.
 COMMENT_ID: Final = re.compile(r"[0-9]{1,32}(?:_[0-9]{1,32}){0,2}", re.ASCII)
-COMMENT_FIELDS: Final = frozenset({"comments", "live_comments"})
+# The networks' names of the changes that may be comments.
+PAGE_FIELDS: Final = frozenset({"feed"})
+INSTAGRAM_FIELDS: Final = frozenset({"comments", "live_comments"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +43,10 @@ class Change:
 
 def read_change(field: str, change: Change) -> Iterator[Fact]:
     """Yield the facts of one change. Likes, posts, mentions in captions and the like are only counted."""
-    if change.channel.platform == "facebook" and field == "feed":
+    if change.channel.platform == "facebook" and field in PAGE_FIELDS:
         facts = _of_page(change)
         kind = f"feed.{text(change.value.get('item'), 40)}"
-    elif change.channel.platform == "instagram" and field in COMMENT_FIELDS:
+    elif change.channel.platform == "instagram" and field in INSTAGRAM_FIELDS:
         facts, kind = _of_instagram(change), f"{field}.nobody"
     else:
         facts, kind = None, field
