@@ -1,7 +1,7 @@
 """Reads comments on the posts of Pages and Instagram accounts.
 
 A Page reports additions, edits and removals. Instagram reports only additions. The person's id is the one by which the
-person can be written to. Comments that the account itself writes tell nothing.
+person can be written to. Comments of the account itself are only counted.
 """
 
 import re
@@ -44,16 +44,12 @@ class Change:
 def read_change(field: str, change: Change) -> Iterator[Fact]:
     """Yield the facts of one change. Likes, posts, mentions in captions and the like are only counted."""
     if change.channel.platform == "facebook" and field in PAGE_FIELDS:
-        facts = _of_page(change)
-        kind = f"feed.{text(change.value.get('item'), 40)}"
+        fact, kind = _of_page(change), f"{field}.{text(change.value.get('item'), 40)}"
     elif change.channel.platform == "instagram" and field in INSTAGRAM_FIELDS:
-        facts, kind = _of_instagram(change), f"{field}.nobody"
+        fact, kind = _of_instagram(change), f"{field}.nobody"
     else:
-        facts, kind = None, field
-    if facts is None:
-        yield Unknown(platform=change.channel.platform, account_id=change.account_id, kind=kind)
-    else:
-        yield facts
+        fact, kind = None, field
+    yield fact or Unknown(platform=change.channel.platform, account_id=change.account_id, kind=kind)
 
 
 def _of_page(change: Change) -> Fact | None:

@@ -8,6 +8,7 @@ from django.db import connection
 
 from config.postgresql.arrays import integers
 from workspaces.automations.services.trigger_events import NewTriggerEvent, record_trigger_events
+from workspaces.conversations.facts import storable
 from workspaces.conversations.services.registries import (
     IncomingComment,
     IncomingMessage,
@@ -84,7 +85,7 @@ def _comment(comment: IncomingComment) -> NewTriggerEvent:
     told = {
         "comment": comment.comment_id,
         "parent": comment.parent_id,
-        "text": comment.text[:LONGEST_COMMENT],
+        "text": storable(comment.text[:LONGEST_COMMENT]),
         "at": comment.at.isoformat(),
         "ad": _short(comment.details.get("ad")),
         "media": _short(comment.details.get("media")),
@@ -152,7 +153,7 @@ def _referral(details: Mapping[str, Any]) -> Mapping[str, Any]:
 def _short(value: object) -> str:
     """Return a text or a number as a text of bounded length. Other values become empty."""
     is_named = isinstance(value, str | int) and not isinstance(value, bool)
-    return str(value)[:LONGEST_VALUE] if is_named else ""
+    return storable(str(value)[:LONGEST_VALUE]) if is_named else ""
 
 
 RECEIVED_MESSAGE_HANDLER = ReceivedMessageHandler("automations.messages", record_messages)

@@ -115,8 +115,17 @@ def pause_after_messages(messages: Sequence[OwnMessage], now: datetime) -> None:
 
 
 def end_pauses(conversations: Collection[int]) -> None:
-    """End the pauses of conversations that were closed or removed."""
+    """End the pauses of conversations."""
     AutomationPause.objects.filter(pk__in=conversations).delete()
+
+
+def move_pauses(ended: Mapping[int, int | None]) -> None:
+    """End the pauses of conversations that were closed or removed. Where one was joined to another, it is paused."""
+    joined = {one: into for one, into in ended.items() if into is not None}
+    for pause in AutomationPause.objects.filter(pk__in=joined) if joined else ():
+        moved = NewPause(joined[pause.pk], pause.workspace_id, pause.reason, pause.until, pause.by_label)
+        pause_conversations([moved], now=pause.created_at)
+    end_pauses(ended)
 
 
 # An ended pause is kept for a day. A pause without a time ends with its conversation.
@@ -129,4 +138,4 @@ PAUSES = ExpiredRows(
     of="until IS NOT NULL",
 )
 OWN_MESSAGE_HANDLER = OwnMessageHandler("automations.pauses", pause_after_messages)
-ENDED_CONVERSATION_HANDLER = EndedConversationHandler("automations.pauses", end_pauses)
+ENDED_CONVERSATION_HANDLER = EndedConversationHandler("automations.pauses", move_pauses)
