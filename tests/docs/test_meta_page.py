@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from channelconnect.providers.notices import pages as page_notices
 from channelconnect.providers.notices import parsing, whatsapp
+from channelconnect.providers.notices.comments import INSTAGRAM_FIELDS, PAGE_FIELDS
 from channelconnect.providers.platforms import MESSAGE_FIELDS, Facebook, Instagram, WhatsApp
 from tests.deploy.test_variables import read_by_settings
 from tools.local import ROOT
@@ -65,8 +66,8 @@ def test_the_fields_are_those_that_are_read() -> None:
     fields = {name: set(names[0].split()) for name, names in rows(4).items() if names and name in parsing.READERS}
     assert set(fields) == set(parsing.READERS)
     assert fields["whatsapp_business_account"] == {*whatsapp.NUMBER_READERS, *whatsapp.READERS}
-    assert fields["page"] == set(MESSAGE_FIELDS.split(","))
-    assert fields["instagram"] == {*FIELDS_OF_INSTAGRAM, *HANDED_OVER}
+    assert fields["page"] == {*MESSAGE_FIELDS.split(","), *PAGE_FIELDS}
+    assert fields["instagram"] == {*FIELDS_OF_INSTAGRAM, *HANDED_OVER, *INSTAGRAM_FIELDS}
     assert set(FIELDS_OF_INSTAGRAM.values()) <= set(page_notices.READERS)
 
 

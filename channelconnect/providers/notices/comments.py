@@ -1,7 +1,7 @@
 """Reads comments on the posts of Pages and Instagram accounts.
 
 A Page reports additions, edits and removals. Instagram reports only additions. The person's id is the one by which the
-person can be written to. Comments that the account itself writes tell nothing.
+person can be written to. Comments of the account itself are only counted.
 """
 
 import re
@@ -26,7 +26,9 @@ from workspaces.conversations.facts import (
 Fact = ConversationFact | ProviderEvent
 # A comment's id is a number, or those of its post and itself. It becomes a part of addresses.
 COMMENT_ID: Final = re.compile(r"[0-9]{1,32}(?:_[0-9]{1,32}){0,2}", re.ASCII)
-COMMENT_FIELDS: Final = frozenset({"comments", "live_comments"})
+# The networks' names of the changes that may be comments.
+PAGE_FIELDS: Final = frozenset({"feed"})
+INSTAGRAM_FIELDS: Final = frozenset({"comments", "live_comments"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,17 +43,13 @@ class Change:
 
 def read_change(field: str, change: Change) -> Iterator[Fact]:
     """Yield the facts of one change. Likes, posts, mentions in captions and the like are only counted."""
-    if change.channel.platform == "facebook" and field == "feed":
-        facts = _of_page(change)
-        kind = f"feed.{text(change.value.get('item'), 40)}"
-    elif change.channel.platform == "instagram" and field in COMMENT_FIELDS:
-        facts, kind = _of_instagram(change), f"{field}.nobody"
+    if change.channel.platform == "facebook" and field in PAGE_FIELDS:
+        fact, kind = _of_page(change), f"{field}.{text(change.value.get('item'), 40)}"
+    elif change.channel.platform == "instagram" and field in INSTAGRAM_FIELDS:
+        fact, kind = _of_instagram(change), f"{field}.nobody"
     else:
-        facts, kind = None, field
-    if facts is None:
-        yield Unknown(platform=change.channel.platform, account_id=change.account_id, kind=kind)
-    else:
-        yield facts
+        fact, kind = None, field
+    yield fact or Unknown(platform=change.channel.platform, account_id=change.account_id, kind=kind)
 
 
 def _of_page(change: Change) -> Fact | None:

@@ -132,6 +132,22 @@ def test_an_answer_over_the_api_pauses_and_a_late_echo_does_not(
     assert (pause.conversation_id, bool(pause.by_label)) == (conversation.pk, True)
 
 
+def test_a_pause_follows_a_conversation_into_the_one_that_it_is_joined_to(
+    meta: RunningSandbox, a: Tenant, number: Channel, automation: Automation
+) -> None:
+    post(meta, of_number(messages=[text("wamid.1", "Hello")]))
+    post(meta, of_number(messages=[text("wamid.2", "Hello") | {"from": "491709999999"}]))
+    kept, other = Conversation.objects.select_related("contact").order_by("id")
+    a.workspace_api.post(f"/conversations/{other.uuid}/messages", {"text": "Yes?"})
+    before = AutomationPause.objects.get(pk=other.pk)
+    path = f"/contacts/{kept.contact.uuid}/merge"
+    assert a.workspace_api.post(path, {"contact": str(other.contact.uuid)}).status_code == 200
+    moved = AutomationPause.objects.get()
+    assert (moved.pk, moved.until, moved.by_label) == (kept.pk, before.until, before.by_label)
+    assert a.workspace_api.delete(f"/contacts/{kept.contact.uuid}").status_code == 200
+    assert not AutomationPause.objects.exists()
+
+
 AD = {"source": "ADS", "type": "OPEN_THREAD", "ad_id": "6045"}
 WHATSAPP_AD = {"source_type": "ad", "source_id": "120", "headline": "Cut and colour", "ctwa_clid": "x" * 900}
 

@@ -26,8 +26,6 @@ MOST_A_MINUTE: Final = 10
 MOST_A_DAY: Final = 60
 MOST_SAME_TEXT: Final = 3
 SAME_TEXT_WITHIN: Final = timedelta(minutes=5)
-# The network takes an answer to a comment for so long, and one only.
-COMMENT_ANSWERED_WITHIN: Final = timedelta(days=7)
 PAYLOAD: Final = "run:{token}:{seq}:{port}"
 
 

@@ -6,12 +6,7 @@ from typing import Final
 
 from config.db import name_key
 from config.errors import DomainError
-from workspaces.automations.engine.contents import (
-    COMMENT_ANSWERED_WITHIN,
-    MessageContents,
-    count_message,
-    reason_unsendable,
-)
+from workspaces.automations.engine.contents import MessageContents, count_message, reason_unsendable
 from workspaces.automations.engine.facts import languages_of
 from workspaces.automations.engine.planning import BatchPlan, PlannedCall, PlannedEffect, PlannedMessage, StepResult
 from workspaces.automations.engine.reading import TriggerCache, read_history
@@ -27,7 +22,6 @@ from workspaces.automations.execution.types import (
     Progress,
     RunContext,
     RunEvent,
-    RunState,
     RunStatus,
     SendMessage,
     SetField,
@@ -36,13 +30,12 @@ from workspaces.automations.execution.types import (
 )
 from workspaces.contacts.models import Contact
 from workspaces.conversations.services import open_conversation, reachable_channels
-from workspaces.conversations.services.content import CheckedContent
+from workspaces.conversations.services.content import COMMENT_REPLY, PUBLIC_REPLY
+from workspaces.conversations.services.inbound import use_private_replies
 from workspaces.subaccounts.models import Channel
 
 # A run whose message could not be sent does not wait for an answer to it. It passes over so many such steps at once.
 MOST_PASSED_OVER: Final = 20
-# The key in `RunState.values` that says whether a run has answered the comment that started it.
-COMMENT: Final = "comment"
 # A person who starts a run wants its messages, even while people have the conversation in hand.
 BY_ITSELF: Final = frozenset({"system", "automation"})
 TOO_MANY_MESSAGES: Final = "too_many_messages_to_contact"
@@ -60,7 +53,6 @@ class RunProgress:
         self._contents = contents
         self._cache = cache
         self._now = now
-        self._answered = {run.uuid for run in work.runs if COMMENT in run.state.values}
 
     def context(self, conversation: ConversationRow | None, run: RunRow | None) -> RunContext:
         """Return what steps may read. `may_listen` is about this run: another one must not listen already."""
@@ -141,7 +133,7 @@ class RunProgress:
             if run.status == "failed":
                 run.state = progress.state.changed(seq=step.seq, node=step.node, wait=None)
                 return True
-        run.state = self._with_comment(run, progress.state)
+        run.state = progress.state
         wait = progress.state.wait
         if progress.status is RunStatus.FAILED and progress.error is not None:
             self._fail(run, progress.error.code, progress.error.node, progress.error.sentence)
@@ -175,10 +167,10 @@ class RunProgress:
         self, run: RunRow, result: StepResult, message: SendMessage, conversation: ConversationRow, label: str
     ) -> bool:
         place = self._work.conversations[conversation.id]
-        answers = bool(run.comment) and (message.reply_to_comment or self._is_first_of_comment(run))
         is_asked_for = run.started_by_kind not in BY_ITSELF
         reason = reason_unsendable(place, message, self._now, is_asked_for=is_asked_for)
-        if reason and not (answers and reason == "window_closed"):
+        private_until = self._private_reply(run, message) if reason == "window_closed" else None
+        if reason and not private_until and not (message.reply_to_comment and reason == "window_closed"):
             result.detail = reason
             return False
         try:
@@ -191,27 +183,21 @@ class RunProgress:
             return False
         if result.message is None:
             result.message = len(self._plan.messages)
-        written = self._to_comment(content, run) if answers and reason else content
         if message.reply_to_comment:
-            written = replace(content, details={**content.details, "public_reply": {"comment": run.comment}})
-        self._plan.messages.append(PlannedMessage(run, self._work, place.id, written, label))
+            content = replace(content, details={**content.details, PUBLIC_REPLY: {"comment": run.comment}})
+        elif private_until:
+            told = {"comment": run.comment, "until": private_until.isoformat()}
+            content = replace(content, details={**content.details, COMMENT_REPLY: told})
+        self._plan.messages.append(PlannedMessage(run, self._work, place.id, content, label))
         self._plan.count(run, "messages")
         return True
 
-    def _is_first_of_comment(self, run: RunRow) -> bool:
-        """Say whether the run may still answer its comment in private: the network takes one such message."""
-        return run.uuid not in self._answered and self._now < run.started_at + COMMENT_ANSWERED_WITHIN
-
-    def _with_comment(self, run: RunRow, state: RunState) -> RunState:
-        """Keep with the run that it has answered its comment in private."""
-        if run.uuid not in self._answered:
-            return state
-        return state.changed(values={**state.values, COMMENT: {"answered": "yes"}})
-
-    def _to_comment(self, content: CheckedContent, run: RunRow) -> CheckedContent:
-        self._answered.add(run.uuid)
-        until = (run.started_at + COMMENT_ANSWERED_WITHIN).isoformat()
-        return replace(content, details={**content.details, "comment_reply": {"comment": run.comment, "until": until}})
+    def _private_reply(self, run: RunRow, message: SendMessage) -> datetime | None:
+        """Use the one private reply to the comment that started a run. Return until when the network takes it."""
+        if not run.comment or message.reply_to_comment:
+            return None
+        key = (run.channel_id, run.comment)
+        return use_private_replies([key], now=self._now).get(key)
 
     def _see(self, run: RunRow, effect: Effect, conversation: ConversationRow) -> None:
         """Let the contact's other runs and facts of this batch see a change that is written at its end."""

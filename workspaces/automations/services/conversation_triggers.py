@@ -7,6 +7,7 @@ from typing import Any, Final
 from workspaces.automations.models import AutomationRun
 from workspaces.automations.services.run_control import StopReason, stop_runs
 from workspaces.automations.services.trigger_events import NewTriggerEvent, record_trigger_events
+from workspaces.conversations.facts import storable
 from workspaces.conversations.services.registries import (
     IncomingComment,
     IncomingMessage,
@@ -66,7 +67,7 @@ def _comment(comment: IncomingComment) -> NewTriggerEvent:
     told = {
         "comment": comment.comment_id,
         "parent": comment.parent_id,
-        "text": comment.text[:LONGEST_COMMENT],
+        "text": storable(comment.text[:LONGEST_COMMENT]),
         "at": comment.at.isoformat(),
         "ad": _short(comment.details.get("ad")),
         "media": _short(comment.details.get("media")),
@@ -134,7 +135,7 @@ def _referral(details: Mapping[str, Any]) -> Mapping[str, Any]:
 def _short(value: object) -> str:
     """Return a text or a number as a text of bounded length. Other values become empty."""
     is_named = isinstance(value, str | int) and not isinstance(value, bool)
-    return str(value)[:LONGEST_VALUE] if is_named else ""
+    return storable(str(value)[:LONGEST_VALUE]) if is_named else ""
 
 
 RECEIVED_MESSAGE_HANDLER = ReceivedMessageHandler("automations.messages", record_messages)

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_noop as _
 from config.postgresql.arrays import integers, texts, timestamps
 from config.retention import ExpiredRows
 from workspaces.automations.models import AutomationPause
+from workspaces.conversations.services.automated import withdraw_automated_messages
 from workspaces.conversations.services.conversations import announce_changes
 from workspaces.conversations.services.registries import EndedConversationHandler, OwnMessage, OwnMessageHandler
 
@@ -103,7 +104,7 @@ def pauses_of(conversations: Collection[int]) -> Mapping[int, AutomationPause]:
 
 
 def pause_after_messages(messages: Sequence[OwnMessage], now: datetime) -> None:
-    """Pause automations where people have written, for a day from their message."""
+    """Pause automations where people have written, for a day from their message, and withdraw what has not left yet."""
     written = [one for one in messages if one.by_kind in PEOPLE and one.at + PAUSE_AFTER_MESSAGE > now]
     pause_conversations(
         [
@@ -112,11 +113,22 @@ def pause_after_messages(messages: Sequence[OwnMessage], now: datetime) -> None:
         ],
         now=now,
     )
+    if written:
+        withdraw_automated_messages(conversations={one.conversation_id for one in written}, now=now)
 
 
 def end_pauses(conversations: Collection[int]) -> None:
-    """End the pauses of conversations that were closed or removed."""
+    """End the pauses of conversations."""
     AutomationPause.objects.filter(pk__in=conversations).delete()
+
+
+def move_pauses(ended: Mapping[int, int | None]) -> None:
+    """End the pauses of conversations that were closed or removed. Where one was joined to another, it is paused."""
+    joined = {one: into for one, into in ended.items() if into is not None}
+    for pause in AutomationPause.objects.filter(pk__in=joined) if joined else ():
+        moved = NewPause(joined[pause.pk], pause.workspace_id, pause.reason, pause.until, pause.by_label)
+        pause_conversations([moved], now=pause.created_at)
+    end_pauses(ended)
 
 
 # An ended pause is kept for a day. A pause without a time ends with its conversation.
@@ -129,4 +141,4 @@ PAUSES = ExpiredRows(
     of="until IS NOT NULL",
 )
 OWN_MESSAGE_HANDLER = OwnMessageHandler("automations.pauses", pause_after_messages)
-ENDED_CONVERSATION_HANDLER = EndedConversationHandler("automations.pauses", end_pauses)
+ENDED_CONVERSATION_HANDLER = EndedConversationHandler("automations.pauses", move_pauses)

@@ -8,6 +8,7 @@ from django.db import connection
 from django.utils.timezone import now
 
 from config.retention import ExpiredRows, RetentionRule
+from workspaces.automations.services.pauses import PAUSES
 from workspaces.automations.services.run_control import StopReason, stop_and_count
 from workspaces.automations.services.trigger_events import queue_contacts
 from workspaces.contacts.models import Contact
@@ -82,6 +83,7 @@ RUN_RULES: Final = (
     EVENTS.rule("automation_events"),
     COUNTS.rule("automation_counts"),
     RetentionRule("automation_queues", QUEUES_KEPT, forget_queues, QUEUES.lag),
+    PAUSES.rule("automation_pauses"),
 )
 
 

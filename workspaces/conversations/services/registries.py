@@ -16,8 +16,8 @@ LONGEST_TOLD_TEXT: Final = 500
 class IncomingMessage:
     """A new message of a contact. `details` are those of the network, with `story` and `referral` if there are any.
 
-    `is_first` says that the contact has no earlier message on any channel. `opts_out` says that the message is a word
-    or button that opts the contact out.
+    `is_first` says that no earlier message of the contact is kept, on any channel. `opts_out` says that the message is
+    a word or button that opts the contact out.
     """
 
     id: int
@@ -148,10 +148,13 @@ received_comment_handlers = Registry[ReceivedCommentHandler](
 
 @dataclass(frozen=True, slots=True)
 class EndedConversationHandler:
-    """A higher app's function that is told of conversations, by primary key, that were closed or removed."""
+    """A higher app's function that is told of conversations, by primary key, that were closed or removed.
+
+    It maps each to the conversation that it was joined to, or to None.
+    """
 
     name: str
-    end: Callable[[Collection[int]], None]
+    end: Callable[[Mapping[int, int | None]], None]
 
 
 ended_conversation_handlers = Registry[EndedConversationHandler](
@@ -165,11 +168,11 @@ ended_conversation_handlers = Registry[EndedConversationHandler](
 )
 
 
-def end_conversations(conversations: Collection[int]) -> None:
-    """Tell higher apps that these conversations were closed or removed."""
-    if conversations:
-        for handler in ended_conversation_handlers:
-            handler.end(conversations)
+def end_conversations(conversations: Collection[int], *, joined_to: int | None = None) -> None:
+    """Tell higher apps that these conversations were closed or removed, or joined to another one."""
+    ended = dict.fromkeys(conversations, joined_to)
+    for handler in ended_conversation_handlers if ended else ():
+        handler.end(ended)
 
 
 def tell_own_messages(messages: Sequence[OwnMessage], *, now: datetime) -> None:

@@ -177,7 +177,7 @@ def _join(kept: Conversation, other: Conversation) -> None:
         known = [moment for moment in (getattr(kept, name), getattr(other, name)) if moment is not None]
         setattr(kept, name, max(known, default=None))
     kept.save()
-    end_conversations([other.pk])
+    end_conversations([other.pk], joined_to=kept.pk)
     other.delete()
 
 

@@ -115,9 +115,9 @@ def _columns(facts: Sequence[CommentReceived], contacts: Iterable[int]) -> list[
 
 
 def _incoming(fact: CommentReceived, row: InsertedRow) -> IncomingComment:
-    _, _, key, contact, conversation = row
+    _, _, number, contact, conversation = row
     return IncomingComment(
-        id=key,
+        id=number,
         channel=fact.channel,
         contact_id=contact,
         conversation_id=conversation,

@@ -26,15 +26,15 @@ from workspaces.conversations.facts import (
 
 Key = tuple[int, int]
 
-# Our last message may have got the network's time since `last_message_at` was written. Most conversations end with a
-# message of the contact, or have one among the last; only others are searched for one.
+# Our last message may have got the network's time since `last_message_at` was written. Where a conversation ends with a
+# message of ours, one of the contact is searched for. The limit keeps PostgreSQL from reading all messages for that.
 FIND = """
 SELECT conversation.id, conversation.channel_id, conversation.contact_id, conversation.workspace_id,
     conversation.status, conversation.read_up_to, coalesce(last.provider_time, conversation.last_message_at),
-    conversation.last_message_direction = 'in' OR EXISTS (
-        SELECT FROM conversations_conversation AS beside JOIN conversations_message AS message
+    conversation.last_message_direction = 'in' OR (
+        SELECT true FROM conversations_conversation AS beside JOIN conversations_message AS message
             ON message.conversation_id = beside.id AND message.direction = 'in'
-        WHERE beside.contact_id = conversation.contact_id)
+        WHERE beside.contact_id = conversation.contact_id LIMIT 1) IS NOT NULL
 FROM conversations_conversation conversation
 JOIN unnest(%s::bigint[], %s::bigint[]) AS wanted (channel_id, contact_id) USING (channel_id, contact_id)
 LEFT JOIN conversations_message last ON last.id = conversation.last_message
@@ -55,7 +55,7 @@ RESERVE = "SELECT nextval('conversations_conversation_id_seq') FROM generate_ser
 class LockedConversation:
     """A conversation's state when its row was locked. `is_new` means that it has just been opened.
 
-    `has_written` says that its contact has written before, on any channel.
+    `has_written` says that a message of its contact is kept already, on any channel.
     A conversation that `is_unsaved` has an id but no row yet. It is inserted once, with the changes of its messages.
     """
 
