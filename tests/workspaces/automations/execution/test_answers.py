@@ -65,6 +65,8 @@ def value(kind: str, text: str, country: str = "", languages: tuple[str, ...] = 
         ("5-6", "", "en", None),
         ("5\u20136", "", "en", None),
         ("1/2", "", "en", None),
+        ("5-5", "", "en", None),
+        ("4/4", "", "en", None),
         ("½", "", "en", None),
         ("2x3", "", "en", None),
         ("15:30", "", "en", None),
@@ -112,7 +114,8 @@ def test_an_email_address_is_found_in_a_sentence(text: str, address: str | None)
         ("11 91234-5678", "BR", "+5511912345678"),
         ("+4915123456789 +14155552671", "DE", None),
         ("call 415 555 2671 ext 5", "US", None),
-        ("2026-12-01", "DE", None),
+        ("20.12.2026", "DK", None),  # as digits it would be a valid number there
+        ("20 12 20 26", "DK", "+4520122026"),
         ("tomorrow at 3", "DE", None),
         ("12345", "DE", None),
     ],
