@@ -41,6 +41,7 @@ def value(kind: str, text: str, country: str = "", languages: tuple[str, ...] = 
         ("0,125", "DE", "de", "0.125"),
         ("50,-", "DE", "de", "50"),
         ("-5", "", "en", "-5"),
+        ("-0", "", "en", "0"),
         ("٣", "", "ar", "3"),
         ("②", "", "en", "2"),
         ("we are 4 people", "", "en", "4"),
@@ -173,7 +174,8 @@ def test_a_choice_is_named_by_its_title_number_or_a_word_of_its_own(
     [
         ("5", 5), ("5/5", 5), ("4 out of 5", 4), ("4 von 5", 4), ("3 de 5", 3), ("⭐⭐⭐", 3), ("★★★★☆", 4), ("٤", 4),
         ("5️⃣", 5), ("①", 1), ("5 stars!", 5), ("fünf Sterne", 5), ("dos estrellas", 2), ("cinco", 5), ("un", 1),
-        ("excellent!", 5), ("4.5", 4), ("4,7", 5), ("5 stars, delivery took 2 days", 5),
+        ("excellent!", 5), ("4.5", 4), ("4,7", 5), ("⭐", 1),
+        ("4⭐", 4), ("⭐ 3/5", 3), ("5 stars, delivery took 2 days", 5),
         ("not excellent", None), ("I waited 3 hours", None), ("8/10", None), ("5/50", None), ("1 or 5", None),
         ("10", None), ("0", None), ("-5", None), ("⭐" * 6, None), ("four five", None), ("", None),
     ],

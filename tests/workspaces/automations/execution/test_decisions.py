@@ -96,11 +96,11 @@ def test_of_two_rules_that_apply_the_first_decides(first: str, later: str) -> No
 
 def test_a_contact_who_has_opted_out_or_is_in_peoples_hands_starts_nothing_by_any_event() -> None:
     for facts, reason in (
-        ({"opted_out": True}, "opted_out"),
-        ({"blocked": True}, "blocked"),
-        ({"paused": True}, "people_have_it"),
+        (ContactFacts(opted_out=True), "opted_out"),
+        (ContactFacts(blocked=True), "blocked"),
+        (ContactFacts(paused=True), "people_have_it"),
     ):
-        contact = ContactFacts(**facts, is_first_message=True, listening=LISTENING)
+        contact = replace(facts, is_first_message=True, listening=LISTENING)
         for event in (
             message("price", payload=PRESSED, ad="a1"),
             EventFacts("comment", platform="whatsapp", text="price"),

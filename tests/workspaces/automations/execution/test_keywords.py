@@ -22,7 +22,7 @@ def source(
     return TriggerSource(number, number * 10, platform, kind, config, age or number)
 
 
-def keyword(number: int, *keywords: str, match: str = "contains", **others: Any) -> TriggerSource:
+def keyword(number: int, *keywords: str, match: str | None = "contains", **others: Any) -> TriggerSource:
     return source(number, keywords=list(keywords), match=match, **others)
 
 
