@@ -16,7 +16,7 @@ MEASURED = 20
 MOST_MICROSECONDS = 30.0
 LENGTH = 77
 TITLE = (
-    f"Keywords: messages of {LENGTH} characters, {WORKSPACES:,} workspaces with {AUTOMATIONS} automations of {KEYWORDS} "
+    f"Keywords: messages of {LENGTH} characters, {WORKSPACES:,} workspaces, {AUTOMATIONS} automations of {KEYWORDS} "
     "keywords each."
 )
 
