@@ -162,6 +162,9 @@ PROOFS: Final[Mapping[str, Proof]] = {
             "tests/broadcasts/services/test_schedule.py",
             "tests/channelconnect/providers/test_notices.py",
             "tests/config/http/test_targets.py",
+            "tests/workspaces/automations/execution/test_answers.py",
+            "tests/workspaces/automations/execution/test_decisions.py",
+            "tests/workspaces/automations/execution/test_keywords.py",
         ),
         (
             "agency/limits.py",
@@ -171,6 +174,7 @@ PROOFS: Final[Mapping[str, Proof]] = {
             "channelconnect/providers",
             "config/api",
             "config/http",
+            "workspaces/automations/execution",
         ),
         {"values": (100, 5_000), "colours": (25, 2_000), "wall clocks": (300, 50_000), "damaged pictures": (8, 600)},
     ),

@@ -60,7 +60,7 @@ def parse_number(text: str, *, languages: Sequence[str], country: str) -> str | 
 
 
 def _plain(number: Decimal) -> str | None:
-    text = format(number.normalize(), "f")
+    text = format(number.normalize() + 0, "f")
     whole, _, decimals = text.lstrip("-").partition(".")
     return text if len(whole) <= MOST_DIGITS and len(decimals) <= MOST_DECIMALS else None
 
@@ -71,13 +71,7 @@ def _written_numbers(text: str, sign: str) -> list[Decimal] | None:
     for found in WRITTEN.finditer(text):
         minus, digits, unit, more = found.groups()
         number = _value(digits, sign)
-        if (
-            more
-            or len(digits) > 2 * MOST_DIGITS
-            or unit in TIME_UNITS
-            or number is None
-            or text[: found.start(2)][-1:].isalpha()
-        ):
+        if more or unit in TIME_UNITS or len(digits) > 2 * MOST_DIGITS or number is None:
             return None
         following = unit or next(iter(SPOKEN.findall(text[found.end() : found.end() + 12])), "")
         number *= MULTIPLIERS.get(following, 1)
@@ -94,9 +88,9 @@ def _value(digits: str, sign: str) -> Decimal | None:
     last = signs[-1]
     whole, _, decimals = digits.rpartition(last)
     if len(set(signs)) == 2:
-        is_decimal = last in ".," and signs.count(last) == 1 and GROUPED.fullmatch(whole)
+        is_decimal = last in ".," and signs.count(last) == 1 and GROUPED.fullmatch(whole) is not None
     else:
-        is_grouped = GROUPED.fullmatch(digits) and digits[0] != "0"
+        is_grouped = GROUPED.fullmatch(digits) is not None and digits[0] != "0"
         if is_grouped and len(signs) == 1 and last == sign:
             # "1.500" in a country of decimal points may be either.
             return None

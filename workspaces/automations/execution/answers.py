@@ -130,9 +130,10 @@ def parse_rating(text: str) -> int | None:
     """Return the stars of an answer, from 1 to 5: a number, stars, `4/5` or a word. None if there is no such rating."""
     if len(text) > MOST_RATING:
         return None
-    if stars := len(STARS.findall(text)):
-        return stars if stars <= MOST_STARS and not re.search(r"\d", text) else None
-    plain = normalized(text.strip())
+    plain, stars = STARS.subn(" ", normalized(text))
+    plain = plain.strip()
+    if stars > 1 or (stars and not plain):
+        return stars if stars <= MOST_STARS and not re.search(r"\d", plain) else None
     found = OF_FIVE.search(plain) or STARS_IN_WORDS.search(plain) or LONE_NUMBER.fullmatch(plain)
     if found:
         return _stars(found[1])

@@ -23,7 +23,7 @@ MOST_DEPTH: Final = 5
 BUTTON: Final = re.compile(r"run:([0-9a-f]{32}):(0|[1-9][0-9]{0,8}):([a-z][a-z0-9_]{0,39})", re.ASCII)
 # Facts about which the contact expects one answer, as for a message. All other facts may start several automations.
 ANSWERED_ONCE: Final = frozenset(
-    {"story_mention", "chat_opened", "missed_call", "review_received", "question_received", "new_follower"}
+    {"ad_click", "story_mention", "chat_opened", "missed_call", "review_received", "question_received", "new_follower"}
 )
 
 REASONS: Final[Mapping[str, str]] = {
@@ -50,8 +50,10 @@ REASONS: Final[Mapping[str, str]] = {
     "started_itself": _("The automation caused this itself."),
     "too_deep": _("Too many automations in a row started each other."),
     "switched_off": _("The automation is switched off."),
-    "too_late": _("No automation waits for this any more."),
+    "too_late": _("It came too late for an automation."),
     "no_match": _("No automation fits."),
+    # The engine finds this when it starts the automation.
+    "no_channel": _("The contact cannot be reached on the automation's channel."),
 }
 
 

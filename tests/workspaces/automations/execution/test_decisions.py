@@ -96,11 +96,11 @@ def test_of_two_rules_that_apply_the_first_decides(first: str, later: str) -> No
 
 def test_a_contact_who_has_opted_out_or_is_in_peoples_hands_starts_nothing_by_any_event() -> None:
     for facts, reason in (
-        ({"opted_out": True}, "opted_out"),
-        ({"blocked": True}, "blocked"),
-        ({"paused": True}, "people_have_it"),
+        (ContactFacts(opted_out=True), "opted_out"),
+        (ContactFacts(blocked=True), "blocked"),
+        (ContactFacts(paused=True), "people_have_it"),
     ):
-        contact = ContactFacts(**facts, is_first_message=True, listening=LISTENING)
+        contact = replace(facts, is_first_message=True, listening=LISTENING)
         for event in (
             message("price", payload=PRESSED, ad="a1"),
             EventFacts("comment", platform="whatsapp", text="price"),
@@ -230,6 +230,9 @@ def test_a_fact_starts_all_automations_and_an_answer_only_one() -> None:
     assert outcome(EventFacts("birthday")) == (STARTED, "fact", [13])
     assert outcome(EventFacts("story_mention", platform="whatsapp")) == (STARTED, "story_mention", [12])
     assert outcome(EventFacts("story_mention", platform="facebook")) == (NOTHING, "no_match", [])
+    ad = EventFacts("ad_click", platform="whatsapp", subject="a1")
+    for_this_ad = [source(20, "ad_click"), source(21, "ad_click", ad="a1"), source(22, "ad_click", platform="facebook")]
+    assert outcome(ad, triggers=compile_triggers(for_this_ad)) == (STARTED, "ad_click", [21])
     assert outcome(EventFacts("an unknown kind")) == (NOTHING, "no_match", [])
 
 
@@ -302,7 +305,9 @@ contacts = st.builds(
 )
 events = st.builds(
     EventFacts,
-    kind=st.sampled_from(("message", "comment", "tag_added", "story_mention", "start", "call_ended", "birthday", "")),
+    kind=st.sampled_from(
+        ("message", "comment", "tag_added", "story_mention", "ad_click", "start", "call_ended", "birthday", "")
+    ),
     platform=st.sampled_from(("whatsapp", "instagram", "")),
     text=st.one_of(st.text(max_size=80), st.sampled_from(("price", "menu", "agent", "stop"))),
     payload=st.one_of(st.just(""), st.just(PRESSED), st.text(max_size=60)),
@@ -327,7 +332,7 @@ def test_any_event_has_one_reason_that_people_can_read_and_a_message_one_effect(
     assert len(REASONS[decision.reason]) > 10
     acts = len(decision.starts) + len(decision.continues)
     assert (decision.outcome is NOTHING) == (acts == 0)
-    if event.kind in ("message", "comment", "story_mention", "start"):
+    if event.kind in ("message", "comment", "story_mention", "ad_click", "start"):
         assert acts <= 1
     if contact.opted_out or contact.blocked:
         assert not decision.starts

@@ -22,7 +22,7 @@ def source(
     return TriggerSource(number, number * 10, platform, kind, config, age or number)
 
 
-def keyword(number: int, *keywords: str, match: str = "contains", **others: Any) -> TriggerSource:
+def keyword(number: int, *keywords: str, match: str | None = "contains", **others: Any) -> TriggerSource:
     return source(number, keywords=list(keywords), match=match, **others)
 
 
@@ -110,6 +110,8 @@ def test_the_stricter_mode_goes_first_then_the_longer_keyword_then_the_older_aut
         ]
     )
     assert found(triggers, "price list please") == [6, 3, 2, 5, 4, 1]
+    letters = compile_triggers(keyword(number, "a" * number, age=20 - number) for number in range(1, 9))
+    assert found(letters, " ".join("a" * number for number in range(1, 9))) == [8, 7, 6, 5, 4, 3, 2, 1]
 
 
 def test_an_automation_is_found_once() -> None:

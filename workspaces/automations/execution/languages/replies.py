@@ -87,7 +87,8 @@ def _phrases(text: str) -> set[tuple[str, ...]]:
 @lru_cache(maxsize=64)
 def replies_in(languages: Sequence[str]) -> Replies:
     """Return the words of several languages together. A word that means yes in one and no in another means neither."""
-    yes, no = {(sign,) for sign in _YES_SIGNS}, {(sign,) for sign in _NO_SIGNS}
+    yes: set[tuple[str, ...]] = {(sign,) for sign in _YES_SIGNS}
+    no: set[tuple[str, ...]] = {(sign,) for sign in _NO_SIGNS}
     fillers: set[str] = set()
     negations: set[str] = set()
     for code in languages:
