@@ -56,14 +56,14 @@ WORKERS = (
             "broadcasts",
             "domains",
             "notifications",
-            "outside-calls",
         ),
-        16,
+        15,
     ),
     Worker("mail", ("mail",), 1),
     Worker("housekeeping", ("housekeeping",), 1),
     Worker("dispatcher", ("dispatcher",), 1),
     Worker("sender", ("sender",), 1),
+    Worker("calls", ("outside-calls",), 1),
 )
 
 
