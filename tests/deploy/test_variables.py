@@ -66,7 +66,7 @@ def test_the_compose_file_passes_every_variable_on_or_says_why_not() -> None:
     assert in_compose() | set(reasons) == read_by_settings()
     assert in_compose() & set(reasons) == set()
     product = [service for service in COMPOSE["services"].values() if service.get("image") == "agency-system"]
-    assert len(product) == 9
+    assert len(product) == 10
     assert all(service["environment"] == product[0]["environment"] for service in product)
 
 

@@ -127,7 +127,12 @@ def claim_calls(*, worker: int, places: int, after: tuple[int, str]) -> Claim | 
             return None
         cursor.execute(IN_FLIGHT)
         room = Room(cursor.fetchall(), places=places)
-        wanted = {"workspace": after[0], "peer": after[1], "pairs": MOST_PAIRS, "each": MOST_OF_PEER_IN_WORKSPACE}
+        wanted: dict[str, int | str] = {
+            "workspace": after[0],
+            "peer": after[1],
+            "pairs": MOST_PAIRS,
+            "each": MOST_OF_PEER_IN_WORKSPACE,
+        }
         cursor.execute(CANDIDATES, wanted)
         found = cursor.fetchall()
     is_last = len({row[:2] for row in found}) < MOST_PAIRS
