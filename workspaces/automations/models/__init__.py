@@ -1,6 +1,6 @@
 """The tables of automations."""
 
-from workspaces.automations.models.ai import AiAccount, AiAccountQuerySet, AiUsage
+from workspaces.automations.models.ai import AiAccount, AiUsage
 from workspaces.automations.models.automations import Automation, AutomationQuerySet, AutomationVersion, Readiness
 from workspaces.automations.models.calls import OutsideCall
 from workspaces.automations.models.runs import (
@@ -16,7 +16,6 @@ from workspaces.automations.models.runs import (
 
 __all__ = [
     "AiAccount",
-    "AiAccountQuerySet",
     "AiUsage",
     "Automation",
     "AutomationCount",
