@@ -29,7 +29,7 @@ from workspaces.automations.services.outside_calls import OUTSIDE_CALLS, CallRes
 logger = logging.getLogger(__name__)
 
 # A process has so many calls in flight at most.
-MOST_IN_FLIGHT: Final = 256
+MOST_IN_FLIGHT: Final = 512
 # Without a wake-up the loop looks for calls this often: some are due later, and wake-ups may be lost.
 LOOK_SECONDS: Final = 1.0
 TICK_SECONDS: Final = 0.25
