@@ -70,6 +70,7 @@ class CallLoop:
         self._looked_up: list[Lookup] = []
         self._in_flight: dict[int, PreparedCall] = {}
         self._unrecorded: list[CallResult] = []
+        self._next_key = 0
         self._after = (0, "")
         self._looked_at = self._confirmed_at = float("-inf")
         self._is_confirmed = self._has_more = False
@@ -167,8 +168,9 @@ class CallLoop:
                 self._send(one.prepared, vetted, (time.monotonic() - one.started_at) * 1000)
 
     def _send(self, prepared: PreparedCall, vetted: VettedTarget, dns_ms: float) -> None:
+        self._next_key += 1
         request = Request(
-            prepared.call_id,
+            self._next_key,
             vetted,
             prepared.headers,
             prepared.body,
@@ -181,7 +183,7 @@ class CallLoop:
         except ValueError:
             self._unrecorded.append(refused(prepared, "bad_header"))
         else:
-            self._in_flight[prepared.call_id] = prepared
+            self._in_flight[self._next_key] = prepared
 
     def _finish(self, result: Result) -> None:
         prepared = self._in_flight.pop(result.key)
