@@ -16,13 +16,8 @@ MEASURED = 20
 MOST_MICROSECONDS = 30.0
 LENGTH = 77
 TITLE = (
-<<<<<<< HEAD
-    f"Keywords: messages of {LENGTH} characters, {WORKSPACES:,} workspaces with {AUTOMATIONS} automations of "
-    f"{KEYWORDS} keywords each."
-=======
     f"Keywords: messages of {LENGTH} characters, {WORKSPACES:,} workspaces, {AUTOMATIONS} automations of {KEYWORDS} "
     "keywords each."
->>>>>>> a-answers
 )
 
 

@@ -40,8 +40,8 @@ class TaskSpec:
 # Dispatchers and senders run for an hour, then finish what they have in flight.
 DISPATCHER = Queue("dispatcher", None, 2 * 3600)
 SENDER = Queue("sender", None, 2 * 3600)
-# A run makes calls for half a minute, and then until a moment at which nothing is in flight.
-OUTSIDE_CALLS = Queue("outside-calls", None, 90)
+# A run makes calls for an hour, and then until a moment at which nothing is in flight.
+OUTSIDE_CALLS = Queue("outside-calls", None, 2 * 3600)
 PULSE = Queue("pulse", 5, 10)
 # One statement finds out which other tasks have work.
 DUE_WORK = Queue("due-work", 20, 30)

@@ -20,10 +20,11 @@ from config.queues import QUEUES
 from tools.local import ROOT
 from tools.local.runner.plan import ALONE, WORKERS, whole_system
 from webhooks.dispatcher.loop import LAST_ATTEMPTS_SECONDS
+from workspaces.automations.dispatcher.loop import LAST_CALLS_SECONDS as LAST_OUTSIDE_CALLS
 
 DEPLOY = ROOT / "deploy"
 COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
-LAST_SECONDS = {"dispatcher": LAST_ATTEMPTS_SECONDS, "sender": LAST_CALLS_SECONDS}
+LAST_SECONDS = {"dispatcher": LAST_ATTEMPTS_SECONDS, "sender": LAST_CALLS_SECONDS, "calls": LAST_OUTSIDE_CALLS}
 SERVERS = {"postgres", "redis", "migrations"}
 UNITS = sorted((DEPLOY / "systemd").glob("agency-*.service"))
 DOCKERFILE = (DEPLOY / "Dockerfile").read_text()

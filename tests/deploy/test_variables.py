@@ -66,7 +66,7 @@ def test_the_compose_file_passes_every_variable_on_or_says_why_not() -> None:
     assert in_compose() | set(reasons) == read_by_settings()
     assert in_compose() & set(reasons) == set()
     product = [service for service in COMPOSE["services"].values() if service.get("image") == "agency-system"]
-    assert len(product) == 9
+    assert len(product) == 10
     assert all(service["environment"] == product[0]["environment"] for service in product)
 
 
@@ -126,7 +126,7 @@ def test_every_process_of_the_compose_file_is_asked_whether_it_is_well() -> None
     assert checks.pop("migrations") == {"disable": True}  # it ends
     assert checks.pop("web") is None  # the image's own
     assert [name for name, check in checks.items() if not check or not check.get("test")] == []
-    loops = ["worker", "mail", "housekeeping", "dispatcher", "sender", "beat"]
+    loops = ["worker", "mail", "housekeeping", "dispatcher", "sender", "calls", "beat"]
     assert all(checks[name]["test"] == ["CMD", "python", "-m", "config.heartbeats"] for name in loops)
     assert "HEARTBEAT_DIRECTORY=/run/agency" in COMMON
     assert "\nRuntimeDirectory=agency\n" in COMMON

@@ -24,6 +24,7 @@ from workspaces.automations.models.ai import LONGEST_BASE_URL, LONGEST_MODEL
 from workspaces.automations.services.ai_accounts import (
     MOST_ACCOUNTS,
     AiAccountNotFound,
+    accounts_of,
     add_ai_account,
     change_ai_account,
     remove_ai_account,
@@ -113,7 +114,7 @@ class AiAccounts(ConsoleView):
     nav = NAV
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        accounts = list(AiAccount.objects.of(self.agency).order_by("-is_default", "name_key")[:MOST_ACCOUNTS])
+        accounts = list(accounts_of(self.agency).order_by("-is_default", "name_key")[:MOST_ACCOUNTS])
         now = database_now()
         usage = AiUsage.objects.filter(account__in=accounts, workspace=None, month=month_of(now))
         used = {one.account_id: one for one in usage}
@@ -140,7 +141,7 @@ class AccountView(ConsoleView):
     nav = NAV
 
     def account_of(self, uuid: UUID | None) -> AiAccount:
-        found = with_id(AiAccount.objects.of(self.agency).select_related("agency"), uuid)
+        found = with_id(accounts_of(self.agency).select_related("agency"), uuid)
         if found is None:
             raise AiAccountNotFound
         return found

@@ -60,6 +60,7 @@ def pid_of(folder: Path, process: str, loop: str = "") -> int:
         ("worker", "worker-0", ["broadcasts.prepare", "channelconnect.read_notices"]),
         ("dispatcher", "dispatcher-0", ["webhooks.deliver"]),
         ("sender", "sender-0", ["channelconnect.send", ""]),
+        ("calls", "calls-0", ["automations.call_outside"]),
         ("beat", "beat", [""]),
     ],
 )

@@ -49,4 +49,4 @@ def test_no_task_of_a_worker_waits_for_another_queue_of_it() -> None:
         tasks = [task for task in TASKS if task.queue.name in worker.queues]
         assert len(worker.queues) == 1 or len(tasks) <= worker.processes
     alone = {worker.queues for worker in WORKERS if len(worker.queues) == 1}
-    assert alone == {("mail",), ("housekeeping",), ("dispatcher",), ("sender",)}
+    assert alone == {("mail",), ("housekeeping",), ("dispatcher",), ("sender",), ("outside-calls",)}

@@ -128,7 +128,8 @@ def test_it_becomes_ready_survives_kill_9_and_remembers_its_keys(
         make_cluster(state, migrated_dump)
     with running_system(state) as system:
         assert set(system.pids) == {
-            *("postgres", "valkey", "web", "worker", "mail", "housekeeping", "dispatcher", "sender", "beat", "sandbox")
+            *("postgres", "valkey", "web", "worker", "mail", "housekeeping", "dispatcher", "sender", "calls", "beat"),
+            "sandbox",
         }
         assert read(system, "/healthz")["instance"] == system.env["INSTANCE_ID"]
         assert read(system, "/readyz")["status"] == "ready"

@@ -143,7 +143,7 @@ def test_what_is_no_port_is_said_to_be_none(
 def test_the_product_s_plan_names_its_processes(state: Path) -> None:
     plan = whole_system(state, 8123)
     assert [child.name for child in plan.children] == [
-        *("web", "worker", "mail", "housekeeping", "dispatcher", "sender", "beat", "sandbox")
+        *("web", "worker", "mail", "housekeeping", "dispatcher", "sender", "calls", "beat", "sandbox")
     ]
     assert "8123" in plan.children[0].command
 

@@ -57,14 +57,14 @@ WORKERS = (
             "domains",
             "notifications",
             "automations",
-            "outside-calls",
         ),
-        17,
+        16,
     ),
     Worker("mail", ("mail",), 1),
     Worker("housekeeping", ("housekeeping",), 1),
     Worker("dispatcher", ("dispatcher",), 1),
     Worker("sender", ("sender",), 1),
+    Worker("calls", ("outside-calls",), 1),
 )
 
 

@@ -20,8 +20,8 @@ from workspaces.automations.services.outside_calls import CallResult
 # At most so many calls are in flight at a time, in all processes together.
 MOST_OF_PEER_IN_WORKSPACE: Final = 4
 MOST_OF_WORKSPACE: Final = 8
-MOST_OF_AGENCY: Final = 16
-MOST_OF_PEER: Final = 24
+MOST_OF_AGENCY: Final = 32
+MOST_OF_PEER: Final = 32
 # A claim looks at so many pairs of a workspace and a peer. The next claim goes on behind them.
 MOST_PAIRS: Final = 500
 # What ended so often without an answer is not begun again.
@@ -127,7 +127,12 @@ def claim_calls(*, worker: int, places: int, after: tuple[int, str]) -> Claim | 
             return None
         cursor.execute(IN_FLIGHT)
         room = Room(cursor.fetchall(), places=places)
-        wanted = {"workspace": after[0], "peer": after[1], "pairs": MOST_PAIRS, "each": MOST_OF_PEER_IN_WORKSPACE}
+        wanted: dict[str, int | str] = {
+            "workspace": after[0],
+            "peer": after[1],
+            "pairs": MOST_PAIRS,
+            "each": MOST_OF_PEER_IN_WORKSPACE,
+        }
         cursor.execute(CANDIDATES, wanted)
         found = cursor.fetchall()
     is_last = len({row[:2] for row in found}) < MOST_PAIRS

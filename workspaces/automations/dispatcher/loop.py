@@ -29,15 +29,15 @@ from workspaces.automations.services.outside_calls import OUTSIDE_CALLS, CallRes
 logger = logging.getLogger(__name__)
 
 # A process has so many calls in flight at most.
-MOST_IN_FLIGHT: Final = 256
+MOST_IN_FLIGHT: Final = 512
 # Without a wake-up the loop looks for calls this often: some are due later, and wake-ups may be lost.
 LOOK_SECONDS: Final = 1.0
 TICK_SECONDS: Final = 0.25
 # The loop checks this often that the database is still the one to work with.
 DATABASE_SECONDS: Final = 5.0
-# A run works for half a minute, and then until a moment at which nothing is in flight, so that its end delays no call.
-RUN_SECONDS: Final = 30.0
-LONGEST_RUN_SECONDS: Final = RUN_SECONDS + 25.0
+# A run works for an hour, and then until a moment at which nothing is in flight, so that its end delays no call.
+RUN_SECONDS: Final = 3_600.0
+LONGEST_RUN_SECONDS: Final = RUN_SECONDS + 900.0
 # After that, and when its worker ends, it finishes what is in flight.
 LAST_CALLS_SECONDS: Final = 30.0
 LIMITS: Final = Limits(
@@ -70,6 +70,7 @@ class CallLoop:
         self._looked_up: list[Lookup] = []
         self._in_flight: dict[int, PreparedCall] = {}
         self._unrecorded: list[CallResult] = []
+        self._next_key = 0
         self._after = (0, "")
         self._looked_at = self._confirmed_at = float("-inf")
         self._is_confirmed = self._has_more = False
@@ -167,8 +168,9 @@ class CallLoop:
                 self._send(one.prepared, vetted, (time.monotonic() - one.started_at) * 1000)
 
     def _send(self, prepared: PreparedCall, vetted: VettedTarget, dns_ms: float) -> None:
+        self._next_key += 1
         request = Request(
-            prepared.call_id,
+            self._next_key,
             vetted,
             prepared.headers,
             prepared.body,
@@ -181,7 +183,7 @@ class CallLoop:
         except ValueError:
             self._unrecorded.append(refused(prepared, "bad_header"))
         else:
-            self._in_flight[prepared.call_id] = prepared
+            self._in_flight[self._next_key] = prepared
 
     def _finish(self, result: Result) -> None:
         prepared = self._in_flight.pop(result.key)

@@ -22,7 +22,6 @@ from workspaces.automations.models.runs import (
 
 __all__ = [
     "AiAccount",
-    "AiAccountQuerySet",
     "AiUsage",
     "Automation",
     "AutomationCount",

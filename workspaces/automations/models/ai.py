@@ -2,7 +2,6 @@
 
 import uuid
 from decimal import Decimal
-from typing import ClassVar, Self
 
 from django.db import models
 from django.db.models import Q
@@ -15,12 +14,6 @@ from workspaces.subaccounts.models import Workspace
 
 LONGEST_MODEL = 120
 LONGEST_BASE_URL = 500
-
-
-class AiAccountQuerySet(models.QuerySet["AiAccount"]):
-    def of(self, agency: Agency) -> Self:
-        """Keep the accounts of one agency."""
-        return self.filter(agency=agency)
 
 
 class AiAccount(models.Model):
@@ -56,8 +49,6 @@ class AiAccount(models.Model):
     stopped_until = models.DateTimeField(null=True, editable=False)
     refused_at = models.DateTimeField(null=True, editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
-
-    objects: ClassVar[AiAccountQuerySet] = AiAccountQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
 
     class Meta:
         verbose_name = "A.I. account"

@@ -238,7 +238,7 @@ def _anthropic_content(body: Any) -> Any:
 def _usage(body: Any, *, is_anthropic: bool) -> Usage | None:
     told = body.get("usage") if isinstance(body, dict) else None
     names = ("input_tokens", "output_tokens") if is_anthropic else ("prompt_tokens", "completion_tokens")
-    numbers = [told.get(name) for name in names] if isinstance(told, dict) else []
+    numbers: list[Any] = [told.get(name) for name in names] if isinstance(told, dict) else []
     if len(numbers) != 2 or not all(type(one) is int and 0 <= one <= MOST_TOKENS for one in numbers):
         return None
     return Usage(*numbers)

@@ -6,6 +6,7 @@ from typing import Any, Final, TypedDict, Unpack
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 
 from agency.actors import Actor
 from agency.models import Agency
@@ -68,6 +69,11 @@ class AiAccountValues(TypedDict, total=False):
     workspace_budget: Decimal | None
 
 
+def accounts_of(agency: Agency) -> "QuerySet[AiAccount]":
+    """Return the accounts of one agency."""
+    return AiAccount.objects.filter(agency=agency)
+
+
 def check_ai_address(url: str) -> None:
     """Check that an address may be called, over https. Raises `AiAddressRefused`.
 
@@ -95,7 +101,7 @@ def add_ai_account(*, agency: Agency, by: Actor, **values: Unpack[AiAccountValue
     check_ai_address(values["base_url"])
     with transaction.atomic():
         lock_agency(agency.pk)
-        others = AiAccount.objects.of(agency)
+        others = accounts_of(agency)
         number = others.count()
         if number >= MOST_ACCOUNTS:
             raise TooManyAiAccounts

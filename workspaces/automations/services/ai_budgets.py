@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Final, NamedTuple
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, Q, QuerySet
 
 from workspaces.automations.models import AiAccount, AiUsage
 
@@ -39,13 +39,19 @@ def reserve(account: AiAccount, *, workspace_id: int, amount: int, month: date) 
 
 
 def _reserve_of(account_id: int, workspace_id: int | None, budget: Decimal | None, amount: int, month: date) -> bool:
-    rows = AiUsage.objects.filter(account_id=account_id, workspace_id=workspace_id, month=month)
+    rows = _row(account_id, workspace_id, month)
     if not rows.exists():
         made = AiUsage(account_id=account_id, workspace_id=workspace_id, month=month)
         AiUsage.objects.bulk_create([made], ignore_conflicts=True)
     if budget is not None:
         rows = rows.filter(cost__lte=int(budget * MILLIONTHS) - amount - F("reserved"))
     return rows.update(reserved=F("reserved") + amount) == 1
+
+
+def _row(account_id: int, workspace_id: int | None, month: date) -> "QuerySet[AiUsage]":
+    """Return the row of a workspace, or without one that of all together."""
+    of = Q(workspace=None) if workspace_id is None else Q(workspace_id=workspace_id)
+    return AiUsage.objects.filter(of, account_id=account_id, month=month)
 
 
 class Settlement(NamedTuple):
@@ -64,7 +70,7 @@ def settle(settlements: Iterable[Settlement]) -> None:
     """Replace reservations by costs, in the order in which `reserve` takes its locks."""
     for one in sorted(settlements):
         for workspace_id in (None, one.workspace_id):
-            AiUsage.objects.filter(account_id=one.account_id, workspace_id=workspace_id, month=one.month).update(
+            _row(one.account_id, workspace_id, one.month).update(
                 reserved=F("reserved") - one.reserved,
                 cost=F("cost") + one.cost,
                 calls=F("calls") + (1 if one.cost else 0),

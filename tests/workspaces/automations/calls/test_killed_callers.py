@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 
 import pytest
 from django.db.models.functions import Now
@@ -35,8 +36,8 @@ def caller() -> Iterator[None]:
         kill(process)
 
 
-def _number_asked(provider: RunningSandbox) -> int:
-    return len(provider.ledger()["calls"])
+def _has_asked(provider: RunningSandbox, number: int) -> bool:
+    return len(provider.ledger()["calls"]) == number
 
 
 def test_a_killed_dispatcher(a: Tenant, provider: RunningSandbox, start_calls: StartCalls) -> None:
@@ -44,13 +45,13 @@ def test_a_killed_dispatcher(a: Tenant, provider: RunningSandbox, start_calls: S
     [run] = planned(a, classify("prices sandbox:hang"))
     for number in (1, 2, 3):
         with caller():
-            until(lambda number=number: _number_asked(provider) == number, what="the call")
+            until(partial(_has_asked, provider, number), what="the call")
         call = OutsideCall.objects.get(run_id=run.pk)
         assert (call.status, call.tries) == ("claimed", number)
         OutsideCall.objects.update(due_at=Now())  # the claim's end comes
     start_calls(longest_ms=1_500)
     assert ended(run) == refusal("no_answer")
     assert OutsideCall.objects.get(run_id=run.pk).status == "unknown"
-    assert _number_asked(provider) == 3
+    assert _has_asked(provider, 3)
     usage = AiUsage.objects.get(account=account, workspace=None)
     assert (usage.calls, usage.reserved) == (3, 0)

@@ -1,6 +1,7 @@
 """Staff add, test, change and remove accounts at A.I. providers. Nobody sees a key again."""
 
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -60,7 +61,7 @@ def test_the_life_of_an_account(a: Tenant, staff: Client, sandbox: RunningSandbo
     assert KEY not in staff.get(edit).content.decode()
     staff.post(edit, filled(sandbox, name="Other", key="", monthly_budget="7"))
     account.refresh_from_db()
-    assert (account.name, account.key, account.monthly_budget) == ("Other", KEY, 7)
+    assert (account.name, account.key, account.monthly_budget) == ("Other", KEY, Decimal(7))
 
     staff.post(edit, filled(sandbox, key="sk-refused"))
     refused = staff.post(page("ai-account-test", account.uuid), follow=True)
