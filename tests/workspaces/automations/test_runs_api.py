@@ -80,7 +80,6 @@ def test_an_automation_is_switched_on_and_off(a: Tenant) -> None:
 
 
 def test_an_automation_that_lacks_something_says_all_of_it(a: Tenant) -> None:
-    assert a.channel
     flow = a_flow(a_step("x", "send_text", text="Come to {{workspace.address}}"))
     made = create_automation(
         workspace=a.workspace, name="Address", platform="telegram", flow=flow, now=now(), by=SYSTEM
