@@ -111,7 +111,9 @@ def test_a_run_is_shown_in_words_and_stopped(
     assert "A person stopped it." in text(stopped)
     again = owner.post(page_of(automation, run.uuid, "stop"), follow=True)
     assert "This run has ended." in text(again)
-    assert owner.get(page_of(automation, a_foreign_run(channel).uuid)).status_code == 404
+    foreign = a_foreign_run(channel)
+    assert owner.get(page_of(foreign.automation, foreign.uuid)).status_code == 404
+    assert owner.get(page_of(automation, foreign.uuid)).status_code == 404
 
 
 def a_foreign_run(channel: Channel) -> AutomationRun:
