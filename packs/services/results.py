@@ -72,7 +72,7 @@ class PackResults:
 
 def results_of(pack: Pack, entries: Sequence[EntryView], today: date) -> PackResults:
     """Count a pack's results in two statements."""
-    installed = Automation.objects.of_agency(pack.agency).filter(from_pack=pack.uuid).order_by()
+    installed = Automation.objects.filter(workspace__agency=pack.agency_id, from_pack=pack.uuid).order_by()
     installs: dict[UUID | None, int] = dict(installed.values_list("from_entry").annotate(Count("pk")))
     rows = {one.uuid: EntryResults(one.name) for one in entries}
     removed = EntryResults("")

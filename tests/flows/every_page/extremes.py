@@ -47,11 +47,11 @@ from tests.packs.client import an_automation
 from tests.packs.small_library import BOOKING, WELCOME
 from tests.tenants import Tenant
 from tests.workspaces.automations.calls.planned import an_account
-from tests.workspaces.automations.runs import a_run, a_step_of, an_ended_run
+from tests.workspaces.automations.runs import a_count, a_run, a_step_of, an_ended_run
 from tests.workspaces.conversations.facts import person, receive, received
 from webhooks.models import Delivery, Endpoint, HourlyStats
 from webhooks.services.endpoints import register_endpoint
-from workspaces.automations.models import Automation, AutomationCount, AutomationPause
+from workspaces.automations.models import Automation, AutomationPause
 from workspaces.catalogue.services import change_product
 from workspaces.classes.services import add_participant
 from workspaces.contacts.models import Contact, ContactImport, Segment
@@ -237,11 +237,8 @@ class ExtremeTenant(Tenant):
         a_step_of(self.failed_run, 1, "ask", "no_answer", detail=ENDLESS[:200])
         for who in (contact, self.endless_contact):
             a_run(self.own, who, channel=channel, started_by_label=ENDLESS[:254])
-        day, version = now().date(), self.own.published
-        for node, port in (("", "started"), ("ask", "answered")):
-            AutomationCount.objects.create(
-                automation=self.own, version=version, day=day, node=node, port=port, number=10**9
-            )
+        a_count(self.own, 10**9, port="started")
+        a_count(self.own, 10**9, node="ask", port="answered")
         AutomationPause.objects.create(
             conversation_id=self.conversation.pk, workspace_id=self.customer.pk, until=now() + timedelta(hours=5)
         )

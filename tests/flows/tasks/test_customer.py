@@ -28,8 +28,9 @@ from tests.flows.tasks.person import Person
 from tests.packs.client import PackClient, an_automation
 from tests.packs.small_library import WELCOME, write_library
 from tests.tenants import Tenant
+from tests.workspaces.automations.runs import a_run
 from tests.workspaces.conversations.facts import receive, received
-from workspaces.automations.models import Automation
+from workspaces.automations.models import Automation, AutomationPause
 from workspaces.automations.services import change_readiness
 from workspaces.conversations.models import Message
 from workspaces.subaccounts.models import Channel, Workspace
@@ -113,6 +114,22 @@ def answer_a_message(person: Person) -> None:
     expect(person.page.locator(".bubble.out")).to_contain_text("Yes, until six.")
 
 
+def let_automations_answer_again(person: Person) -> None:
+    person.begin("/app/inbox")
+    person.press(person.page.locator(".inbox-row", has_text="Person 1"))
+    expect(person.page.get_by_text("Automations are paused here")).to_be_visible()
+    person.click("button", "Let them answer")
+    expect(person.page.get_by_text("Automations are paused here")).to_have_count(0)
+
+
+def stop_an_automation_for_a_contact(person: Person, name: str) -> None:
+    person.begin()
+    person.open("Contacts")
+    person.click("link", "Person 1")
+    person.click("button", f"Stop {name}")
+    person.sees_message(f"{name} was stopped for this contact.")
+
+
 def send_a_broadcast(person: Person) -> None:
     person.begin()
     person.open("Broadcasts")
@@ -156,3 +173,13 @@ def test_a_new_customer_gets_an_automation_going_in_few_clicks(person: Person, c
     answer_a_message(person)
     assert (person.clicks, person.fields) == (2, 1)
     assert Message.objects.get(direction="out").text == "Yes, until six."
+
+    message = Message.objects.select_related("conversation__contact").get(direction="in")
+    booking = Automation.objects.select_related("published", "workspace").get(name="Booking", workspace=customer)
+    run = a_run(booking, message.conversation.contact, channel=Channel.objects.get())
+    AutomationPause.objects.create(conversation_id=message.conversation_id, workspace_id=customer.pk, reason="by_hand")
+    let_automations_answer_again(person)
+    stop_an_automation_for_a_contact(person, "Booking")
+    run.refresh_from_db()
+    assert (run.status, person.clicks, person.fields) == ("stopped", 3, 0)
+    assert not AutomationPause.objects.exists()

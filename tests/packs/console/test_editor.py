@@ -142,4 +142,5 @@ def test_the_editor_costs_the_same_however_full_the_pack_is(packs: PackClient, a
         packs.add(pack, extra(number))
     with CaptureQueriesContext(connection) as many:
         admin.get(f"/console/packs/{pack}")
-    assert len(many) == len(few) <= 8
+    # Two of them read the results.
+    assert len(many) == len(few) <= 10

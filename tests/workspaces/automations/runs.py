@@ -1,11 +1,11 @@
 """Runs of automations as the engine leaves them in the database."""
 
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Any
 
 from django.utils.timezone import now
 
-from workspaces.automations.models import Automation, AutomationRun, AutomationRunStep
+from workspaces.automations.models import Automation, AutomationCount, AutomationRun, AutomationRunStep
 from workspaces.contacts.models import Contact
 from workspaces.subaccounts.models import Channel
 
@@ -54,3 +54,16 @@ def fail_run(run: AutomationRun) -> None:
 
 def a_step_of(run: AutomationRun, seq: int, node: str, port: str = "", **changes: Any) -> AutomationRunStep:
     return AutomationRunStep.objects.create(run=run, seq=seq, node=node, port=port, at=now(), **changes)
+
+
+def a_count(automation: Automation, number: int, *, day: date | None = None, node: str = "", port: str = "") -> None:
+    """Count something in the published version, today unless `day` says otherwise."""
+    assert automation.published is not None
+    AutomationCount.objects.create(
+        automation=automation,
+        version=automation.published,
+        day=day or now().date(),
+        node=node,
+        port=port,
+        number=number,
+    )

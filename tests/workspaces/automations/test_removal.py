@@ -1,7 +1,7 @@
 """Old runs go, and a contact's go or move along with the contact."""
 
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from django.db import models
@@ -12,7 +12,7 @@ from tests import furnished
 from tests.factories import ContactFactory
 from tests.packs.client import an_automation
 from tests.tenants import Tenant
-from tests.workspaces.automations.runs import a_run, a_step_of, an_ended_run
+from tests.workspaces.automations.runs import a_count, a_run, a_step_of, an_ended_run
 from tests.workspaces.conversations.facts import person, receive, received
 from workspaces.automations.models import (
     Automation,
@@ -29,11 +29,12 @@ from workspaces.conversations.models import Conversation
 
 a, b = furnished.a_with_customer, furnished.b_with_customer
 DAY = timedelta(days=1)
+Row = TypeVar("Row", bound=models.Model)
 
 
 @pytest.fixture
 def automation(a: Tenant) -> Automation:
-    assert a.channel
+    assert a.channel.platform == "whatsapp"
     return enable_automation(automation=an_automation(a.workspace), now=now(), by=SYSTEM)
 
 
@@ -47,7 +48,7 @@ def a_queue(contact: Contact, **changes: Any) -> ContactQueue:
     return ContactQueue.objects.create(contact_id=contact.pk, **values, **changes)
 
 
-def aged(row: models.Model, days: float, column: str) -> models.Model:
+def aged(row: Row, days: float, column: str) -> Row:
     """Let a row's time be so long ago."""
     type(row)._default_manager.filter(pk=row.pk).update(**{column: now() - days * DAY})
     return row
@@ -64,9 +65,7 @@ def test_old_rows_go_and_what_is_still_needed_stays(a: Tenant, automation: Autom
         aged(event, days, "created_at")
     new = aged(an_event(one, "new"), 40, "created_at")
     for days in (402, 398):
-        AutomationCount.objects.create(
-            automation=automation, version=automation.published, day=(now() - days * DAY).date(), number=1
-        )
+        a_count(automation, 1, day=(now() - days * DAY).date())
     a_queue(one, is_due=True)
     a_queue(two, is_due=False, day_began_at=now() - 3 * DAY)
     a_queue(three, is_due=False, day_began_at=now() - DAY)
@@ -98,9 +97,8 @@ def test_the_runs_of_a_merged_contact_move_and_the_kept_contact_s_go_on(a: Tenan
     receive(*(received(a.channel, person=person(number)) for number in (1, 2)))
     theirs, own = Conversation.objects.filter(channel=a.channel).order_by("-pk")
     kept, gone = own.contact, theirs.contact
-    beginning = {"channel": a.channel, "entry_key": "once"}
-    mine = a_run(automation, kept, conversation_id=own.pk, wait_kind="reply", **beginning)
-    same = a_run(automation, gone, conversation_id=theirs.pk, **beginning)
+    mine = a_run(automation, kept, conversation_id=own.pk, wait_kind="reply", entry_key="once", channel=a.channel)
+    same = a_run(automation, gone, conversation_id=theirs.pk, entry_key="once", channel=a.channel)
     asked = a_run(others[0], gone, conversation_id=theirs.pk, wait_kind="reply", channel=a.channel)
     timed = a_run(others[1], gone, conversation_id=theirs.pk, channel=a.channel)
     ended = an_ended_run(others[2], gone, conversation_id=theirs.pk, channel=a.channel)

@@ -1,27 +1,31 @@
 """Switching automations and their runs on the workspace surface."""
 
 import uuid
+from threading import Event
 from typing import Any
 
 import orjson
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM
-from agency.models import Event, NotificationEvent
+from agency.models import Event as RecordedEvent
+from agency.models import NotificationEvent
 from tests import furnished
 from tests.factories import ContactFactory
 from tests.factories.flows import a_flow, a_step
 from tests.parallel import at_once
 from tests.tenants import Tenant, message
+from tests.waiting import PATIENCE_SECONDS, wait_for_lock
 from tests.workspaces.automations.runs import a_run, a_step_of, an_ended_run, fail_run
 from webhooks.services.endpoints import register_endpoint
 from workspaces.automations.models import Automation, AutomationCount, AutomationRun, ContactQueue
 from workspaces.automations.services import create_automation, enable_automation, publish_automation
 from workspaces.automations.services.run_control import StopReason, stop_runs
 from workspaces.automations.services.run_failures import record_run_failures, switch_off_failing
+from workspaces.automations.services.trigger_events import queue_contacts
 from workspaces.contacts.models import Contact
 from workspaces.conversations.models import Conversation
 from workspaces.subaccounts.services import tenant_of
@@ -62,6 +66,33 @@ def test_of_many_starts_at_once_one_starts(a: Tenant) -> None:
     assert sorted(at_once(start, times=4)) == [201, 409, 409, 409]
 
 
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("move", ["start", "stop"])
+def test_a_move_waits_for_the_engine_and_sees_what_it_did(a: Tenant, move: str) -> None:
+    """The engine holds the contact's row of the queue while it begins a run of another subject, or ends the run."""
+    made, contact, is_held = an_automation(a), a_contact(a, phone="+4930123456"), Event()
+    run = None if move == "start" else a_run(made, contact, channel=a.channel)
+    queue_contacts({contact.pk: a.workspace.pk})
+
+    def work(number: int) -> int:
+        if number:
+            assert is_held.wait(PATIENCE_SECONDS)
+            path = runs_of(made) + (f"/{run.uuid}/stop" if run else "")
+            status: int = a.workspace_api.post(path, {"contact": str(contact.uuid)}).status_code
+            return status
+        with transaction.atomic():
+            ContactQueue.objects.select_for_update().get(pk=contact.pk)
+            is_held.set()
+            wait_for_lock()
+            if run:
+                fail_run(run)
+            else:
+                a_run(made, contact, channel=a.channel, subject="appointment:7")
+        return 200
+
+    assert at_once(work, times=2) == [200, 409]
+
+
 def runs_of(automation: Automation) -> str:
     return f"/automations/{automation.uuid}/runs"
 
@@ -80,7 +111,6 @@ def test_an_automation_is_switched_on_and_off(a: Tenant) -> None:
 
 
 def test_an_automation_that_lacks_something_says_all_of_it(a: Tenant) -> None:
-    assert a.channel
     flow = a_flow(a_step("x", "send_text", text="Come to {{workspace.address}}"))
     made = create_automation(
         workspace=a.workspace, name="Address", platform="telegram", flow=flow, now=now(), by=SYSTEM
@@ -155,7 +185,8 @@ def test_a_failed_run_goes_on_where_it_failed(a: Tenant, automation: Automation)
     assert [(one["step"], one["outcome"]) for one in shown["steps"]] == [("x", "next"), ("y", "failed")]
     assert shown["error"] == {"code": "window_closed", "step": "y", "message": "The window is closed."}
     other = a_run(automation, contact, channel=a.channel)
-    assert a.workspace_api.post(f"{path}/retry").status_code == 409
+    refused = a.workspace_api.post(f"{path}/retry")
+    assert (refused.status_code, message(refused)) == (409, "This automation already runs for this contact.")
     other.delete()
     assert a.workspace_api.post(f"{path}/retry").json()["data"]["status"] == "running"
     run.refresh_from_db()
@@ -206,7 +237,7 @@ def test_a_failed_run_is_told_as_the_api_shows_it(a: Tenant, automation: Automat
     url = "https://93.184.215.14/hooks"
     register_endpoint(tenant=tenant_of(a.workspace), url=url, events=["automation.run_failed"], by=SYSTEM)
     assert record_run_failures([run.pk], now()) == 1
-    [row] = Event.objects.filter(name="automation.run_failed")
+    [row] = RecordedEvent.objects.filter(name="automation.run_failed")
     told = orjson.loads(row.body)["data"]
     assert told["run"] == a.workspace_api.get(f"{runs_of(automation)}/{run.uuid}").json()["data"]
     assert told["automation"] == a.workspace_api.get("/automations").json()["data"][0]

@@ -47,6 +47,7 @@ from workspaces.automations.services import (
 )
 from workspaces.automations.services.conflicts import overlap_warnings
 from workspaces.automations.services.drafts import has_unpublished_changes
+from workspaces.automations.services.run_control import stop_runs_of_automation
 from workspaces.automations.services.run_counts import counts_of
 from workspaces.automations.services.switching import MOST_AT_ONCE, disabled_automations, enable_ready_automations
 from workspaces.subaccounts.dashboard.base import DashboardForm, DashboardView
@@ -150,7 +151,10 @@ class AutomationPage(AutomationDetail, DashboardForm[SlotForm]):
             "prerequisites": prerequisites(automation, capabilities),
             "settings_missing": any(not capabilities.settings[name] for name in settings_used(automation.draft)),
             "chat": self.chat,
-            "numbers": automation_numbers(automation, timezone.now().astimezone(UTC).date()),
+            "numbers": automation_numbers(automation, timezone.now().astimezone(UTC).date())
+            if automation.published
+            else None,
+            "has_active_runs": automation.enabled and automation.runs.active().exists(),
             "has_unpublished_changes": has_unpublished_changes(automation),
             "open_slot_count": len(open_slots(automation.draft, automation.slots)),
         }
@@ -182,7 +186,7 @@ class AutomationNumbers:
 
 
 def automation_numbers(automation: Automation, today: date) -> AutomationNumbers:
-    """Give an automation's numbers of the last days, and those of each step of its published flow."""
+    """Give an automation's numbers of the last days, and those of each step of its flow that runs."""
     counts = counts_of(automation, today)
     totals = [(label, counts.get(("", name), 0)) for name, label in TOTALS.items()]
     flow = automation.published.flow if automation.published else automation.draft
@@ -225,10 +229,21 @@ class AutomationOn(AutomationDetail):
 
 
 class AutomationOff(AutomationDetail):
+    """Switches an automation off. Runs that are under way go on, unless the second button was pressed."""
+
     def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         self.find(uuid=uuid)
-        disable_automation(automation=self.automation, now=timezone.now(), by=self.by)
-        return self.done(_("%(name)s is off.") % {"name": self.automation.name}, ONE, self.automation.uuid)
+        now, name = timezone.now(), self.automation.name
+        disable_automation(automation=self.automation, now=now, by=self.by)
+        if "stop_runs" not in request.POST:
+            return self.done(_("%(name)s is off.") % {"name": name}, ONE, self.automation.uuid)
+        number = stop_runs_of_automation(automation=self.automation, now=now)
+        message = ngettext(
+            "%(name)s is off, and %(number)s run was stopped.",
+            "%(name)s is off, and %(number)s runs were stopped.",
+            number,
+        )
+        return self.done(message % {"name": name, "number": number}, ONE, self.automation.uuid)
 
 
 class AutomationRemove(AutomationDetail):

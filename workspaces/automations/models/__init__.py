@@ -1,6 +1,6 @@
 """The tables of automations."""
 
-from workspaces.automations.models.ai import AiAccount, AiAccountQuerySet, AiUsage
+from workspaces.automations.models.ai import AiAccount, AiUsage
 from workspaces.automations.models.automations import (
     Automation,
     AutomationQuerySet,

@@ -20,6 +20,7 @@ from workspaces.automations.models import Automation, AutomationRun
 from workspaces.automations.services.drafts import lock_automation, record_automation_activity
 from workspaces.automations.services.trigger_events import queue_contacts
 from workspaces.contacts.models import Contact
+from workspaces.contacts.services import ContactNotFound
 from workspaces.conversations.models import Conversation
 from workspaces.conversations.services import open_conversation, reachable_channels
 from workspaces.conversations.services.conversations import ContactOptedOut
@@ -71,7 +72,7 @@ def start_run(*, automation: Automation, contact: Contact, by: Actor, now: datet
     """Start the published version for a contact. The engine does the first step in a moment.
 
     The re-entry rule does not apply, because somebody has asked for this run. Raises `AutomationIsOff`,
-    `ContactOptedOut`, `ContactNotReachable` and `RunIsActive`.
+    `ContactOptedOut`, `ContactNotReachable`, `RunIsActive` and `ContactNotFound`.
     """
     locked = lock_automation(automation)
     version = locked.published
@@ -79,6 +80,7 @@ def start_run(*, automation: Automation, contact: Contact, by: Actor, now: datet
         raise AutomationIsOff
     conversation = _conversation_for(locked, contact, now)
     queue_contacts({contact.pk: locked.workspace_id})
+    _check_contact(contact.pk)
     if AutomationRun.objects.active().filter(automation=locked, contact_id=contact.pk).exists():
         raise RunIsActive
     identity = uuid.uuid4()
@@ -106,8 +108,6 @@ def start_run(*, automation: Automation, contact: Contact, by: Actor, now: datet
 
 def _conversation_for(automation: Automation, contact: Contact, now: datetime) -> Conversation:
     """Find the contact's latest conversation on a channel that the automation can use, or open one."""
-    if contact.opted_out_at is not None:
-        raise ContactOptedOut
     active = automation.workspace.channels.filter(platform=automation.platform, status=Channel.Status.ACTIVE)
     channels = reachable_channels(contact, active.order_by("pk"))
     if not channels:
@@ -115,6 +115,15 @@ def _conversation_for(automation: Automation, contact: Contact, now: datetime) -
     own = Conversation.objects.of(automation.workspace).filter(contact=contact, channel__in=channels)
     found = own.newest_activity_first().first()
     return found or open_conversation(contact=contact, channel=channels[0], now=now)
+
+
+def _check_contact(contact: int) -> None:
+    """Refuse a contact that has opted out or was removed. The caller holds the queue row, which a removal waits for."""
+    found = Contact.objects.filter(pk=contact).values_list("opted_out_at").first()
+    if found is None:
+        raise ContactNotFound
+    if found[0] is not None:
+        raise ContactOptedOut
 
 
 @transaction.atomic
@@ -140,8 +149,7 @@ def retry_run(*, run: AutomationRun, by: Actor, now: datetime) -> AutomationRun:
         raise RunHasNotFailed
     if not locked.automation.enabled:
         raise AutomationIsOff
-    if Contact.objects.filter(pk=locked.contact_id, opted_out_at__isnull=False).exists():
-        raise ContactOptedOut
+    _check_contact(locked.contact_id)
     if AutomationRun.objects.active().filter(automation=locked.automation, contact_id=locked.contact_id).exists():
         raise RunIsActive
     locked.node = locked.error_node or locked.node

@@ -95,7 +95,7 @@ def _name_end(run: AutomationRun, steps: list[ShownStep]) -> None:
     ended_at = run.ended_at
     if ended_at is None or run.status not in END_OUTCOMES:
         return
-    outcome = END_OUTCOMES[run.status]
+    outcome = END_OUTCOMES[AutomationRun.Status(run.status)]
     node = run.error_node or run.node
     last = steps[-1] if steps else None
     if last is not None and last.outcome == "waiting" and (last.node == node or outcome == "ended"):

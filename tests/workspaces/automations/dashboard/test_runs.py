@@ -15,10 +15,10 @@ from tests.factories import ChannelFactory, ContactFactory, WorkspaceFactory
 from tests.factories.flows import a_flow, a_step
 from tests.packs.client import an_automation
 from tests.tenants import Tenant
-from tests.workspaces.automations.runs import a_run, a_step_of, an_ended_run
+from tests.workspaces.automations.runs import a_count, a_run, a_step_of, an_ended_run
 from tests.workspaces.conversations.facts import a_conversation, receive, received
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
-from workspaces.automations.models import Automation, AutomationCount, AutomationPause, AutomationRun, TriggerEvent
+from workspaces.automations.models import Automation, AutomationPause, AutomationRun, TriggerEvent
 from workspaces.automations.services import enable_automation
 from workspaces.contacts.models import Contact
 from workspaces.conversations.models import Message
@@ -111,7 +111,9 @@ def test_a_run_is_shown_in_words_and_stopped(
     assert "A person stopped it." in text(stopped)
     again = owner.post(page_of(automation, run.uuid, "stop"), follow=True)
     assert "This run has ended." in text(again)
-    assert owner.get(page_of(automation, a_foreign_run(channel).uuid)).status_code == 404
+    foreign = a_foreign_run(channel)
+    assert owner.get(page_of(foreign.automation, foreign.uuid)).status_code == 404
+    assert owner.get(page_of(automation, foreign.uuid)).status_code == 404
 
 
 def a_foreign_run(channel: Channel) -> AutomationRun:
@@ -135,12 +137,25 @@ def test_an_automation_shows_what_happened_at_each_step(owner: Client, automatio
         ("", "started", 7), ("", "failed", 2), ("ask", "", 7), ("ask", "button_1", 4), ("ask", "button_2", 1),
     ]  # fmt: skip
     for node, port, number in counted:
-        AutomationCount.objects.create(
-            automation=automation, version=automation.published, day=now().date(), node=node, port=port, number=number
-        )
+        a_count(automation, number, node=node, port=port)
     shown = text(owner.get(f"/app/automations/{automation.uuid}"))
     assert "Started 7 Completed 0 Stopped 0 Failed 2" in shown
     assert "Step 1: Send buttons : 7 Yes: 4 · No: 1" in shown
+
+
+def test_switching_off_stops_runs_only_if_that_is_asked_for(
+    owner: Client, customer: Workspace, channel: Channel, automation: Automation
+) -> None:
+    page, off = f"/app/automations/{automation.uuid}", f"/app/automations/{automation.uuid}/off"
+    assert "Switch off and stop its runs" not in text(owner.get(page))
+    for name in ("Ada", "Ben"):
+        a_run(automation, a_contact(customer, name), channel=channel)
+    assert "Switch off and stop its runs" in text(owner.get(page))
+    assert "Booking is off." in text(owner.post(off, follow=True))
+    assert AutomationRun.objects.active().count() == 2
+    stopped = owner.post(off, {"stop_runs": "yes"}, follow=True)
+    assert "Booking is off, and 2 runs were stopped." in text(stopped)
+    assert not AutomationRun.objects.active().exists()
 
 
 def test_a_contact_shows_its_runs_with_a_way_to_stop_them(
