@@ -91,8 +91,11 @@ SETTING_LABELS = {
 
 
 def settings_used(flow: Flow) -> dict[str, str]:
-    """Give the settings that a flow's texts use, each with the title of the first node that uses it."""
+    """Give the settings that a flow's texts and steps use, each with the title of the first node that uses it."""
     used: dict[str, str] = {}
+    for position, step in enumerate(steps_of(flow), 1):
+        for name in step_type(step).settings if step["type"] in STEPS else ():
+            used.setdefault(name, f"step {position}")
     for title, config in _nodes(flow):
         for text in _texts(config):
             for name in _settings_in(text):

@@ -3,7 +3,7 @@
 from django.utils.translation import gettext_noop as _
 
 from workspaces.automations.flows.fields import Boolean, Choice, CustomerValue, ListOf, Name, Number, Text
-from workspaces.automations.flows.types import StepType
+from workspaces.automations.flows.types import NO_PRODUCTS, NO_REVIEWS, StepType
 
 TAPPABLE = ("whatsapp", "facebook", "instagram", "telegram", "livechat")
 LISTS = ("whatsapp", "telegram", "livechat")
@@ -101,6 +101,7 @@ MESSAGE_STEPS = (
         ),
         channels=("whatsapp", "facebook", "instagram", "telegram", "livechat", "tiktok"),
         requires=("service",),
+        unavailable=NO_PRODUCTS,
     ),
     StepType(
         name="send_catalogue",
@@ -112,6 +113,7 @@ MESSAGE_STEPS = (
         ),
         channels=("whatsapp", "facebook", "instagram", "telegram", "livechat"),
         requires=("service",),
+        unavailable=NO_PRODUCTS,
     ),
     StepType(
         name="send_location",
@@ -133,6 +135,7 @@ MESSAGE_STEPS = (
         label=_("Reply to the review"),
         fields=(Text(name="text", label=_("Reply"), most=4_000),),
         channels=("gbp",),
+        unavailable=NO_REVIEWS,
     ),
 )
 

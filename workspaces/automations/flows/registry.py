@@ -12,7 +12,14 @@ from workspaces.automations.flows.steps import (
     LOGIC_STEPS,
     TEAM_STEPS,
 )
-from workspaces.automations.flows.types import StepType, TriggerType
+from workspaces.automations.flows.types import (
+    NO_APPOINTMENTS,
+    NO_ORDERS,
+    NO_PAYMENTS,
+    NO_REVIEWS,
+    StepType,
+    TriggerType,
+)
 
 CHATS = ("whatsapp", "facebook", "instagram", "sms", "tiktok", "telegram", "livechat")
 COMMENTS = ("facebook", "instagram", "tiktok")
@@ -37,22 +44,43 @@ TRIGGER_TYPES = (
     ),
     TriggerType(name="story_reply", label=_("A reply to a story"), channels=("facebook", "instagram")),
     TriggerType(name="story_mention", label=_("A mention in a story"), channels=("instagram",)),
-    TriggerType(name="new_follower", label=_("A new follower"), channels=("tiktok", "instagram")),
+    TriggerType(
+        name="new_follower",
+        label=_("A new follower"),
+        channels=("tiktok", "instagram"),
+        unavailable=_("New followers are not reported yet"),
+    ),
     TriggerType(
         name="ad_click",
         label=_("A chat started from an ad"),
         fields=(CustomerValue(name="ad", label=_("Ad"), of="ad", required=False),),
         channels=("whatsapp", "facebook", "instagram", "tiktok"),
     ),
-    TriggerType(name="chat_opened", label=_("A visitor opens the chat"), channels=("livechat",)),
-    TriggerType(name="missed_call", label=_("A missed call"), channels=("sms", "whatsapp")),
+    TriggerType(
+        name="chat_opened",
+        label=_("A visitor opens the chat"),
+        channels=("livechat",),
+        unavailable=_("The chat for websites is not available yet"),
+    ),
+    TriggerType(
+        name="missed_call",
+        label=_("A missed call"),
+        channels=("sms", "whatsapp"),
+        unavailable=_("Calls are not available yet"),
+    ),
     TriggerType(
         name="review_received",
         label=_("A new review"),
         fields=(Choice(name="stars", label=_("Stars"), options=("any", "high", "low")),),
         channels=("gbp",),
+        unavailable=NO_REVIEWS,
     ),
-    TriggerType(name="question_received", label=_("A question on the business profile"), channels=("gbp",)),
+    TriggerType(
+        name="question_received",
+        label=_("A question on the business profile"),
+        channels=("gbp",),
+        unavailable=NO_REVIEWS,
+    ),
     TriggerType(
         name="tag_added",
         label=_("A tag is added"),
@@ -60,7 +88,11 @@ TRIGGER_TYPES = (
         channels=OUTGOING,
     ),
     TriggerType(
-        name="appointment_booked", label=_("An appointment is booked"), requires=("service",), channels=OUTGOING
+        name="appointment_booked",
+        label=_("An appointment is booked"),
+        requires=("service",),
+        channels=OUTGOING,
+        unavailable=NO_APPOINTMENTS,
     ),
     TriggerType(
         name="appointment_near",
@@ -68,21 +100,51 @@ TRIGGER_TYPES = (
         fields=(HOURS,),
         requires=("service",),
         channels=OUTGOING,
+        unavailable=NO_APPOINTMENTS,
     ),
-    TriggerType(name="appointment_done", label=_("An appointment is over"), requires=("service",), channels=OUTGOING),
     TriggerType(
-        name="appointment_missed", label=_("An appointment was missed"), requires=("service",), channels=OUTGOING
+        name="appointment_done",
+        label=_("An appointment is over"),
+        requires=("service",),
+        channels=OUTGOING,
+        unavailable=NO_APPOINTMENTS,
     ),
-    TriggerType(name="order_placed", label=_("An order is placed"), requires=("service",), channels=OUTGOING),
-    TriggerType(name="order_shipped", label=_("An order is on its way"), requires=("service",), channels=OUTGOING),
+    TriggerType(
+        name="appointment_missed",
+        label=_("An appointment was missed"),
+        requires=("service",),
+        channels=OUTGOING,
+        unavailable=NO_APPOINTMENTS,
+    ),
+    TriggerType(
+        name="order_placed",
+        label=_("An order is placed"),
+        requires=("service",),
+        channels=OUTGOING,
+        unavailable=NO_ORDERS,
+    ),
+    TriggerType(
+        name="order_shipped",
+        label=_("An order is on its way"),
+        requires=("service",),
+        channels=OUTGOING,
+        unavailable=NO_ORDERS,
+    ),
     TriggerType(
         name="cart_abandoned",
         label=_("A cart is left behind"),
         fields=(HOURS,),
         requires=("service",),
         channels=OUTGOING,
+        unavailable=NO_ORDERS,
     ),
-    TriggerType(name="payment_received", label=_("A payment arrives"), requires=("payment",), channels=OUTGOING),
+    TriggerType(
+        name="payment_received",
+        label=_("A payment arrives"),
+        requires=("payment",),
+        channels=OUTGOING,
+        unavailable=NO_PAYMENTS,
+    ),
     TriggerType(
         name="contact_inactive",
         label=_("A contact has been quiet"),
@@ -96,6 +158,7 @@ TRIGGER_TYPES = (
         label=_("A form is sent"),
         fields=(CustomerValue(name="form", label=_("Form"), of="form", required=False),),
         channels=OUTGOING,
+        unavailable=_("Forms are not available yet"),
     ),
     TriggerType(
         name="outside_call",
@@ -103,6 +166,7 @@ TRIGGER_TYPES = (
         fields=(CustomerValue(name="token", label=_("Token"), of="secret", required=False),),
         channels=OUTGOING,
         barred="starts when another program calls it",
+        unavailable=_("Calls from other programs are not available yet"),
     ),
 )
 

@@ -13,7 +13,7 @@ from workspaces.automations.flows.fields import (
     Variable,
 )
 from workspaces.automations.flows.message_steps import CHATS
-from workspaces.automations.flows.types import StepType
+from workspaces.automations.flows.types import NO_APPOINTMENTS, NO_ORDERS, NO_PAYMENTS, StepType
 
 MODEL = AgencyAccount(name="account", label=_("A.I. account"))
 
@@ -83,8 +83,15 @@ BUSINESS_STEPS = (
         ports=("booked", "not_booked"),
         requires=("service", "availability"),
         waits=True,
+        unavailable=NO_APPOINTMENTS,
     ),
-    StepType(name="booking_link", label=_("Send the booking page"), fields=(TEXT, SERVICE), requires=("booking_page",)),
+    StepType(
+        name="booking_link",
+        label=_("Send the booking page"),
+        fields=(TEXT, SERVICE),
+        requires=("booking_page",),
+        settings=("booking_link",),
+    ),
     StepType(
         name="change_appointment",
         label=_("Change the appointment"),
@@ -92,6 +99,7 @@ BUSINESS_STEPS = (
         ports=("done", "not_done"),
         requires=("availability",),
         waits=True,
+        unavailable=NO_APPOINTMENTS,
     ),
     StepType(
         name="payment_link",
@@ -106,6 +114,7 @@ BUSINESS_STEPS = (
         ports=("paid", "not_paid"),
         requires=("payment",),
         waits=True,
+        unavailable=NO_PAYMENTS,
     ),
     StepType(
         name="order_status",
@@ -113,6 +122,7 @@ BUSINESS_STEPS = (
         fields=(TEXT,),
         ports=("found", "not_found"),
         requires=("service",),
+        unavailable=NO_ORDERS,
     ),
     StepType(
         name="give_discount",
@@ -124,8 +134,9 @@ BUSINESS_STEPS = (
             CustomerValue(name="coupon", label=_("Coupon"), of="coupon", required=False),
         ),
         requires=("service",),
+        unavailable=_("Discounts are not available yet"),
     ),
-    StepType(name="ask_review", label=_("Ask for a review"), fields=(TEXT,)),
+    StepType(name="ask_review", label=_("Ask for a review"), fields=(TEXT,), settings=("review_link",)),
 )
 
 
@@ -146,6 +157,7 @@ CONTACT_STEPS = (
             CustomerValue(name="pipeline", label=_("Pipeline"), of="pipeline", required=False),
             CustomerValue(name="stage", label=_("Pipeline stage"), of="pipeline_stage"),
         ),
+        unavailable=_("Pipelines are not available yet"),
     ),
     StepType(
         name="subscription",
@@ -256,6 +268,7 @@ INTEGRATION_STEPS = (
         fields=(CustomerValue(name="code", label=_("Code"), of="secret"),),
         ports=("success", "failure"),
         barred="runs code of its own",
+        unavailable=_("Running code is not available yet"),
     ),
     StepType(
         name="start_automation",
@@ -274,6 +287,7 @@ INTEGRATION_STEPS = (
         ),
         ports=("success", "failure"),
         barred="uses an app that is connected to this one workspace",
+        unavailable=_("Connected apps are not available yet"),
     ),
 )
 
@@ -311,6 +325,7 @@ TEAM_STEPS = (
             Number(name="due_hours", label=_("Due in hours"), least=1, most=720, required=False),
             MEMBER,
         ),
+        unavailable=_("Tasks are not available yet"),
     ),
     StepType(name="add_note", label=_("Add a note"), fields=(Text(name="text", label=_("Note"), most=2_000),)),
     StepType(name="close_conversation", label=_("Close the conversation"), ports=()),

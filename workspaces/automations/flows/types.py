@@ -1,6 +1,6 @@
 """The declarations of types of triggers and steps, and the requirements that they may have.
 
-A new type needs only one declaration.
+A new type of step needs one declaration, and an executor in `execution/` to run.
 """
 
 from dataclasses import dataclass
@@ -13,6 +13,13 @@ from workspaces.automations.flows.fields import Field
 
 ALL_CHANNELS = CHANNEL_TYPES
 
+# What the product does not have yet, in words for people.
+NO_APPOINTMENTS = _("Appointments are not available yet")
+NO_ORDERS = _("Orders are not available yet")
+NO_PAYMENTS = _("Payments are not available yet")
+NO_REVIEWS = _("Reviews and questions of a business profile are not available yet")
+NO_PRODUCTS = _("Sending products is not available yet")
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StepType:
@@ -20,7 +27,8 @@ class StepType:
 
     `ports` are its outputs. `port_per` names a list field whose items each add a port: `("button", "buttons")` gives
     `button_1`, `button_2` …. `barred` says why the step may not go into a pack. `waits` says that the step waits; every
-    loop needs such a step.
+    loop needs such a step. `unavailable` says why the product cannot run the step yet. `settings` are the workspace's
+    settings without which it cannot run.
     """
 
     name: str
@@ -33,6 +41,8 @@ class StepType:
     ai: bool = False
     waits: bool = False
     barred: str = ""
+    unavailable: str = ""
+    settings: tuple[str, ...] = ()
 
     def ports_of(self, config: dict[str, Any]) -> set[str]:
         ports = set(self.ports)
@@ -46,7 +56,10 @@ class StepType:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TriggerType:
-    """A type of trigger. `catch_all` says that it answers every message or comment."""
+    """A type of trigger.
+
+    `catch_all` says that it answers every message or comment. `unavailable` says why nothing can start it yet.
+    """
 
     name: str
     label: str
@@ -55,6 +68,7 @@ class TriggerType:
     requires: tuple[str, ...] = ()
     catch_all: bool = False
     barred: str = ""
+    unavailable: str = ""
 
 
 REQUIREMENTS: dict[str, str] = {
