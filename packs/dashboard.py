@@ -22,7 +22,6 @@ from packs.services import gallery_of, install_pack
 from packs.services.errors import PackNotFound
 from packs.services.installs import GalleryEntry, GalleryPack, connected_platforms
 from packs.services.offered_packs import OfferedPack, flows_of, reasons_entry_cannot_run
-from workspaces.automations.flows.availability import can_run
 from workspaces.automations.flows.flow import Flow
 from workspaces.automations.flows.presentation import StepSummary, summarize, translated_step_title
 from workspaces.automations.flows.types import REQUIREMENTS
@@ -90,14 +89,14 @@ def entry_row(entry: GalleryEntry, platforms: list[str], flow: Flow | None, sett
         ],
         slots=[(translated_step_title(slot["step"]), _(slot["label"])) for slot in entry.offered.slots],
         steps=summarize(flow, settings) if flow else [],
-        barred=reasons_entry_cannot_run(flow, [platform] if platform else kinds) if flow else [],
+        barred=reasons_entry_cannot_run(flow, [platform] if platform else kinds, entry.offered.slots) if flow else [],
     )
 
 
 def barred_entries(pack: OfferedPack, flows: Mapping[UUID, Flow]) -> int:
     """Count the automations of a pack that the product cannot run on any of their channel types."""
-    known = [(flows[entry.uuid], entry.channels) for entry in pack.entries if entry.uuid in flows]
-    return sum(not any(can_run(flow, channel) for channel in channels) for flow, channels in known)
+    known = [entry for entry in pack.entries if entry.uuid in flows]
+    return sum(bool(reasons_entry_cannot_run(flows[one.uuid], one.channels, one.slots)) for one in known)
 
 
 def is_found(pack: GalleryPack, search: str, channel: str) -> bool:

@@ -68,7 +68,7 @@ class PackPage(PackDetailView):
         """Give the reasons why automations of the pack cannot run yet, by entry."""
         flows = flows_of_view(view)
         known = [entry for entry in view.entries if entry.uuid in flows]
-        return {entry.uuid: reasons_entry_cannot_run(flows[entry.uuid], entry.channels) for entry in known}
+        return {one.uuid: reasons_entry_cannot_run(flows[one.uuid], one.channels, one.slots) for one in known}
 
 
 class EntriesOrder(PackDetailView):

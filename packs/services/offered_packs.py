@@ -7,7 +7,7 @@ from uuid import UUID
 from packs.library import PlatformEntry, PlatformPack, library
 from packs.models import Pack, PackEntry
 from packs.services.queries import PackView, has_replace_setting, read_entry_view, with_entries
-from workspaces.automations.flows.availability import reasons_unavailable
+from workspaces.automations.flows.availability import reasons_unavailable, with_chosen_templates
 from workspaces.automations.flows.flow import Flow
 from workspaces.subaccounts.models import Workspace
 
@@ -108,12 +108,13 @@ def _with_copies(known: Mapping[UUID, Flow | None]) -> dict[UUID, Flow]:
     return {uuid: flow for uuid, flow in [*known.items(), *found] if flow is not None}
 
 
-def reasons_entry_cannot_run(flow: Flow, channels: Sequence[str]) -> list[str]:
+def reasons_entry_cannot_run(flow: Flow, channels: Sequence[str], slots: Sequence[dict[str, str]] = ()) -> list[str]:
     """Return the reasons, in sentences, why the product cannot run a flow on any of these channel types.
 
-    They are those of the channel type with the fewest.
+    They are those of the channel type with the fewest. Customers fill in the `slots`.
     """
-    return min((reasons_unavailable(flow, platform) for platform in channels), key=len, default=[])
+    filled = with_chosen_templates(flow, slots)
+    return min((reasons_unavailable(filled, platform) for platform in channels), key=len, default=[])
 
 
 def offered_platform_pack(pack: PlatformPack) -> OfferedPack:
