@@ -1,5 +1,6 @@
 """The gallery in the customers' dashboard: packs that a customer is offered, and installing them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -20,7 +21,7 @@ from packs.library import Industry
 from packs.services import gallery_of, install_pack
 from packs.services.errors import PackNotFound
 from packs.services.installs import GalleryEntry, GalleryPack, connected_platforms
-from packs.services.offered_packs import flows_of
+from packs.services.offered_packs import OfferedPack, flows_of, reasons_entry_cannot_run
 from workspaces.automations.flows.flow import Flow
 from workspaces.automations.flows.presentation import StepSummary, summarize, translated_step_title
 from workspaces.automations.flows.types import REQUIREMENTS
@@ -36,9 +37,10 @@ MOST_CHOSEN = 100
 
 @dataclass(frozen=True, slots=True)
 class PackRow:
-    """A pack as the gallery shows it."""
+    """A pack as the gallery shows it. `barred` automations of it cannot run yet."""
 
     pack: GalleryPack
+    barred: int = 0
 
     @property
     def industry(self) -> str:
@@ -56,7 +58,10 @@ class PackRow:
 
 @dataclass(frozen=True, slots=True)
 class EntryRow:
-    """An automation of a pack as its page shows it: `channel` is what it is, or would be, installed on."""
+    """An automation of a pack as its page shows it: `channel` is what it is, or would be, installed on.
+
+    `barred` says why it cannot run yet there, or on any of its channel types.
+    """
 
     entry: GalleryEntry
     channel: str
@@ -64,6 +69,7 @@ class EntryRow:
     requires: list[tuple[str, bool, str]]
     slots: list[tuple[str, str]]
     steps: list[StepSummary]
+    barred: list[str]
 
     @property
     def can_add(self) -> bool:
@@ -83,7 +89,14 @@ def entry_row(entry: GalleryEntry, platforms: list[str], flow: Flow | None, sett
         ],
         slots=[(translated_step_title(slot["step"]), _(slot["label"])) for slot in entry.offered.slots],
         steps=summarize(flow, settings) if flow else [],
+        barred=reasons_entry_cannot_run(flow, [platform] if platform else kinds, entry.offered.slots) if flow else [],
     )
+
+
+def barred_entries(pack: OfferedPack, flows: Mapping[UUID, Flow]) -> int:
+    """Count the automations of a pack that the product cannot run on any of their channel types."""
+    known = [entry for entry in pack.entries if entry.uuid in flows]
+    return sum(bool(reasons_entry_cannot_run(flows[one.uuid], one.channels, one.slots)) for one in known)
 
 
 def is_found(pack: GalleryPack, search: str, channel: str) -> bool:
@@ -117,7 +130,9 @@ class Gallery(ListPage, DashboardView):
         search, channel = state.values["search"].casefold(), state.values["channel"]
         found = [pack for pack in gallery_of(workspace=self.workspace) if is_found(pack, search, channel)]
         pages = read_pages(request, len(found))
-        rows = [PackRow(pack) for pack in found[pages.offset : pages.offset + pages.size]]
+        shown = found[pages.offset : pages.offset + pages.size]
+        flows = flows_of(*(pack.offered for pack in shown))
+        rows = [PackRow(pack, barred_entries(pack.offered, flows)) for pack in shown]
         return self.list_page("packs/dashboard/gallery.html", state.show(rows, pages))
 
 

@@ -20,6 +20,7 @@ from packs.services import copy_automation, find_source_automation, install_pack
 from packs.services.errors import PackNotFound
 from packs.services.offered_packs import OfferedPack, offered_packs
 from workspaces.automations.models import Automation
+from workspaces.automations.services import reasons_barred
 from workspaces.subaccounts.console.sub_accounts import PAGE, SubAccountDetailView
 from workspaces.subaccounts.models import CHANNEL_NAMES, Workspace
 from workspaces.subaccounts.services import WorkspaceNotFound
@@ -112,6 +113,7 @@ class CopyPreview(CopyPage, FormPage[ConfirmationForm]):
             "heading": _("Copy %(name)s?") % {"name": self.automation.name},
             "pack": self.pack,
             "preview": preview,
+            "barred": reasons_barred(self.automation),
             "channel": CHANNEL_NAMES[preview.platform],
         }
 

@@ -42,6 +42,8 @@ from packs.services import (
     remove_entry,
 )
 from packs.services.errors import NotInOrder
+from packs.services.offered_packs import flows_of_view, reasons_entry_cannot_run
+from packs.services.queries import PackView
 from packs.services.results import results_of
 from workspaces.automations.flows.presentation import summarize
 from workspaces.automations.flows.types import REQUIREMENTS
@@ -63,8 +65,14 @@ class PackPage(PackDetailView):
     def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         self.find(uuid=uuid)
         view = read_pack_view(self.pack)
+        barred = self._barred(view)
         entries = [
-            (entry, channel_names(entry.channels), [_(REQUIREMENTS[name]) for name in entry.requires])
+            (
+                entry,
+                channel_names(entry.channels),
+                [_(REQUIREMENTS[name]) for name in entry.requires],
+                barred.get(entry.uuid, []),
+            )
             for entry in view.entries
         ]
         now = timezone.now()
@@ -85,7 +93,14 @@ class PackPage(PackDetailView):
             max_entries=MOST_ENTRIES,
             is_full=len(entries) >= MOST_ENTRIES,
             missing=sum(entry.missing for entry in view.entries),
+            barred=sum(bool(reasons) for reasons in barred.values()),
         )
+
+    def _barred(self, view: PackView) -> dict[UUID, list[str]]:
+        """Give the reasons why automations of the pack cannot run yet, by entry."""
+        flows = flows_of_view(view)
+        known = [entry for entry in view.entries if entry.uuid in flows]
+        return {one.uuid: reasons_entry_cannot_run(flows[one.uuid], one.channels, one.slots) for one in known}
 
 
 class EntriesOrder(PackDetailView):
@@ -219,6 +234,7 @@ class PackLibrary(PackDetailView):
             "channels": channel_names(item.channels),
             "requires": [_(REQUIREMENTS[name]) for name in item.requires],
             "steps": summarize(item.flow),
+            "barred": reasons_entry_cannot_run(item.flow, item.channels),
             "obstacle": reason_not_to_add(item, held),
             "held": any(entry.template_id == item.id for entry in held),
         }

@@ -1,11 +1,13 @@
 """The packs that customers are offered: the agency's and the service's own, in one form."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
 from packs.library import PlatformEntry, PlatformPack, library
 from packs.models import Pack, PackEntry
-from packs.services.queries import has_replace_setting, read_entry_view, with_entries
+from packs.services.queries import PackView, has_replace_setting, read_entry_view, with_entries
+from workspaces.automations.flows.availability import reasons_unavailable, with_chosen_templates
 from workspaces.automations.flows.flow import Flow
 from workspaces.subaccounts.models import Workspace
 
@@ -87,12 +89,32 @@ def _agency_entry(entry: PackEntry) -> OfferedEntry | None:
     )
 
 
-def flows_of(pack: OfferedPack) -> dict[UUID, Flow]:
-    """Return the pack's flows by entry. One statement reads those of copies; a removed copy has none."""
-    copies = [entry.uuid for entry in pack.entries if entry.flow is None]
+def flows_of(*packs: OfferedPack) -> dict[UUID, Flow]:
+    """Return the packs' flows by entry. One statement reads those of copies; a removed copy has none."""
+    return _with_copies({entry.uuid: entry.flow for pack in packs for entry in pack.entries})
+
+
+def flows_of_view(pack: PackView) -> dict[UUID, Flow]:
+    """Return the flows of an agency's own pack by entry, without retired automations, as `flows_of` does."""
+    items = library().items
+    entries = [entry for entry in pack.entries if not entry.missing]
+    return _with_copies({one.uuid: items[one.template_id].flow if one.template_id else None for one in entries})
+
+
+def _with_copies(known: Mapping[UUID, Flow | None]) -> dict[UUID, Flow]:
+    """Add the flows of copies, which are None in `known`."""
+    copies = [uuid for uuid, flow in known.items() if flow is None]
     found = PackEntry.objects.filter(uuid__in=copies).values_list("uuid", "flow") if copies else ()
-    known = {entry.uuid: entry.flow for entry in pack.entries}
     return {uuid: flow for uuid, flow in [*known.items(), *found] if flow is not None}
+
+
+def reasons_entry_cannot_run(flow: Flow, channels: Sequence[str], slots: Sequence[dict[str, str]] = ()) -> list[str]:
+    """Return the reasons, in sentences, why the product cannot run a flow on any of these channel types.
+
+    They are those of the channel type with the fewest. Customers fill in the `slots`.
+    """
+    filled = with_chosen_templates(flow, slots)
+    return min((reasons_unavailable(filled, platform) for platform in channels), key=len, default=[])
 
 
 def offered_platform_pack(pack: PlatformPack) -> OfferedPack:

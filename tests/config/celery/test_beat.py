@@ -46,7 +46,7 @@ def test_it_knows_what_the_settings_ask_for(scheduler: Scheduler) -> None:
 def test_a_clock_that_is_set_back_an_hour_delays_nothing(scheduler: Scheduler) -> None:
     for entry in scheduler.schedule.values():
         assert entry.last_run_at
-        entry.last_run_at -= timedelta(seconds=601)
+        entry.last_run_at -= timedelta(seconds=3_601)
     with time_machine.travel(datetime.now(UTC) - timedelta(hours=1)):
         while scheduler.tick() == 0:
             pass

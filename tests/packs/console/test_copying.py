@@ -66,6 +66,7 @@ def test_the_preview_tells_slots_and_saves_nothing(salon: Workspace, packs: Pack
     shown = text(page)
     for label in ("Calendar", "Person", "Web address", "Text"):
         assert label in shown
+    assert "Cannot run yet: Appointments are not available yet (Step 3: Book an appointment)." in shown
     assert not any(secret in page.content.decode() for secret in SECRETS)
     assert packs.names(pack) == []
 

@@ -35,6 +35,11 @@ def test_an_automation_is_added_from_the_library(packs: PackClient, admin: Clien
     shown = text(admin.get(f"/console/packs/{pack}"))
     assert "Automations 1 of 9" in shown
     assert "Needs: a service or product to sell, working hours" in shown
+    reason = "Cannot run yet: Appointments are not available yet (Step 1: Book an appointment)."
+    assert "1 automation cannot run yet. Customers can add it, but not switch it on." in shown
+    assert reason in shown
+    assert reason in library_page(admin, pack, search="visit")
+    assert "Cannot run yet" not in library_page(admin, pack, search="Welcome")
 
 
 @pytest.mark.parametrize(

@@ -71,6 +71,15 @@ def test_a_pack_shows_labels_prerequisites_and_channels(packs: PackClient, custo
     assert "Met: working hours" in text(owner.get(f"/app/gallery/{pack}"))
 
 
+def test_what_cannot_run_yet_says_why_and_is_not_ticked(packs: PackClient, owner: Client) -> None:
+    pack = packs.with_entries(BOOKING, extra(1), status="published")
+    assert "2 automations, 1 cannot run yet" in text(owner.get("/app/gallery"))
+    shown = owner.get(f"/app/gallery/{pack}")
+    assert "Cannot run yet: Appointments are not available yet (Step 1: Book an appointment)." in text(shown)
+    assert text(shown).count("Cannot run yet") == 1
+    assert shown.content.decode().count(" checked>") == 1
+
+
 def test_installing_adds_what_fits_and_again_what_is_missing(
     packs: PackClient, customer: Workspace, owner: Client
 ) -> None:

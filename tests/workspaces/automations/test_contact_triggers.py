@@ -43,6 +43,7 @@ def told(kind: str) -> list[tuple[str, str]]:
 
 def test_a_tag_that_starts_an_automation_is_told_by_every_way_of_adding_it(a: Tenant, b: Tenant) -> None:
     vip = on(a.workspace, "tag_added", tag=" VIP ")
+    on(a.workspace, "birthday")
     created = a.workspace_api.post("/contacts", {"name": "Ada", "phone": "+4915112345678", "tags": ["vip", "new"]})
     path = f"/contacts/{created.json()['data']['id']}"
     assert told("tag_added") == [("Ada", "vip")]

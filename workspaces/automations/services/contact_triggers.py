@@ -200,8 +200,8 @@ def birthdays_due(written: str, *, zone: str | None, otherwise: str, now: dateti
     month, day = int(found[1]), int(found[2])
     today = now.astimezone(ZoneInfo(known_zone(zone, otherwise))).date()
     near = (today, today - timedelta(days=1))
-    dates = {on for year in {one.year for one in near} if (on := _date_in(year, month, day)) in near}
-    moments = {on: instant_of(datetime.combine(on, BIRTHDAY_HOUR), zone, otherwise) for on in dates if on}
+    dates = {_date_in(year, month, day) for year in {one.year for one in near}}
+    moments = {on: instant_of(datetime.combine(on, BIRTHDAY_HOUR), zone, otherwise) for on in near if on in dates}
     return [on for on, moment in moments.items() if moment <= now < moment + LATEST]
 
 

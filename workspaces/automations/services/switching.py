@@ -12,9 +12,10 @@ from django.utils.translation import gettext as _
 from agency.actors import Actor
 from agency.services.activity import changes_to
 from config.hooks import Registry
-from workspaces.automations.flows.availability import reasons_unavailable
-from workspaces.automations.flows.flow import SETTING_LABELS, open_slots, settings_used
+from workspaces.automations.flows.availability import reasons_unavailable, with_chosen_templates
+from workspaces.automations.flows.flow import SETTING_LABELS, open_slots, settings_used, steps_of
 from workspaces.automations.flows.presentation import translated_step_title
+from workspaces.automations.flows.registry import STEPS, TRIGGERS
 from workspaces.automations.flows.types import REQUIREMENTS
 from workspaces.automations.models import Automation, Readiness
 from workspaces.automations.services.conflicts import (
@@ -156,12 +157,16 @@ def reasons_not_ready(automation: Automation, capabilities: Capabilities | None 
 
 
 def reasons_barred(automation: Automation) -> list[str]:
-    """Give the reasons, in sentences, why the product cannot run this automation; nothing that people do solves them.
+    """Give the reasons, in sentences, why the product cannot run this automation, however its slots are filled in.
 
-    They are those of the published version, or of the draft if nothing is published.
+    They are those of the published version, or of the draft if nothing is published. A draft with unknown types has
+    none, because it cannot be published either.
     """
     flow = automation.published.flow if automation.published else automation.draft
-    return reasons_unavailable(flow, automation.platform)
+    is_known = flow["trigger"]["type"] in TRIGGERS and all(step["type"] in STEPS for step in steps_of(flow))
+    if not is_known:
+        return []
+    return reasons_unavailable(with_chosen_templates(flow, automation.slots), automation.platform)
 
 
 def reasons_beyond_slots(automation: Automation, capabilities: Capabilities) -> list[str]:

@@ -15,7 +15,7 @@ from packs.services import change_pack, copy_automation, create_pack, install_pa
 from tests import furnished
 from tests.agency.console.browsers import flashes, text
 from tests.factories import ContactFactory, ProductFactory, StaffFactory, a_workspace_key
-from tests.factories.flows import a_birthday_flow, a_catch_all, a_customers_flow, a_flow
+from tests.factories.flows import a_birthday_flow, a_catch_all, a_customers_flow, a_flow, a_step
 from tests.packs.client import an_automation
 from tests.tenants import WORKSPACE_BASE, Api, Tenant
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
@@ -279,6 +279,18 @@ def test_what_the_product_cannot_run_yet_is_not_switched_on_however_much_is_ther
     shown = text(owner.get(path))
     assert f"It is on, but it cannot run yet {' '.join(reasons)}" in shown
     assert f"Booking is on, but cannot run yet: {reasons[0]}" in text(owner.get("/app/"))
+
+
+def test_a_template_that_the_customer_still_chooses_bars_nothing(a: Tenant, owner: Client, customer: Workspace) -> None:
+    flow = a_flow(a_step("remind", "send_template", purpose="reminder", template="a-template-of-theirs"))
+    pack = create_pack(agency=a.agency, name="Pack", by=SYSTEM)
+    copy_automation(pack=pack, automation=an_automation(a.workspace, flow=flow, name="Reminder"), by=SYSTEM)
+    change_pack(pack=pack, status="published", by=SYSTEM)
+    (made,) = install_pack(workspace=customer, pack=pack.uuid, now=now(), by=SYSTEM).added
+    assert [slot["path"] for slot in made.slots] == ["template"]
+    for shown in (text(page(owner, made)), text(owner.get(f"/app/gallery/{pack.uuid}"))):
+        assert "Cannot run yet" not in shown
+    assert a_reading_of(customer, made)["missing"][0] == "Fill in Step 1: Send a template (Template)."
 
 
 def test_two_with_one_keyword_are_told_which_of_them_answers(owner: Client, customer: Workspace) -> None:
