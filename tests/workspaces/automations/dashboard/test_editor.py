@@ -86,7 +86,7 @@ def test_the_steps_stand_below_each_other_with_their_branches(editor: Editor) ->
 
 def test_a_step_is_added_at_a_branch(editor: Editor) -> None:
     url = editor.url("step-add", "ask", "button_1")
-    assert "Add a step step 2, If they choose “Prices”" in text(editor.client.get(url))
+    assert "Add a step at step 2 (If they choose “Prices”)" in text(editor.client.get(url))
     answer = editor.send(f"{url}?type=send_text", type="send_text", **{"v-text": "One moment.\r\nPlease."})
     new = editor.ways["ask"]["button_1"]
     assert answer["Location"] == f"{editor.url('edit')}#step-{new}"
