@@ -217,11 +217,11 @@ def test_changes_are_undone_and_made_again(editor: Editor) -> None:
 def test_publishing_first_shows_what_changes(editor: Editor) -> None:
     editor.send(editor.url("step", "hello"), **{"v-text": "Good day!"})
     editor.send(editor.url("step-remove", "visit"), to="")
-    editor.send(editor.url("step-add", "prices", "next") + "?type=add_tag", type="add_tag", **{"v-tag": "asked"})
+    editor.send(editor.url("step-add", "hello", "next") + "?type=has_tag", type="has_tag", **{"v-tag": "asked"})
     page = text(editor.client.get(editor.url("publish")))
     assert "Changed Step 1: Send a text Text Before: Hello {{contact.first_name}}! Now: Good day!" in page
-    assert "Changed Step 2: Send buttons A visit Before: Step 4: Add a tag Now: the end" in page
-    assert "New Step 4: Add a tag Tag asked" in page
+    assert "Changed Step 3: Send buttons A visit Before: Step 4: Add a tag Now: the end" in page
+    assert "New Step 2: Check a tag Tag asked yes Step 3: Send buttons" in page
     assert "Removed Step 4: Add a tag" in page
     answer = editor.send(editor.url("publish"))
     assert flashes(editor.client.get(answer["Location"])) == ["Version 2 is published."]
