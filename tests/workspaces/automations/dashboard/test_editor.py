@@ -7,6 +7,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from agency.models import ActivityEntry
 from tests import furnished
 from tests.agency.console.browsers import flashes, text
 from tests.factories import ProductFactory, WorkspaceFactory
@@ -263,6 +264,24 @@ def test_an_automation_is_copied_for_another_channel(editor: Editor, customer: W
     assert answer["Location"] == reverse("app:automation-edit", args=[copied.uuid])
     assert (copied.draft, copied.platform, copied.enabled) == (FLOW, "sms", False)
     assert "Send buttons) is not available on this channel type." in text(editor.client.get(answer["Location"]))
+
+
+def test_the_name_and_how_often_it_runs_for_a_contact_are_changed(editor: Editor) -> None:
+    url = editor.url("settings")
+    refused = editor.client.post(url, {"name": "Hello", "reentry": "after", "reentry_days": ""})
+    assert refused.status_code == 422
+    assert "Say after how many days" in text(refused)
+    editor.client.post(url, {"name": "Hello", "reentry": "after", "reentry_days": "30", "stops_on_reply": "on"})
+    automation = editor.automation
+    automation.refresh_from_db()
+    assert (automation.name, automation.reentry, automation.reentry_days) == ("Hello", "after", 30)
+    assert automation.stops_on_reply
+    assert "Again after 30 days" in text(editor.client.get(reverse("app:automation", args=[automation.uuid])))
+    entry = ActivityEntry.objects.filter(action="automation.settings_changed").get()
+    assert entry.changes["reentry"] == ["always", "after"]
+    editor.client.post(url, {"name": "Hello", "reentry": "once", "reentry_days": "30"})
+    automation.refresh_from_db()
+    assert (automation.reentry, automation.reentry_days) == ("once", 0)
 
 
 @pytest.mark.parametrize(
