@@ -292,6 +292,7 @@ ONLY_PAGES = {
     "automation-remove": "automations",
     "automation-new": "automations",
     "automation-copy": "automations",
+    "automation-settings": "automations",
     "automation-undo": "automations",
     "automation-redo": "automations",
     "automation-trigger": "automations",

@@ -158,6 +158,12 @@ def media_in_automations(media: MediaQuerySet) -> MediaQuerySet:
 
 FIELDS: Final[dict[str, tuple[RecordedField, ...]]] = {
     "automation.renamed": (RecordedField("name", gettext_lazy("Name")),),
+    "automation.settings_changed": (
+        RecordedField("name", gettext_lazy("Name")),
+        RecordedField("reentry", gettext_lazy("How often for each contact"), choices=Automation.Reentry.choices),
+        RecordedField("reentry_days", gettext_lazy("Days"), ValueFormat.NUMBER),
+        RecordedField("stops_on_reply", gettext_lazy("An answer ends waiting"), ValueFormat.SWITCH),
+    ),
     "readiness.changed": tuple(
         RecordedField(name, gettext_lazy(label), ValueFormat.SWITCH) for name, label in REQUIREMENTS.items()
     ),
@@ -177,6 +183,7 @@ ACTIONS = {
     "automation.redone": gettext_lazy("Change of an automation made again"),
     "automation.copied": gettext_lazy("Automation copied"),
     "automation.renamed": gettext_lazy("Automation renamed"),
+    "automation.settings_changed": gettext_lazy("Settings of an automation changed"),
     "automation.published": gettext_lazy("Automation published"),
     "automation.removed": gettext_lazy("Automation removed"),
     "automation.installed": gettext_lazy("Automation installed from a pack"),

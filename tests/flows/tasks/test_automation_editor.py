@@ -55,7 +55,7 @@ def test_an_automation_is_built_tried_published_and_taken_back(person_at: SignIn
     person.fill("Text", "Good that you ask.")
     person.click("button", "Save")
     add(person, "after step 1", "Send buttons", Text="Which ones?", Button_text_1="Haircuts", Button_text_2="Colour")
-    add(person, "step 2, If they choose “Haircuts”", "Add a tag", Tag="haircut")
+    add(person, "at step 2 (If they choose “Haircuts”)", "Add a tag", Tag="haircut")
     looks_well(person, "Steps of Prices")
     person.click("link", "Try it in a chat")
     expect(person.page.locator(".chat-log")).to_contain_text("Which ones?")

@@ -141,7 +141,7 @@ class FlowReader:
             return _("at the start")
         number, condition = self._numbers.get(place[0], 0), self.condition(place)
         if condition:
-            return _("step %(number)s, %(condition)s") % {"number": number, "condition": condition}
+            return _("at step %(number)s (%(condition)s)") % {"number": number, "condition": condition}
         return _("after step %(number)s") % {"number": number}
 
     def card_titles(self, nodes: list[str]) -> list[str]:

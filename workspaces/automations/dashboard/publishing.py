@@ -1,4 +1,4 @@
-"""The pages that create an automation, copy one, and publish a draft after showing what that changes."""
+"""The pages that create, copy and publish an automation, and change its settings."""
 
 from typing import Any, Final
 
@@ -18,7 +18,13 @@ from workspaces.automations.flows.differences import differences
 from workspaces.automations.flows.registry import TRIGGERS
 from workspaces.automations.models import Automation
 from workspaces.automations.services.drafts import LONGEST_NAME
-from workspaces.automations.services.editing import begin_automation, copy_automation, publish_seen
+from workspaces.automations.services.editing import (
+    MOST_REENTRY_DAYS,
+    begin_automation,
+    change_automation,
+    copy_automation,
+    publish_seen,
+)
 from workspaces.automations.services.errors import FlowRefused
 from workspaces.subaccounts.dashboard.base import DashboardForm
 from workspaces.subaccounts.models import CHANNEL_NAMES, Channel, Workspace
@@ -140,7 +146,66 @@ class AutomationCopy(AutomationDetail, DashboardForm[CopyForm]):
         }
 
 
+class SettingsForm(forms.Form):
+    """What can be changed beside the flow."""
+
+    def __init__(self, data: Any = None, *, automation: Automation) -> None:
+        super().__init__(data)
+        self.fields["name"] = LineField(label=_("Name"), max_length=LONGEST_NAME, initial=automation.name)
+        self.fields["reentry"] = forms.ChoiceField(
+            label=_("How often for each contact"),
+            choices=Automation.Reentry.choices,
+            initial=automation.reentry,
+            widget=forms.RadioSelect,
+        )
+        self.fields["reentry_days"] = forms.IntegerField(
+            label=_("Days"),
+            required=False,
+            min_value=1,
+            max_value=MOST_REENTRY_DAYS,
+            initial=automation.reentry_days or None,
+            help_text=_("Only for “Again after some days”: days since it started the last time."),
+        )
+        self.fields["stops_on_reply"] = forms.BooleanField(
+            label=_("An answer ends waiting"),
+            required=False,
+            initial=automation.stops_on_reply,
+            help_text=_("If the contact writes while the automation waits for a moment, it ends for this contact."),
+        )
+
+
+class AutomationSettings(AutomationDetail, DashboardForm[SettingsForm]):
+    """Changes the name of an automation, how often it runs for a contact, and whether an answer ends waits."""
+
+    template_name = "pages/dashboard/form.html"
+
+    def make_form(self, data: Any = None) -> SettingsForm:
+        return SettingsForm(data, automation=self.automation)
+
+    def save(self, form: SettingsForm) -> HttpResponse:
+        values = form.cleaned_data
+        change_automation(
+            automation=self.automation,
+            name=values["name"],
+            reentry=values["reentry"],
+            reentry_days=values["reentry_days"] or 0,
+            stops_on_reply=values["stops_on_reply"],
+            now=timezone.now(),
+            by=self.by,
+        )
+        return self.done(_("Saved."), ONE, self.automation.uuid)
+
+    def context(self) -> dict[str, Any]:
+        one = reverse(ONE, args=[self.automation.uuid])
+        return {
+            "heading": _("Settings of %(name)s") % {"name": self.automation.name},
+            "submit": _("Save"),
+            "crumbs": [(_("Automations"), reverse(LIST)), (self.automation.name, one)],
+        }
+
+
 urlpatterns = [
+    path("automations/<id:uuid>/settings", AutomationSettings.as_view(), name="automation-settings"),
     path("automations/new", AutomationNew.as_view(), name="automation-new"),
     path("automations/<id:uuid>/copy", AutomationCopy.as_view(), name="automation-copy"),
     path("automations/<id:uuid>/publish", AutomationPublish.as_view(), name="automation-publish"),

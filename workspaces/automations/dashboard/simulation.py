@@ -32,7 +32,7 @@ CallResult = tuple[str, str, dict[str, Any] | None]
 class AutomationTest(EditorPage):
     """Runs the draft for a made-up contact. Each POST does one thing in the chat and shows the page again."""
 
-    simulation: Simulation | None
+    keeps_form_data = True
 
     def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         self.find(uuid=uuid)

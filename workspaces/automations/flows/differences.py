@@ -46,7 +46,8 @@ def differences(before: Flow | None, after: Flow, names: NameLookup) -> list[Dif
     found = list(_trigger_difference(before, after, names))
     for node, step in new.items():
         if node not in old:
-            found.append(Difference(Kind.ADDED, new_titles[node], list(_values({}, step, names))))
+            values = [*_values({}, step, names), *_first_ways(step, new_titles)]
+            found.append(Difference(Kind.ADDED, new_titles[node], values))
             continue
         values = [*_values(old[node], step, names), *_ways(old[node], step, old_titles, new_titles)]
         if values:
@@ -105,6 +106,14 @@ def _changed(
         before, after = old.get(one.name), new.get(one.name)
         if before != after and (texts := (value_text(one, before, names), value_text(one, after, names))) != ("", ""):
             yield ChangedValue(_(one.label), *texts)
+
+
+def _first_ways(step: dict[str, Any], titles: dict[str, str]) -> Iterator[ChangedValue]:
+    """Give where the outputs of a new step lead."""
+    for port in ports_in_order(step):
+        target = step.get("next", {}).get(port, "")
+        if target in titles:
+            yield ChangedValue(branch_label(port, step) or _("Then"), "", titles[target])
 
 
 def _ways(

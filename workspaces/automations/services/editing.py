@@ -7,12 +7,13 @@ is done.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, TypedDict, Unpack
 from uuid import uuid4
 
 from django.db import transaction
 
 from agency.actors import Actor
+from agency.services.activity import changes_to
 from workspaces.automations.flows import editing
 from workspaces.automations.flows.editing import EditRefused, Origins
 from workspaces.automations.flows.fields import Field, validate_fields
@@ -37,6 +38,7 @@ from workspaces.automations.services.errors import (
     FlowRefused,
     NothingToRedo,
     NothingToUndo,
+    ReentryDaysRequired,
     StepNotFound,
     TooManyAutomations,
     TypeNotOffered,
@@ -45,6 +47,7 @@ from workspaces.automations.services.errors import (
 from workspaces.subaccounts.models import Workspace
 
 MOST_AUTOMATIONS: Final = 1_000
+MOST_REENTRY_DAYS: Final = 365
 FIRST_STEPS: Final = {"review_received": "reply_to_review"}
 
 
@@ -237,6 +240,42 @@ def publish_seen(*, automation: Automation, seen: str, now: datetime, by: Actor)
     if problems:
         raise FlowRefused(problems)
     publish_locked(automation, now=now, by=by)
+    return automation
+
+
+class AutomationChanges(TypedDict, total=False):
+    """What can be changed beside the flow. `reentry_days` counts only for the re-entry after some days."""
+
+    name: str
+    reentry: str
+    reentry_days: int
+    stops_on_reply: bool
+
+
+@transaction.atomic
+def change_automation(
+    *, automation: Automation, now: datetime, by: Actor, **changes: Unpack[AutomationChanges]
+) -> Automation:
+    """Change the name, whether a contact may go through again, and whether an answer ends waits.
+
+    Raises `NameRequired`, `ReentryDaysRequired`.
+    """
+    automation = lock_automation(automation)
+    if "name" in changes:
+        changes["name"] = checked_name(changes["name"])
+    reentry = changes.get("reentry", automation.reentry)
+    if reentry != Automation.Reentry.AFTER:
+        changes["reentry_days"] = 0
+    elif not 1 <= changes.get("reentry_days", automation.reentry_days) <= MOST_REENTRY_DAYS:
+        raise ReentryDaysRequired
+    changed = {name: value for name, value in changes.items() if getattr(automation, name) != value}
+    if changed:
+        made = changes_to(automation, changed)
+        for name, value in changed.items():
+            setattr(automation, name, value)
+        automation.updated_at = now
+        automation.save(update_fields=[*changed, "updated_at"])
+        record_automation_activity(automation, "automation.settings_changed", by, made)
     return automation
 
 

@@ -94,6 +94,11 @@ class TooManyAutomations(InvalidInput):
     message = "A workspace can have at most 1,000 automations."
 
 
+class ReentryDaysRequired(InvalidInput):
+    field = "reentry_days"
+    message = "Say after how many days, from 1 to 365."
+
+
 class NameRequired(InvalidInput):
     field = "name"
     message = "An automation needs a name of at most 120 characters, on one line."

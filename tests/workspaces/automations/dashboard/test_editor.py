@@ -7,6 +7,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from agency.models import ActivityEntry
 from tests import furnished
 from tests.agency.console.browsers import flashes, text
 from tests.factories import ProductFactory, WorkspaceFactory
@@ -86,7 +87,7 @@ def test_the_steps_stand_below_each_other_with_their_branches(editor: Editor) ->
 
 def test_a_step_is_added_at_a_branch(editor: Editor) -> None:
     url = editor.url("step-add", "ask", "button_1")
-    assert "Add a step step 2, If they choose “Prices”" in text(editor.client.get(url))
+    assert "Add a step at step 2 (If they choose “Prices”)" in text(editor.client.get(url))
     answer = editor.send(f"{url}?type=send_text", type="send_text", **{"v-text": "One moment.\r\nPlease."})
     new = editor.ways["ask"]["button_1"]
     assert answer["Location"] == f"{editor.url('edit')}#step-{new}"
@@ -217,11 +218,11 @@ def test_changes_are_undone_and_made_again(editor: Editor) -> None:
 def test_publishing_first_shows_what_changes(editor: Editor) -> None:
     editor.send(editor.url("step", "hello"), **{"v-text": "Good day!"})
     editor.send(editor.url("step-remove", "visit"), to="")
-    editor.send(editor.url("step-add", "prices", "next") + "?type=add_tag", type="add_tag", **{"v-tag": "asked"})
+    editor.send(editor.url("step-add", "hello", "next") + "?type=has_tag", type="has_tag", **{"v-tag": "asked"})
     page = text(editor.client.get(editor.url("publish")))
     assert "Changed Step 1: Send a text Text Before: Hello {{contact.first_name}}! Now: Good day!" in page
-    assert "Changed Step 2: Send buttons A visit Before: Step 4: Add a tag Now: the end" in page
-    assert "New Step 4: Add a tag Tag asked" in page
+    assert "Changed Step 3: Send buttons A visit Before: Step 4: Add a tag Now: the end" in page
+    assert "New Step 2: Check a tag Tag asked yes Step 3: Send buttons" in page
     assert "Removed Step 4: Add a tag" in page
     answer = editor.send(editor.url("publish"))
     assert flashes(editor.client.get(answer["Location"])) == ["Version 2 is published."]
@@ -263,6 +264,24 @@ def test_an_automation_is_copied_for_another_channel(editor: Editor, customer: W
     assert answer["Location"] == reverse("app:automation-edit", args=[copied.uuid])
     assert (copied.draft, copied.platform, copied.enabled) == (FLOW, "sms", False)
     assert "Send buttons) is not available on this channel type." in text(editor.client.get(answer["Location"]))
+
+
+def test_the_name_and_how_often_it_runs_for_a_contact_are_changed(editor: Editor) -> None:
+    url = editor.url("settings")
+    refused = editor.client.post(url, {"name": "Hello", "reentry": "after", "reentry_days": ""})
+    assert refused.status_code == 422
+    assert "Say after how many days" in text(refused)
+    editor.client.post(url, {"name": "Hello", "reentry": "after", "reentry_days": "30", "stops_on_reply": "on"})
+    automation = editor.automation
+    automation.refresh_from_db()
+    assert (automation.name, automation.reentry, automation.reentry_days) == ("Hello", "after", 30)
+    assert automation.stops_on_reply
+    assert "Again after 30 days" in text(editor.client.get(reverse("app:automation", args=[automation.uuid])))
+    entry = ActivityEntry.objects.filter(action="automation.settings_changed").get()
+    assert entry.changes["reentry"] == ["always", "after"]
+    editor.client.post(url, {"name": "Hello", "reentry": "once", "reentry_days": "30"})
+    automation.refresh_from_db()
+    assert (automation.reentry, automation.reentry_days) == ("once", 0)
 
 
 @pytest.mark.parametrize(

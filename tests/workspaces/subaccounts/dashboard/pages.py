@@ -177,6 +177,7 @@ PAGES = {
     "automations-ready": PageCase(200, 302),
     "automation-remove": PageCase(200, 302, automation),
     "automation-new": PageCase(200, 422),
+    "automation-settings": PageCase(200, 422, automation),
     "automation-copy": PageCase(200, 422, automation),
     "automation-edit": PageCase(200, 405, automation),
     "automation-undo": PageCase(302, 302, automation),
