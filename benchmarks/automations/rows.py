@@ -1,6 +1,7 @@
 """Writes automations in bulk: many workspaces, each with many that are on."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import orjson
 from django.db import connection
@@ -60,7 +61,7 @@ FROM generate_series(1, %(count)s) n CROSS JOIN (
 def automations(*, each: int) -> list[ChannelReference]:
     """Make workspaces with a channel, each with so many automations of eight keywords; give the channels."""
     of = channels()
-    values = {
+    values: dict[str, Any] = {
         "flow": orjson.dumps(FLOW).decode(),
         "words": WORDS,
         "workspaces": [channel.workspace_id for channel in of],

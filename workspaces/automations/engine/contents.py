@@ -11,12 +11,12 @@ from workspaces.conversations.models.conversations import PLATFORMS_WITH_WINDOW,
 from workspaces.conversations.services.content import (
     CheckedContent,
     Content,
-    ContentRefused,
     TemplateChoice,
     check_content,
     template_choice,
     template_choices,
 )
+from workspaces.conversations.services.conversations import ContentRefused
 from workspaces.conversations.services.interactive import InteractiveOption, interactive_content
 from workspaces.media.models import Media
 from workspaces.subaccounts.models import Channel

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from agency.actors import Actor
+from agency.models import User
 from agency.services.notifications.recording import record_notification
 from config.errors import DomainError
 from workspaces.automations.engine.planning import PlannedEffect
@@ -54,7 +55,9 @@ def _contact(planned: PlannedEffect) -> Contact:
 
 
 def _conversation(planned: PlannedEffect) -> Conversation:
-    return Conversation.objects.select_related("workspace", "channel", "contact").get(pk=planned.run.conversation_id)
+    return Conversation.objects.select_related("workspace", "channel", "contact").get(
+        pk=planned.run.conversation_id or 0
+    )
 
 
 def _workspace(planned: PlannedEffect) -> Workspace:
@@ -126,11 +129,12 @@ def _notify_team(planned: PlannedEffect, now: datetime, by: Actor) -> None:
     effect: Any = planned.effect
     workspace = _workspace(planned)
     named = list(people_of(workspace).filter(email__in=effect.recipients)[:20]) if effect.recipients else []
-    for user in named or [None]:
+    people: list[User | None] = [*named] or [None]
+    for user in people:
         record_notification(
             tenant=tenant_of(workspace),
             kind=TEAM_NOTIFIED,
-            key=f"{planned.run.uuid}:{planned.seq}:{user.pk if user else ''}",
+            key=f"{planned.run.uuid}:{planned.seq}:{user.pk if user is not None else ''}",
             now=now,
             object_id=str(planned.work.uuid),
             data={"text": effect.text[:500], "automation": by.label},

@@ -225,4 +225,5 @@ def _execute(statement: str, **values: Any) -> None:
 def _fetch(statement: str, **values: Any) -> list[Any]:
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
-        return cursor.fetchall()
+        rows: list[Any] = cursor.fetchall()
+    return rows

@@ -252,7 +252,7 @@ def _work(
 
 def _event(row: Sequence[Any]) -> EventRow:
     texts = (row[12] or "", row[13] or "", row[14] or "", str(row[15] or ""), row[16] or "")
-    return EventRow(*row[:8], _json(row[8]) or {}, *row[9:12], *texts)
+    return EventRow._make((*row[:8], _json(row[8]) or {}, *row[9:12], *texts))
 
 
 def _run(row: Sequence[Any]) -> RunRow:
@@ -293,4 +293,5 @@ def _json(value: Any) -> Any:
 def _fetch(statement: str, *values: Any) -> list[Any]:
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
-        return cursor.fetchall()
+        rows: list[Any] = cursor.fetchall()
+    return rows
