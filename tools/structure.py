@@ -36,11 +36,11 @@ class Limit:
         return f"at most {self.most:g}{self.unit}" if self.least == 0 else f"at least {self.least:g}{self.unit}"
 
 
-# Four figures still have to come down: lines to 82,000, imports to 9 %, `Any` to 1, `type: ignore` to 40. Until then
-# their limits keep them from growing.
+# The engine and the editor of automations brought 90 files and 15,000 lines. Three figures still have to come down:
+# imports to 9 %, `Any` to 1, `type: ignore` to 40. Until then their limits keep them from growing.
 LIMITS = {
-    "files": Limit(most=600),
-    "lines": Limit(most=90_500),
+    "files": Limit(most=670),
+    "lines": Limit(most=106_500),
     "mean lines of a file": Limit(least=130),
     "folders": Limit(most=90),
     "imports, share of lines": Limit(most=9.3, unit=" %"),

@@ -25,6 +25,7 @@ from config.metrics import METRICS
 from config.retention import retention_rules
 from workspaces.automations.api import AutomationSerializer
 from workspaces.automations.dashboard.inbox import message_remarks, pause_banner, runs_of_contact
+from workspaces.automations.engine.effects import TEAM_NOTIFICATIONS
 from workspaces.automations.flows.flow import settings_used
 from workspaces.automations.flows.types import REQUIREMENTS
 from workspaces.automations.metrics import AUTOMATION_METRICS
@@ -248,7 +249,7 @@ event_types.add(
     ),
 )
 METRICS.add(*AUTOMATION_METRICS)
-notification_kinds.add(*KINDS, *NOTIFICATION_KINDS)
+notification_kinds.add(*KINDS, *NOTIFICATION_KINDS, *TEAM_NOTIFICATIONS)
 retention_rules.add(*RUN_RULES, *CALL_RULES)
 contact_lock_handlers.add(LOCK_HANDLER)
 contact_removal_handlers.add(REMOVAL_HANDLER)

@@ -48,11 +48,15 @@ from tests.factories import (
     a_workspace_key,
     an_agency_key,
 )
+from tests.factories.flows import a_flow, a_step
 from tests.tenants import Tenant
 from tests.workspaces.automations.calls.planned import an_account
+from tests.workspaces.automations.engine.test_engine import on
 from tests.workspaces.automations.runs import an_ended_run
+from tests.workspaces.conversations.facts import receive, received
 from webhooks.models import Endpoint
 from webhooks.services.endpoints import EndpointChanges, update_endpoint
+from workspaces.automations.engine.loop import run_due
 from workspaces.automations.services import enable_automation
 from workspaces.automations.services.ai_health import record_refused_key
 from workspaces.automations.services.run_failures import switch_off_failing
@@ -123,6 +127,12 @@ def automation_fails(tenant: Tenant) -> None:
         an_ended_run(automation, tenant.contact, channel=tenant.channel, status="failed")
     switch_off_failing([automation.pk], now())
     switch_off_failing([automation.pk], now())
+
+
+def automation_notifies(tenant: Tenant) -> None:
+    on(tenant, a_flow(a_step("notify", "notify_team", text="Somebody wants a table.", by="app")))
+    receive(received(tenant.channel, text="hello"))
+    run_due()
 
 
 def _accepted(invitation: Invitation, user: User) -> None:
@@ -215,6 +225,7 @@ HAPPENINGS = {
     "workspace.channel_lost": Happening(channel_is_lost, (), people=True),
     "workspace.near_limit": Happening(channels_run_out, (), people=True),
     "automation.switched_off_for_failures": Happening(automation_fails, (), people=True),
+    "automation.team_notified": Happening(automation_notifies, (), people=True),
     "workspace.person_joined": Happening(person_accepts, (), people=True),
     "api_key.expires": Happening(key_ends),
     "workspace.api_key_expires": Happening(workspace_key_ends, (), people=True),

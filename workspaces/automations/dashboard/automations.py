@@ -1,7 +1,7 @@
 """The dashboard's pages about automations: the list, one automation, its switch, and the prerequisites."""
 
-from dataclasses import dataclass, replace
-from datetime import UTC, date
+from dataclasses import replace
+from datetime import UTC
 from typing import Any, Final
 from uuid import UUID
 
@@ -23,8 +23,8 @@ from agency.pages.tables import Choices, Column, Filter, ListPage, Table, TableS
 from config.api.filters import ChoiceFilter, FilterSet, TextFilter, UUIDFilter
 from config.api.requests import NothingMatches, QueryParameters, parse_uuid
 from workspaces.automations.dashboard.forms import PrerequisitesForm, SlotForm
-from workspaces.automations.flows.flow import open_slots, settings_used, steps_of, trigger_label
-from workspaces.automations.flows.presentation import ChatLine, chat_preview, node_title, port_label, summarize
+from workspaces.automations.flows.flow import open_slots, settings_used, trigger_label
+from workspaces.automations.flows.presentation import ChatLine, chat_preview, summarize
 from workspaces.automations.flows.types import REQUIREMENTS
 from workspaces.automations.models import Automation
 from workspaces.automations.services import (
@@ -48,7 +48,7 @@ from workspaces.automations.services import (
 from workspaces.automations.services.conflicts import overlap_warnings
 from workspaces.automations.services.drafts import has_unpublished_changes
 from workspaces.automations.services.run_control import stop_runs_of_automation
-from workspaces.automations.services.run_counts import counts_of
+from workspaces.automations.services.run_counts import automation_numbers
 from workspaces.automations.services.switching import MOST_AT_ONCE, disabled_automations, enable_ready_automations
 from workspaces.subaccounts.dashboard.base import DashboardForm, DashboardView
 from workspaces.subaccounts.models import CHANNEL_NAMES
@@ -158,47 +158,6 @@ class AutomationPage(AutomationDetail, DashboardForm[SlotForm]):
             "has_unpublished_changes": has_unpublished_changes(automation),
             "open_slot_count": len(open_slots(automation.draft, automation.slots)),
         }
-
-
-TOTALS: Final = {
-    "started": gettext_lazy("Started"),
-    "completed": gettext_lazy("Completed"),
-    "stopped": gettext_lazy("Stopped"),
-    "failed": gettext_lazy("Failed"),
-    "messages": gettext_lazy("Messages"),
-    "handed_over": gettext_lazy("Handed over to people"),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class StepNumbers:
-    """How many contacts came through a step, in all and by each port."""
-
-    title: str
-    number: int
-    ports: list[tuple[str, int]]
-
-
-@dataclass(frozen=True, slots=True)
-class AutomationNumbers:
-    totals: list[tuple[Any, int]]
-    steps: list[StepNumbers]
-
-
-def automation_numbers(automation: Automation, today: date) -> AutomationNumbers:
-    """Give an automation's numbers of the last days, and those of each step of its flow that runs."""
-    counts = counts_of(automation, today)
-    totals = [(label, counts.get(("", name), 0)) for name, label in TOTALS.items()]
-    flow = automation.published.flow if automation.published else automation.draft
-    steps = []
-    for step in steps_of(flow):
-        passed = {port: number for (node, port), number in counts.items() if node == step["id"]}
-        if passed:
-            # A step that waits is counted when it begins to wait, and again when it is left.
-            arrived = passed.pop("", 0)
-            ports = [(port_label(flow, step["id"], port), passed[port]) for port in sorted(passed)]
-            steps.append(StepNumbers(node_title(flow, step["id"]), max(arrived, sum(passed.values())), ports))
-    return AutomationNumbers(totals, steps)
 
 
 def _saved(automation: Automation) -> str:

@@ -4,9 +4,13 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, Final
 
+from django.utils.translation import gettext_lazy as _
+
 from agency.actors import Actor
 from agency.models import User
+from agency.notification_kinds import NotificationKind
 from agency.services.notifications.recording import record_notification
+from agency.tenants import Audience
 from config.errors import DomainError
 from workspaces.automations.engine.planning import PlannedEffect
 from workspaces.automations.execution.types import (
@@ -34,6 +38,16 @@ from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import people_of, tenant_of
 
 TEAM_NOTIFIED: Final = "automation.team_notified"
+TEAM_NOTIFICATIONS: Final = (
+    NotificationKind(
+        name=TEAM_NOTIFIED,
+        label=_("A note from an automation"),
+        text=_("%(automation)s: %(text)s"),
+        url_name="app:contact",
+        names_object=True,
+        audience=Audience.WORKSPACE,
+    ),
+)
 OWN_FIELDS: Final = frozenset({"name", "email", "phone", "country"})
 
 
