@@ -109,7 +109,12 @@ def test_switching_on_shows_everything_that_is_missing(workspace: Workspace) -> 
     with pytest.raises(NotReady) as refused:
         enable_automation(automation=published(workspace, BOOKING), now=now(), by=SYSTEM)
     assert refused.value.errors == {
-        "enabled": ["This needs working hours.", "This needs a booking page.", "Connect a WhatsApp channel first."]
+        "enabled": [
+            "This needs working hours.",
+            "This needs a booking page.",
+            "Connect a WhatsApp channel first.",
+            "Fill in the booking link in the settings: step 2 needs it.",
+        ]
     }
 
 
@@ -117,6 +122,8 @@ def test_an_automation_is_switched_on_when_it_is_ready_and_off_again(workspace: 
     automation = published(workspace, BOOKING)
     ChannelFactory.create(workspace=workspace)
     change_readiness(workspace=workspace, availability=True, booking_page=True, by=SYSTEM)
+    workspace.booking_link = "https://corner-salon.example/book"
+    workspace.save(update_fields=["booking_link"])
     for _ in range(2):
         assert enable_automation(automation=automation, now=now(), by=SYSTEM).enabled is True
     change_readiness(workspace=workspace, availability=False, by=SYSTEM)

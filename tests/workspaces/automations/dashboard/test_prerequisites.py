@@ -29,6 +29,7 @@ def test_nothing_is_ticked_at_first(customer: Workspace) -> None:
 
 
 def test_what_an_owner_has_lets_automations_be_switched_on(customer: Workspace) -> None:
+    Workspace.objects.filter(pk=customer.pk).update(booking_link="https://corner-salon.example/book")
     owner, automation = dashboard_client(customer), an_automation(customer, flow=BOOKING)
     assert f'href="{PAGE}"' in owner.get(f"/app/automations/{automation.uuid}").content.decode()
     answer = owner.post(PAGE, {"has": ["availability", "booking_page"]}, follow=True)

@@ -178,12 +178,7 @@ def test_the_inbox_says_what_automations_made_of_a_message(
     answered, left = Message.objects.filter(channel_id=channel.pk).order_by("pk")
     run = a_run(automation, answered.conversation.contact, channel=channel)
     for message, outcome, reason in ((answered, "started", "keyword"), (left, "nothing", "no_match")):
-        TriggerEvent.objects.create(
-            workspace_id=customer.pk,
-            contact_id=run.contact_id,
-            kind="message",
-            source_key=f"message:{message.pk}",
-            message_id=message.pk,
+        TriggerEvent.objects.filter(message_id=message.pk).update(
             outcome=outcome,
             reason=reason,
             automation_id=automation.pk if outcome == "started" else None,
