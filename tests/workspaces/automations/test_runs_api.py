@@ -119,7 +119,8 @@ def test_an_automation_that_lacks_something_says_all_of_it(a: Tenant) -> None:
     refused = a.workspace_api.post(f"/automations/{made.uuid}/enable")
     assert refused.status_code == 409
     assert message(refused) == (
-        "Automations cannot send messages on Telegram yet. Connect a Telegram channel first. Fill in the address in the settings: step 1 needs it."
+        "Automations cannot send messages on Telegram yet. Connect a Telegram channel first. "
+        "Fill in the address in the settings: step 1 needs it."
     )
 
 
