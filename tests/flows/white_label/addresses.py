@@ -21,6 +21,7 @@ from tests.factories import a_file
 from tests.packs.console import test_access as packs
 from tests.tenants import Tenant
 from tests.webhooks.console import test_access as webhooks
+from tests.workspaces.automations.console import test_access as ai_accounts
 from tests.workspaces.subaccounts.dashboard import pages as dashboard
 from workspaces.subaccounts.services.signing_up import NewBusiness, request_sign_up
 
@@ -61,7 +62,7 @@ def names_in(namespace: str) -> set[str]:
 
 def of_console(tenant: Tenant) -> dict[str, str]:
     """Every page of the console by its name."""
-    own = console.PAGES | packs.PAGES | webhooks.PAGES
+    own = console.PAGES | packs.PAGES | webhooks.PAGES | ai_accounts.PAGES
     ids_by = {ids: ids(tenant) for ids in {page.ids for page in own.values()}}
     made = {name: reverse(f"console:{name}", args=ids_by[page.ids]) for name, page in own.items()}
     connect = [tenant.workspace.uuid]
@@ -82,7 +83,7 @@ def statuses_at_console(role: str) -> dict[str, int]:
     """What somebody of the agency in this role is answered at every page of the console."""
     found = {name: console.seen(page, role) for name, page in console.PAGES.items()}
     found |= {name: packs.seen(name, role) for name in packs.PAGES}
-    found |= {name: webhooks.seen(page, role) for name, page in webhooks.PAGES.items()}
+    found |= {name: webhooks.seen(page, role) for name, page in (webhooks.PAGES | ai_accounts.PAGES).items()}
     return found | {
         "switch": 302,
         "channel-connect": 200,
