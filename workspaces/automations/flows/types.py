@@ -44,14 +44,17 @@ class StepType:
     unavailable: str = ""
     settings: tuple[str, ...] = ()
 
+    def ordered_ports(self, config: dict[str, Any]) -> list[str]:
+        """Give the outputs of a step with this configuration in the order in which people read them."""
+        if not self.port_per:
+            return list(self.ports)
+        prefix, field = self.port_per
+        items = config.get(field)
+        many = len(items) if isinstance(items, list) else 0
+        return [*(f"{prefix}_{number}" for number in range(1, many + 1)), *self.ports]
+
     def ports_of(self, config: dict[str, Any]) -> set[str]:
-        ports = set(self.ports)
-        if self.port_per:
-            prefix, field = self.port_per
-            items = config.get(field)
-            many = len(items) if isinstance(items, list) else 0
-            ports |= {f"{prefix}_{number}" for number in range(1, many + 1)}
-        return ports
+        return set(self.ordered_ports(config))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
