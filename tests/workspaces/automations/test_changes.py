@@ -29,6 +29,7 @@ from workspaces.automations.services import (
     switching,
 )
 from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.services import change_workspace
 
 pytestmark = pytest.mark.django_db
 BOOKING = a_link_to_book()
@@ -109,7 +110,12 @@ def test_switching_on_shows_everything_that_is_missing(workspace: Workspace) -> 
     with pytest.raises(NotReady) as refused:
         enable_automation(automation=published(workspace, BOOKING), now=now(), by=SYSTEM)
     assert refused.value.errors == {
-        "enabled": ["This needs working hours.", "This needs a booking page.", "Connect a WhatsApp channel first."]
+        "enabled": [
+            "This needs working hours.",
+            "This needs a booking page.",
+            "Connect a WhatsApp channel first.",
+            "Fill in the booking link in the settings: step 2 needs it.",
+        ]
     }
 
 
@@ -117,6 +123,7 @@ def test_an_automation_is_switched_on_when_it_is_ready_and_off_again(workspace: 
     automation = published(workspace, BOOKING)
     ChannelFactory.create(workspace=workspace)
     change_readiness(workspace=workspace, availability=True, booking_page=True, by=SYSTEM)
+    change_workspace(workspace=workspace, by=SYSTEM, booking_link="https://book.example/")
     for _ in range(2):
         assert enable_automation(automation=automation, now=now(), by=SYSTEM).enabled is True
     change_readiness(workspace=workspace, availability=False, by=SYSTEM)
