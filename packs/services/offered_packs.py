@@ -7,8 +7,8 @@ from uuid import UUID
 from packs.library import PlatformEntry, PlatformPack, library
 from packs.models import Pack, PackEntry
 from packs.services.queries import PackView, has_replace_setting, read_entry_view, with_entries
-from workspaces.automations.flows.availability import reasons_unavailable, with_chosen_templates
-from workspaces.automations.flows.flow import Flow
+from workspaces.automations.flows.availability import reasons_unavailable
+from workspaces.automations.flows.flow import Flow, with_chosen_templates
 from workspaces.subaccounts.models import Workspace
 
 

@@ -24,7 +24,7 @@ def a_catch_all() -> Flow:
 
 
 def a_link_to_book() -> Flow:
-    """A flow that runs, and that needs working hours and a booking page."""
+    """A flow that runs, and that needs working hours, a booking page and the setting with its link."""
     return a_flow(
         a_step("open", "working_hours", {"open": "link", "closed": "link"}),
         a_step("link", "booking_link", text="Choose a time."),

@@ -29,6 +29,7 @@ from workspaces.automations.services import (
     switching,
 )
 from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.services import change_workspace
 
 pytestmark = pytest.mark.django_db
 BOOKING = a_link_to_book()
@@ -122,8 +123,7 @@ def test_an_automation_is_switched_on_when_it_is_ready_and_off_again(workspace: 
     automation = published(workspace, BOOKING)
     ChannelFactory.create(workspace=workspace)
     change_readiness(workspace=workspace, availability=True, booking_page=True, by=SYSTEM)
-    workspace.booking_link = "https://corner-salon.example/book"
-    workspace.save(update_fields=["booking_link"])
+    change_workspace(workspace=workspace, by=SYSTEM, booking_link="https://book.example/")
     for _ in range(2):
         assert enable_automation(automation=automation, now=now(), by=SYSTEM).enabled is True
     change_readiness(workspace=workspace, availability=False, by=SYSTEM)

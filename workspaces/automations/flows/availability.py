@@ -1,12 +1,12 @@
 """Says why a flow cannot run yet: parts that the product declares but does not do."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, Final
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from workspaces.automations.flows.flow import TRIGGER_NODE, Flow, fill_in, open_slots, step_title, steps_of
+from workspaces.automations.flows.flow import TRIGGER_NODE, Flow, step_title, steps_of
 from workspaces.automations.flows.presentation import translated_step_title
 from workspaces.automations.flows.registry import STEPS, TRIGGERS
 from workspaces.automations.flows.types import NO_APPOINTMENTS
@@ -37,12 +37,6 @@ def reasons_unavailable(flow: Flow, platform: str) -> list[str]:
         return sentences
     channel = CHANNEL_NAMES.get(platform, platform)
     return [_("Automations cannot send messages on %(channel)s yet.") % {"channel": channel}, *sentences]
-
-
-def with_chosen_templates(flow: Flow, slots: Iterable[dict[str, str]]) -> Flow:
-    """Give the flow as if its slots for templates were filled in, so that only what they cannot solve is a reason."""
-    templates = [slot for slot in open_slots(flow, slots) if slot["path"] == "template"]
-    return fill_in(flow, {(slot["node"], slot["path"]): "chosen" for slot in templates}) if templates else flow
 
 
 def can_run(flow: Flow, platform: str) -> bool:

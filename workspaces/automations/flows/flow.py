@@ -217,3 +217,9 @@ def fill_in(flow: Flow, values: Mapping[SlotKey, Any]) -> Flow:
         holder, key = _holder(flow, slot_key)
         holder[key] = value
     return flow
+
+
+def with_chosen_templates(flow: Flow, slots: Iterable[dict[str, str]]) -> Flow:
+    """Give the flow as if its slots for templates were filled in, so that only what they cannot solve is a reason."""
+    templates = [slot for slot in open_slots(flow, slots) if slot["path"] == "template"]
+    return fill_in(flow, {(slot["node"], slot["path"]): "chosen" for slot in templates}) if templates else flow

@@ -12,8 +12,8 @@ from django.utils.translation import gettext as _
 from agency.actors import Actor
 from agency.services.activity import changes_to
 from config.hooks import Registry
-from workspaces.automations.flows.availability import reasons_unavailable, with_chosen_templates
-from workspaces.automations.flows.flow import SETTING_LABELS, open_slots, settings_used, steps_of
+from workspaces.automations.flows.availability import reasons_unavailable
+from workspaces.automations.flows.flow import SETTING_LABELS, open_slots, settings_used, steps_of, with_chosen_templates
 from workspaces.automations.flows.presentation import translated_step_title
 from workspaces.automations.flows.registry import STEPS, TRIGGERS
 from workspaces.automations.flows.types import REQUIREMENTS

@@ -2,6 +2,7 @@
 
 import pytest
 
+from agency.actors import SYSTEM
 from agency.models import ActivityEntry
 from tests import furnished
 from tests.agency.console.browsers import flashes, text
@@ -11,6 +12,7 @@ from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.automations.models import Readiness
 from workspaces.automations.services import RequirementCheck, switching
 from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.services import change_workspace
 
 a = furnished.a_with_customer
 
@@ -32,6 +34,7 @@ def test_what_an_owner_has_lets_automations_be_switched_on(customer: Workspace) 
     Workspace.objects.filter(pk=customer.pk).update(booking_link="https://corner-salon.example/book")
     owner, automation = dashboard_client(customer), an_automation(customer, flow=BOOKING)
     assert f'href="{PAGE}"' in owner.get(f"/app/automations/{automation.uuid}").content.decode()
+    change_workspace(workspace=customer, by=SYSTEM, booking_link="https://book.example/")
     answer = owner.post(PAGE, {"has": ["availability", "booking_page"]}, follow=True)
     assert flashes(answer) == ["Saved. Automations that need nothing else can be switched on now."]
     assert answer.content.decode().count("checked") == 2
