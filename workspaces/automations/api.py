@@ -227,6 +227,7 @@ class RunViewSet(AutomationPartViewSet):
         summary="List the runs of an automation, newest first",
         answer=page_response(RunSerializer),
         filters=RunFilterSet,
+        errors={422: "A time is malformed."},
     )
     def list(self, request: Request, automation: UUID | None) -> HttpResponse:
         rows = self.filtered(self.get_queryset())

@@ -158,6 +158,16 @@ def test_switching_off_stops_runs_only_if_that_is_asked_for(
     assert not AutomationRun.objects.active().exists()
 
 
+def test_an_automation_is_removed_with_its_runs(
+    owner: Client, customer: Workspace, channel: Channel, automation: Automation
+) -> None:
+    a_step_of(a_run(automation, a_contact(customer), channel=channel), 1, "ask")
+    a_count(automation, 1, port="started")
+    owner.post(f"/app/automations/{automation.uuid}/remove")
+    assert not Automation.objects.filter(pk=automation.pk).exists()
+    assert not AutomationRun.objects.exists()
+
+
 def test_a_contact_shows_its_runs_with_a_way_to_stop_them(
     owner: Client, customer: Workspace, channel: Channel, automation: Automation
 ) -> None:
