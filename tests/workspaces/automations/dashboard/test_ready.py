@@ -42,9 +42,7 @@ def test_it_says_which_are_ready_which_are_not_and_why(owner: Client, customer: 
     assert 'class="button primary" href="/app/automations/ready"' in owner.get("/app/automations").content.decode()
     shown = text(owner.get(PAGE))
     assert "2 are ready Prices WhatsApp Greeting WhatsApp Switch on Cancel" in shown
-    assert (
-        "1 is not ready Booking This needs working hours. This needs a booking page. Fill in the booking" in shown
-    )
+    assert "1 is not ready Booking This needs working hours. This needs a booking page. Fill in the booking" in shown
     assert "Running" not in shown
 
 
