@@ -5,8 +5,6 @@ from typing import Any, Final
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from django.db.models import Q
-from django.db.models.functions import Now
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import path, reverse
@@ -16,13 +14,13 @@ from django.utils.translation import gettext as _
 
 from workspaces.automations.dashboard.runs import RUN, run_lines
 from workspaces.automations.execution.decisions import REASONS
-from workspaces.automations.models import Automation, AutomationPause, AutomationRun, TriggerEvent
+from workspaces.automations.models import Automation, AutomationRun, TriggerEvent
+from workspaces.automations.services.pauses import end_pause, pauses_of
 from workspaces.automations.services.shown_runs import shown_runs
 from workspaces.contacts.models import Contact
 from workspaces.conversations.models import Conversation
 from workspaces.conversations.pages import ConversationBanner, MessageRemark
 from workspaces.conversations.services import ConversationNotFound
-from workspaces.conversations.services.conversations import announce_changes
 from workspaces.subaccounts.dashboard.base import DashboardView
 
 CONVERSATION = "app:conversation"
@@ -61,8 +59,7 @@ def _remark(event: TriggerEvent, names: Mapping[int, str], addresses: Mapping[in
 
 def pause_banner(conversation: Conversation) -> ConversationBanner | None:
     """Say that automations are paused in a conversation, with a button that lets them answer again."""
-    lasting = AutomationPause.objects.filter(Q(until=None) | Q(until__gt=Now()))
-    pause = lasting.filter(pk=conversation.pk, workspace_id=conversation.workspace_id).first()
+    pause = pauses_of([conversation.pk]).get(conversation.pk)
     if pause is None:
         return None
     text = _("Automations are paused here until the conversation is closed.")
@@ -85,8 +82,7 @@ class ResumeAutomations(DashboardView):
         found = Conversation.objects.of(self.workspace).filter(uuid=uuid).first() if uuid else None
         if found is None:
             raise ConversationNotFound
-        AutomationPause.objects.filter(pk=found.pk, workspace_id=self.workspace.pk).delete()
-        announce_changes([(self.workspace.pk, found.pk)])
+        end_pause(conversation_id=found.pk, workspace_id=self.workspace.pk)
         return redirect(CONVERSATION, found.uuid)
 
 
