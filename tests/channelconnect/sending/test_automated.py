@@ -6,13 +6,15 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils.timezone import now
 
 from channelconnect.models import SenderRun
 from channelconnect.sending import claimer
+from channelconnect.sending.allowance import allowance_capacities
 from channelconnect.sending.conversations import AutomatedMessages, ConversationMessages
 from channelconnect.sending.limits import SendingLimits
+from channelconnect.services.allowance_keys import keys_of
 from config.celery import wake_up
 from config.db import database_now
 from config.leases.connections import open_connection
@@ -316,6 +318,10 @@ def test_automated_templates_leave_a_tenth_of_the_allowance_to_people(
 
     until(lambda: meta.ledger()["sent_total"] == 9)
     until(QueuedMessage.objects.filter(run=None, is_ready=False).first, what="one that waits")
+    with connection.cursor() as cursor:
+        key = keys_of(cursor, {channel.pk})[channel.pk]
+        capacity = allowance_capacities(cursor, [key])[key]
+    assert (capacity.people, capacity.for_broadcasts) == (1, 0)
     fields = {"type": "template", "template": content.template}
     assert ended(a_message(conversations[10], "", **fields)).status == "sent"
     assert meta.ledger()["sent_total"] == 10
