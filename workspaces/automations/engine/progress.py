@@ -76,8 +76,12 @@ class RunProgress:
         """Give a run an event. A run whose message could not be sent passes over the wait for its answer."""
         version = self._cache.versions([run.version_id])[run.version_id]
         self._plan.labels[run.version_id] = version.name
+        conversation = self._work.conversations.get(run.conversation_id or 0)
+        if conversation is None:
+            self.stop(run, "conversation_gone")
+            return
         for _ in range(MOST_PASSED_OVER):
-            conversation = self._work.conversations[run.conversation_id or 0]
+            conversation = self._work.conversations[conversation.id]
             context = self.context(conversation, run)
             if version.has_ai:
                 context = replace(context, history=read_history(conversation.id))

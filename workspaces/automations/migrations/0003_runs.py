@@ -324,6 +324,12 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name="triggerevent",
             index=models.Index(
+                condition=models.Q(("outcome__isnull", False)), fields=["contact_id"], name="trigger_event_of_contact"
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="triggerevent",
+            index=models.Index(
                 condition=models.Q(("message_id__isnull", False)), fields=["message_id"], name="trigger_event_message"
             ),
         ),

@@ -57,6 +57,7 @@ class TriggerEvent(models.Model):
         ]
         indexes = [
             models.Index(fields=["contact_id", "id"], condition=Q(outcome=None), name="trigger_event_new"),
+            models.Index(fields=["contact_id"], condition=Q(outcome__isnull=False), name="trigger_event_of_contact"),
             models.Index(fields=["message_id"], condition=Q(message_id__isnull=False), name="trigger_event_message"),
             models.Index(fields=["created_at"], condition=Q(outcome__isnull=False), name="trigger_event_old"),
         ]

@@ -99,9 +99,9 @@ REMOVE: Final = (
     """DELETE FROM automations_automationrunstep
     WHERE run_id IN (SELECT id FROM automations_automationrun WHERE contact_id = %(contact)s)""",
     "DELETE FROM automations_automationrun WHERE contact_id = %(contact)s",
-    # Only events without an outcome have an index by contact. The others are found among those of the workspace.
-    """DELETE FROM automations_triggerevent WHERE contact_id = %(contact)s
-    AND workspace_id = (SELECT workspace_id FROM contacts_contact WHERE id = %(contact)s)""",
+    # New facts and decided ones have an index by contact each.
+    "DELETE FROM automations_triggerevent WHERE contact_id = %(contact)s AND outcome IS NULL",
+    "DELETE FROM automations_triggerevent WHERE contact_id = %(contact)s AND outcome IS NOT NULL",
     "DELETE FROM automations_contactqueue WHERE contact_id = %(contact)s",
 )
 
@@ -135,8 +135,9 @@ MOVE: Final = (
     """UPDATE automations_triggerevent AS event SET contact_id = %(kept)s, conversation_id = (
         SELECT conversation.id FROM conversations_conversation AS conversation
         WHERE conversation.contact_id = %(kept)s AND conversation.channel_id = event.channel_id)
-    WHERE event.contact_id = %(gone)s
-        AND event.workspace_id = (SELECT workspace_id FROM contacts_contact WHERE id = %(kept)s)""",
+    WHERE event.id IN (
+        SELECT id FROM automations_triggerevent WHERE contact_id = %(gone)s AND outcome IS NULL
+        UNION ALL SELECT id FROM automations_triggerevent WHERE contact_id = %(gone)s AND outcome IS NOT NULL)""",
     "DELETE FROM automations_contactqueue WHERE contact_id = %(gone)s",
 )
 

@@ -231,3 +231,13 @@ def test_a_contact_in_whose_work_a_process_died_five_times_is_given_up(a: Tenant
     assert outcomes.pop(broken.pk) == "internal_error"
     assert list(outcomes.values()) == ["keyword"]
     assert len(sent()) == 1
+
+
+def test_a_run_whose_conversation_is_gone_is_stopped(a: Tenant) -> None:
+    on(a, CHOICE)
+    say(a, "hello")
+    AutomationRun.objects.update(conversation_id=None, wait_until=moment(-1))
+    ContactQueue.objects.update(ready_at=moment(-1))
+    run_due()
+    run = AutomationRun.objects.get()
+    assert (run.status, run.error_message) == ("stopped", "conversation_gone")
