@@ -40,6 +40,8 @@ PROOFS: Final[Mapping[str, Proof]] = {
             "tests/agency/jobs/killed_working.py",
             "tests/agency/notifications/killed_notifying.py",
             "tests/broadcasts/services/killed_preparation.py",
+            "tests/workspaces/automations/engine/test_killed_engine.py",
+            "tests/workspaces/automations/engine/killed_engine.py",
             "tests/processes",
         ),
         (
@@ -53,6 +55,8 @@ PROOFS: Final[Mapping[str, Proof]] = {
             "config/db.py",
             "config/smtp.py",
             "config/tries",
+            "workspaces/automations/engine",
+            "workspaces/automations/execution",
         ),
         # Small: before or after each statement that writes, alternately. Full: before and after every statement.
         {
