@@ -8,9 +8,8 @@ from hashlib import blake2b
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
-from config.wall_clock import instant_of, known_zone
-
 from config.db import name_key
+from config.wall_clock import instant_of, known_zone
 from workspaces.automations.execution.contact_steps import LONGEST_TAG
 from workspaces.automations.execution.message_steps import one_line
 from workspaces.automations.execution.opening_hours import is_open, next_opening
