@@ -12,8 +12,10 @@ from typing import Any, NamedTuple
 
 import pytest
 from django.db.models import QuerySet
+from django.utils.timezone import now
 from pytest_django.live_server_helper import LiveServer
 
+from agency.actors import SYSTEM
 from agency.models import Addon, Plan
 from broadcasts.models import Broadcast
 from channelconnect.models import ConnectSession
@@ -21,10 +23,12 @@ from packs.models import Pack, PackEntry
 from tests.broadcasts.making import bring_to
 from tests.docs.demo_system import DemoSystem
 from tests.docs.sample_runners import runner_of
+from tests.factories.flows import a_flow
 from tests.tenants import Api
 from tests.workspaces.automations.runs import fail_run
 from webhooks.models import Delivery, Endpoint
 from workspaces.automations.models import Automation, AutomationRun
+from workspaces.automations.services import publish_automation
 from workspaces.catalogue.models import Product, Service, ServiceCategory
 from workspaces.classes.models import ClassSession, Staff
 from workspaces.contacts.models import Contact, Segment
@@ -87,6 +91,9 @@ def prepare_automation(operation: str) -> None:
     """Let the newest automation be ready, and its newest run in a state that allows the operation."""
     newest = Automation.objects.filter(pk__in=Automation.objects.order_by("-id").values("pk")[:1])
     if operation == "enableAutomation":
+        flow = a_flow()  # the newest one of the demonstration has steps that cannot run yet
+        newest.update(requires=[], slots=[], draft=flow)
+        publish_automation(automation=newest.get(), now=now(), by=SYSTEM)
         newest.update(requires=[])
     if operation == "startRun":
         newest.update(enabled=True)

@@ -120,6 +120,19 @@ def a_disconnected_channel(call: Call) -> int:
     return call.send()
 
 
+def an_automation_that_lacks_something(call: Call) -> int:
+    Automation.objects.filter(pk=call.tenant.automation.pk).update(enabled=False, requires=["payment"])
+    return call.send()
+
+
+def an_unreadable_start(call: Call) -> int:
+    return call.send(path=f"{call.path}?started_after=yesterday")
+
+
+def a_move_that_was_made(call: Call) -> int:
+    return [call.send() for _ in range(2)][1]
+
+
 # What only these operations answer; everything else follows from what an operation is.
 OF_THEIR_OWN: dict[str, tuple[Provocation, ...]] = {
     "POST plans": (two_offers_with_one_key,),
@@ -147,6 +160,10 @@ OF_THEIR_OWN: dict[str, tuple[Provocation, ...]] = {
     "POST api/v1/segments": (catalogue.two_names_with_one_key,),
     "POST api/v1/contacts/<id:contact>/merge": (two_merges_with_one_key,),
     "POST api/v1/templates/sync": (an_unknown_channel, a_disconnected_channel),
+    "POST api/v1/automations/<id:automation>/enable": (an_automation_that_lacks_something,),
+    "GET api/v1/automations/<id:automation>/runs": (an_unreadable_start,),
+    "POST api/v1/automations/<id:automation>/runs/<id:run>/stop": (a_move_that_was_made,),
+    "POST api/v1/automations/<id:automation>/runs/<id:run>/retry": (a_move_that_was_made,),
     "POST api/v1/media": (what_is_no_file_of_ours,),
     "DELETE api/v1/media/<id:media>": (a_file_in_use,),
     "GET packs/import/preview": (an_unknown_source, no_parameters),

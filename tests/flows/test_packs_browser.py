@@ -11,8 +11,8 @@ from pytest_django.live_server_helper import LiveServer
 from agency.actors import SYSTEM
 from packs.models import Pack
 from tests.agency.console.browsers import a_member
-from tests.factories import ChannelFactory, ProductFactory, StaffFactory, WorkspaceFactory
-from tests.factories.flows import a_customers_flow
+from tests.factories import ChannelFactory, ContactFactory, StaffFactory, WorkspaceFactory
+from tests.factories.flows import a_birthday_flow
 from tests.flows.sessions import give_session
 from tests.packs.client import an_automation
 from tests.packs.small_library import write_library
@@ -62,7 +62,7 @@ def _library(settings: Any, tmp_path: Path) -> None:
 def source(a: Tenant) -> Automation:
     """What works at one customer of the agency."""
     workspace = WorkspaceFactory.create(agency=a.agency, name="Corner Salon")
-    return an_automation(workspace, name="Book and pay", flow=a_customers_flow())
+    return an_automation(workspace, name="Book and pay", flow=a_birthday_flow())
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def customer(a: Tenant) -> Workspace:
     workspace = WorkspaceFactory.create(agency=a.agency, name="Second Salon")
     ChannelFactory.create(workspace=workspace)
     Automation.objects.filter(workspace=workspace).delete()
-    ProductFactory.create(workspace=workspace)
+    ContactFactory.create(workspace=workspace)
     change_readiness(workspace=workspace, availability=True, payment=True, by=SYSTEM)
     return workspace
 
@@ -164,6 +164,7 @@ def put_to_work(page: Page, customer: Workspace) -> None:
     page.get_by_role("link", name="Salon essentials").click()
     show_nothing_of_the_first_customer(page)
     StaffFactory.create(workspace=customer, name="Hairdresser")
+    page.get_by_role("checkbox", name="Book a visit").check()  # it cannot run yet, so it is not chosen
     page.get_by_role("button", name="Install").click()
     expect(page.locator(".flashes:focus")).to_contain_text("2 automations were added, switched off.")
     page.get_by_role("link", name="Open Book and pay").click()
@@ -175,7 +176,7 @@ def put_to_work(page: Page, customer: Workspace) -> None:
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_role("alert")).to_contain_text("must be a valid web address")
     page.get_by_label("Web address").fill("https://second-salon.example/")
-    page.get_by_label("Person", exact=True).select_option(label="Hairdresser")
+    page.get_by_label("Person", exact=True).select_option(index=1)
     page.get_by_label("Calendar").select_option(label="Hairdresser")
     for slot in page.locator("form[novalidate] input[type=text]").all():
         if not slot.input_value():

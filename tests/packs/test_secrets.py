@@ -22,6 +22,7 @@ from tests.workspaces.automations.flows.secrets import PLATFORM, SECRETS, a_valu
 from tests.workspaces.conversations.sending import a_template
 from workspaces.automations.flows.checks import problems_of
 from workspaces.automations.services import NotReady, change_readiness, enable_automation, fill_slots, reasons_barred
+from workspaces.subaccounts.models import Workspace
 
 EVERYTHING = {"service", "availability", "booking_page", "payment", "contact", "template"}
 
@@ -75,6 +76,9 @@ def copy_and_install(a: Tenant, packs: PackClient, copier: Api, flow: Flow, secr
     ProductFactory.create(workspace=customer)
     ContactFactory.create(workspace=customer)
     change_readiness(workspace=customer, by=SYSTEM, **dict.fromkeys(EVERYTHING, True))
+    links = dict.fromkeys(("booking_link", "review_link"), "https://corner-salon.example/")
+    Workspace.objects.filter(pk=customer.pk).update(**links)
+    installed.workspace.refresh_from_db()
     if reasons_barred(installed):
         with pytest.raises(NotReady):
             enable_automation(automation=installed, now=now(), by=SYSTEM)

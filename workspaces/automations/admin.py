@@ -42,6 +42,7 @@ class AutomationRunAdmin(ReadOnlyAdmin):
 @admin.register(TriggerEvent)
 class TriggerEventAdmin(ReadOnlyAdmin):
     list_display = ("id", "kind", "contact_id", "outcome", "reason", "created_at")
+    search_fields = ("message_id",)
     search_help_text = "The number of a message."
     fields = (
         "kind",

@@ -34,7 +34,7 @@ from tests.tenants import Tenant
 from tests.workspaces.conversations.facts import a_conversation
 from webhooks.models import Delivery, Endpoint
 from webhooks.services.endpoints import register_endpoint
-from workspaces.automations.models import AiAccount
+from workspaces.automations.models import AiAccount, Automation
 from workspaces.catalogue.models import Product, Service, ServiceCategory, StockMovement
 from workspaces.classes.models import ClassSession, Staff
 from workspaces.contacts.models import Contact, ContactImport, Segment
@@ -177,6 +177,10 @@ def of_chosen(tenant: Tenant) -> str:
     return f"?action=sub_accounts.suspend&item={tenant.workspace.uuid}"
 
 
+def of_automation(tenant: Tenant) -> list[Any]:
+    return [an_automation(tenant.workspace).uuid]
+
+
 def of_workspace_key(tenant: Tenant) -> list[Any]:
     return [a_workspace_key(tenant.workspace)[0].uuid]
 
@@ -219,6 +223,10 @@ MAKING = {
 OF_OWNERS = {
     "api-key-new": Making(WorkspaceKey, data=lambda _: {"name": "Shop"}),
     "api-key-roll": Making(WorkspaceKey, ids=of_workspace_key, data=lambda _: {"overlap": "24"}),
+    "automation-copy": Making(Automation, ids=of_automation, data=lambda _: {"name": "Copy", "platform": "whatsapp"}),
+    "automation-new": Making(
+        Automation, data=lambda _: {"name": "Prices", "platform": "whatsapp", "trigger": "keyword"}
+    ),
     "broadcast-duplicate": Making(Broadcast, ids=of_draft),
     "broadcast-new": Making(Broadcast, data=a_typed_broadcast),
     "broadcast-test": Making(Message, ids=of_draft, data=somebody_who_wrote),

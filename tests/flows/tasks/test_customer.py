@@ -17,12 +17,11 @@ from tests.factories import (
     ChannelFactory,
     ContactFactory,
     SegmentFactory,
-    ServiceFactory,
     StaffFactory,
     WorkspaceFactory,
     a_message_template,
 )
-from tests.factories.flows import a_customers_flow
+from tests.factories.flows import a_birthday_flow
 from tests.flows.tasks.conftest import SignIn
 from tests.flows.tasks.person import Person
 from tests.packs.client import PackClient, an_automation
@@ -48,7 +47,7 @@ def _library(settings: Any, tmp_path: Path) -> None:
 def customer(a: Tenant) -> Workspace:
     """A new customer, who is invited; their agency has connected their number and offers two packs."""
     PackClient(a.api).with_entries(WELCOME, name="Welcome pack", status="published")
-    source = an_automation(WorkspaceFactory.create(agency=a.agency), flow=a_customers_flow(), name="Booking")
+    source = an_automation(WorkspaceFactory.create(agency=a.agency), flow=a_birthday_flow(), name="Booking")
     pack = create_pack(agency=a.agency, name="Booking pack", by=SYSTEM)
     copy_automation(pack=pack, automation=source, by=SYSTEM)
     change_pack(pack=pack, status="published", by=SYSTEM)
@@ -91,7 +90,7 @@ def switch_a_first_automation_on(person: Person) -> None:
     person.sees_message("Welcome everybody is on.")
 
 
-def install_a_pack_and_set_an_automation_up(person: Person) -> None:
+def install_a_pack_and_set_an_automation_up(person: Person, colleague: str) -> None:
     person.begin()
     person.open("Gallery")
     person.click("link", "Booking pack")
@@ -100,7 +99,7 @@ def install_a_pack_and_set_an_automation_up(person: Person) -> None:
     person.click("link", "Open Booking")
     person.fill("Text", "Call us whenever you like.")
     person.choose("Calendar", "Hairdresser")
-    person.choose("Person", "Hairdresser")
+    person.choose("Person", colleague)
     person.fill("Web address", "https://second-salon.example/")
     person.click("button", "Save and switch on")
     person.sees_message("Booking is on.")
@@ -165,8 +164,9 @@ def test_a_new_customer_gets_an_automation_going_in_few_clicks(person: Person, c
 
     StaffFactory.create(workspace=customer, name="Hairdresser")
     change_readiness(workspace=customer, availability=True, payment=True, by=SYSTEM)
-    ServiceFactory.create(workspace=customer)
-    install_a_pack_and_set_an_automation_up(person)
+    ContactFactory.create(workspace=customer)
+    owner = customer.owner
+    install_a_pack_and_set_an_automation_up(person, f"{owner.name} ({owner.email})" if owner.name else owner.email)
     assert (person.clicks, person.fields) == (5, 4)
 
     receive(received(Channel.objects.get(), text="Are you open today?"))
@@ -177,7 +177,7 @@ def test_a_new_customer_gets_an_automation_going_in_few_clicks(person: Person, c
     message = Message.objects.select_related("conversation__contact").get(direction="in")
     booking = Automation.objects.select_related("published", "workspace").get(name="Booking", workspace=customer)
     run = a_run(booking, message.conversation.contact, channel=Channel.objects.get())
-    AutomationPause.objects.create(conversation_id=message.conversation_id, workspace_id=customer.pk, reason="by_hand")
+    assert AutomationPause.objects.get().conversation_id == message.conversation_id  # somebody has answered
     let_automations_answer_again(person)
     stop_an_automation_for_a_contact(person, "Booking")
     run.refresh_from_db()

@@ -13,12 +13,7 @@ from tests.channelconnect.sending.messages import many_conversations
 from tests.tenants import Tenant
 from tests.workspaces.conversations.facts import receive, received, the_conversation
 from workspaces.conversations.models import Conversation, Message, QueuedMessage
-from workspaces.conversations.services.automated import (
-    OutgoingDraft,
-    queue_messages,
-    withdraw_automated_messages,
-    withdraw_queued_messages,
-)
+from workspaces.conversations.services.automated import OutgoingDraft, queue_messages, withdraw_queued_messages
 from workspaces.conversations.services.content import CheckedContent
 from workspaces.conversations.services.interactive import InteractiveOption, interactive_content
 from workspaces.media.models import Media
@@ -138,9 +133,6 @@ def test_a_person_who_takes_over_withdraws_only_the_automations_messages(a: Tena
     [automated] = queue([conversation], "Hello")
     answer = a.workspace_api.post(f"/conversations/{conversation.uuid}/messages", {"text": "I am here."})
     assert answer.status_code == 201
-
-    with transaction.atomic():
-        assert withdraw_automated_messages(conversations=[conversation.pk], now=now()) == [automated]
 
     assert Message.objects.get(pk=automated).error_code == "automation_paused"
     [left] = QueuedMessage.objects.all()
