@@ -25,7 +25,7 @@ from workspaces.automations.execution.types import (
     Subscribe,
 )
 from workspaces.automations.services.pauses import pause_conversation
-from workspaces.automations.services.trigger_events import MOST_DEPTH, NewTriggerEvent, record_trigger_events
+from workspaces.automations.services.trigger_events import NewTriggerEvent, record_trigger_events
 from workspaces.contacts.models import Contact
 from workspaces.contacts.services import update_contact
 from workspaces.contacts.services.fields import distinct_tags, tag_key
@@ -158,8 +158,6 @@ def _notify_team(planned: PlannedEffect, now: datetime, by: Actor) -> None:
 
 def _start(planned: PlannedEffect, now: datetime, by: Actor) -> None:
     effect: Any = planned.effect
-    if planned.run.depth >= MOST_DEPTH:
-        return
     record_trigger_events(
         [
             NewTriggerEvent(

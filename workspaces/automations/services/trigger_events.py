@@ -11,8 +11,6 @@ from config.postgresql.arrays import integers, texts
 
 # The name by which the engine is woken up.
 ENGINE: Final = "automations"
-# No automation starts another one deeper than this.
-MOST_DEPTH: Final = 5
 
 # A fact is only worth a row where an automation is on, or where the contact has a run that could wait for it.
 INSERT: Final = """
