@@ -1,6 +1,5 @@
 """Models of conversations, messages and comments, with the queues of messages to send and files to fetch."""
 
-from workspaces.conversations.models.comments import Comment
 from workspaces.conversations.models.conversations import (
     Conversation,
     ConversationCount,
@@ -8,7 +7,7 @@ from workspaces.conversations.models.conversations import (
     Note,
     SavedReply,
 )
-from workspaces.conversations.models.messages import MediaFetch, Message, ParkedChange, QueuedMessage, ReadMark
+from workspaces.conversations.models.messages import Comment, MediaFetch, Message, ParkedChange, QueuedMessage, ReadMark
 
 __all__ = [
     "Comment",

@@ -1,4 +1,4 @@
-"""Messages in both directions, the queue of messages to send, files to fetch, and changes of unknown messages."""
+"""Messages in both directions, the queue of messages to send, files, changes of unknown messages, and comments."""
 
 import uuid
 from datetime import datetime
@@ -11,11 +11,13 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from config.db import CurrentTransaction
+from workspaces.contacts.models import Contact
 from workspaces.conversations.models.conversations import Conversation
 from workspaces.media.models import Media
 from workspaces.subaccounts.models import Workspace
 
 LONGEST_PROVIDER_ID = 512
+LONGEST_COMMENT_ID = 100
 # The error of a message without any status for 15 minutes. A later status may still say that it was delivered.
 OUTCOME_UNKNOWN = "send_outcome_unknown"
 
@@ -285,3 +287,34 @@ class ReadMark(models.Model):
 
     def __str__(self) -> str:
         return f"read mark of conversation {self.conversation_id}"
+
+
+class Comment(models.Model):
+    """A person's comment on a post, reel, advertisement or live video of a channel's account.
+
+    `comment_id`, `parent_id` and `post_id` are the network's. `at` is the network's time. A removed comment keeps its
+    row without text, so that it does not come again. It has no contact if its removal came first.
+
+    The network takes one private reply to each comment. `privately_answered_at` says that it was used.
+    """
+
+    workspace_id = models.BigIntegerField()
+    channel_id = models.BigIntegerField()
+    contact = models.ForeignKey(Contact, null=True, on_delete=models.CASCADE, related_name="+", db_index=False)
+    comment_id = models.CharField(max_length=LONGEST_COMMENT_ID)
+    parent_id = models.CharField(max_length=LONGEST_COMMENT_ID, blank=True)
+    post_id = models.CharField(max_length=LONGEST_COMMENT_ID, blank=True)
+    text = models.TextField(blank=True)
+    details = models.JSONField(default=dict)
+    at = models.DateTimeField()
+    edited_at = models.DateTimeField(null=True)
+    removed_at = models.DateTimeField(null=True)
+    privately_answered_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["channel_id", "comment_id"], name="comment_once_per_channel")]
+        indexes = [models.Index(fields=["contact"], condition=Q(contact__isnull=False), name="comment_of_contact")]
+
+    def __str__(self) -> str:
+        return f"comment {self.pk}"
