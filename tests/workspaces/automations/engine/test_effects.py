@@ -1,0 +1,143 @@
+"""What runs do beside sending texts: they answer comments, call other systems, start others and hand over."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils.timezone import now
+
+from tests import furnished
+from tests.factories import ChannelFactory
+from tests.factories.flows import Flow, a_flow, a_step
+from tests.packs.client import an_automation
+from tests.tenants import Tenant
+from tests.workspaces.automations.engine.test_engine import on, say, sent
+from tests.workspaces.conversations.facts import apply, moment, person, receive, received, reference, the_conversation
+from workspaces.automations.engine.loop import run_due
+from workspaces.automations.models import Automation, AutomationPause, AutomationRun, OutsideCall, TriggerEvent
+from workspaces.automations.services.outside_calls import CallResult, record_results
+from workspaces.contacts.models import Contact
+from workspaces.contacts.services import update_contact
+from workspaces.conversations.facts import CommentReceived, Person
+from workspaces.conversations.models import Message
+from workspaces.conversations.services import inbound
+from workspaces.subaccounts.models import Channel, Workspace
+
+a = furnished.a_with_customer
+
+pytestmark = pytest.mark.django_db
+
+TEXTS = (a_step("one", "send_text", {"next": "two"}, text="Hello!"), a_step("two", "send_text", text="Still there?"))
+
+
+def on_page(a: Tenant, flow: Flow) -> Channel:
+    """An automation that is on for a Page of the customer's; gives the Page."""
+    channel: Channel = ChannelFactory.create(workspace=a.workspace, platform="facebook")
+    automation = an_automation(a.workspace, flow=flow, platform="facebook")
+    Automation.objects.filter(pk=automation.pk).update(enabled=True)
+    return channel
+
+
+def comment(channel: Channel, text: str = "price?") -> None:
+    ada = Person(external_id="91", name="Ada L")
+    told = CommentReceived(
+        channel=reference(channel), person=ada, at=now(), comment_id="77_900", post_id="77", text=text
+    )
+    apply(inbound.receive_comments, told)
+    run_due()
+
+
+def test_a_comment_gets_one_private_answer_and_nothing_beyond_it(a: Tenant) -> None:
+    comment(on_page(a, a_flow(*TEXTS, trigger="comment_keyword", keywords=["price"])))
+    [message] = Message.objects.filter(direction="out")
+    assert (message.text, message.details["comment_reply"]["comment"]) == ("Hello!", "77_900")
+    run = AutomationRun.objects.get()
+    assert (run.status, run.comment) == ("completed", "77_900")
+    assert list(run.steps.order_by("seq").values_list("detail", flat=True)) == ["", "window_closed"]
+    assert TriggerEvent.objects.get().reason == "keyword"
+
+
+def test_a_comment_is_answered_in_public_and_in_private(a: Tenant) -> None:
+    public = a_step("public", "reply_to_comment", {"next": "one"}, text="We wrote to you.")
+    comment(on_page(a, a_flow(public, TEXTS[0], TEXTS[1], trigger="any_comment")))
+    rows = Message.objects.filter(direction="out").order_by("pk").values_list("text", "details")
+    assert [(text, sorted(details)) for text, details in rows] == [
+        ("We wrote to you.", ["public_reply"]),
+        ("Hello!", ["comment_reply"]),
+    ]
+
+
+def test_a_call_is_planned_once_and_its_result_goes_on_with_the_run(a: Tenant) -> None:
+    call = a_step("call", "http_call", {"success": "yes", "failure": "no"}, method="GET", url="https://93.184.215.14/x")
+    on(a, a_flow(call, a_step("yes", "send_text", text="It worked."), a_step("no", "send_text", text="It did not.")))
+    say(a, "hello")
+    run, planned = AutomationRun.objects.get(), OutsideCall.objects.get()
+    assert (run.status, run.wait_kind) == ("running", "call")
+    assert (planned.run_id, planned.seq, planned.run_uuid) == (run.pk, run.seq, run.uuid)
+    for _ in range(2):
+        record_results([CallResult(planned.pk, planned.tries, result={"status": 200, "text": "ok"})], worker=None)
+        run_due()
+    run.refresh_from_db()
+    assert (run.status, sent()) == ("completed", ["It worked."])
+
+
+def test_an_automation_starts_another_one_and_no_circle_ends_in_a_flood(a: Tenant) -> None:
+    first, second = on(a, name="First"), on(a, a_flow(keywords=["never"]), name="Second")
+    for one, other in ((first, second), (second, first)):
+        flow = a_flow(a_step("jump", "start_automation", automation=str(other.uuid)), keywords=[f"k{one.pk}"])
+        version = one.versions.create(number=2, flow=flow)
+        Automation.objects.filter(pk=one.pk).update(published=version)
+    say(a, f"k{first.pk}")
+    assert AutomationRun.objects.count() == 6
+    assert set(AutomationRun.objects.values_list("status", flat=True)) == {"completed"}
+    assert not TriggerEvent.objects.filter(outcome=None).exists()
+    assert TriggerEvent.objects.latest("pk").reason == "too_deep"
+
+
+def test_a_contact_who_asks_for_a_person_gets_one(a: Tenant) -> None:
+    on(a, a_flow(a_step("ask", "ask_question", text="When?", expects="date", save_as="day")))
+    say(a, "hello")
+    say(a, "I want to talk to a human", at=moment(1))
+    assert AutomationPause.objects.get().conversation_id == the_conversation().pk
+    assert TriggerEvent.objects.latest("pk").reason == "hand_over"
+    say(a, "hello", at=moment(2))
+    assert sent() == ["When?"]
+
+
+def test_a_hand_over_lets_its_own_text_leave_and_keeps_automations_away(a: Tenant) -> None:
+    on(a, a_flow(a_step("over", "hand_over", text="A colleague will write to you.")))
+    say(a, "hello")
+    say(a, "hello", at=moment(1))
+    [message] = Message.objects.filter(direction="out")
+    assert (message.text, message.status) == ("A colleague will write to you.", "pending")
+    assert TriggerEvent.objects.latest("pk").reason == "people_have_it"
+
+
+def test_what_the_product_refuses_does_not_end_the_run(a: Tenant) -> None:
+    receive(received(a.channel, person=person(2), text="good morning"))
+    update_contact(contact=Contact.objects.get(), now=now(), email="taken@example.com")
+    steps = (
+        a_step("mail", "set_field", {"next": "greet"}, field="email", value="taken@example.com"),
+        a_step("greet", "send_text", text="Saved."),
+    )
+    on(a, a_flow(*steps))
+    say(a, "hello")
+    assert (sent(), AutomationRun.objects.get().status) == (["Saved."], "completed")
+
+
+def test_a_fact_that_comes_a_day_late_is_not_answered(a: Tenant) -> None:
+    on(a)
+    receive(received(a.channel, text="hello"))
+    TriggerEvent.objects.update(created_at=now() - timedelta(hours=25))
+    run_due()
+    assert (sent(), TriggerEvent.objects.get().reason) == ([], "too_late")
+
+
+def test_a_suspended_workspace_is_left_until_it_is_restored(a: Tenant) -> None:
+    on(a)
+    receive(received(a.channel, text="hello"))
+    suspended = {"status": "suspended", "suspended_at": now()}
+    Workspace.objects.filter(pk=a.workspace.pk).update(**suspended)
+    assert run_due() == 0
+    Workspace.objects.filter(pk=a.workspace.pk).update(status="active", suspended_at=None, restored_at=now())
+    run_due()
+    assert sent() == ["Hello Person!"]
