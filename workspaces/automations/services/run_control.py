@@ -16,13 +16,14 @@ from agency.actors import Actor
 from config.errors import Conflict, NotFound
 from config.postgresql.arrays import integers
 from workspaces.automations.execution.interpreter import begin_state
-from workspaces.automations.models import Automation, AutomationRun
+from workspaces.automations.models import Automation, AutomationRun, AutomationRunStep
 from workspaces.automations.services.drafts import lock_automation, record_automation_activity
 from workspaces.automations.services.trigger_events import queue_contacts
 from workspaces.contacts.models import Contact
 from workspaces.contacts.services import ContactNotFound
-from workspaces.conversations.models import Conversation
+from workspaces.conversations.models import Conversation, QueuedMessage
 from workspaces.conversations.services import open_conversation, reachable_channels
+from workspaces.conversations.services.automated import withdraw_queued_messages
 from workspaces.conversations.services.conversations import ContactOptedOut
 from workspaces.subaccounts.models import CHANNEL_NAMES, Channel
 
@@ -128,11 +129,12 @@ def _check_contact(contact: int) -> None:
 
 @transaction.atomic
 def stop_run(*, run: AutomationRun, by: Actor, now: datetime) -> AutomationRun:
-    """Stop a run. Messages that it has queued are still sent. Raises `RunHasEnded` and `RunNotFound`."""
+    """Stop a run, and withdraw its messages that have not left. Raises `RunHasEnded` and `RunNotFound`."""
     locked = lock_run(run)
     if locked.status not in AutomationRun.ACTIVE:
         raise RunHasEnded
     stop_and_count([locked.pk], StopReason.BY_PERSON, now)
+    _withdraw_messages([locked.pk], now)
     record_automation_activity(locked.automation, "automation.run_stopped", by, run=str(locked.uuid))
     locked.refresh_from_db()
     return locked
@@ -239,7 +241,18 @@ def _next_contacts(automation: Automation, after: int) -> dict[int, int]:
 def _stop_of_contacts(automation: Automation, contacts: Mapping[int, int], now: datetime) -> int:
     queue_contacts(contacts)
     active = AutomationRun.objects.active().filter(automation=automation, contact_id__in=contacts)
-    return len(stop_and_count(list(active.values_list("pk", flat=True)), StopReason.SWITCHED_OFF, now))
+    runs = list(active.values_list("pk", flat=True))
+    stopped = stop_and_count(runs, StopReason.SWITCHED_OFF, now)
+    _withdraw_messages(runs, now)
+    return len(stopped)
+
+
+def _withdraw_messages(runs: Collection[int], now: datetime) -> None:
+    """Withdraw the messages of these runs that wait for the sender. One that a sender has claimed may still leave."""
+    sending = AutomationRunStep.objects.filter(run_id__in=runs, message_id__isnull=False)
+    waiting = QueuedMessage.objects.filter(pk__in=sending.values("message_id"))
+    if found := list(waiting.values_list("pk", flat=True)):
+        withdraw_queued_messages(messages=found, now=now)
 
 
 def stop_and_count(

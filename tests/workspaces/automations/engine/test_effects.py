@@ -5,20 +5,22 @@ from datetime import timedelta
 import pytest
 from django.utils.timezone import now
 
+from agency.actors import SYSTEM
 from tests import furnished
 from tests.factories import ChannelFactory
 from tests.factories.flows import Flow, a_flow, a_step
 from tests.packs.client import an_automation
 from tests.tenants import Tenant
-from tests.workspaces.automations.engine.test_engine import on, say, sent
+from tests.workspaces.automations.engine.test_engine import CHOICE, on, say, sent
 from tests.workspaces.conversations.facts import apply, moment, person, receive, received, reference, the_conversation
 from workspaces.automations.engine.loop import run_due
 from workspaces.automations.models import Automation, AutomationPause, AutomationRun, OutsideCall, TriggerEvent
 from workspaces.automations.services.outside_calls import CallResult, record_results
+from workspaces.automations.services.run_control import stop_run, stop_runs_of_automation
 from workspaces.contacts.models import Contact
 from workspaces.contacts.services import update_contact
 from workspaces.conversations.facts import CommentReceived, Person
-from workspaces.conversations.models import Message
+from workspaces.conversations.models import Message, QueuedMessage
 from workspaces.conversations.services import inbound
 from workspaces.subaccounts.models import Channel, Workspace
 
@@ -110,6 +112,21 @@ def test_a_hand_over_lets_its_own_text_leave_and_keeps_automations_away(a: Tenan
     [message] = Message.objects.filter(direction="out")
     assert (message.text, message.status) == ("A colleague will write to you.", "pending")
     assert TriggerEvent.objects.latest("pk").reason == "people_have_it"
+
+
+@pytest.mark.parametrize("way", ["the run", "all runs"])
+def test_stopping_withdraws_the_messages_that_have_not_left(a: Tenant, way: str) -> None:
+    automation = on(a, CHOICE)
+    say(a, "hello")
+    run = AutomationRun.objects.get()
+    if way == "the run":
+        stop_run(run=run, by=SYSTEM, now=now())
+    else:
+        assert stop_runs_of_automation(automation=automation, now=now()) == 1
+    run.refresh_from_db()
+    message = Message.objects.get(direction="out")
+    assert (run.status, message.status, message.error_code) == ("stopped", "failed", "automation_stopped")
+    assert not QueuedMessage.objects.exists()
 
 
 def test_what_the_product_refuses_does_not_end_the_run(a: Tenant) -> None:
