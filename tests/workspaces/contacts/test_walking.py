@@ -94,6 +94,25 @@ def test_tags_are_kept_in_the_order_of_the_list_whatever_becomes_of_a_contact(a:
     assert kept_tags(a)
 
 
+def tags_read_one_after_the_other() -> int:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT seq_tup_read FROM pg_stat_xact_user_tables WHERE relname = 'contacts_contacttag'")
+        return int(cursor.fetchone()[0])
+
+
+def test_a_session_that_planned_with_few_tags_finds_them_by_index_among_many(a: Tenant) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("TRUNCATE contacts_contacttag")
+        make_contacts(a, 3)
+        for planned in range(7):
+            Contact.objects.update(tags=["Few"], tag_keys=[f"few{planned}"])
+            cursor.execute("ANALYZE contacts_contacttag")
+    make_contacts(a, CONTACTS)
+    before = tags_read_one_after_the_other()
+    Contact.objects.update(tags=["All"], tag_keys=["all"])
+    assert tags_read_one_after_the_other() - before < CONTACTS
+
+
 def test_the_contacts_with_a_tag_are_walked_with_their_number(a: Tenant) -> None:
     make_contacts(a, CONTACTS)
     Contact.objects.filter(name__endswith="7").update(tags=["Seven"], tag_keys=["seven"])
