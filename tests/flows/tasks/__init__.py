@@ -1,1 +1,1 @@
-"""What people do every day, with a mouse, by keyboard alone and without JavaScript."""
+"""What people do every day, by keyboard alone and without JavaScript."""

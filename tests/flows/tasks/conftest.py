@@ -1,4 +1,7 @@
-"""People at their browsers, in each of the three ways."""
+"""People at their browsers: at the keyboard with scripts, and with a mouse without scripts.
+
+The stories of `tests/flows` use a mouse with scripts.
+"""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -13,7 +16,6 @@ from tests.flows.tasks.keyboard import PersonAtTheKeyboard
 from tests.flows.tasks.person import Person, PersonWithoutScripts
 
 WAYS: dict[str, type[Person]] = {
-    "mouse": Person,
     "keyboard": PersonAtTheKeyboard,
     "without JavaScript": PersonWithoutScripts,
 }
