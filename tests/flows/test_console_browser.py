@@ -18,6 +18,7 @@ from tests.factories import many_workspaces
 from tests.flows.sessions import give_session
 from tests.images.pictures import a_picture
 from tests.tenants import Tenant
+from tests.waiting import until
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PHONE = {"width": 360, "height": 740}
@@ -217,7 +218,7 @@ def test_a_list_is_sorted_kept_as_a_view_and_come_back_to(open_browser: Open, a:
     expect(page.get_by_role("heading", level=1)).to_have_text("Crowd 20")
     page.go_back()
     expect(page.locator("tbody tr")).to_have_count(50)
-    page.wait_for_function("place => Math.abs(scrollY - place) < 100", arg=place)
+    until(lambda: page.evaluate("place => Math.abs(scrollY - place) < 100", place), what="the place in the list")
 
 
 def test_the_keyboard_reaches_the_content_and_shows_where_it_is(open_browser: Open) -> None:

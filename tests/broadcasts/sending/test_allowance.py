@@ -122,11 +122,14 @@ class ByTheLedger:
         self.log: list[tuple[datetime, str, str]] = []
 
     def is_idle(self) -> bool:
-        """Whether nobody is on the way, and whoever waits has no room."""
-        if Recipient.objects.filter(stage__in=(Stage.READY, Stage.CLAIMED)).exists():
-            return False
+        """Whether nobody is on the way, and those who wait have no room.
+
+        Room is asked for first: without room nobody sets out. In the other order the last room could be taken in between.
+        """
         waiting = Broadcast.objects.filter(pk__in=Recipient.objects.filter(stage=Stage.HELD).values("broadcast_id"))
-        return not any(remaining_people(one) for one in self.channels if waiting.filter(channel=one).exists())
+        if any(remaining_people(one) for one in self.channels if waiting.filter(channel=one).exists()):
+            return False
+        return not Recipient.objects.filter(stage__in=(Stage.READY, Stage.CLAIMED)).exists()
 
     def play_round(self, hours: float) -> None:
         """Wait until all who may be sent to now are, note it, and move on."""
