@@ -1,4 +1,4 @@
-"""A pack's new version: the agency copies an automation anew, and those who installed it take it over or keep theirs."""
+"""A pack's new version: the agency copies an automation anew, and customers who have it take it over or keep theirs."""
 
 from pathlib import Path
 from typing import Any

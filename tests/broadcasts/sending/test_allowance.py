@@ -124,7 +124,7 @@ class ByTheLedger:
     def is_idle(self) -> bool:
         """Whether nobody is on the way, and those who wait have no room.
 
-        Room is asked for first: without room nobody sets out. In the other order the last room could be taken in between.
+        Room is asked for first: without room nobody sets out. Asked for later, it may have been taken in between.
         """
         waiting = Broadcast.objects.filter(pk__in=Recipient.objects.filter(stage=Stage.HELD).values("broadcast_id"))
         if any(remaining_people(one) for one in self.channels if waiting.filter(channel=one).exists()):

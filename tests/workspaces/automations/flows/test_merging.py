@@ -64,7 +64,9 @@ def test_both_changed_it_in_the_same_way() -> None:
 
 def test_a_filled_slot_stays_even_where_its_step_is_another() -> None:
     own = changed(BASE, "link", url="https://anna.example/")
-    assert config(merge_new_version(BASE, own, with_goodbye(BASE), SLOTS).flow, "link")["url"] == "https://anna.example/"
+    assert (
+        config(merge_new_version(BASE, own, with_goodbye(BASE), SLOTS).flow, "link")["url"] == "https://anna.example/"
+    )
     unknown = merge_new_version(a_flow(), own, changed(BASE, "link", title="Look"), SLOTS)
     assert config(unknown.flow, "link") == {"text": "Our page", "title": "Look", "url": "https://anna.example/"}
 
