@@ -139,12 +139,22 @@ def test_steps_that_are_new_ask_for_their_values_and_the_others_keep_theirs(
         {**LINK, "id": "new", "next": {"next": "hello"}, "config": {**LINK["config"], "title": "Look"}}, GREETING, LINK
     )
     renew(owner, pack, original, more)
+    shown = text(person.get(f"/app/automations/{automation.uuid}/new-version"))
+    assert "New Step 1: Send a link button" in shown
+    assert "First step" not in shown, "the new step says where it leads"
     page = answer(person, automation)
     assert "The new version is in your draft. Fill in what it asks." in flashes(page)
     automation.refresh_from_db()
     urls = [step["config"].get("url") for step in automation.draft["steps"]]
     assert urls == [None, None, "https://anna.example/"]
     assert [slot["step"] for slot in automation.slots] == ["Step 1: Send a link button", "Step 3: Send a link button"]
+
+
+def test_another_first_step_is_said(owner: Client, person: Client, pack: str, original: Automation) -> None:
+    automation = install(person, pack)
+    renew(owner, pack, original, a_flow({**LINK, "next": {"next": "hello"}}, {**GREETING, "next": {}}))
+    shown = text(person.get(f"/app/automations/{automation.uuid}/new-version"))
+    assert "Changed First step First step Before: Step 1: Send a text Now: Step 1: Send a link button" in shown
 
 
 def test_a_version_that_is_declined_is_not_offered_again_but_a_later_one_is(

@@ -1,7 +1,7 @@
 """Brings a new version of a flow together with the changes that a workspace made to the version that it has."""
 
 import copy
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any, Final
@@ -117,20 +117,28 @@ def _with_filled_slots(merged: Flow, own: Flow, slots: Iterable[dict[str, str]])
 def matching_step_ids(before: Flow, after: Flow) -> dict[str, str]:
     """Give an id for each step of `after`: that of the step of `before` that it is, or a new one.
 
-    Copies number their steps anew. So a step is found again by its type and values, or by its type between two steps
-    that are found.
+    Copies number their steps anew. So a step is found again by its type and values, first in the old order and then
+    anywhere. A step with other values is found by its type, between two steps that are found.
     """
     old, new = steps_of(before), steps_of(after)
     found: dict[str, str] = {}
-    exact = SequenceMatcher(None, [_mark(step) for step in old], [_mark(step) for step in new], autojunk=False)
-    for _, old_from, old_to, new_from, new_to in exact.get_opcodes():
-        _match(old[old_from:old_to], new[new_from:new_to], found)
-    number = len(old)
-    used = {step["id"] for step in old}
+    in_order = SequenceMatcher(None, [_mark(step) for step in old], [_mark(step) for step in new], autojunk=False)
+    parts = [(tag, old[start:end], new[at:to]) for tag, start, end, at, to in in_order.get_opcodes()]
+    for tag, olds, news in parts:
+        if tag == "equal":
+            _pair(olds, news, found)
     for step in new:
-        if step["id"] not in found:
-            number = next(free for free in range(number + 1, number + len(used) + 2) if f"step_{free}" not in used)
-            found[step["id"]] = f"step_{number}"
+        moved = [one for one in _left(old, found.values()) if step["id"] not in found and _mark(one) == _mark(step)]
+        _pair(moved[:1], [step], found)
+    for _, olds, news in parts:
+        olds, news = _left(olds, found.values()), _left(news, found)
+        by_type = SequenceMatcher(None, [step["type"] for step in olds], [step["type"] for step in news], False)
+        for block in by_type.get_matching_blocks():
+            _pair(olds[block.a : block.a + block.size], news[block.b : block.b + block.size], found)
+    number, used = len(old), {step["id"] for step in old}
+    for step in _left(new, found):
+        number = next(free for free in range(number + 1, number + len(used) + 2) if f"step_{free}" not in used)
+        found[step["id"]] = f"step_{number}"
     return found
 
 
@@ -138,11 +146,13 @@ def _mark(step: dict[str, Any]) -> str:
     return digest_of([step["type"], _config(step)])
 
 
-def _match(old: Sequence[dict[str, Any]], new: Sequence[dict[str, Any]], found: dict[str, str]) -> None:
-    by_type = SequenceMatcher(None, [step["type"] for step in old], [step["type"] for step in new], autojunk=False)
-    for block in by_type.get_matching_blocks():
-        for offset in range(block.size):
-            found[new[block.b + offset]["id"]] = old[block.a + offset]["id"]
+def _left(steps: Sequence[dict[str, Any]], ids: Collection[str]) -> list[dict[str, Any]]:
+    """Keep the steps without a partner."""
+    return [step for step in steps if step["id"] not in ids]
+
+
+def _pair(old: Sequence[dict[str, Any]], new: Sequence[dict[str, Any]], found: dict[str, str]) -> None:
+    found.update({one["id"]: other["id"] for one, other in zip(new, old, strict=False)})
 
 
 def with_step_ids(flow: Flow, ids: dict[str, str]) -> Flow:
