@@ -1,6 +1,6 @@
 """The gallery in the customers' dashboard: packs that a customer is offered, and installing them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -8,12 +8,13 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.urls import path
+from django.urls import path, reverse
 from django.utils import timezone
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from agency.pages.forms import ConfirmationForm
 from agency.pages.pagination import read_pages
 from agency.pages.tables import Filter, ListPage, Table
 from config.api.requests import parse_uuid
@@ -21,17 +22,32 @@ from packs.library import Industry
 from packs.services import gallery_of, install_pack
 from packs.services.errors import PackNotFound
 from packs.services.installs import GalleryEntry, GalleryPack, connected_platforms
+from packs.services.new_versions import (
+    NewVersion,
+    decline_new_version,
+    find_new_version,
+    take_new_version,
+    with_new_version,
+)
 from packs.services.offered_packs import OfferedPack, flows_of, reasons_entry_cannot_run
-from workspaces.automations.flows.flow import Flow
+from workspaces.automations.dashboard.editor import EditorPage
+from workspaces.automations.dashboard.notices import AutomationNotice
+from workspaces.automations.dashboard.publishing import PUBLISH
+from workspaces.automations.flows.differences import differences
+from workspaces.automations.flows.flow import Flow, open_slots, step_title
 from workspaces.automations.flows.presentation import StepSummary, summarize, translated_step_title
 from workspaces.automations.flows.types import REQUIREMENTS
+from workspaces.automations.models import Automation
 from workspaces.automations.services import requirement_url_name
-from workspaces.subaccounts.dashboard.base import DashboardView
+from workspaces.subaccounts.dashboard.base import DashboardForm, DashboardView
 from workspaces.subaccounts.models import CHANNEL_NAMES
 from workspaces.subaccounts.services import settings_in_texts
 
 GALLERY = "app:gallery"
 PACK = "app:pack"
+AUTOMATION = "app:automation"
+NEW_VERSION = "app:automation-new-version"
+LONGEST_DIGEST = 64
 MOST_CHOSEN = 100
 
 
@@ -192,7 +208,63 @@ class PackInstall(PackDetailView):
         return self.done(message % {"number": number}, PACK, pack.offered.uuid)
 
 
+class AutomationNewVersion(EditorPage, DashboardForm[ConfirmationForm]):
+    """Shows what a pack's newer version would change in an automation, and takes it over or declines it."""
+
+    template_name = "packs/dashboard/new_version.html"
+    keeps_form_data = False
+    found: NewVersion
+
+    def find(self, **ids: Any) -> None:
+        super().find(**ids)
+        self.found = find_new_version(self.automation)
+
+    def make_form(self, data: Any = None) -> ConfirmationForm:
+        return ConfirmationForm(data)
+
+    def save(self, form: ConfirmationForm) -> HttpResponse:
+        version = self.request.POST.get("version", "")[:LONGEST_DIGEST]
+        if "decline" in self.request.POST:
+            decline_new_version(automation=self.automation, version=version, by=self.by)
+            return self.done(_("This version is not offered any more."), AUTOMATION, self.automation.uuid)
+        taken = take_new_version(
+            automation=self.automation, seen=self.seen, version=version, now=timezone.now(), by=self.by
+        )
+        is_open = bool(open_slots(taken.draft, taken.slots))
+        message = _("The new version is in your draft.") + " "
+        message += _("Fill in what it asks.") if is_open else _("Publish it to let it run.")
+        return self.done(message, AUTOMATION if is_open else PUBLISH, taken.uuid)
+
+    def context(self) -> dict[str, Any]:
+        automation, merged = self.automation, self.found.merged
+        titles = {node: translated_step_title(step_title(merged.flow, node)) for node in merged.conflicts}
+        return {
+            "automation": automation,
+            "seen": self.seen,
+            "version": self.found.digest,
+            "pack_name": automation.from_pack_name,
+            "differences": differences(automation.draft, merged.flow, self.inputs.name_of),
+            "conflicts": list(titles.values()),
+            "loses_steps": merged.loses_steps,
+        }
+
+
+def new_version_notices(automations: Sequence[Automation]) -> dict[int, AutomationNotice]:
+    """Give a notice for each automation that has a newer version."""
+    found = {one.pk: one for one in automations}
+    return {
+        pk: AutomationNotice(
+            badge=_("New version"),
+            text=_("The pack %(name)s has a newer version of this automation.") % {"name": found[pk].from_pack_name},
+            url=reverse(NEW_VERSION, args=[found[pk].uuid]),
+            action=_("See what it changes"),
+        )
+        for pk in with_new_version(automations)
+    }
+
+
 urlpatterns = [
+    path("automations/<id:uuid>/new-version", AutomationNewVersion.as_view(), name="automation-new-version"),
     path("gallery", Gallery.as_view(), name="gallery"),
     path("gallery/<id:uuid>", PackPage.as_view(), name="pack"),
     path("gallery/<id:uuid>/install", PackInstall.as_view(), name="pack-install"),

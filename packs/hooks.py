@@ -24,12 +24,14 @@ from agency.pages.registry import (
 from agency.pages.search import ConsoleAction, SearchResult, SearchSource, console_actions, search_sources
 from agency.services.activity import RecordedAction, RecordedField, ValueFormat, recorded_actions
 from config.api.requests import parse_uuid
+from packs.dashboard import new_version_notices
 from packs.library import (
     Industry,
     validation,  # noqa: F401  # importing registers the system checks
 )
 from packs.models import Pack, PackEntry
 from packs.services import give_starter_pack
+from workspaces.automations.dashboard.notices import AutomationNoticeSource, automation_notices
 from workspaces.automations.flows.types import REQUIREMENTS
 from workspaces.automations.models import Automation
 from workspaces.subaccounts.models import Workspace
@@ -112,6 +114,7 @@ ACTIONS = {
     "pack.unpublished": gettext_lazy("Pack unpublished"),
     "pack.entry_added": gettext_lazy("Automation added to a pack"),
     "pack.entry_changed": gettext_lazy("Automation of a pack edited"),
+    "pack.entry_copied_anew": gettext_lazy("Automation of a pack copied anew"),
     "pack.entry_removed": gettext_lazy("Automation removed from a pack"),
     "pack.entries_ordered": gettext_lazy("Automations of a pack reordered"),
     "packs.ordered": gettext_lazy("Packs reordered"),
@@ -154,3 +157,4 @@ recorded_actions.add(*RecordedAction.from_fields(RECORDED_FIELDS))
 activity_actions.add(*ActivityAction.from_labels(ACTIONS))
 activity_targets.add(ActivityTarget("pack", "console:pack"))
 hub_panels.add(*HUB_PANELS)
+automation_notices.add(AutomationNoticeSource("new versions", new_version_notices))

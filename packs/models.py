@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agency.models import Agency
 from packs.library.loading import Industry
+from workspaces.automations.models import Automation
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.models.workspaces import BusinessType
 
@@ -88,8 +89,8 @@ MOST_ENTRIES = 9
 class PackEntry(models.Model):
     """An automation in a pack. `name` and `description` are the original's, kept after the library retires it.
 
-    `name_key` is the name that customers see, in the form used for comparison. Only copies have a `flow` and `slots`;
-    the flow of a library entry is in the library.
+    `name_key` is the name that customers see, in the form used for comparison. Only copies have a `flow`, its
+    `flow_digest` and `slots`; the flow of a library entry is in the library.
     """
 
     class Source(models.TextChoices):
@@ -117,6 +118,7 @@ class PackEntry(models.Model):
     trigger_label = models.CharField(max_length=120)
     channels = ArrayField(models.CharField(max_length=20))
     flow = models.JSONField(null=True, blank=True)
+    flow_digest = models.CharField(max_length=64, blank=True, editable=False)
     slots = models.JSONField(default=list, blank=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
@@ -137,8 +139,8 @@ class PackEntry(models.Model):
             ),
             models.UniqueConstraint(fields=["pack"], condition=Q(catch_all=True), name="pack_holds_one_catch_all"),
             models.CheckConstraint(
-                condition=Q(source="library", template_id__isnull=False, flow=None)
-                | Q(source="custom", template_id=None, flow__isnull=False),
+                condition=Q(source="library", template_id__isnull=False, flow=None, flow_digest="")
+                | (Q(source="custom", template_id=None, flow__isnull=False) & ~Q(flow_digest="")),
                 name="pack_entry_source_is_whole",
             ),
             models.CheckConstraint(condition=~Q(name="") & ~Q(name_key=""), name="pack_entry_has_a_name"),
@@ -147,6 +149,27 @@ class PackEntry(models.Model):
 
     def __str__(self) -> str:
         return self.name_override or self.name
+
+
+class InstalledFlow(models.Model):
+    """The version of a pack's flow that a workspace's automation comes from, to which a newer version is compared.
+
+    `declined_digest` is the newer version that the workspace does not want. A later one is offered again.
+    """
+
+    automation = models.OneToOneField(
+        Automation, primary_key=True, on_delete=models.CASCADE, related_name="installed_flow"
+    )
+    flow = models.JSONField()
+    digest = models.CharField(max_length=64)
+    declined_digest = models.CharField(max_length=64, blank=True)
+    taken_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=~Q(digest=""), name="installed_flow_has_a_digest")]
+
+    def __str__(self) -> str:
+        return f"installed flow of {self.automation}"
 
 
 class StarterPack(models.Model):

@@ -6,19 +6,23 @@ from uuid import UUID
 from django import forms
 from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 from django.utils import timezone
+from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from agency.console.base import FormPage, breadcrumb
+from agency.console.base import FormPage
 from agency.pages.forms import ConfirmationForm
 from agency.pages.pagination import paginate, with_id
 from config.api.requests import parse_uuid
 from packs.console.base import PACK, PackDetailView
-from packs.models import MOST_ENTRIES
-from packs.services import copy_automation, find_source_automation, install_pack, preview_copy
+from packs.models import MOST_ENTRIES, PackEntry
+from packs.services import copy_automation, find_entry, find_source_automation, install_pack, preview_copy
+from packs.services.copies import copied_entry, copy_anew
 from packs.services.errors import PackNotFound
 from packs.services.offered_packs import OfferedPack, offered_packs
+from workspaces.automations.flows.differences import Difference, differences
 from workspaces.automations.models import Automation
 from workspaces.automations.services import reasons_barred
 from workspaces.subaccounts.console.sub_accounts import PAGE, SubAccountDetailView
@@ -30,12 +34,21 @@ FROM = "console:pack-copy-from"
 
 
 class CopyPage(PackDetailView):
-    """A page of the copying steps."""
+    """A page of the copying steps. With `entry` in the URL's query the copy replaces that copy of the pack."""
 
     writers_only = True
 
+    @cached_property
+    def replaced(self) -> PackEntry | None:
+        asked = self.request.GET.get("entry")
+        return find_entry(pack=self.pack, uuid=parse_uuid(asked)) if asked else None
+
+    @property
+    def query(self) -> str:
+        return f"?entry={self.replaced.uuid}" if self.replaced else ""
+
     def crumbs(self) -> list[Any]:
-        return [*super().crumbs(), breadcrumb(_("Copy from a sub-account"), COPY, self.pack.uuid)]
+        return [*super().crumbs(), (_("Copy from a sub-account"), reverse(COPY, args=[self.pack.uuid]) + self.query)]
 
     def workspace_of(self, uuid: UUID | None) -> Workspace:
         found: Workspace | None = with_id(Workspace.objects.of(self.agency), uuid)
@@ -62,7 +75,9 @@ class CopySource(CopyPage):
             rows=found,
             pages=pages,
             search=search,
-            is_full=self.pack.entries.count() >= MOST_ENTRIES,
+            query=self.query,
+            replaced=self.replaced,
+            is_full=not self.replaced and self.pack.entries.count() >= MOST_ENTRIES,
         )
 
 
@@ -73,6 +88,8 @@ class CopyChoice(CopyPage):
         self.find(uuid=uuid)
         source = self.workspace_of(workspace)
         automations: Any = Automation.objects.filter(workspace=source).published().select_related("published")
+        if self.replaced:
+            automations = automations.filter(platform__in=self.replaced.channels)
         rows, pages = paginate(request, automations.defer("draft", "published__flow").order_by("name", "id"))
         named = [(row, CHANNEL_NAMES[row.platform]) for row in rows]
         return self.page(
@@ -82,6 +99,7 @@ class CopyChoice(CopyPage):
             source=source,
             rows=named,
             pages=pages,
+            query=self.query,
         )
 
 
@@ -102,20 +120,33 @@ class CopyPreview(CopyPage, FormPage[ConfirmationForm]):
         return ConfirmationForm(data)
 
     def save(self, form: ConfirmationForm) -> HttpResponse:
+        if self.replaced:
+            entry = copy_anew(entry=self.replaced, automation=self.automation, by=self.by)
+            message = _("%(name)s was copied anew. Customers who have it are offered the new version.")
+            return self.done(message % {"name": entry}, PACK, self.pack.uuid)
         entry = copy_automation(pack=self.pack, automation=self.automation, by=self.by)
         return self.done(_("%(name)s was copied into the pack.") % {"name": entry.name}, PACK, self.pack.uuid)
 
     def context(self) -> dict[str, Any]:
         preview = preview_copy(automation=self.automation)
-        source = self.automation.workspace
+        source, replaced = self.automation.workspace, self.replaced
+        source_page = reverse(FROM, args=[self.pack.uuid, source.uuid]) + self.query
+        heading = _("Replace %(replaced)s by %(name)s?") if replaced else _("Copy %(name)s?")
         return {
-            "crumbs": [*self.crumbs(), breadcrumb(source.name, FROM, self.pack.uuid, source.uuid)],
-            "heading": _("Copy %(name)s?") % {"name": self.automation.name},
+            "crumbs": [*self.crumbs(), (source.name, source_page)],
+            "heading": heading % {"name": self.automation.name, "replaced": replaced},
             "pack": self.pack,
+            "query": self.query,
+            "replaced": replaced,
+            "differences": self._differences(replaced) if replaced and not preview.refusals else [],
             "preview": preview,
             "barred": reasons_barred(self.automation),
             "channel": CHANNEL_NAMES[preview.platform],
         }
+
+    def _differences(self, replaced: PackEntry) -> list[Difference]:
+        copied = copied_entry(self.automation, replaced)
+        return differences(replaced.flow, copied.flow or {}, lambda _kind, value: value)
 
 
 class PackInstallForm(forms.Form):

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db.models import TextChoices
 from django.utils.translation import gettext_lazy as _
 
-from workspaces.automations.flows.flow import Flow, has_ai, is_catch_all, requires_of, trigger_label
+from workspaces.automations.flows.flow import Flow, digest_of, has_ai, is_catch_all, requires_of, trigger_label
 
 
 class Industry(TextChoices):
@@ -42,6 +42,10 @@ class LibraryItem:
     industry: str
     channels: list[str]
     flow: Flow
+
+    @cached_property
+    def flow_digest(self) -> str:
+        return digest_of(self.flow)
 
     @cached_property
     def requires(self) -> list[str]:

@@ -4,17 +4,18 @@ A copy is made of the published version, and the registry of steps decides what 
 caller may copy.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from agency.actors import Actor
 from agency.models import Agency
 from packs.models import Pack, PackEntry
-from packs.services.entries import add_entry
+from packs.services.entries import add_entry, replace_copied_flow
 from packs.services.errors import CopyRefused
 from workspaces.automations.flows.copies import Slot, can_be_sanitized, reasons_not_copyable, sanitized_copy
 from workspaces.automations.flows.flow import (
     Flow,
+    digest_of,
     has_ai,
     is_catch_all,
     requires_of,
@@ -22,6 +23,7 @@ from workspaces.automations.flows.flow import (
     steps_of,
     trigger_label,
 )
+from workspaces.automations.flows.merging import matching_step_ids, with_step_ids
 from workspaces.automations.flows.privacy import private_content
 from workspaces.automations.models import Automation
 from workspaces.automations.services import AutomationNotFound
@@ -115,11 +117,27 @@ def published_flow(automation: Automation) -> tuple[Flow | None, list[str]]:
 
 def copy_automation(*, pack: Pack, automation: Automation, by: Actor) -> PackEntry:
     """Add a cleaned copy of an automation's published version. Raises `CopyRefused`, `EntryRefused` on `automation`."""
+    return add_entry(pack=pack, entry=copied_entry(automation), field="automation", by=by)
+
+
+def copy_anew(*, entry: PackEntry, automation: Automation, by: Actor) -> PackEntry:
+    """Replace a copy in a pack by one of an automation's published version, which may be another automation.
+
+    Raises `NotACopy`, `CopyRefused`, and `EntryRefused` on `automation`.
+    """
+    return replace_copied_flow(entry=entry, copied=copied_entry(automation, entry), by=by)
+
+
+def copied_entry(automation: Automation, replaced: PackEntry | None = None) -> PackEntry:
+    """Make an unsaved entry. Steps that the replaced copy has keep their ids, so that versions can be compared."""
     flow, refusals = published_flow(automation)
     if flow is None or refusals:
         raise CopyRefused(refusals)
     kept, slots = sanitized_copy(flow)
-    entry = PackEntry(
+    if replaced and replaced.flow:
+        ids = matching_step_ids(replaced.flow, kept)
+        kept, slots = with_step_ids(kept, ids), [replace(slot, node=ids.get(slot.node, slot.node)) for slot in slots]
+    return PackEntry(
         source=PackEntry.Source.CUSTOM,
         name=copy_name(automation, kept),
         description=describe_flow(kept),
@@ -129,9 +147,9 @@ def copy_automation(*, pack: Pack, automation: Automation, by: Actor) -> PackEnt
         trigger_label=trigger_label(kept),
         channels=[automation.platform],
         flow=kept,
+        flow_digest=digest_of(kept),
         slots=[slot.plain() for slot in slots],
     )
-    return add_entry(pack=pack, entry=entry, field="automation", by=by)
 
 
 def copy_name(automation: Automation, flow: Flow) -> str:

@@ -17,11 +17,14 @@ from packs.services.errors import (
     EntryNotFound,
     EntryRefused,
     NameTaken,
+    NotACopy,
     NotInLibrary,
+    OtherChannel,
     PackIsFull,
     SecondCatchAll,
 )
 from packs.services.packs import lock_pack, record_pack_activity, renumber, reordered
+from workspaces.automations.flows.flow import requires_of
 
 REFUSAL_OF_CONSTRAINT: dict[str, type[EntryRefused]] = {
     "pack_holds_nine_entries": PackIsFull,
@@ -154,6 +157,30 @@ def _entry_of(pack: Pack, entry: PackEntry) -> PackEntry:
         raise EntryNotFound
     found.pack = pack
     return found
+
+
+COPIED_FIELDS = ("flow", "flow_digest", "slots", "requires", "ai", "catch_all", "trigger_label", "description")
+
+
+@transaction.atomic
+def replace_copied_flow(*, entry: PackEntry, copied: PackEntry, by: Actor) -> PackEntry:
+    """Put a newer copy in the place of an entry's flow. Installs are offered it as a new version.
+
+    Name, own description and tier stay. Requirements that the agency chose stay, too. Raises `NotACopy`, and
+    `EntryRefused` on `automation`.
+    """
+    pack = lock_pack(entry.pack)
+    entry = _entry_of(pack, entry)
+    if entry.source != PackEntry.Source.CUSTOM:
+        raise NotACopy
+    if entry.channels != copied.channels:
+        raise OtherChannel(field="automation")
+    fields = [name for name in COPIED_FIELDS if name != "requires" or entry.requires == requires_of(entry.flow or {})]
+    for name in fields:
+        setattr(entry, name, getattr(copied, name))
+    _save(entry, "automation", *fields)
+    record_pack_activity(pack, "pack.entry_copied_anew", by, entry=str(entry))
+    return entry
 
 
 @transaction.atomic

@@ -59,6 +59,25 @@ class NameTaken(EntryRefused):
     message = "An automation of this name is already in the pack."
 
 
+class OtherChannel(EntryRefused):
+    message = "This automation is for another channel than the copy that it would replace."
+
+
+class NotACopy(InvalidInput):
+    field = "automation"
+    message = "Only a copied automation can be copied anew."
+
+
+class NoNewVersion(NotFound):
+    message = "There is no newer version of this automation."
+
+
+class NewVersionChanged(Conflict):
+    """The version that the person looked at is not the newest any more."""
+
+    message = "There is another version by now. Look at it again."
+
+
 class CopyNeedsName(InvalidInput):
     field = "name"
     message = "A copied automation needs a name."

@@ -12,6 +12,7 @@ from agency.services import record_activity
 from packs.library import library
 from packs.models import StarterPack
 from packs.services.errors import PackNotFound
+from packs.services.new_versions import record_installed_flow
 from packs.services.offered_packs import (
     OfferedEntry,
     OfferedPack,
@@ -111,7 +112,9 @@ def _install(
             now=now,
             by=by,
         )
-        done.added.extend([added] if added else [])
+        if added:
+            record_installed_flow(added, entry, flow, now)
+            done.added.append(added)
     if done.added:
         record_install(workspace, pack, done.added, by)
     return done

@@ -14,7 +14,10 @@ from workspaces.subaccounts.models import Workspace
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfferedEntry:
-    """An automation that a customer can install. `flow` is the library's; for a copy it is None, see `flows_of`."""
+    """An automation that a customer can install. `flow` is the library's; for a copy it is None, see `flows_of`.
+
+    `flow_digest` tells its versions apart.
+    """
 
     uuid: UUID
     template_id: str | None
@@ -28,6 +31,7 @@ class OfferedEntry:
     channels: list[str]
     slots: list[dict[str, str]]
     flow: Flow | None
+    flow_digest: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,11 +68,12 @@ def offered_agency_pack(pack: Pack) -> OfferedPack:
         industry=pack.industry,
         business_type=pack.business_type,
         is_platform=False,
-        entries=[offered for entry in pack.entries.all() if (offered := _agency_entry(entry))],
+        entries=[offered for entry in pack.entries.all() if (offered := offered_agency_entry(entry))],
     )
 
 
-def _agency_entry(entry: PackEntry) -> OfferedEntry | None:
+def offered_agency_entry(entry: PackEntry) -> OfferedEntry | None:
+    """Return an entry as customers are offered it, without its flow if it is a copy; None if it is retired."""
     view = read_entry_view(entry)
     if view.missing:
         return None
@@ -86,6 +91,7 @@ def _agency_entry(entry: PackEntry) -> OfferedEntry | None:
         channels=view.channels,
         slots=view.slots,
         flow=item.flow if item else None,
+        flow_digest=item.flow_digest if item else entry.flow_digest,
     )
 
 
@@ -125,11 +131,12 @@ def offered_platform_pack(pack: PlatformPack) -> OfferedPack:
         industry=pack.industry,
         business_type=pack.business_type,
         is_platform=True,
-        entries=[_platform_entry(entry) for entry in pack.entries],
+        entries=[offered_platform_entry(entry) for entry in pack.entries],
     )
 
 
-def _platform_entry(entry: PlatformEntry) -> OfferedEntry:
+def offered_platform_entry(entry: PlatformEntry) -> OfferedEntry:
+    """Return an entry of the service's own packs as customers are offered it."""
     item = entry.item
     return OfferedEntry(
         uuid=entry.uuid,
@@ -144,4 +151,5 @@ def _platform_entry(entry: PlatformEntry) -> OfferedEntry:
         channels=item.channels,
         slots=[],
         flow=item.flow,
+        flow_digest=item.flow_digest,
     )

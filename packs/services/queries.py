@@ -38,6 +38,7 @@ class EntryView:
     channels: list[str]
     missing: bool
     slots: list[dict[str, str]]
+    flow_digest: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +79,7 @@ def read_entry_view(entry: PackEntry) -> EntryView:
         channels=original.channels,
         missing=from_library and item is None,
         slots=entry.slots,
+        flow_digest=item.flow_digest if item else entry.flow_digest,
     )
 
 

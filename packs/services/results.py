@@ -11,6 +11,7 @@ from django.db import connection
 from django.db.models import Count
 
 from packs.models import Pack
+from packs.services.new_versions import installs_behind
 from packs.services.queries import EntryView
 from workspaces.automations.models import Automation
 from workspaces.automations.services.run_counts import first_day
@@ -33,10 +34,11 @@ GROUP BY 1, 2, 3
 
 @dataclass(slots=True)
 class EntryResults:
-    """What one automation of a pack did, in all places where it is installed."""
+    """What one automation of a pack did, in all places where it is installed. `behind` have an older version."""
 
     name: str
     installs: int = 0
+    behind: int = 0
     totals: dict[str, int] = field(default_factory=lambda: defaultdict(int))
 
     @property
@@ -71,13 +73,15 @@ class PackResults:
 
 
 def results_of(pack: Pack, entries: Sequence[EntryView], today: date) -> PackResults:
-    """Count a pack's results in two statements."""
+    """Count a pack's results in three statements."""
     installed = Automation.objects.filter(workspace__agency=pack.agency_id, from_pack=pack.uuid).order_by()
     installs: dict[UUID | None, int] = dict(installed.values_list("from_entry").annotate(Count("pk")))
     rows = {one.uuid: EntryResults(one.name) for one in entries}
     removed = EntryResults("")
     for entry, number in installs.items():
         (rows.get(entry, removed) if entry else removed).installs += number
+    for entry, number in installs_behind(pack, {one.uuid: one.flow_digest for one in entries}).items():
+        rows[entry].behind = number
     days: dict[str, dict[datetime, int]] = defaultdict(lambda: defaultdict(int))
     with connection.cursor() as cursor:
         cursor.execute(COUNTS, [pack.uuid, pack.agency_id, MOST_INSTALLED, first_day(today)])

@@ -1,10 +1,12 @@
 """Packs as an agency's integration makes them."""
 
+import copy
 from typing import Any
 
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM
+from packs.models import InstalledFlow
 from tests.factories.flows import Flow, a_flow
 from tests.tenants import Api
 from workspaces.automations.models import Automation
@@ -63,6 +65,14 @@ def an_automation(
         workspace=workspace, name=name, platform=platform, flow=flow or a_flow(), now=now(), by=SYSTEM
     )
     return publish_automation(automation=automation, now=now(), by=SYSTEM) if published else automation
+
+
+def put_behind(automation: Automation, *, text: str = "An older text.") -> None:
+    """Let an installed automation come from an older version, whose first text was another."""
+    older = copy.deepcopy(automation.draft)
+    next(step for step in older["steps"] if "text" in step["config"])["config"]["text"] = text
+    Automation.objects.filter(pk=automation.pk).update(draft=older)
+    InstalledFlow.objects.filter(automation=automation).update(flow=older, digest="0" * 64)
 
 
 def wide(text: str) -> str:

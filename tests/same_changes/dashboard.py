@@ -302,6 +302,7 @@ ONLY_PAGES = {
     "automation-step-add": "automations",
     "automation-connect": "automations",
     "automation-publish": "automations",
+    "automation-new-version": "automations",
     "automation-test": "a chat that changes nothing",
     "prerequisites": "automations",
     "pack-install": "automations",

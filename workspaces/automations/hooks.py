@@ -187,6 +187,8 @@ ACTIONS = {
     "automation.settings_changed": gettext_lazy("Settings of an automation changed"),
     "automation.published": gettext_lazy("Automation published"),
     "automation.removed": gettext_lazy("Automation removed"),
+    "automation.new_version_taken": gettext_lazy("New version of an automation taken over"),
+    "automation.new_version_declined": gettext_lazy("New version of an automation declined"),
     "automation.installed": gettext_lazy("Automation installed from a pack"),
     "automation.slots_filled": gettext_lazy("Automation filled in"),
     "automation.switched_on": gettext_lazy("Automation switched on"),

@@ -43,7 +43,7 @@ from tests.factories import (
 from tests.factories.flows import a_customers_flow
 from tests.factories.webhooks import a_failed_delivery, an_endpoint
 from tests.images.pictures import a_picture
-from tests.packs.client import an_automation
+from tests.packs.client import an_automation, put_behind
 from tests.packs.small_library import BOOKING, WELCOME
 from tests.tenants import Tenant
 from tests.workspaces.automations.calls.planned import an_account
@@ -226,6 +226,7 @@ class ExtremeTenant(Tenant):
         change_pack(pack=self.published, status="published", by=SYSTEM)
         install_pack(workspace=self.customer, pack=self.published.uuid, now=now(), by=SYSTEM)
         self.installed: Automation = Automation.objects.filter(workspace=self.customer).latest("pk")
+        put_behind(self.installed, text=ENDLESS)
         self.own: Automation = an_automation(self.customer, name=ENDLESS, flow=a_customers_flow())
 
     def make_runs(self) -> None:

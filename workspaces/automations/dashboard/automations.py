@@ -23,6 +23,7 @@ from agency.pages.tables import Choices, Column, Filter, ListPage, Table, TableS
 from config.api.filters import ChoiceFilter, FilterSet, TextFilter, UUIDFilter
 from config.api.requests import NothingMatches, QueryParameters, parse_uuid
 from workspaces.automations.dashboard.forms import PrerequisitesForm, SlotForm
+from workspaces.automations.dashboard.notices import notices_of
 from workspaces.automations.flows.flow import open_slots, settings_used, trigger_label
 from workspaces.automations.flows.presentation import ChatLine, chat_preview, summarize
 from workspaces.automations.flows.types import REQUIREMENTS
@@ -157,6 +158,7 @@ class AutomationPage(AutomationDetail, DashboardForm[SlotForm]):
             "has_active_runs": automation.enabled and automation.runs.active().exists(),
             "has_unpublished_changes": has_unpublished_changes(automation),
             "open_slot_count": len(open_slots(automation.draft, automation.slots)),
+            "notices": notices_of([automation]).get(automation.pk, []),
         }
 
 
@@ -279,12 +281,21 @@ class Automations(ListPage, DashboardView):
             self._fetch_judged(state, rows.filter(enabled=False), capabilities)
         else:
             state.fetch(rows)
+        for row in state.rows:
+            row.workspace = self.workspace
+        notices = notices_of(state.rows)
         listed = [
-            (row, CHANNEL_NAMES[row.platform], reasons_not_ready(row, capabilities), bool(reasons_barred(row)))
+            (
+                row,
+                CHANNEL_NAMES[row.platform],
+                reasons_not_ready(row, capabilities),
+                bool(reasons_barred(row)),
+                notices.get(row.pk, []),
+            )
             for row in state.rows
         ]
         state.rows = listed
-        ready_count = sum(not row.enabled and not missing for row, _, missing, _ in listed)
+        ready_count = sum(not row.enabled and not missing for row, _, missing, *_ in listed)
         return self.list_page("automations/automations.html", state, ready_count=ready_count)
 
     def _fetch_judged(self, state: TableState, off: "QuerySet[Automation]", capabilities: Capabilities) -> None:

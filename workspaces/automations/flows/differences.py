@@ -52,7 +52,8 @@ def differences(before: Flow | None, after: Flow, names: NameLookup) -> list[Dif
         values = [*_values(old[node], step, names), *_ways(old[node], step, old_titles, new_titles)]
         if values:
             found.append(Difference(Kind.CHANGED, new_titles[node], values))
-    if before and old and _first(before) in old and _first(before) != _first(after):
+    # A new step at the beginning says itself where it leads.
+    if before and _first(before) in old and _first(before) != _first(after) in old:
         was, now = old_titles.get(_first(before), ""), new_titles.get(_first(after), "")
         found.insert(0, Difference(Kind.CHANGED, _("First step"), [ChangedValue(_("First step"), was, now)]))
     found += [Difference(Kind.REMOVED, old_titles[node]) for node in old if node not in new]

@@ -188,6 +188,29 @@ def change_trigger(
 
 
 @transaction.atomic
+def replace_draft_as_seen(
+    *,
+    automation: Automation,
+    seen: str,
+    flow: Flow,
+    slots: list[dict[str, str]],
+    requires: list[str],
+    action: str,
+    now: datetime,
+    by: Actor,
+) -> Automation:
+    """Replace the whole draft, with the slots and requirements that come with it. Raises `DraftChanged`."""
+
+    def change(automation: Automation) -> Flow:
+        automation.slots, automation.requires = slots, requires
+        return flow
+
+    automation = _edited(automation, seen, action, change, now=now, by=by)
+    automation.save(update_fields=["slots", "requires"])
+    return automation
+
+
+@transaction.atomic
 def undo(*, automation: Automation, seen: str, now: datetime, by: Actor) -> Automation:
     """Take the draft's last change back. Raises `NothingToUndo`."""
     return _gone_to(automation, seen, is_undo=True, now=now, by=by)

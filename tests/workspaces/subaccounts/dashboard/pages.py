@@ -10,7 +10,7 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from packs.library import library
-from packs.services import add_library_entry, change_pack, create_pack
+from packs.services import add_library_entry, change_pack, create_pack, install_pack
 from tests.broadcasts.under_way import a_broadcast, a_draft
 from tests.factories import (
     ContactFactory,
@@ -20,7 +20,7 @@ from tests.factories import (
     a_workspace_key,
     catalogue_ids,
 )
-from tests.packs.client import an_automation
+from tests.packs.client import an_automation, put_behind
 from tests.tenants import Tenant
 from tests.workspaces.automations.runs import a_run
 from tests.workspaces.conversations.facts import a_conversation
@@ -41,6 +41,16 @@ def no_ids(_: Tenant) -> list[UUID]:
 
 def automation(tenant: Tenant) -> list[UUID]:
     return [an_automation(tenant.workspace, name=f"Automation {tenant.mark}").uuid]
+
+
+def automation_with_new_version(tenant: Tenant) -> list[UUID]:
+    """An automation of one of the service's own packs, which has a newer version by now."""
+    _ = tenant.channel
+    pack = library().packs[0]
+    install_pack(workspace=tenant.workspace, pack=pack.uuid, now=now(), by=SYSTEM)
+    made = tenant.workspace.automations.filter(from_pack=pack.uuid).latest("pk")
+    put_behind(made)
+    return [made.uuid]
 
 
 def run(tenant: Tenant) -> list[UUID]:
@@ -179,6 +189,7 @@ PAGES = {
     "automation-new": PageCase(200, 422),
     "automation-settings": PageCase(200, 422, automation),
     "automation-copy": PageCase(200, 422, automation),
+    "automation-new-version": PageCase(200, 422, automation_with_new_version),
     "automation-edit": PageCase(200, 405, automation),
     "automation-undo": PageCase(302, 302, automation),
     "automation-redo": PageCase(302, 302, automation),
