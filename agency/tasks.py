@@ -27,6 +27,7 @@ from agency.services.retention import RULES
 from config.celery.tasks import DueWork, due_work, in_batches, one_at_a_time
 from config.queues import HOUSEKEEPING_SECONDS
 from config.retention import forget
+from config.tries.counting import RULES as BEGUN_WORK_RULES
 
 # Together with the last conversations' own limits this stays below the queue's limit.
 RUN_SECONDS = 45.0
@@ -97,5 +98,5 @@ def count_hours() -> None:
 @shared_task(name="agency.forget_records")
 @one_at_a_time
 def forget_records() -> None:
-    """Delete events, activity, e-mails, jobs and sign-ins that are old enough, batch by batch."""
-    in_batches(lambda: forget(RULES), seconds=HOUSEKEEPING_SECONDS)
+    """Delete events, activity, e-mails, jobs, sign-ins and begun work that are old enough, batch by batch."""
+    in_batches(lambda: forget((*RULES, *BEGUN_WORK_RULES)), seconds=HOUSEKEEPING_SECONDS)
