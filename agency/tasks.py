@@ -10,7 +10,7 @@ from agency.models.notifications import DeliveryMethod
 from agency.services import send_due_mails
 from agency.services.domains import check_due_domains, due_domains
 from agency.services.hourly_counts import run_hourly_counters as count_ended_hours
-from agency.services.jobs import active_jobs
+from agency.services.jobs import due_jobs
 from agency.services.jobs import run_jobs as run_waiting_jobs
 from agency.services.mail.content import waiting_sign_ups
 from agency.services.mail.queue import IS_ANY_DUE
@@ -38,7 +38,7 @@ CHECK_SECONDS = 5.0
 
 due_work.add(
     DueWork("agency.send_mail", (waiting_password_resets, waiting_sign_ups, IS_ANY_DUE)),
-    DueWork("agency.run_jobs", (lambda: active_jobs(BulkOperation), lambda: active_jobs(Export))),
+    DueWork("agency.run_jobs", (lambda: due_jobs(BulkOperation), lambda: due_jobs(Export))),
     DueWork(
         "agency.tell_people",
         (
