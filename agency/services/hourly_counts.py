@@ -42,18 +42,16 @@ hourly_counters = Registry[HourlyCounter](
     "hourly counters",
     called="`count_hours` calls each in the order of the apps, for the task `agency.count_hours`",
     transaction="its own, one for each counter",
-    failure="rolls this counter back and ends the task; the counters after it wait for the next run",
+    failure="rolls this counter back, is logged and counted as `periodic_faults_total`; the other counters go on",
 )
-
-
-def run_hourly_counters() -> int:
-    """Count the hours that have ended since the last run, for every counter; return how many counters had any."""
-    return sum(run_hourly_counter(counter) for counter in hourly_counters)
 
 
 @transaction.atomic
 def run_hourly_counter(counter: HourlyCounter) -> bool:
-    """Count the due hours of one counter. A repeated or a concurrent run changes nothing."""
+    """Count the due hours of one counter; return whether there were any.
+
+    A repeated or a concurrent run changes nothing.
+    """
     latest = (database_now() - MARGIN).replace(minute=0, second=0, microsecond=0)
     CounterState.objects.get_or_create(name=counter.name, defaults={"counted_until": latest - KEPT})
     state = CounterState.objects.select_for_update().get(name=counter.name)
