@@ -75,7 +75,7 @@ def is_whole(job: Any) -> bool:
     """Whether a job has done all that it was begun for, each once."""
     if isinstance(job, BulkOperation):
         return (job.total, job.succeeded) == (2, 2)
-    return job.rows == 2 and job.parts.count() == 2  # the names of the columns, and both rows
+    return bool(job.rows == 2 and job.parts.count() == 2)  # the names of the columns, and both rows
 
 
 @pytest.mark.parametrize(
