@@ -12,7 +12,7 @@ from django.utils.timezone import now
 
 from agency.models import BulkOperation, Export, NotificationEvent, User
 from agency.services.bulk import BROKE_OFF, run_batch
-from agency.services.exports import write_next_part
+from agency.services.exports import KEPT, write_next_part
 from agency.services.jobs import WAITS
 from agency.tasks import run_jobs
 from config.celery.tasks import due_among, due_work
@@ -130,5 +130,17 @@ def test_support_who_may_only_look_begin_no_job_again(
     of_support = f"/admin/agency/bulkoperation/{job.pk}"
     assert "Begin again" not in browser.get(f"{of_support}/change/").content.decode()
     assert browser.post(f"{of_support}/restart/").status_code == 403
+    job.refresh_from_db()
+    assert job.state == "failed"
+
+
+def test_an_export_that_the_console_no_longer_offers_is_not_begun_again(
+    a: Tenant, admin: Client, support: Client
+) -> None:
+    job = an_export(a, admin)
+    fail(job)
+    Export.objects.update(created_at=now() - KEPT)
+    refused = support.post(f"/admin/agency/export/{job.pk}/restart/", follow=True).content.decode()
+    assert "This export is too old to be begun again." in refused
     job.refresh_from_db()
     assert job.state == "failed"
