@@ -154,8 +154,12 @@ MENU = [
 ACTIONS = {
     "bulk_operation.started": _("Bulk change begun"),
     "bulk_operation.cancelled": _("Bulk change cancelled"),
+    "bulk_operation.failed": _("Bulk change failed"),
+    "bulk_operation.restarted": _("Bulk change begun again"),
     "export.started": _("Export begun"),
     "export.cancelled": _("Export cancelled"),
+    "export.failed": _("Export failed"),
+    "export.restarted": _("Export begun again"),
     "export.downloaded": _("Export downloaded"),
     "agency.created": _("Agency created"),
     "agency.changed": _("Agency changed"),

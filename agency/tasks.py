@@ -9,8 +9,8 @@ from agency.models import BulkOperation, Export
 from agency.models.notifications import DeliveryMethod
 from agency.services import send_due_mails
 from agency.services.domains import check_due_domains, due_domains
-from agency.services.hourly_counts import run_hourly_counters as count_ended_hours
-from agency.services.jobs import active_jobs
+from agency.services.hourly_counts import hourly_counters, run_hourly_counter
+from agency.services.jobs import due_jobs
 from agency.services.jobs import run_jobs as run_waiting_jobs
 from agency.services.mail.content import waiting_sign_ups
 from agency.services.mail.queue import IS_ANY_DUE
@@ -24,9 +24,10 @@ from agency.services.notifications.delivery import (
 from agency.services.notifications.recording import run_check, state_checks
 from agency.services.passwords import waiting_password_resets
 from agency.services.retention import RULES
-from config.celery.tasks import DueWork, due_work, in_batches, one_at_a_time
+from config.celery.tasks import DueWork, due_work, in_batches, one_at_a_time, run_each
 from config.queues import HOUSEKEEPING_SECONDS
 from config.retention import forget
+from config.tries.counting import RULES as BEGUN_WORK_RULES
 
 # Together with the last conversations' own limits this stays below the queue's limit.
 RUN_SECONDS = 45.0
@@ -34,10 +35,11 @@ DOMAIN_SECONDS = 30.0
 JOB_SECONDS = 20.0
 NOTIFICATION_SECONDS = 10.0
 CHECK_SECONDS = 5.0
+COUNT_SECONDS = 45.0
 
 due_work.add(
     DueWork("agency.send_mail", (waiting_password_resets, waiting_sign_ups, IS_ANY_DUE)),
-    DueWork("agency.run_jobs", (lambda: active_jobs(BulkOperation), lambda: active_jobs(Export))),
+    DueWork("agency.run_jobs", (lambda: due_jobs(BulkOperation), lambda: due_jobs(Export))),
     DueWork(
         "agency.tell_people",
         (
@@ -76,8 +78,7 @@ def tell_people() -> None:
 @one_at_a_time
 def check_lasting_states() -> None:
     """Find the lasting states that have begun or ended and of which people are notified."""
-    for check in state_checks:
-        in_batches(partial(run_check, check), seconds=CHECK_SECONDS)
+    run_each(state_checks, lambda one: in_batches(partial(run_check, one), seconds=CHECK_SECONDS), kind="state check")
 
 
 @shared_task(name="agency.check_domains")
@@ -91,11 +92,15 @@ def check_domains() -> None:
 @one_at_a_time
 def count_hours() -> None:
     """Count what happened in the hours that have ended."""
-    in_batches(count_ended_hours, seconds=RUN_SECONDS)
+    run_each(
+        hourly_counters,
+        lambda one: in_batches(partial(run_hourly_counter, one), seconds=COUNT_SECONDS),
+        kind="hourly counter",
+    )
 
 
 @shared_task(name="agency.forget_records")
 @one_at_a_time
 def forget_records() -> None:
-    """Delete events, activity, e-mails, jobs and sign-ins that are old enough, batch by batch."""
-    in_batches(lambda: forget(RULES), seconds=HOUSEKEEPING_SECONDS)
+    """Delete events, activity, e-mails, jobs, sign-ins and begun work that are old enough, batch by batch."""
+    in_batches(lambda: forget((*RULES, *BEGUN_WORK_RULES)), seconds=HOUSEKEEPING_SECONDS)

@@ -143,7 +143,7 @@ def value_to_save(instance: models.Model, name: str) -> Any:
 
 
 def encrypt_text(text: str, *, context: str) -> str:
-    """Encrypt a text that is kept for a day, outside the columns that `rotate_encryption_keys` rewrites.
+    """Encrypt a text that is kept for a day, as a part of an answer to an API call (`config.api.idempotency`).
 
     `context` says what the text belongs to, such as `workspace_key#8d1f…`. It can be read only with the same context.
     """
@@ -159,6 +159,16 @@ def decrypt_text(token: str, *, context: str) -> str:
     if not plain.startswith(f"{context}:"):
         raise UnreadableSecret("A text kept for a day belongs elsewhere.")
     return plain.removeprefix(f"{context}:")
+
+
+def reencrypt_text(token: str) -> str | None:
+    """Encrypt the text with the first key; None if it is already. Raises `UnreadableSecret` if no key opens it."""
+    if _is_current(token.encode(), b""):
+        return None
+    try:
+        return keyring().rotate(token.encode()).decode()
+    except InvalidToken as error:
+        raise UnreadableSecret("A text kept for a day cannot be read.") from error
 
 
 BATCH = 500
@@ -201,7 +211,7 @@ class Column:
 
 @dataclass
 class RotationResult:
-    """The outcomes for a column's rows. `unreadable` names the first rows that could not be read."""
+    """The outcomes for the rows of a table. `unreadable` names the first rows that could not be read."""
 
     counts: Counter[Outcome] = field(default_factory=Counter)
     unreadable: list[str] = field(default_factory=list)

@@ -101,6 +101,7 @@ METRICS.add(
     Gauge("web_event_streams", "Event streams of open pages at this moment."),
     Gauge("web_threads_busy", "Web threads with a request at this moment."),
     Gauge("web_threads", "Web threads there are."),
+    Counter("periodic_faults_total", "Runs of a part of a periodic task that failed, by the part.", label="part"),
     Counter("limiter_without_redis_total", "Requests that were let through uncounted, as Redis was away."),
 )
 

@@ -52,6 +52,8 @@ RELATED = (
     ("Channel connect", "channelconnect_connectsettings"),
     ("Connections", "channelconnect_connectsession"),
     ("Activity", "agency_activityentry"),
+    ("Bulk changes", "agency_bulkoperation"),
+    ("Exports", "agency_export"),
     ("E-mails", "agency_mail"),
     ("E-mail settings", "agency_mailsettings"),
 )

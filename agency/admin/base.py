@@ -130,6 +130,17 @@ class SupportAdmin(RestrictedLookups):
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
+    def done(self, request: HttpRequest, obj: Any, message: str) -> HttpResponse:
+        """Log a change made on a page of our own, as Django logs its own, and redirect, keeping the list's filters."""
+        self.log_change(request, obj, message)
+        self.message_user(request, message)
+        return self.back_to(request, obj)
+
+    def back_to(self, request: HttpRequest, obj: Any) -> HttpResponse:
+        page = reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_change", args=[obj.pk])
+        filters: dict[str, Any] = {"preserved_filters": self.get_preserved_filters(request), "opts": self.opts}
+        return redirect(add_preserved_filters(filters, page))
+
 
 class ReadOnlyAdmin(SupportAdmin):
     """Rows that support may read but not change."""
@@ -177,17 +188,6 @@ class WritableAdmin(SupportAdmin):
     def refuse(self, request: HttpRequest, message: str) -> HttpResponse:
         self.message_user(request, message, messages.ERROR)
         return redirect(request.get_full_path())
-
-    def done(self, request: HttpRequest, obj: Any, message: str) -> HttpResponse:
-        """Log a change made on a page of our own, as Django logs its own, and redirect, keeping the list's filters."""
-        self.log_change(request, obj, message)
-        self.message_user(request, message)
-        return self.back_to(request, obj)
-
-    def back_to(self, request: HttpRequest, obj: Any) -> HttpResponse:
-        page = reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_change", args=[obj.pk])
-        filters: dict[str, Any] = {"preserved_filters": self.get_preserved_filters(request), "opts": self.opts}
-        return redirect(add_preserved_filters(filters, page))
 
 
 def by_uuid(queryset: "QuerySet[Any]", term: str) -> "QuerySet[Any]":

@@ -195,7 +195,8 @@ def _jobs(kind: str, rows: "QuerySet[Any]") -> Iterator[SupportRow]:
         yield SupportRow(
             title=f"{kind} {job}",
             detail=" · ".join(filter(None, [str(job.get_state_display()), since, job.stopped_because])),
-            is_problem=job.state == job.State.STOPPED,
+            url=reverse(f"admin:agency_{job._meta.model_name}_change", args=[job.pk]),
+            is_problem=job.state in {job.State.STOPPED, job.State.FAILED},
         )
 
 

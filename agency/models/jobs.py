@@ -20,7 +20,8 @@ class Job(models.Model):
     """A job that `created_by` asked for in the console, for their agency alone.
 
     `query` holds the list's filters, as they stood in its address. `cursor` is how far the list has been read.
-    `stopped_because` is a sentence. `address` and `request_id` are those of the request that asked for the job.
+    A job that may not go on was stopped; one that broke off too often has failed. `stopped_because` is a sentence for
+    both. `address` and `request_id` are those of the request that asked for the job.
     """
 
     class State(models.TextChoices):
@@ -29,6 +30,7 @@ class Job(models.Model):
         COMPLETED = "completed", _("Completed")
         CANCELLED = "cancelled", _("Cancelled")
         STOPPED = "stopped", _("Stopped")
+        FAILED = "failed", _("Failed")
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     agency = models.ForeignKey(Agency, on_delete=models.PROTECT, db_index=False, related_name="+")

@@ -8,6 +8,7 @@ import uuid
 from typing import Final
 
 from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Case, F, Q, When
 from django.db.models.functions import Cast, Coalesce, Length
@@ -159,15 +160,14 @@ class HourlyCount(models.Model):
 class CounterState(models.Model):
     """How far a counter has come: hours before `counted_until` are counted.
 
-    `position` is the counted table's newest id at the last run that left no hour uncounted, `previous_position` its
-    newest id at such a run before. The rows of the hours that are counted next have larger ids than
-    `previous_position`.
+    `positions` are the counted table's newest ids at the last runs that left no hour uncounted, the newest run first.
+    Such runs are at least an hour apart. So the rows of the hours since the last run have larger ids than the second
+    position, those of the hour before it larger ids than the third.
     """
 
     name = models.CharField(max_length=40, primary_key=True)
     counted_until = models.DateTimeField()
-    position = models.BigIntegerField(default=0)
-    previous_position = models.BigIntegerField(default=0)
+    positions = ArrayField(models.BigIntegerField(), default=list)
 
     def __str__(self) -> str:
         return f"{self.name} until {self.counted_until}"

@@ -14,8 +14,9 @@ from uuid import UUID
 from django.db import DataError, IntegrityError, transaction
 from django.db.models import F
 from django.utils.functional import Promise
+from django.utils.translation import gettext_noop
 
-from agency.actors import Actor
+from agency.actors import SYSTEM, Actor
 from agency.models import Agency, BulkOperation, BulkOperationItem, Member
 from agency.models.jobs import ACTIVE, LONGEST_ERROR, Job
 from agency.services.activity import record_activity
@@ -24,9 +25,9 @@ from agency.services.notifications.agency_kinds import notify_of_ended_job
 from config.errors import Conflict, DomainError, NotFound
 from config.hooks import Registry
 
-ROLE_LOST = "Whoever asked for it may no longer do this."
-AGENCY_SUSPENDED = "The agency is suspended."
-BROKE_OFF = "It broke off five times at the same place."
+ROLE_LOST = gettext_noop("Whoever asked for it may no longer do this.")
+AGENCY_SUSPENDED = gettext_noop("The agency is suspended.")
+BROKE_OFF = gettext_noop("It broke off five times at the same place. The operator of this service can begin it again.")
 
 
 class TooManyJobs(Conflict):
@@ -130,7 +131,8 @@ bulk_actions = Registry[BulkAction](
     ),
     transaction="its own, one for each object or each piece of the list",
     failure=(
-        "an error of the domain or of the data fails the object; another is logged, and the job waits for the next run"
+        "an error of the domain or of the data fails the object; another is logged, and the job is tried again later; "
+        "after five tries it has failed"
     ),
 )
 
@@ -213,12 +215,14 @@ def cancel_bulk_operation(*, operation: BulkOperation, now: datetime, by: Actor)
 @transaction.atomic
 def end_bulk_operation(
     operation: BulkOperation, state: BulkOperation.State, *, now: datetime, because: str = ""
-) -> None:
-    """Record that an operation has ended, unless it has already, and notify its maker."""
+) -> bool:
+    """Record that an operation has ended and notify its maker. Returns False if it had ended already."""
     active = BulkOperation.objects.filter(pk=operation.pk, state__in=ACTIVE)
-    if active.update(state=state, ended_at=now, stopped_because=because):
+    has_ended_now = bool(active.update(state=state, ended_at=now, stopped_because=because))
+    if has_ended_now:
         operation.state = state
         notify_of_ended_job(operation, now=now)
+    return has_ended_now
 
 
 def selection_of(operation: BulkOperation) -> Selection:
@@ -229,7 +233,8 @@ def selection_of(operation: BulkOperation) -> Selection:
 
 
 def _record(operation: BulkOperation, action: str, by: Actor, details: dict[str, Any]) -> None:
-    label = str(bulk_action(operation.kind).label)
+    action_of = bulk_actions.get(operation.kind)
+    label = str(action_of.label) if action_of else operation.kind
     target = ("bulk_operation", operation.uuid, label)
     record_activity(by=by, action=action, agency_id=operation.agency_id, target=target, details=details)
 
@@ -261,11 +266,24 @@ def run_batch(pk: int, *, now: datetime, chunk: int = CHUNK, batch: int = BATCH)
     return _do_batch(operation, now, batch)
 
 
+@transaction.atomic
 def give_up_operation(pk: int, *, now: datetime) -> bool:
-    """End an operation whose next item killed its process too often. Returns that no turn is left."""
+    """End an operation whose next piece died or failed too often. Returns that no turn is left."""
     operation = BulkOperation.objects.select_related("agency", "created_by").get(pk=pk)
-    end_bulk_operation(operation, State.STOPPED, now=now, because=BROKE_OFF)
+    if end_bulk_operation(operation, State.FAILED, now=now, because=BROKE_OFF):
+        _record(operation, "bulk_operation.failed", SYSTEM, {"done": operation.done, "left": operation.left})
     return False
+
+
+def restart_operation(operation: BulkOperation, *, by: Actor) -> None:
+    """Let a failed operation go on where it ended, inside the caller's transaction, which holds the row's lock."""
+    action = bulk_actions.get(operation.kind)
+    is_full = action is not None and operation.total >= action.targets.most
+    is_gathered = is_full or (operation.total > 0 and operation.cursor is None)
+    operation.state = State.RUNNING if is_gathered else State.WAITING
+    operation.ended_at, operation.stopped_because = None, ""
+    operation.save(update_fields=["state", "ended_at", "stopped_because"])
+    _record(operation, "bulk_operation.restarted", by, {"done": operation.done, "left": operation.left})
 
 
 @transaction.atomic

@@ -18,7 +18,7 @@ from django.db.models import QuerySet
 from django.utils import timezone, translation
 from django.utils.functional import Promise
 
-from agency.actors import Actor
+from agency.actors import SYSTEM, Actor
 from agency.models import Agency, Export, ExportPart
 from agency.models.jobs import ACTIVE, Job
 from agency.services.activity import record_activity
@@ -116,7 +116,7 @@ export_sources = Registry[ExportSource](
     "lists that can be exported",
     called=("`write_next_part` calls `count` once and `read` for the next rows of a file; pages read the labels"),
     transaction="its own, one for each piece of a file",
-    failure="rolls the piece back and is logged; the export waits for the next run",
+    failure="rolls the piece back and is logged; the export is tried again later, and has failed after five tries",
 )
 
 
@@ -179,7 +179,7 @@ def write_next_part(pk: int, *, now: datetime, size: int = ROWS_OF_A_PIECE) -> b
         return False
     reason = reason_to_stop(export)
     if reason:
-        _stop(export, reason, now)
+        _end_without_file(export, State.STOPPED, reason, now)
         return False
     source, selection = export_source(export.kind), _selection_of(export)
     if export.state == State.WAITING:
@@ -197,11 +197,20 @@ def write_next_part(pk: int, *, now: datetime, size: int = ROWS_OF_A_PIECE) -> b
 
 @transaction.atomic
 def give_up_export(pk: int, *, now: datetime) -> bool:
-    """End an export whose next rows killed its process too often. Returns that no turn is left."""
+    """End an export whose next piece died or failed too often. Returns that no turn is left."""
     export = Export.objects.select_for_update(of=("self",)).select_related("agency", "created_by").get(pk=pk)
     if export.is_active:
-        _stop(export, BROKE_OFF, now)
+        _end_without_file(export, State.FAILED, BROKE_OFF, now)
+        _record(export, "export.failed", SYSTEM)
     return False
+
+
+def restart_export(export: Export, *, by: Actor) -> None:
+    """Let a failed export begin anew, inside the caller's transaction, which holds the row's lock."""
+    export.state, export.ended_at, export.stopped_because = State.WAITING, None, ""
+    export.cursor, export.total, export.rows, export.bytes = None, None, 0, 0
+    export.save()
+    _record(export, "export.restarted", by)
 
 
 def kept_exports(agency: Agency, now: datetime) -> QuerySet[Export]:
@@ -253,8 +262,8 @@ def _as_its_maker_reads(export: Export) -> Iterator[None]:
         yield
 
 
-def _stop(export: Export, reason: str, now: datetime) -> None:
-    export.state, export.stopped_because, export.ended_at = State.STOPPED, reason, now
+def _end_without_file(export: Export, state: Export.State, reason: str, now: datetime) -> None:
+    export.state, export.stopped_because, export.ended_at = state, reason, now
     export.save(update_fields=["state", "stopped_because", "ended_at"])
     notify_of_ended_job(export, now=now)
     ExportPart.objects.filter(export=export).delete()
@@ -265,6 +274,7 @@ def _selection_of(export: Export) -> Selection:
 
 
 def _record(export: Export, action: str, by: Actor) -> None:
-    target = ("export", export.uuid, str(export_source(export.kind).label))
+    source = export_sources.get(export.kind)
+    target = ("export", export.uuid, str(source.label) if source else export.kind)
     details: dict[str, Any] = {"format": export.format}
     record_activity(by=by, action=action, agency_id=export.agency_id, target=target, details=details)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any, NamedTuple
 
+import orjson
 from django.conf import settings
 from django.db import OperationalError, connection, transaction
 from django.http import HttpResponse
@@ -18,6 +19,7 @@ from rest_framework.response import Response
 from config.api.errors import BadRequest
 from config.api.parsers import canonical_bytes
 from config.api.responses import CONTENT_TYPE, json_response
+from config.encryption import Outcome, RotationResult, UnreadableSecret, reencrypt_text
 from config.errors import Conflict
 from config.postgresql.concurrency import sqlstate
 from config.retention import ExpiredRows
@@ -45,6 +47,14 @@ WHERE principal = %s AND key = %s AND (created_at > now() - interval '24 hours' 
 RECALL = "SELECT fingerprint, status, body FROM api_idempotencyrecord WHERE principal = %s AND key = %s"
 KEEP = "UPDATE api_idempotencyrecord SET status = %s, body = %s WHERE id = %s"
 KEPT = timedelta(hours=24)
+# The member of a stored answer that is encrypted (`config.encryption.encrypt_text`).
+SEALED = "sealed"
+# Every statement looks at so many rows, and returns only those with such a member.
+NEXT_SEALED = """
+SELECT id, CASE WHEN position(%s::bytea IN body) > 0 THEN body END FROM api_idempotencyrecord
+WHERE id > %s ORDER BY id LIMIT 2000
+"""
+REPLACE = "UPDATE api_idempotencyrecord SET body = %s WHERE id = %s AND body = %s"
 
 
 class KeyReused(Conflict):
@@ -168,6 +178,43 @@ class Idempotency:
         answer = self.replayed(view, *earlier)
         answer.headers["Idempotent-Replayed"] = "true"
         return answer
+
+
+def reencrypt_answers() -> RotationResult:
+    """Encrypt the sealed members of stored answers with the first key, for `rotate_encryption_keys`."""
+    done, last = RotationResult(), 0
+    while True:
+        with connection.cursor() as cursor:
+            cursor.execute(NEXT_SEALED, (f'"{SEALED}":'.encode(), last))
+            rows: list[tuple[int, bytes | None]] = cursor.fetchall()
+        if not rows:
+            return done
+        for row_id, body in rows:
+            if body is not None:
+                _reencrypt(done, row_id, bytes(body))
+        last = rows[-1][0]
+
+
+def _reencrypt(done: RotationResult, row_id: int, body: bytes) -> None:
+    """Encrypt an answer anew, and add the outcome; nothing is added for an answer without the member itself."""
+    answer = orjson.loads(body)
+    if isinstance(answer, dict) and isinstance(answer.get(SEALED), str):
+        done.add(_outcome(row_id, body, answer), str(row_id))
+
+
+def _outcome(row_id: int, body: bytes, answer: dict[str, Any]) -> Outcome:
+    try:
+        renewed = reencrypt_text(answer[SEALED])
+    except UnreadableSecret:
+        return "unreadable"
+    if renewed is None:
+        return "current"
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(REPLACE, (orjson.dumps({**answer, SEALED: renewed}), row_id, body))
+            return "re-encrypted" if cursor.rowcount else "changed meanwhile"
+    except OperationalError:  # the row is locked for longer than we wait
+        return "changed meanwhile"
 
 
 # The object that a permanent key answered for is deleted a day later than the key.

@@ -1,19 +1,24 @@
 """Starts tasks whose rows are due, and has the locks and loops that the product's tasks share."""
 
+import logging
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache, wraps
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from celery import current_app, shared_task
+from celery.exceptions import SoftTimeLimitExceeded
 from django.db import DatabaseError, connection
 from django.db.models import QuerySet
 
-from config.hooks import Registry
+from config.hooks import Named, Registry
+from config.metrics import count
 from config.postgresql.concurrency import AdvisoryLock
 from config.queues import TASKS
+
+logger = logging.getLogger(__name__)
 
 # At most this many calls wait in a queue while no worker takes them. They carry no data, so more would add nothing.
 MOST_WAITING: Final = 20
@@ -154,3 +159,24 @@ def in_batches(work: Callable[[], int | bool], *, seconds: float) -> None:
     until = time.monotonic() + seconds
     while work() and time.monotonic() < until:
         pass
+
+
+Part = TypeVar("Part", bound=Named)
+
+
+def run_each(parts: Iterable[Part], work: Callable[[Part], object], *, kind: str) -> None:
+    """Do the work of each part of a task. One that fails is logged and counted, and the others have their turns.
+
+    What says nothing about the part ends the task: that its time is over, or that the database is away.
+    """
+    for part in parts:
+        try:
+            work(part)
+        except SoftTimeLimitExceeded:
+            raise
+        except Exception as error:  # the outermost loop: a fault of one part must not stop the others
+            if not connection.is_usable():
+                raise
+            name = f"{kind} {part.name}"
+            logger.exception("a part of a task failed", extra={"part": name, "fault": type(error).__name__})
+            count("periodic_faults_total", 1, name)

@@ -7,7 +7,7 @@ row the owner gives the work up, and the row stays for support staff.
 """
 
 import logging
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
@@ -15,7 +15,7 @@ from typing import Any, Final, TypeVar
 
 from celery.exceptions import SoftTimeLimitExceeded
 from django.db import DatabaseError, connection, transaction
-from django.db.models import CharField, Exists, Model, OuterRef, QuerySet, Subquery
+from django.db.models import Case, CharField, Exists, Model, OuterRef, QuerySet, Subquery, Value, When
 from django.db.models.functions import Cast, Now
 
 from config.metrics import Gauge
@@ -115,6 +115,17 @@ def has_begun(kind: str, *, key: str = "pk") -> Exists:
     `key` is the column that names the work.
     """
     return Exists(_tries_of(kind, key))
+
+
+def rests(kind: str, waits: Sequence[timedelta], *, key: str = "pk") -> Exists:
+    """Return the condition that a row's work waits after its last try; `waits` are those after the first tries.
+
+    After more tries than there are waits it waits as long as the last time. Work that is only to be given up, after
+    `MOST_TRIES`, does not wait; if that fails too, it does.
+    """
+    counted = [When(tries=number, then=Value(wait)) for number, wait in enumerate(waits, 1) if number < MOST_TRIES]
+    wait = Case(*counted, When(tries=MOST_TRIES, then=Value(timedelta(0))), default=Value(waits[-1]))
+    return Exists(_tries_of(kind, key).filter(begun_at__gt=Now() - wait))
 
 
 def died_of(kind: str, keys: Collection[object]) -> frozenset[str]:

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from agency.actors import SYSTEM
 from agency.admin.base import MOST_ROWS, ReadOnlyAdmin
-from agency.models import ActivityEntry, AgencyKey, Event
+from agency.models import ActivityEntry, AgencyKey, BulkOperation, Event, Export
 from agency.services import issue_agency_key, revoke_agency_key
 from broadcasts.models import Rate
 from broadcasts.services.editing import create_broadcast
@@ -25,7 +25,14 @@ from channelconnect.models import ChannelCredential
 from channelconnect.services.sessions.creation import create_session
 from channelconnect.services.settings import set_return_urls, switch_connect
 from config.tries.counting import begin_tries
-from tests.factories import ChannelFactory, ProductFactory, SegmentFactory, WorkspaceMemberFactory, catalogue_ids
+from tests.factories import (
+    ChannelFactory,
+    ProductFactory,
+    SegmentFactory,
+    UserFactory,
+    WorkspaceMemberFactory,
+    catalogue_ids,
+)
 from tests.packs.client import an_automation
 from tests.webhooks.delivering import make_deliveries
 from tests.workspaces.conversations.facts import receive, received
@@ -95,6 +102,8 @@ def secrets_of(workspace: Workspace) -> list[str]:
         agency=agency, workspace=workspace, platform="whatsapp", return_url=address, now=now, by=SYSTEM
     )
     begin_tries(kind="export", keys=[1])
+    for made in (BulkOperation, Export):
+        made.objects.create(agency=agency, created_by=UserFactory.create(), kind="sub-accounts")
     store_notice(body=b'{"text": "a customer\'s message"}')
     return [
         agency_key,
@@ -219,7 +228,7 @@ def test_an_agencys_page_leads_to_what_belongs_to_it(
 ) -> None:
     content = support.get(f"/admin/agency/agency/{workspace.agency_id}/change/").content.decode()
     links = re.findall(r'href="(/admin/[^"]+agency__id__exact=\d+)"', content)
-    assert len(links) == 14
+    assert len(links) == 16
     assert {support.get(link).status_code for link in links} == {200}
 
 

@@ -1,9 +1,12 @@
 """How long the agency app keeps what it writes."""
 
+import re
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
 from django.db import DatabaseError, connection, transaction
+from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
 from agency import tenants
@@ -12,7 +15,11 @@ from agency.models import ActivityEntry, Event, Invitation, Mail, User, UserSess
 from agency.services import invite_member, record_activity, write_event
 from agency.services.retention import ACTIVITY, EventReader, event_readers, forget_activity
 from agency.tasks import forget_records
+from config.celery import app
+from config.queues import TASKS
 from config.retention import ExpiredRows, RetentionRule, forget, retention_rules
+from config.tries.counting import begin_tries
+from config.tries.models import BegunWork
 from tests.tenants import Tenant
 
 pytestmark = pytest.mark.django_db
@@ -144,3 +151,25 @@ def test_an_invitation_is_kept_as_long_as_the_mail_that_brought_it(a: Tenant) ->
     forget_records()
     forget_records()
     assert Invitation.objects.get().email == "p89false@example.com"
+
+
+def deleting(work: Callable[[], object]) -> set[str]:
+    """Name the tables from which this deletes, or would delete, rows."""
+    with CaptureQueriesContext(connection) as asked:
+        work()
+    return {table for query in asked for table in re.findall(r'DELETE FROM "?(\w+)', query["sql"])}
+
+
+def test_tasks_delete_by_every_rule(db: None) -> None:
+    app.loader.import_default_modules()
+    housekeeping = [app.tasks[one.name] for one in TASKS if ".forget_" in one.name]
+    by_tasks = deleting(lambda: [task() for task in housekeeping])
+    for rule in retention_rules:
+        assert deleting(rule.forget) <= by_tasks, rule.name
+
+
+def test_work_that_died_is_forgotten_a_month_after_its_last_try(db: None) -> None:
+    begin_tries(kind="test", keys=["old", "newer"])
+    BegunWork.objects.filter(key="old").update(begun_at=now() - timedelta(days=31))
+    forget_records()
+    assert BegunWork.objects.get().key == "newer"

@@ -17,7 +17,7 @@ PANELS = [panel for panel in DASHBOARD["panels"] if panel["type"] != "row"]
 RUNBOOK = (ROOT / "docs" / "operations" / "alarms.md").read_text()
 METRICS_PAGE = (ROOT / "docs" / "operations" / "metrics.md").read_text()
 # Words of PromQL, and what stands in braces or after `by`.
-LANGUAGE = {"abs", "absent", "and", "histogram_quantile", "on", "or", "rate", "sum"}
+LANGUAGE = {"abs", "absent", "and", "histogram_quantile", "increase", "on", "or", "rate", "sum"}
 # What Prometheus itself says of what it asks.
 OF_PROMETHEUS = {"up"}
 NOT_METRICS = re.compile(r"\{[^}]*\}|\[[^]]*\]|\bby \([^)]*\)")

@@ -140,7 +140,7 @@ def notify_of_ended_job(job: BulkOperation | Export, *, now: datetime) -> None:
     record_notification(
         tenant=Tenant(job.agency_id),
         kind=EXPORT_ENDED if isinstance(job, Export) else BULK_CHANGE_ENDED,
-        key=str(job.uuid),
+        key=f"{job.uuid}:{now.isoformat()}",  # a job that support begins again ends again
         object_id=str(job.uuid),
         data={"state": str(job.state)},
         only_user=job.created_by,

@@ -101,7 +101,7 @@ state_checks = Registry[StateCheck](
         "`check_lasting_states` calls each in the order of the apps, again and again for 5 s while something is left"
     ),
     transaction="none; a check opens one for each batch",
-    failure="ends the task; the checks after it wait for the next run",
+    failure="is logged and counted as `periodic_faults_total`; the other checks go on, this one with the next run",
 )
 
 

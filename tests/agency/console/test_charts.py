@@ -15,7 +15,7 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from agency.models import CounterState, HourlyCount
 from agency.services import record_activity
-from agency.services.hourly_counts import run_hourly_counters
+from agency.services.hourly_counts import hourly_counters, run_hourly_counter
 from agency.tasks import count_hours as task
 from tests.agency.console.browsers import text
 from tests.broadcasts.under_way import a_broadcast
@@ -110,7 +110,7 @@ def test_messages_and_broadcasts_are_counted_once_when_their_hour_is_over(a: Ten
             for _ in range(count):
                 at(a_message(conversation), ended - back)
     task()
-    assert run_hourly_counters() == 0
+    assert not any(run_hourly_counter(counter) for counter in hourly_counters)
     shown = totals(home(admin))
     assert (shown["Messages"], shown["Broadcasts"]) == ("0 received 3 sent", "1 begun")
     assert totals(home(admin, "7d"))["Messages"] == "0 received 5 sent"
@@ -128,6 +128,34 @@ def test_after_a_day_away_nothing_is_missing_or_counted_twice(a: Tenant, admin: 
     at(a_message(conversation), this_hour() - 5 * HOUR)
     task()
     assert totals(home(admin, "7d"))["Messages"] == "0 received 3 sent"
+
+
+def test_messages_that_are_committed_late_are_counted_and_deleted_ones_stay_counted(a: Tenant, admin: Client) -> None:
+    conversation = a_conversation(a.channel)
+    sent = []
+    for hour in range(7):
+        sent.append(a_message(conversation))
+        at(sent[-1], this_hour() - HOUR / 2)
+        late = a_message(conversation)
+        Message.objects.filter(pk=late.pk).delete()  # as long as its transaction is not committed
+        task()
+        _an_hour_passes()
+        if hour > 2:  # enough positions are known
+            late.save(force_insert=True)
+            at(late, this_hour() - 1.5 * HOUR)
+            Message.objects.filter(pk=sent[-2].pk).delete()
+    task()
+    assert totals(home(admin))["Messages"] == "0 received 11 sent"
+    positions = CounterState.objects.get(name="messages").positions
+    assert (len(positions), positions) == (4, sorted(positions, reverse=True))
+    assert positions[-1] > sent[0].pk
+
+
+def _an_hour_passes() -> None:
+    """Move all that the counters see by an hour; in two steps, because counts of two hours must not meet."""
+    for table, column in ((Message, "created_at"), (HourlyCount, "hour"), (CounterState, "counted_until")):
+        for hours in (-1_001, 1_000):
+            table._default_manager.update(**{column: F(column) + hours * HOUR})
 
 
 def _as_if_it_were_longer_ago(days: int) -> None:

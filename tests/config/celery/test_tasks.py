@@ -1,12 +1,19 @@
 """What the tasks have in common: one at a time, and in batches that end."""
 
 import threading
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.db import connection
 
+from agency.services.hourly_counts import CountedHours, HourlyCounter, hourly_counters
+from agency.services.notifications.recording import StateCheck, state_checks
+from agency.tasks import check_lasting_states, count_hours
 from config.celery.tasks import advisory_lock, in_batches, one_at_a_time
 from config.db import database_now
+from config.hooks import Registry
+from config.metrics import take_sums
 
 
 @pytest.mark.django_db(transaction=True)
@@ -64,3 +71,39 @@ def test_the_time_is_the_database_s() -> None:
     first, second = database_now(), database_now()
     assert first < second
     assert first.utcoffset() is not None
+
+
+def a_check(name: str, work: Callable[[], object]) -> StateCheck:
+    return StateCheck(name, lambda now: bool(work()))
+
+
+def a_counter(name: str, work: Callable[[], object]) -> HourlyCounter:
+    return HourlyCounter(name, lambda *_: CountedHours((), newest=int(bool(work()))))
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("task", "registry", "make", "kind"),
+    [
+        (check_lasting_states, state_checks, a_check, "state check"),
+        (count_hours, hourly_counters, a_counter, "hourly counter"),
+    ],
+    ids=["checks", "counters"],
+)
+def test_a_part_that_fails_keeps_no_other_from_its_turn(
+    task: Callable[[], None],
+    registry: Registry[Any],
+    make: Callable[[str, Callable[[], object]], Any],
+    kind: str,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    last: list[None] = []
+    parts = make("broken", lambda: 1 / 0), *registry, make("last", lambda: last.append(None))
+    monkeypatch.setattr(registry, "_items", {part.name: part for part in parts})
+    take_sums()
+    task()
+    assert last
+    assert take_sums()[f"periodic_faults_total|{kind} broken"] == 1
+    [line] = [record for record in caplog.records if record.getMessage() == "a part of a task failed"]
+    assert (line.__dict__["part"], line.__dict__["fault"]) == (f"{kind} broken", "ZeroDivisionError")

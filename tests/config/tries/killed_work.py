@@ -9,6 +9,7 @@ from typing import Any
 
 from django.db import connection
 from django.db.backends.signals import connection_created
+from django.db.models import F
 
 from agency.models import Domain, Mail
 from agency.services.domains import check_due_domains
@@ -25,6 +26,7 @@ from channelconnect.services.fetching import fetch_next
 from channelconnect.services.subscriptions import unsubscribe_next
 from channelconnect.services.templates import sync_next
 from config.db import database_now
+from config.tries.models import BegunWork
 from tests.processes.killed_at_statements import ended_child
 from workspaces.automations.engine.loop import run_due
 from workspaces.contacts.services.counting import recount_segments
@@ -79,6 +81,7 @@ def mail_digest() -> None:
 
 
 def work_on_jobs() -> None:
+    BegunWork.objects.update(begun_at=F("begun_at") - timedelta(hours=1))
     run_jobs(seconds=20)
 
 

@@ -100,7 +100,7 @@ def test_a_bulk_change_that_kills_its_worker_stops_and_others_are_done(
 
     deadly.refresh_from_db()
     other.refresh_from_db()
-    assert (kills, deadly.state, deadly.stopped_because) == (MOST_TRIES, "stopped", BROKE_OFF)
+    assert (kills, deadly.state, deadly.stopped_because) == (MOST_TRIES, "failed", BROKE_OFF)
     assert (other.state, other.succeeded) == ("completed", 1)
     assert set_aside("bulk operation") == {str(deadly.pk)}
     assert BROKE_OFF in admin.get(f"/console/bulk-changes/{deadly.uuid}").content.decode()
@@ -117,7 +117,7 @@ def test_an_export_that_kills_its_worker_stops_and_others_are_written(
     kills = kills_of(preloaded, "work_on_jobs", at='INSERT INTO "agency_exportpart"', value=DEADLY)
 
     deadly = Export.objects.get(pk=DEADLY)
-    assert (kills, deadly.state, deadly.stopped_because) == (MOST_TRIES, "stopped", BROKE_OFF)
+    assert (kills, deadly.state, deadly.stopped_because) == (MOST_TRIES, "failed", BROKE_OFF)
     assert set(Export.objects.exclude(pk=DEADLY).values_list("state", flat=True)) == {"completed"}
     assert set_aside("export") == {str(DEADLY)}
 

@@ -14,7 +14,7 @@ from agency.api import AddonSerializer, AgencyViewSet
 from agency.models import Addon
 from agency.services import AddonNotFound
 from agency.services.keys import KeyRolledAlready
-from config.api.idempotency import Idempotency
+from config.api.idempotency import SEALED, Idempotency
 from config.api.operations import list_response, object_response, operation
 from config.api.responses import json_response
 from config.encryption import UnreadableSecret, decrypt_text, encrypt_text
@@ -150,14 +150,14 @@ class PlaintextIdempotency(Idempotency):
     def remembered(self, answer: HttpResponse) -> bytes:
         data = orjson.loads(answer.content)["data"]
         sealed = encrypt_text(data["key"], context=_context(data))
-        return orjson.dumps({"data": {**data, "key": None}, "sealed": sealed})
+        return orjson.dumps({"data": {**data, "key": None}, SEALED: sealed})
 
     def replayed(self, view: Any, status: int, stored: bytes) -> HttpResponse:
         kept = orjson.loads(stored)
         data = kept["data"]
         view.find(view.get_queryset(), UUID(data["uuid"]), missing=KeyNotFound)
         try:
-            plaintext = decrypt_text(kept["sealed"], context=_context(data))
+            plaintext = decrypt_text(kept[SEALED], context=_context(data))
         except UnreadableSecret as error:
             raise PlaintextExpired from error
         return json_response({"data": {**data, "key": plaintext}}, status)

@@ -1,11 +1,28 @@
 """`manage.py rotate_encryption_keys`: encrypts every secret at rest with the first of FIELD_ENCRYPTION_KEYS."""
 
-from typing import Any
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, NamedTuple
 
 from django.apps import apps
 from django.core.management.base import BaseCommand, CommandError
 
-from config.encryption import PASSES, Column, Outcome, RotationResult, columns_of, reencrypt
+from config.api.idempotency import reencrypt_answers
+from config.encryption import PASSES, Outcome, RotationResult, columns_of, reencrypt
+
+
+class StoredSecrets(NamedTuple):
+    """Where secrets are stored, by what their rows are known, and the function that goes through all of them."""
+
+    label: str
+    known_by: str
+    reencrypt: Callable[[], RotationResult]
+
+
+def stored_secrets() -> Iterator[StoredSecrets]:
+    for column in columns_of(*apps.get_models()):
+        yield StoredSecrets(column.label, column.field.bound_to, partial(reencrypt, column))
+    yield StoredSecrets("api.IdempotencyRecord.body", "id", reencrypt_answers)
 
 
 class Command(BaseCommand):
@@ -15,22 +32,22 @@ class Command(BaseCommand):
     )
 
     def handle(self, **_: Any) -> None:
-        unfinished = [column.label for column in columns_of(*apps.get_models()) if not self._finish(column)]
+        unfinished = [stored.label for stored in stored_secrets() if not self._finish(stored)]
         if unfinished:
             raise CommandError(f"Not every secret is under the first key: {', '.join(unfinished)}. Keep the old keys.")
 
-    def _finish(self, column: Column) -> bool:
+    def _finish(self, stored: StoredSecrets) -> bool:
         """Repeat until a pass loses no race; return whether every secret is under the first key."""
         for _ in range(PASSES):
-            done = reencrypt(column)
-            self._show(column, done)
+            done = stored.reencrypt()
+            self._show(stored, done)
             if not done.counts["changed meanwhile"]:
                 return not done.unreadable
         return False
 
-    def _show(self, column: Column, done: RotationResult) -> None:
+    def _show(self, stored: StoredSecrets, done: RotationResult) -> None:
         outcomes: tuple[Outcome, ...] = ("re-encrypted", "current", "changed meanwhile", "unreadable")
         summary = ", ".join(f"{done.counts[outcome]:,} {outcome}" for outcome in outcomes)
-        self.stdout.write(f"{column.label}: {summary}")
+        self.stdout.write(f"{stored.label}: {summary}")
         if done.unreadable:
-            self.stdout.write(f"  unreadable, by {column.field.bound_to}: {', '.join(done.unreadable)}")
+            self.stdout.write(f"  unreadable, by {stored.known_by}: {', '.join(done.unreadable)}")

@@ -1,11 +1,14 @@
 """The keys of a sub-account, made, listed, rolled and revoked by its agency."""
 
+import io
 import re
 from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
 import pytest
+from cryptography.fernet import Fernet
+from django.core.management import call_command
 from django.db import connection
 from django.utils.timezone import now
 
@@ -232,6 +235,25 @@ def test_a_revoked_key_is_not_shown_again(maker: Api, path: str) -> None:
     maker.delete(f"{path}/{key['uuid']}")
     again = maker.post(path, {"name": "Shop"}, idempotency_key="once")
     assert (again.status_code, again.json()) == (404, {"message": "API key not found."})
+
+
+@pytest.mark.django_db(transaction=True)
+def test_after_a_rotation_of_the_encryption_keys_a_key_is_shown_again(maker: Api, path: str, settings: Any) -> None:
+    other = {"name": 'no "sealed": member'}
+    sent = [(path, {"name": "Shop"}, "once"), (f"{AGENCY_BASE}/plans", {**other, "limits": {}}, "other")]
+    first = [maker.post(where, body, idempotency_key=key) for where, body, key in sent]
+    assert [answer.status_code for answer in first] == [201, 201]
+    settings.FIELD_ENCRYPTION_KEYS = [Fernet.generate_key().decode(), *settings.FIELD_ENCRYPTION_KEYS]
+    shown = [io.StringIO(), io.StringIO()]
+    for out in shown:
+        call_command("rotate_encryption_keys", stdout=out)
+    settings.FIELD_ENCRYPTION_KEYS = settings.FIELD_ENCRYPTION_KEYS[:1]
+    again = [maker.post(where, body, idempotency_key=key) for where, body, key in sent]
+    assert [answer.json() for answer in again] == [answer.json() for answer in first]
+    assert PLAINTEXT.fullmatch(again[0].json()["data"]["key"])
+    stored = "api.IdempotencyRecord.body: "
+    assert f"{stored}1 re-encrypted, 0 current" in shown[0].getvalue()
+    assert f"{stored}0 re-encrypted, 1 current" in shown[1].getvalue()
 
 
 @pytest.mark.django_db(transaction=True)
