@@ -75,7 +75,7 @@ def test_the_clock_moves_to_the_end_of_a_wait() -> None:
 
 
 def test_a_failure_is_told_in_a_sentence() -> None:
-    chat = Simulation.begin(a_flow(a_step("it", "create_task", title="x")), "whatsapp", now=NOW)
+    chat = Simulation.begin(a_flow(a_step("it", "custom_code", code="x")), "whatsapp", now=NOW)
     assert (chat.status, said(chat)[-1]) == (RunStatus.FAILED, ("note", "This step cannot run yet."))
 
 
