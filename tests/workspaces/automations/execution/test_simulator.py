@@ -79,6 +79,13 @@ def test_a_failure_is_told_in_a_sentence() -> None:
     assert (chat.status, said(chat)[-1]) == (RunStatus.FAILED, ("note", "This step cannot run yet."))
 
 
+def test_a_task_is_told_with_its_time_and_person() -> None:
+    task = a_step("it", "create_task", title="Call {{contact.name}} back", due_hours=1, agent="mia@salon.example")
+    chat = Simulation.begin(a_flow(task), "whatsapp", now=NOW)
+    told = "A task is created: Call back · It is due in 1 hour. · It is assigned to mia@salon.example."
+    assert said(chat)[-2:] == [("note", told), ("note", "The automation ends here.")]
+
+
 def test_a_chat_is_bounded() -> None:
     flow = a_flow(
         a_step("a", "wait_for_reply", {"replied": "b"}, hours=1), a_step("b", "add_tag", {"next": "a"}, tag="x")

@@ -28,8 +28,8 @@ from webhooks.models import Endpoint
 from webhooks.pages.deliveries import sign_redelivery
 from webhooks.services.deliveries import ReplayResult, send_test
 from webhooks.services.endpoints import register_endpoint
-from workspaces.conversations.models import Message
 from workspaces.contacts.services.tasks import create_task
+from workspaces.conversations.models import Message
 from workspaces.conversations.services import Content, create_saved_reply, send_message
 from workspaces.subaccounts.services import invite_workspace_member, tenant_of
 
