@@ -185,15 +185,8 @@ def walk(flow: Flow, platform: str) -> Iterator[Progress]:
             yield progress
             left = progress.state
             waits_for = left.wait and left.wait.kind
-            key = (
-                left.token,
-                *left.values,
-                left.node,
-                waits_for,
-                left.repeats,
-                left.turns,
-                *sorted(left.answers.items()),
-            )
+            place = (left.token, *left.values, left.node, waits_for)
+            key = (*place, left.repeats, left.turns, *sorted(left.answers.items()))
             if left.wait and key not in seen:
                 seen.add(key)
                 assert silence_ends(flow, left, context)
