@@ -19,7 +19,14 @@ from tests.tenants import Tenant
 from tests.workspaces.subaccounts.dashboard.clients import agency_client, dashboard_client
 from workspaces.contacts.models import Contact, Task
 from workspaces.contacts.services import merge_contacts, remove_contact
-from workspaces.contacts.services.tasks import DONE_TASKS, NewTask, complete_task, create_task, create_tasks
+from workspaces.contacts.services.tasks import (
+    DONE_TASKS,
+    AssigneeNotInTheTeam,
+    NewTask,
+    complete_task,
+    create_task,
+    create_tasks,
+)
 from workspaces.contacts.tasks import forget_records
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import remove_workspace_member
@@ -138,6 +145,8 @@ def test_people_of_the_workspace_get_tasks_and_nobody_else(a: Tenant, b: Tenant,
     for email, status in ((b.workspace.owner.email, 422), (colleague.user.email, 302)):
         answer = owner.post(f"{LIST}/new", {"title": "Call", "assigned_to": email})
         assert answer.status_code == status
+    with pytest.raises(AssigneeNotInTheTeam):
+        a_task(a, assigned_to=b.workspace.owner)
     task = Task.objects.get()
     told = NotificationEvent.objects.get(kind="task.assigned")
     assert (told.only_user, told.data["title"]) == (colleague.user, "Call")
