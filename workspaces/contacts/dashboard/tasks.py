@@ -51,17 +51,18 @@ class TaskForm(forms.Form):
 
     title = LineField(label=gettext_lazy("Title"), max_length=LONGEST_TITLE)
     due_at = NaiveDateTimeField(label=gettext_lazy("Due"), required=False)
-    assigned_to = forms.ChoiceField(label=gettext_lazy("Assigned to"), required=False, widget=LongSelect)
 
     def __init__(self, data: Any = None, *, workspace: Workspace, task: Task | None = None) -> None:
         self._zone, self._task = workspace.timezone, task
         self._people: dict[str, User] = {user.email: user for user in people_of(workspace).order_by("name", "pk")}
         super().__init__(data, initial=self._shown(task) if task else {})
-        nobody: tuple[str, Any] = ("", _("Nobody"))
-        self.fields["assigned_to"].choices = [nobody, *self._people.items()]  # type: ignore[attr-defined]  # a ChoiceField
+        choices = [("", _("Nobody")), *((email, str(user)) for email, user in self._people.items())]
+        self.fields["assigned_to"] = forms.ChoiceField(
+            label=_("Assigned to"), required=False, choices=choices, widget=LongSelect
+        )
         self.fields["due_at"].help_text = _("By the clock of %(zone)s.") % {"zone": self._zone}
 
-    def _shown(self, task: Task) -> Mapping[str, Any]:
+    def _shown(self, task: Task) -> dict[str, Any]:
         email = task.assigned_to.email if task.assigned_to else ""
         return {"title": task.title, "due_at": self._local(task.due_at), "assigned_to": email}
 

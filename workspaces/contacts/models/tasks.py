@@ -1,7 +1,7 @@
 """Tasks: what people of a workspace have to do, often for one contact."""
 
 import uuid
-from typing import ClassVar, Self
+from typing import Self
 
 from django.conf import settings
 from django.db import models
@@ -64,7 +64,7 @@ class Task(models.Model):
     created_by_label = models.CharField(max_length=254)
     created_at = models.DateTimeField(default=now, editable=False)
 
-    objects: ClassVar[TaskQuerySet] = TaskQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
+    objects = TaskQuerySet.as_manager()
 
     class Meta:
         constraints = [
