@@ -125,7 +125,7 @@ class Tasks(ListPage, DashboardView):
         now, state = timezone.now(), self.read_table()
         rows = self._found(state.values, now).select_related("contact", "assigned_to")
         context = {"now": now, "zone": ZoneInfo(self.workspace.timezone)}
-        return self.list_page("contacts/tasks.html", state.fetch(rows), **context)
+        return self.list_page("contacts/tasks/tasks.html", state.fetch(rows), **context)
 
     def _found(self, asked: Mapping[str, str], now: datetime) -> "QuerySet[Task]":
         rows = Task.objects.of(self.workspace)
@@ -144,7 +144,7 @@ class TaskNew(DashboardForm[TaskForm]):
 
     nav = LIST
     creates = True
-    template_name = "contacts/task.html"
+    template_name = "contacts/tasks/task.html"
 
     def make_form(self, data: Any = None) -> TaskForm:
         return TaskForm(data, workspace=self.workspace)
@@ -182,7 +182,7 @@ class TaskDetail(DashboardView):
 
 
 class TaskPage(TaskDetail, DashboardForm[TaskForm]):
-    template_name = "contacts/task.html"
+    template_name = "contacts/tasks/task.html"
 
     def make_form(self, data: Any = None) -> TaskForm:
         return TaskForm(data, workspace=self.workspace, task=self.task)
@@ -214,7 +214,7 @@ class TaskReopen(TaskDetail):
 class TaskRemove(TaskDetail, DashboardForm[ConfirmationForm]):
     """Asks for confirmation, then removes the task."""
 
-    template_name = "contacts/remove_task.html"
+    template_name = "contacts/tasks/remove.html"
 
     def make_form(self, data: Any = None) -> ConfirmationForm:
         return ConfirmationForm(data)
@@ -228,7 +228,7 @@ class TaskRemove(TaskDetail, DashboardForm[ConfirmationForm]):
 
 
 def shown_tasks(contact: Contact, workspace: Workspace) -> dict[str, Any]:
-    """Give a contact's first open tasks by due time, as `contacts/_tasks.html` shows them."""
+    """Give a contact's first open tasks by due time, as `contacts/tasks/_of_contact.html` shows them."""
     rows = Task.objects.of(workspace).open().filter(contact=contact).select_related("assigned_to").by_due()
     found = list(rows[: MOST_SHOWN + 1])
     return {
