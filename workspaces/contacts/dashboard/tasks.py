@@ -108,35 +108,27 @@ class Tasks(ListPage, DashboardView):
                 is_choice=True,
                 choices=(("mine", gettext_lazy("Me")), ("unassigned", gettext_lazy("Nobody"))),
             ),
-            Filter(
-                name="show",
-                label=gettext_lazy("Show"),
-                is_choice=True,
-                choices=(
-                    ("open", gettext_lazy("Open")),
-                    ("overdue", gettext_lazy("Overdue")),
-                    ("done", gettext_lazy("Done")),
-                ),
-            ),
         ),
+        keeps=("show",),
     )
 
     def get(self, request: HttpRequest) -> HttpResponse:
         now, state = timezone.now(), self.read_table()
-        rows = self._found(state.values, now).select_related("contact", "assigned_to")
-        context = {"now": now, "zone": ZoneInfo(self.workspace.timezone)}
+        show = request.GET.get("show", "")
+        rows = self._found(state.values, show, now).select_related("contact", "assigned_to")
+        context = {"now": now, "zone": ZoneInfo(self.workspace.timezone), "show": show}
         return self.list_page("contacts/tasks/tasks.html", state.fetch(rows), **context)
 
-    def _found(self, asked: Mapping[str, str], now: datetime) -> "QuerySet[Task]":
+    def _found(self, asked: Mapping[str, str], show: str, now: datetime) -> "QuerySet[Task]":
         rows = Task.objects.of(self.workspace)
         if asked["who"] in ("mine", "unassigned"):
             rows = rows.filter(assigned_to=self.user if asked["who"] == "mine" else None)
         if search := asked["search"][:LONGEST_SEARCH]:
             rows = rows.matching(search) if is_storable(search) else rows.none()
-        if asked["show"] == "done":
+        if show == "done":
             return rows.done().order_by("-done_at", "-id")
         rows = rows.open().by_due()
-        return rows.filter(due_at__lt=now) if asked["show"] == "overdue" else rows
+        return rows.filter(due_at__lt=now) if show == "overdue" else rows
 
 
 class TaskNew(DashboardForm[TaskForm]):
