@@ -75,8 +75,10 @@ def test_what_is_being_typed_survives_whatever_happens_meanwhile(page: Page, cha
     create_task(workspace=channel.workspace, contact=contact, title="Call back", now=now(), by=SYSTEM)
     receive(received(channel, text="Are you there?"))
     expect(page.locator(".bubble.in").last).to_contain_text("Are you there?")
+    page.evaluate(STAYS)
     page.get_by_role("button", name="Complete Call back").click()
     expect(page.get_by_text("No open tasks")).to_be_visible()
+    assert page.evaluate("window.stays")
     expect(field).to_have_value("A long answer that is not finished")
     # The list is replaced, too: a click while it is would be lost.
     expect(page.locator(".inbox-row", has_text="Person 1")).to_contain_text("Are you there?")
