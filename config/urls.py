@@ -40,6 +40,7 @@ from workspaces.classes.api import urlpatterns as classes_paths
 from workspaces.classes.dashboard import urlpatterns as classes_pages
 from workspaces.contacts.api import urlpatterns as contacts_paths
 from workspaces.contacts.dashboard.contacts import urlpatterns as contacts_pages
+from workspaces.contacts.dashboard.tasks import urlpatterns as task_pages
 from workspaces.conversations.api import urlpatterns as conversations_paths
 from workspaces.conversations.dashboard.urls import urlpatterns as conversations_pages
 from workspaces.media.api import urlpatterns as media_paths
@@ -82,6 +83,7 @@ console: list[URLPattern | URLResolver] = [
 dashboard: list[URLPattern | URLResolver] = [
     *workspace_pages,
     *contacts_pages,
+    *task_pages,
     *conversations_pages,
     *catalogue_pages,
     *classes_pages,

@@ -46,6 +46,7 @@ LONG = "What I typed " * 50
 # Every form that asks for anything refuses some of these values.
 TYPED = {
     "name": LONG,
+    "title": LONG,
     "email": LONG,
     "url": "typed",
     "owner_email": "typed",
@@ -83,7 +84,14 @@ CONFIRMATIONS = {
     "app": {
         *("api-key-revoke", "automation", "broadcast-approve", "broadcast-cancel", "broadcast-delete", "class-cancel"),
         *("contact-merge", "contact-remove", "person-make-owner", "person-remove", "prerequisites", "product-delete"),
-        *("saved-reply-delete", "segment-remove", "service-category-delete", "service-delete", "staff-delete"),
+        *(
+            "saved-reply-delete",
+            "segment-remove",
+            "task-remove",
+            "service-category-delete",
+            "service-delete",
+            "staff-delete",
+        ),
         *("two-factor", "webhook-remove", "webhook-rotate", "channel-disconnect", "automation-remove"),
     },
 }

@@ -40,6 +40,7 @@ from webhooks.models import Attempt, Delivery, Endpoint
 from webhooks.services.endpoints import new_secret
 from workspaces.automations.engine.loop import run_due
 from workspaces.automations.models import Automation
+from workspaces.contacts.services.tasks import create_task
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import (
     connect_channel,
@@ -62,6 +63,7 @@ def secrets_of(workspace: Workspace) -> list[str]:
     agency, now = workspace.agency, timezone.now()
     catalogue_ids(workspace, "mark")
     SegmentFactory.create(workspace=workspace)
+    create_task(workspace=workspace, title="Call", now=now, by=SYSTEM)
     number = ChannelFactory.create(workspace=workspace)
     Automation.objects.filter(pk=an_automation(workspace).pk).update(enabled=True)
     receive(received(number))

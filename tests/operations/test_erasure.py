@@ -22,6 +22,8 @@ from tests.factories import WorkspaceMemberFactory
 from tests.factories.webhooks import a_failed_delivery
 from tests.tenants import Tenant, a_new_customer
 from webhooks.models import Attempt
+from workspaces.contacts.models import Task
+from workspaces.contacts.services.tasks import create_task
 from workspaces.subaccounts.models import Workspace, WorkspaceMember
 from workspaces.subaccounts.services import issue_workspace_key
 
@@ -73,6 +75,7 @@ def person(a: Tenant) -> User:
     issue_workspace_key(workspace=a.workspace, name=f"of {EMAIL}", by=by)
     data = {"workspace": {"uuid": str(a.workspace.uuid), "name": f"At {NAME}", "status": "active", "plan": None}}
     write_event(tenant=tenants.Tenant(a.agency.pk), name="workspace.suspended", data=data, now=now())
+    create_task(workspace=a.workspace, title=f"Call {NAME}".ljust(200, "!"), assigned_to=user, now=now(), by=by)
     delivery = a_failed_delivery(a, a.endpoint)
     Attempt.objects.filter(delivery=delivery).update(response_body=f'"{EMAIL}" {NAME}'.encode() + b"\x00\xff")
     delivery.body = f'{{"owner": "{NAME} <{EMAIL}>"}}'.encode()
@@ -106,6 +109,8 @@ def test_nothing_names_the_person_afterwards(a: Tenant, person: User, heir: User
         "agency_activityentry.changes",
         "agency_user.email",
         "agency_event.body",
+        "contacts_task.title",
+        "contacts_task.created_by_label",
         "api_idempotencyrecord.body",
     } <= named
     entries = ActivityEntry.objects.count()
@@ -117,6 +122,7 @@ def test_nothing_names_the_person_afterwards(a: Tenant, person: User, heir: User
     assert not Mail.objects.filter(user=person).exists()
     assert not Member.objects.filter(user=person).exists()
     assert not WorkspaceMember.objects.filter(user=person).exists()
+    assert Task.objects.get().assigned_to is None
 
 
 def test_the_person_is_shut_out_and_others_are_not(a: Tenant, person: User, heir: User, owner: Client) -> None:

@@ -249,6 +249,7 @@ DASHBOARD = {
     ),
 }
 
+TASKS = "tasks of the team"
 # What people change in the dashboard alone, as no operation of the workspace's API does.
 ONLY_PAGES = {
     "webhook-dismiss": "failures that the pages tell of: tests/webhooks/services",
@@ -286,6 +287,11 @@ ONLY_PAGES = {
     "saved-reply-new": "replies of the team's inbox",
     "saved-reply": "replies of the team's inbox",
     "saved-reply-delete": "replies of the team's inbox",
+    "task-new": TASKS,
+    "task": TASKS,
+    "task-complete": TASKS,
+    "task-reopen": TASKS,
+    "task-remove": TASKS,
     "product-stock": "a movement with its reason; the API sets the quantity",
     "automations-ready": "automations",
     "automation": "automations",

@@ -1,11 +1,11 @@
-"""Read-only pages of the support admin about contacts and segments."""
+"""Read-only pages of the support admin about contacts, segments and tasks."""
 
 from typing import Any
 
 from django.contrib import admin
 
 from agency.admin.base import ReadOnlyAdmin, by_uuid
-from workspaces.contacts.models import Contact, Segment
+from workspaces.contacts.models import Contact, Segment, Task
 from workspaces.subaccounts.admin import of_workspace
 
 
@@ -44,6 +44,30 @@ class SegmentAdmin(ReadOnlyAdmin):
     list_select_related = ("workspace",)
     search_help_text = "The segment's uuid, or its sub-account's."
     fields = ("uuid", "workspace", "name", "filter", "created_at", "updated_at")
+
+    def search(self, queryset: Any, term: str) -> Any:
+        return by_uuid(queryset, term) | of_workspace(queryset, term)
+
+
+@admin.register(Task)
+class TaskAdmin(ReadOnlyAdmin):
+    list_display = ("uuid", "workspace", "status", "due_at", "created_at")
+    list_select_related = ("workspace",)
+    search_help_text = "The task's uuid, or its sub-account's."
+    fields = (
+        "uuid",
+        "workspace",
+        "contact",
+        "title",
+        "due_at",
+        "assigned_to",
+        "status",
+        "done_at",
+        "done_by_label",
+        "created_by_kind",
+        "created_by_label",
+        "created_at",
+    )
 
     def search(self, queryset: Any, term: str) -> Any:
         return by_uuid(queryset, term) | of_workspace(queryset, term)

@@ -1,25 +1,38 @@
-"""Registers the app's event types, menu entries, plan usage, retention rules and activity labels."""
+"""Registers the app's event types, menu entries, plan usage, retention rules, tasks and activity labels."""
 
 from typing import Any, Final
 
 from django.utils.translation import gettext_lazy as _
 
 from agency.event_types import EventType, event_types
+from agency.notification_kinds import notification_kinds
 from agency.pages.registry import ActivityAction, MenuEntry, activity_actions, dashboard_menu
-from agency.services.activity import RecordedAction, RecordedField, recorded_actions
+from agency.services.activity import RecordedAction, RecordedField, ValueFormat, recorded_actions
 from config.api.fields import ListField
 from config.api.text_fields import CharField
 from config.request_bodies import MIB, BodyRule, body_rules
 from config.retention import retention_rules
 from workspaces.contacts.serializers import ContactSerializer, ImportEventSerializer, SegmentReferenceSerializer
-from workspaces.contacts.services import events, used_contacts
+from workspaces.contacts.services import contact_merge_handlers, contact_removal_handlers, events, used_contacts
 from workspaces.contacts.services.csv_files import MOST_BYTES
 from workspaces.contacts.services.file_imports import RETENTION_RULES
+from workspaces.contacts.services.tasks import (
+    MEMBER_REMOVAL_HANDLER,
+    MERGE_HANDLER,
+    NOTIFICATION_KINDS,
+    REMOVAL_HANDLER,
+    TASK_RULES,
+)
 from workspaces.subaccounts.events import workspace_event_type
-from workspaces.subaccounts.services import UsageSource, usage_sources
+from workspaces.subaccounts.services import UsageSource, member_removal_handlers, usage_sources
 
 RECORDED_FIELDS: Final[dict[str, tuple[RecordedField, ...]]] = {
-    events.SEGMENT_UPDATED: (RecordedField("name", _("Name")), RecordedField("filter", _("Filter"), hidden=True))
+    events.SEGMENT_UPDATED: (RecordedField("name", _("Name")), RecordedField("filter", _("Filter"), hidden=True)),
+    "task.changed": (
+        RecordedField("title", _("Title"), hidden=True),
+        RecordedField("due_at", _("Due"), ValueFormat.MOMENT),
+        RecordedField("assigned_to", _("Assigned to"), hidden=True),
+    ),
 }
 
 
@@ -62,10 +75,15 @@ event_types.add(
 body_rules.add(BodyRule("/app/contacts/imports/new", most_bytes=MOST_BYTES + MIB, signed_in=True))
 dashboard_menu.add(
     MenuEntry(url_name="app:contacts", label=_("Contacts"), icon="person", order=12),
+    MenuEntry(url_name="app:tasks", label=_("Tasks"), icon="checklist", order=13),
     MenuEntry(url_name="app:segments", label=_("Segments"), icon="filter", order=14),
 )
 usage_sources.add(UsageSource("contacts", used_contacts))
-retention_rules.add(*RETENTION_RULES)
+retention_rules.add(*RETENTION_RULES, *TASK_RULES)
+notification_kinds.add(*NOTIFICATION_KINDS)
+contact_removal_handlers.add(REMOVAL_HANDLER)
+contact_merge_handlers.add(MERGE_HANDLER)
+member_removal_handlers.add(MEMBER_REMOVAL_HANDLER)
 recorded_actions.add(*RecordedAction.from_fields(RECORDED_FIELDS))
 activity_actions.add(
     *ActivityAction.from_labels(
@@ -77,6 +95,11 @@ activity_actions.add(
             "segment.created": _("Segment created"),
             "segment.updated": _("Segment changed"),
             "segment.deleted": _("Segment deleted"),
+            "task.created": _("Task added"),
+            "task.changed": _("Task changed"),
+            "task.completed": _("Task completed"),
+            "task.reopened": _("Task opened again"),
+            "task.removed": _("Task removed"),
         }
     )
 )

@@ -10,6 +10,7 @@ from workspaces.contacts.services.counting import merge_counts as merge_next_cou
 from workspaces.contacts.services.counting import recount_segments as recount_next_segments
 from workspaces.contacts.services.counting import segments_to_recount
 from workspaces.contacts.services.file_imports import RETENTION_RULES, import_next_piece, running_imports
+from workspaces.contacts.services.tasks import TASK_RULES
 
 RUN_SECONDS = 20.0
 
@@ -25,11 +26,11 @@ def import_files() -> None:
     in_batches(lambda: import_next_piece(now=database_now()), seconds=RUN_SECONDS)
 
 
-@shared_task(name="contacts.forget_imports")
+@shared_task(name="contacts.forget_records")
 @one_at_a_time
-def forget_imports() -> None:
-    """Delete old imports that were never started or have ended, in batches."""
-    in_batches(lambda: forget(RETENTION_RULES), seconds=HOUSEKEEPING_SECONDS)
+def forget_records() -> None:
+    """Delete old imports that were never started or have ended, and tasks that were done long ago, in batches."""
+    in_batches(lambda: forget([*RETENTION_RULES, *TASK_RULES]), seconds=HOUSEKEEPING_SECONDS)
 
 
 @shared_task(name="contacts.merge_counts")

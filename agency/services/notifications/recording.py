@@ -79,6 +79,12 @@ def record_notifications(kind: str, occurrences: Iterable[NewNotificationEvent],
     )
 
 
+def withdraw_notifications(kind: str, keys: Collection[str]) -> None:
+    """Delete what people were notified of under these keys, because it is gone or concerns somebody else now."""
+    if keys:
+        NotificationEvent.objects.filter(kind=kind, key__in=keys, ended_at=None).delete()
+
+
 BATCH: Final = 500
 KIND: Final = "state check"
 Row = TypeVar("Row", bound=Model)

@@ -37,7 +37,7 @@ from webhooks.services.endpoints import register_endpoint
 from workspaces.automations.models import AiAccount, Automation
 from workspaces.catalogue.models import Product, Service, ServiceCategory, StockMovement
 from workspaces.classes.models import ClassSession, Staff
-from workspaces.contacts.models import Contact, ContactImport, Segment
+from workspaces.contacts.models import Contact, ContactImport, Segment, Task
 from workspaces.conversations.models import Message, Note, QueuedMessage, SavedReply
 from workspaces.conversations.services import Content, send_message
 from workspaces.subaccounts.models import Workspace, WorkspaceKey
@@ -241,6 +241,7 @@ OF_OWNERS = {
     "product-stock": Making(StockMovement, ids=of_product, data=lambda _: {"reason": "received", "quantity": "5"}),
     "saved-reply-new": Making(SavedReply, data=lambda _: {"name": "Hours", "text": "Nine to six."}),
     "segment-new": Making(Segment, data=lambda _: {"name": "Regulars", "filter_tags_any": "VIP"}),
+    "task-new": Making(Task, data=lambda _: {"title": "Call back"}),
     "service-category-new": Making(ServiceCategory, data=lambda _: {"name": "Hair"}),
     "service-new": Making(Service, data=lambda _: {"name": "Cut", "kind": "appointment"}),
     "staff-new": Making(Staff, data=lambda _: {"name": "Mia"}),

@@ -60,6 +60,7 @@ from workspaces.automations.engine.loop import run_due
 from workspaces.automations.services import enable_automation
 from workspaces.automations.services.ai_health import record_refused_key
 from workspaces.automations.services.run_failures import switch_off_failing
+from workspaces.contacts.services.tasks import create_task
 from workspaces.conversations.services.send_results import fail_queued_messages
 from workspaces.subaccounts.models import Workspace, WorkspaceKey
 from workspaces.subaccounts.services import change_owner, invite_workspace_member, mark_channel_lost, tenant_of
@@ -135,6 +136,10 @@ def automation_notifies(tenant: Tenant) -> None:
     run_due()
 
 
+def task_is_assigned(tenant: Tenant) -> None:
+    create_task(workspace=tenant.workspace, title="Call", assigned_to=tenant.workspace.owner, now=now(), by=SYSTEM)
+
+
 def _accepted(invitation: Invitation, user: User) -> None:
     accept_invitation(invitation=invitation, user=user, now=now(), by=SYSTEM)
 
@@ -204,11 +209,15 @@ def key_is_refused(tenant: Tenant) -> None:
 
 @dataclass(frozen=True)
 class Happening:
-    """`staff` are the roles of the agency's people who are told, and `people` whether those of the workspace are."""
+    """`staff` are the roles of the agency's people who are told, and `people` whether those of the workspace are.
+
+    With `owner` only the workspace's owner is told.
+    """
 
     happen: Callable[[Tenant], None]
     staff: tuple[str, ...] = ("owner", "admin")
     people: bool = False
+    owner: bool = False
 
 
 EVERYBODY = ("owner", "admin", "viewer")
@@ -226,6 +235,7 @@ HAPPENINGS = {
     "workspace.near_limit": Happening(channels_run_out, (), people=True),
     "automation.switched_off_for_failures": Happening(automation_fails, (), people=True),
     "automation.team_notified": Happening(automation_notifies, (), people=True),
+    "task.assigned": Happening(task_is_assigned, (), owner=True),
     "workspace.person_joined": Happening(person_accepts, (), people=True),
     "api_key.expires": Happening(key_ends),
     "workspace.api_key_expires": Happening(workspace_key_ends, (), people=True),
@@ -267,7 +277,7 @@ def people(a: Tenant, b: Tenant) -> dict[str, User]:
 
 def expected(kind: str) -> set[str]:
     of = HAPPENINGS[kind]
-    return {*of.staff, *(("customer", "member") if of.people else ())}
+    return {*of.staff, *(("customer", "member") if of.people else ("customer",) if of.owner else ())}
 
 
 def notified(kind: str, people: dict[str, User]) -> set[str]:

@@ -54,8 +54,9 @@ from webhooks.services.endpoints import register_endpoint
 from workspaces.automations.models import Automation, AutomationPause
 from workspaces.catalogue.services import change_product
 from workspaces.classes.services import add_participant
-from workspaces.contacts.models import Contact, ContactImport, Segment
+from workspaces.contacts.models import Contact, ContactImport, Segment, Task
 from workspaces.contacts.services import update_contact
+from workspaces.contacts.services.tasks import create_task
 from workspaces.conversations.models import Conversation
 from workspaces.conversations.services import Content, add_note, create_saved_reply, send_message
 from workspaces.subaccounts.models import Workspace
@@ -253,6 +254,16 @@ class ExtremeTenant(Tenant):
             self.endless_segment: Segment = SegmentFactory.create(
                 workspace=self.customer, name=name, filter={"tags_any": tags, "attributes": {"a" * 40: name}}
             )
+            for contact in (None, self.endless_contact):
+                self.endless_task: Task = create_task(
+                    workspace=self.customer,
+                    title=name[:200],
+                    contact=contact,
+                    due_at=now() - timedelta(hours=1),
+                    assigned_to=self.customer.members.get().user,
+                    now=now(),
+                    by=SYSTEM,
+                )
         update_contact(contact=self.endless_contact, now=now(), email=EMAIL, opted_out=True)
         content = f"{ENDLESS},{RIGHT_TO_LEFT},{EMOJI},,phone\n{'c' * 500},{RIGHT_TO_LEFT},{EMOJI},x,+4930123456\n"
         self.endless_import: ContactImport = ContactImportFactory.create(

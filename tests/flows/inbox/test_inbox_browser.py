@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from django.utils.timezone import now
 from playwright.sync_api import Browser, Page, expect
 
 from agency.actors import SYSTEM
@@ -18,6 +19,7 @@ from tests.flows.inbox.opened import Server, inbox_of
 from tests.tenants import Tenant
 from tests.workspaces.conversations.facts import apply, moment, person, receive, received, status, the_conversation
 from tools.sandbox import RunningSandbox
+from workspaces.contacts.services.tasks import create_task
 from workspaces.conversations.models import Conversation, Message
 from workspaces.conversations.services import create_saved_reply, inbound
 from workspaces.conversations.services.sending import SENDER
@@ -68,8 +70,15 @@ def test_what_is_being_typed_survives_whatever_happens_meanwhile(page: Page, cha
     page.locator(".inbox-row", has_text="Person 1").click()
     field = page.get_by_label("Answer to Person 1")
     field.fill("A long answer that is not finished")
+    page.set_viewport_size({"width": 1600, "height": 800})  # wide enough for what is known about the contact
+    contact = Conversation.objects.get(contact__name="Person 1").contact
+    create_task(workspace=channel.workspace, contact=contact, title="Call back", now=now(), by=SYSTEM)
     receive(received(channel, text="Are you there?"))
     expect(page.locator(".bubble.in").last).to_contain_text("Are you there?")
+    page.evaluate(STAYS)
+    page.get_by_role("button", name="Complete Call back").click()
+    expect(page.get_by_text("No open tasks")).to_be_visible()
+    assert page.evaluate("window.stays")
     expect(field).to_have_value("A long answer that is not finished")
     # The list is replaced, too: a click while it is would be lost.
     expect(page.locator(".inbox-row", has_text="Person 1")).to_contain_text("Are you there?")

@@ -29,7 +29,7 @@ from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.contacts.models import Contact, ContactImport, ContactImportPiece, RefusedRow
 from workspaces.contacts.services import count_contacts
 from workspaces.contacts.services.file_imports import IMPORTS, import_next_piece
-from workspaces.contacts.tasks import forget_imports, import_files
+from workspaces.contacts.tasks import forget_records, import_files
 from workspaces.subaccounts.models import Workspace
 
 a, b = furnished.a_with_customer, furnished.b_with_customer
@@ -319,7 +319,7 @@ def test_imports_are_forgotten_30_days_after_their_end_and_those_that_never_bega
         RefusedRow.objects.create(contact_import=made, row=2, values=["x"], reason="No phone number.")
     assert timedelta(days=1) <= IMPORTS.lag() < timedelta(days=2)
 
-    forget_imports()
+    forget_records()
 
     left = ContactImport.objects.order_by("pk").values_list("filename", flat=True)
     assert list(left) == ["may begin", "has just ended", "runs"]

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from workspaces.automations.engine.rows import ContactWork, RunRow
-from workspaces.automations.execution.types import CallAi, CallHttp, Effect
+from workspaces.automations.execution.types import CallAi, CallHttp, CreateTask, Effect
 from workspaces.conversations.services.content import CheckedContent
 
 
@@ -52,6 +52,15 @@ class PlannedEffect(NamedTuple):
     effect: Effect
 
 
+class PlannedTask(NamedTuple):
+    """A task that a step creates. What is refused about it becomes the step's detail."""
+
+    run: RunRow
+    work: ContactWork
+    step: StepResult
+    effect: CreateTask
+
+
 class PlannedCall(NamedTuple):
     """A call of another system, named by the run and the number of the step."""
 
@@ -81,6 +90,7 @@ class BatchPlan:
     steps: list[StepResult] = field(default_factory=list)
     messages: list[PlannedMessage] = field(default_factory=list)
     effects: list[PlannedEffect] = field(default_factory=list)
+    tasks: list[PlannedTask] = field(default_factory=list)
     hand_overs: list[tuple[ContactWork, int]] = field(default_factory=list)
     calls: list[PlannedCall] = field(default_factory=list)
     failed: list[RunRow] = field(default_factory=list)

@@ -8,7 +8,14 @@ from config.db import name_key
 from config.errors import DomainError
 from workspaces.automations.engine.contents import MessageContents, count_message, reason_unsendable
 from workspaces.automations.engine.facts import languages_of
-from workspaces.automations.engine.planning import BatchPlan, PlannedCall, PlannedEffect, PlannedMessage, StepResult
+from workspaces.automations.engine.planning import (
+    BatchPlan,
+    PlannedCall,
+    PlannedEffect,
+    PlannedMessage,
+    PlannedTask,
+    StepResult,
+)
 from workspaces.automations.engine.reading import TriggerCache, read_history
 from workspaces.automations.engine.rows import ContactWork, ConversationRow, RunRow
 from workspaces.automations.execution.interpreter import advance
@@ -16,6 +23,7 @@ from workspaces.automations.execution.types import (
     CallAi,
     CallHttp,
     ChangeTag,
+    CreateTask,
     DoneStep,
     Effect,
     HandOver,
@@ -160,6 +168,8 @@ class RunProgress:
                 all_sent = self._send(run, result, effect, conversation, label) and all_sent
             elif isinstance(effect, CallHttp | CallAi):
                 self._plan.calls.append(PlannedCall(run, self._work, step.seq, effect))
+            elif isinstance(effect, CreateTask):
+                self._plan.tasks.append(PlannedTask(run, self._work, result, effect))
             else:
                 self._plan.effects.append(PlannedEffect(run, self._work, step.seq, effect))
                 self._see(run, effect, conversation)

@@ -1,7 +1,7 @@
 """Writes a batch's plan in its transaction, with a constant number of statements for runs, steps and messages."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 import orjson
@@ -10,10 +10,11 @@ from django.db import connection
 from agency.actors import SYSTEM, Actor
 from config.postgresql.arrays import integers, texts, timestamps, uuids
 from workspaces.automations.engine.effects import hand_over, make_effect
-from workspaces.automations.engine.planning import BatchPlan, EventResult, PlannedCall
+from workspaces.automations.engine.planning import BatchPlan, EventResult, PlannedCall, PlannedTask
 from workspaces.automations.engine.rows import ContactWork, RunRow
 from workspaces.automations.services.outside_calls import NewCall, plan_calls
 from workspaces.automations.services.run_failures import record_run_failures
+from workspaces.contacts.services.tasks import NewTask, create_tasks
 from workspaces.conversations.models import Conversation
 from workspaces.conversations.services.automated import OutgoingDraft, queue_messages
 
@@ -94,6 +95,7 @@ def write_plan(plan: BatchPlan) -> None:
 
     Counts come last, because other workers' batches add to the same rows.
     """
+    write_tasks(plan)
     write_runs(plan)
     write_steps(plan, write_messages(plan))
     for planned in plan.effects:
@@ -106,6 +108,25 @@ def write_plan(plan: BatchPlan) -> None:
     record_run_failures([run.pk for run in plan.failed if run.pk is not None], plan.now)
     write_queue(plan.work)
     write_counts(plan)
+
+
+def write_tasks(plan: BatchPlan) -> None:
+    """Create the tasks of all steps. What is refused about a task is kept as the detail of its step."""
+    refusals = create_tasks(tasks=[_task(planned, plan) for planned in plan.tasks], now=plan.now)
+    for planned, refusal in zip(plan.tasks, refusals, strict=True):
+        planned.step.detail = refusal or planned.step.detail
+
+
+def _task(planned: PlannedTask, plan: BatchPlan) -> NewTask:
+    hours = planned.effect.due_hours
+    return NewTask(
+        workspace_id=planned.work.workspace.pk,
+        contact_id=planned.work.pk,
+        title=planned.effect.title,
+        due_at=plan.now + timedelta(hours=hours) if hours else None,
+        assigned_to=planned.effect.email,
+        by=actor_of(plan.labels[planned.run.version_id]),
+    )
 
 
 def actor_of(label: str) -> Actor:

@@ -10,6 +10,7 @@ from workspaces.automations.execution.types import (
     AssignConversation,
     ChangeTag,
     CloseConversation,
+    CreateTask,
     HandOver,
     NotifyTeam,
     SetField,
@@ -20,6 +21,7 @@ from workspaces.automations.execution.variables import customer_value, render
 LONGEST_TAG: Final = 60
 LONGEST_FIELD: Final = 500
 LONGEST_NOTE: Final = 4_096
+LONGEST_TASK: Final = 200
 # The step's tag or value is already what it should become, or has no value.
 NO_CHANGE: Final = "no_change"
 NO_VALUE: Final = "no_value"
@@ -93,6 +95,14 @@ def _add_note(run: Execution, config: Config) -> Leave:
     return Leave()
 
 
+def _create_task(run: Execution, config: Config) -> Leave:
+    title = one_line(run, config.get("title"), LONGEST_TASK)
+    if not title:
+        return Leave(detail=NOTHING_TO_SAY)
+    run.do(CreateTask(title, config.get("due_hours"), customer_value(run, config.get("agent") or "")))
+    return Leave()
+
+
 def _close_conversation(run: Execution, config: Config) -> Leave:
     run.do(CloseConversation())
     return Leave(port="")
@@ -107,5 +117,6 @@ CONTACT_EXECUTORS: Final[Mapping[str, Executor]] = {
     "hand_over": Executor(_hand_over),
     "notify_team": Executor(_notify_team),
     "add_note": Executor(_add_note),
+    "create_task": Executor(_create_task),
     "close_conversation": Executor(_close_conversation),
 }

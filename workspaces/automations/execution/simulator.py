@@ -8,6 +8,7 @@ from uuid import uuid4
 from zoneinfo import ZoneInfo
 
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from config.wall_clock import known_zone
 from workspaces.automations.execution.interpreter import advance, begin_state, state_from_row
@@ -21,6 +22,7 @@ from workspaces.automations.execution.types import (
     ChangeTag,
     CloseConversation,
     ContactValues,
+    CreateTask,
     DoneStep,
     Effect,
     HandOver,
@@ -138,6 +140,16 @@ def _subscription(effect: Any) -> str:
     return _("The contact receives no more marketing messages.")
 
 
+def _task(effect: Any) -> str:
+    sentences = [_("A task is created: %(title)s") % {"title": effect.title}]
+    if effect.due_hours:
+        due = ngettext("It is due in %(hours)s hour.", "It is due in %(hours)s hours.", effect.due_hours)
+        sentences.append(due % {"hours": effect.due_hours})
+    if effect.email:
+        sentences.append(_("It is assigned to %(email)s.") % {"email": effect.email})
+    return " · ".join(sentences)
+
+
 def _ai_call(effect: Any) -> str:
     return _("The A.I. is asked.")
 
@@ -149,6 +161,7 @@ SENTENCES: Final[Mapping[type, Callable[[Any], str]]] = {
     AssignConversation: lambda effect: _("The conversation is assigned to %(email)s.") % {"email": effect.email},
     HandOver: lambda effect: _("A person takes over the conversation."),
     CloseConversation: lambda effect: _("The conversation is closed."),
+    CreateTask: _task,
     AddNote: lambda effect: _("A note is added: %(text)s") % {"text": effect.text},
     NotifyTeam: lambda effect: _("The team is notified: %(text)s") % {"text": effect.text},
     StartAutomation: lambda effect: _("Another automation starts."),

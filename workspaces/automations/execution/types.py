@@ -269,6 +269,15 @@ class AddNote:
 
 
 @dataclass(frozen=True, slots=True)
+class CreateTask:
+    """Create a task about the contact, for the member with this e-mail address, or for nobody ("")."""
+
+    title: str
+    due_hours: int | None = None
+    email: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class NotifyTeam:
     """Notify the workspace's people in the app, or by e-mail; `recipients` are further e-mail addresses."""
 
@@ -317,6 +326,7 @@ Effect: TypeAlias = (
     | HandOver
     | CloseConversation
     | AddNote
+    | CreateTask
     | NotifyTeam
     | StartAutomation
     | CallHttp

@@ -325,7 +325,6 @@ TEAM_STEPS = (
             Number(name="due_hours", label=_("Due in hours"), least=1, most=720, required=False),
             MEMBER,
         ),
-        unavailable=_("Tasks are not available yet"),
     ),
     StepType(name="add_note", label=_("Add a note"), fields=(Text(name="text", label=_("Note"), most=2_000),)),
     StepType(name="close_conversation", label=_("Close the conversation"), ports=()),

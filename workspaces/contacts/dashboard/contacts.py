@@ -16,6 +16,7 @@ from config.api.requests import NothingMatches, QueryParameters, is_storable, pa
 from config.db import like_pattern, name_key
 from workspaces.contacts.dashboard import imports, segments
 from workspaces.contacts.dashboard.forms import ContactForm
+from workspaces.contacts.dashboard.tasks import shown_tasks
 from workspaces.contacts.models import Contact
 from workspaces.contacts.models.contacts import newest_page, newest_page_with_tag
 from workspaces.contacts.pages import panels_of
@@ -121,7 +122,8 @@ class ContactPage(ContactDetail, DashboardForm[ContactForm]):
 
     def context(self) -> dict[str, Any]:
         identities = [(CHANNEL_NAMES[one.platform], one) for one in self.contact.known_as]
-        return {"contact": self.contact, "identities": identities, "panels": panels_of(self.contact)}
+        known = {"contact": self.contact, "identities": identities, "panels": panels_of(self.contact)}
+        return {**known, **shown_tasks(self.contact, self.workspace)}
 
 
 class ContactOptOut(ContactDetail):

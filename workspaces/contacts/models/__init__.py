@@ -1,4 +1,4 @@
-"""Models of contacts, segments and imports."""
+"""Models of contacts, segments, imports and tasks."""
 
 from workspaces.contacts.models.contacts import (
     Contact,
@@ -9,6 +9,7 @@ from workspaces.contacts.models.contacts import (
     Segment,
 )
 from workspaces.contacts.models.imports import ContactImport, ContactImportPiece, RefusedRow
+from workspaces.contacts.models.tasks import Task
 
 __all__ = [
     "Contact",
@@ -20,4 +21,5 @@ __all__ = [
     "ContactTag",
     "RefusedRow",
     "Segment",
+    "Task",
 ]

@@ -18,6 +18,7 @@ from django.utils.translation import gettext_lazy
 from agency.pages.form_drafts import pop_form_draft
 from config.api.fields import DateTimeOutOfRange, parse_aware_datetime
 from config.event_streams import EventStreamResponse, latest_entry_id
+from workspaces.contacts.dashboard.tasks import shown_tasks
 from workspaces.conversations.dashboard.composer import Composer, composer_of, kept_composer
 from workspaces.conversations.models import Conversation, Message, Note
 from workspaces.conversations.models.messages import OUTCOME_UNKNOWN, Direction, Status, Type
@@ -252,6 +253,7 @@ class InboxPage(DashboardView):
         before = read_position(asked.get("earlier", ""))
         mode, template = asked.get("mode", ""), asked.get("template", "")
         return {
+            **shown_tasks(conversation.contact, self.workspace),
             "conversation": conversation,
             "channel_kind": CHANNEL_NAMES[conversation.channel.platform],
             "thread": read_entries(conversation, before=before),

@@ -6,18 +6,22 @@ import pytest
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM
+from agency.models import NotificationEvent
 from tests import furnished
+from tests.agency.console.browsers import text
 from tests.factories import ChannelFactory
 from tests.factories.flows import Flow, a_flow, a_step
 from tests.packs.client import an_automation
 from tests.tenants import Tenant
 from tests.workspaces.automations.engine.test_engine import CHOICE, on, say, sent
+from tests.workspaces.contacts.test_tasks import fill_up
 from tests.workspaces.conversations.facts import apply, moment, person, receive, received, reference, the_conversation
+from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.automations.engine.loop import run_due
 from workspaces.automations.models import Automation, AutomationPause, AutomationRun, OutsideCall, TriggerEvent
 from workspaces.automations.services.outside_calls import CallResult, record_results
 from workspaces.automations.services.run_control import stop_run, stop_runs_of_automation
-from workspaces.contacts.models import Contact
+from workspaces.contacts.models import Contact, Task
 from workspaces.contacts.services import update_contact
 from workspaces.conversations.facts import CommentReceived, Person
 from workspaces.conversations.models import Message, QueuedMessage
@@ -127,6 +131,39 @@ def test_stopping_withdraws_the_messages_that_have_not_left(a: Tenant, way: str)
     message = Message.objects.get(direction="out")
     assert (run.status, message.status, message.error_code) == ("stopped", "failed", "automation_stopped")
     assert not QueuedMessage.objects.exists()
+
+
+def test_an_automation_creates_a_task_for_a_member(a: Tenant) -> None:
+    email = a.workspace.owner.email
+    task = a_step(
+        "task", "create_task", {"next": "bye"}, title="Call {{contact.first_name}}", due_hours=24, agent=email
+    )
+    on(a, a_flow(task, a_step("bye", "send_text", text="We will call you.")))
+    say(a, "hello")
+    made, run = Task.objects.select_related("contact", "assigned_to").get(), AutomationRun.objects.get()
+    assert (made.title, made.contact, made.assigned_to) == ("Call Person", Contact.objects.get(), a.workspace.owner)
+    assert made.due_at == run.started_at + timedelta(hours=24)
+    assert (made.created_by_kind, made.created_by_label) == ("automation", "Welcome")
+    told = NotificationEvent.objects.get(kind="task.assigned")
+    assert (told.only_user, told.object_id) == (made.assigned_to, str(made.uuid))
+    assert (sent(), run.status, run.steps.get(node="task").detail) == (["We will call you."], "completed", "")
+
+
+@pytest.mark.parametrize("open_tasks", [0, 10_000])
+def test_a_task_that_is_refused_is_a_sentence_at_its_step(a: Tenant, open_tasks: int) -> None:
+    fill_up(a.workspace, open_tasks)
+    steps = (
+        a_step("task", "create_task", {"next": "greet"}, title="Call", agent="nobody@example.com"),
+        a_step("greet", "send_text", text="Hello."),
+    )
+    automation = on(a, a_flow(*steps))
+    say(a, "hello")
+    run = AutomationRun.objects.get()
+    assert (sent(), run.status) == (["Hello."], "completed")
+    page = dashboard_client(a.workspace).get(f"/app/automations/{automation.uuid}/runs/{run.uuid}")
+    sentences = {0: "A task can only be assigned to people of this workspace.", 10_000: "There are 10,000 open tasks"}
+    assert sentences[open_tasks] in text(page)
+    assert Task.objects.filter(title="Call", assigned_to=None).count() == (0 if open_tasks else 1)
 
 
 def test_what_the_product_refuses_does_not_end_the_run(a: Tenant) -> None:

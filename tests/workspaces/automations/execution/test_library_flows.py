@@ -41,23 +41,35 @@ ANSWERS = {
 }
 WRONG = Replied("?!")
 LATE = CallEnded(ok=False, code="timeout")
+# A run may begin with what happened, such as an appointment.
+APPOINTMENT = {"appointment": {"date": "2026-12-24"}}
 CLOSED = {"sunday": [["09:00", "09:01"]]}
 MOST_STATES = 3_000
 
 
 RUN = [
+    "automotive-breakdown-help",
     "automotive-test-drive",
+    "automotive-trade-in",
+    "ecommerce-returns-desk",
     "education-course-finder",
     "education-student-helpdesk",
+    "education-trial-lesson",
+    "events-message-desk",
     "events-show-talk-comments",
     "events-tickets-by-comment",
+    "healthcare-out-of-hours",
+    "healthcare-repeat-prescription",
     "professional-after-hours",
+    "professional-front-desk",
     "professional-guide-by-comment",
     "professional-stop-messages",
     "real-estate-evening-enquiries",
     "real-estate-new-homes-list",
+    "real-estate-valuation-request",
     "restaurants-answer-every-comment",
     "restaurants-menu-hours-way",
+    "restaurants-waiting-list",
     "salons-every-comment",
     "salons-short-notice-list",
     "salons-story-reply-stylist",
@@ -78,7 +90,6 @@ BARRED = {
     "Payments are not available yet": 8,
     "Reviews and questions of a business profile are not available yet": 4,
     "Sending products is not available yet": 6,
-    "Tasks are not available yet": 31,
     "The chat for websites is not available yet": 2,
 }
 
@@ -104,7 +115,6 @@ def test_a_reason_names_the_first_part_of_the_flow_to_which_it_applies() -> None
     assert reasons_unavailable(flow, "whatsapp") == [
         "Appointments are not available yet (Start: An appointment is over).",
         "No template is chosen (Step 2: Send a template).",
-        "Tasks are not available yet (Step 7: Create a task).",
     ]
     assert reasons_unavailable(flow, "telegram")[0] == "Automations cannot send messages on Telegram yet."
 
@@ -160,10 +170,13 @@ def silence_ends(flow: Flow, state: RunState, context: RunContext) -> bool:
 
 def walk(flow: Flow, platform: str) -> Iterator[Progress]:
     """Go on from every state that the flow can reach, with every event."""
+    facts = ({}, APPOINTMENT) if "appointment.date" in str(flow) else ({},)
     tokens = range(8 if any(step["type"] == "split" for step in flow["steps"]) else 1)
     for context in contexts(flow, platform):
         ahead: list[tuple[RunState, RunEvent]] = [
-            (begin_state(flow, token=f"{number:032x}"), Started()) for number in tokens
+            (begin_state(flow, token=f"{number:032x}", values=values), Started())
+            for number in tokens
+            for values in facts
         ]
         seen: set[object] = set()
         while ahead:
@@ -172,7 +185,8 @@ def walk(flow: Flow, platform: str) -> Iterator[Progress]:
             yield progress
             left = progress.state
             waits_for = left.wait and left.wait.kind
-            key = (left.token, left.node, waits_for, left.repeats, left.turns, *sorted(left.answers.items()))
+            place = (left.token, *left.values, left.node, waits_for)
+            key = (*place, left.repeats, left.turns, *sorted(left.answers.items()))
             if left.wait and key not in seen:
                 seen.add(key)
                 assert silence_ends(flow, left, context)

@@ -75,8 +75,15 @@ def test_the_clock_moves_to_the_end_of_a_wait() -> None:
 
 
 def test_a_failure_is_told_in_a_sentence() -> None:
-    chat = Simulation.begin(a_flow(a_step("it", "create_task", title="x")), "whatsapp", now=NOW)
+    chat = Simulation.begin(a_flow(a_step("it", "custom_code", code="x")), "whatsapp", now=NOW)
     assert (chat.status, said(chat)[-1]) == (RunStatus.FAILED, ("note", "This step cannot run yet."))
+
+
+def test_a_task_is_told_with_its_time_and_person() -> None:
+    task = a_step("it", "create_task", title="Call {{contact.name}} back", due_hours=1, agent="mia@salon.example")
+    chat = Simulation.begin(a_flow(task), "whatsapp", now=NOW)
+    told = "A task is created: Call back · It is due in 1 hour. · It is assigned to mia@salon.example."
+    assert said(chat)[-2:] == [("note", told), ("note", "The automation ends here.")]
 
 
 def test_a_chat_is_bounded() -> None:

@@ -28,6 +28,7 @@ from webhooks.models import Endpoint
 from webhooks.pages.deliveries import sign_redelivery
 from webhooks.services.deliveries import ReplayResult, send_test
 from webhooks.services.endpoints import register_endpoint
+from workspaces.contacts.services.tasks import create_task
 from workspaces.conversations.models import Message
 from workspaces.conversations.services import Content, create_saved_reply, send_message
 from workspaces.subaccounts.services import invite_workspace_member, tenant_of
@@ -97,6 +98,11 @@ def contact(tenant: Tenant) -> list[UUID]:
 
 def contact_import(tenant: Tenant) -> list[UUID]:
     return [ContactImportFactory.create(workspace=tenant.workspace, filename=f"{tenant.mark}.csv").uuid]
+
+
+def task(tenant: Tenant) -> list[UUID]:
+    made = create_task(workspace=tenant.workspace, title=f"Task {tenant.mark}", now=now(), by=SYSTEM)
+    return [made.uuid]
 
 
 def segment(tenant: Tenant) -> list[UUID]:
@@ -278,6 +284,12 @@ PAGES = {
     "contact-import": PageCase(200, 422, contact_import),
     "contact-import-cancel": PageCase(302, 302, contact_import),
     "contact-import-refused": PageCase(200, 405, contact_import),
+    "tasks": PageCase(200, 405),
+    "task-new": PageCase(200, 422),
+    "task": PageCase(200, 422, task),
+    "task-complete": PageCase(302, 302, task),
+    "task-reopen": PageCase(302, 302, task),
+    "task-remove": PageCase(200, 302, task),
     "segments": PageCase(200, 405),
     "segment-new": PageCase(200, 422),
     "segment": PageCase(200, 422, segment),
