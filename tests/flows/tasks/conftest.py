@@ -15,10 +15,7 @@ from tests.flows.sessions import give_session
 from tests.flows.tasks.keyboard import PersonAtTheKeyboard
 from tests.flows.tasks.person import Person, PersonWithoutScripts
 
-WAYS: dict[str, type[Person]] = {
-    "keyboard": PersonAtTheKeyboard,
-    "without JavaScript": PersonWithoutScripts,
-}
+WAYS: dict[str, type[Person]] = {"keyboard": PersonAtTheKeyboard, "without JavaScript": PersonWithoutScripts}
 SignIn = Callable[..., Person]
 
 
