@@ -32,6 +32,7 @@ class AdvisoryLock(IntEnum):
     CONTAINER = 7_105_009  # with a container's hash: the process that subscribes to it or takes that back
     CHANNEL_INBOX = 7_105_011  # with a channel's number: the reader that applies what came in
     ALLOWANCE_RELEASE = 7_105_021  # the sender that looks for room for recipients who wait
+    TASKS = 7_105_025  # with a workspace's hash: held to add and assign tasks, and while a person leaves
     AUTOMATION_BATCH = 7_105_023  # with a worker's number: the process that works on its batch lives
     OUTSIDE_CALLS = 7_105_031  # the process that claims outside calls
     TRY = 7_105_022  # with the hash of a kind and a key: the process that tries this work lives

@@ -212,7 +212,7 @@ def test_many_tasks_cost_as_many_statements_as_one(
         for email in (colleague.upper(), a.workspace.owner.email, "")
     ]
     for some in (new[:1], new):
-        with django_assert_num_queries(6):
+        with django_assert_num_queries(7):
             refusals = create_tasks(tasks=some, now=now())
     full = "There are 10,000 open tasks"
     assert [one[: len(full)] for one in refusals] == ["", "", "", "A task can only be assigned", full, full]

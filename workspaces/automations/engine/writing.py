@@ -95,14 +95,15 @@ def write_plan(plan: BatchPlan) -> None:
 
     Counts come last, because other workers' batches add to the same rows.
     """
-    write_tasks(plan)
     write_runs(plan)
-    write_steps(plan, write_messages(plan))
+    messages = write_messages(plan)
     for planned in plan.effects:
         make_effect(planned, now=plan.now, by=actor_of(plan.labels[planned.run.version_id]))
     for _, conversation in plan.hand_overs:
         rows = Conversation.objects.select_related("workspace", "channel", "contact")
         hand_over(rows.get(pk=conversation), now=plan.now, by=SYSTEM)
+    write_tasks(plan)
+    write_steps(plan, messages)
     plan_calls([_call(one) for one in plan.calls], now=plan.now)
     write_events(plan.events)
     record_run_failures([run.pk for run in plan.failed if run.pk is not None], plan.now)

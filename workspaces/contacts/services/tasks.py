@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, TypedDict, Unpack
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Count
 from django.utils.translation import gettext_lazy as _
 
@@ -19,6 +19,8 @@ from agency.services.notifications.recording import NewNotificationEvent, record
 from agency.tenants import Audience
 from config.db import name_key
 from config.errors import Forbidden, InvalidInput, NotFound
+from config.postgresql.arrays import integers
+from config.postgresql.concurrency import AdvisoryLock
 from config.retention import ExpiredRows
 from workspaces.contacts.models import Contact, Task
 from workspaces.contacts.services.contacts import (
@@ -28,13 +30,7 @@ from workspaces.contacts.services.contacts import (
     lock_contact,
 )
 from workspaces.subaccounts.models import Workspace, WorkspaceMember
-from workspaces.subaccounts.services import (
-    MemberRemovalHandler,
-    lock_workspace,
-    people_of,
-    record_workspace_activity,
-    tenant_of,
-)
+from workspaces.subaccounts.services import MemberRemovalHandler, people_of, record_workspace_activity, tenant_of
 
 MOST_OPEN: Final = 10_000
 # A due time may be so far away, in the past or the future.
@@ -95,13 +91,13 @@ def create_task(
     Raises `DueTimeRefused`, `TaskLimitReached`, `AssigneeNotInTheTeam`, and `ContactNotFound`.
     """
     _check_due_time(due_at, now)
-    locked = lock_workspace(workspace)
-    _check_limit(locked)
-    _check_assignee(locked, assigned_to)
-    if contact is not None and lock_contact(contact).workspace_id != locked.pk:
+    if contact is not None and lock_contact(contact).workspace_id != workspace.pk:
         raise ContactNotFound
+    _lock_tasks([workspace.pk])
+    _check_limit(workspace)
+    _check_assignee(workspace, assigned_to)
     task = Task.objects.create(
-        workspace=locked,
+        workspace=workspace,
         contact=contact,
         title=title,
         search_key=name_key(title),
@@ -123,7 +119,7 @@ def change_task(*, task: Task, now: datetime, by: Actor, **changes: Unpack[TaskC
     Raises `TaskNotFound`, `DueTimeRefused` and `AssigneeNotInTheTeam`.
     """
     if changes.get("assigned_to"):
-        lock_workspace(task.workspace)  # before the task, as the removal of a member does
+        _lock_tasks([task.workspace_id])
     locked = _lock(task)
     differences = {name: pair for name, pair in changes_to(locked, changes).items() if pair[0] != pair[1]}
     if not differences:
@@ -157,7 +153,7 @@ def complete_task(*, task: Task, now: datetime, by: Actor) -> Task:
 @transaction.atomic
 def reopen_task(*, task: Task, by: Actor) -> Task:
     """Mark a task as open again. Raises `TaskNotFound` and `TaskLimitReached`."""
-    lock_workspace(task.workspace)
+    _lock_tasks([task.workspace_id])
     locked = _lock(task)
     if locked.is_done:
         _check_limit(locked.workspace)
@@ -176,6 +172,23 @@ def remove_task(*, task: Task, by: Actor) -> None:
     locked.delete()
 
 
+# In one order, so that two transactions do not wait for each other.
+LOCK_TASKS: Final = """
+SELECT pg_advisory_xact_lock(%s, hash)
+FROM (SELECT DISTINCT hashint8(id) AS hash FROM unnest(%s::bigint[]) AS wanted (id) ORDER BY 1) AS ordered
+"""
+
+
+def _lock_tasks(workspaces: Collection[int]) -> None:
+    """Let nobody else add or assign tasks in these workspaces, and let nobody leave them, until the commit.
+
+    The workspaces' own rows stay free: the engine must not wait for them while it holds contacts. Contacts are locked
+    before, single tasks after it.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(LOCK_TASKS, [AdvisoryLock.TASKS.value, integers(workspaces)])
+
+
 def _lock(task: Task) -> Task:
     rows = Task.objects.select_for_update(of=("self",), no_key=True).select_related("workspace", "assigned_to")
     found = rows.filter(pk=task.pk).first()
@@ -185,7 +198,7 @@ def _lock(task: Task) -> Task:
 
 
 def _check_limit(workspace: Workspace) -> None:
-    """Raise `TaskLimitReached` if there is no room for one more. The caller holds the workspace's lock."""
+    """Raise `TaskLimitReached` if there is no room for one more. The caller has called `_lock_tasks`."""
     if Task.objects.of(workspace).open().count() >= MOST_OPEN:
         raise TaskLimitReached
 
@@ -247,12 +260,12 @@ def create_tasks(*, tasks: Sequence[NewTask], now: datetime) -> list[str]:
     """Create tasks in the caller's transaction, with a constant number of statements.
 
     Return a sentence for each: "" if nothing was refused, else why it was not created, or why nobody has it. The
-    caller has locked the contacts. Workspaces are not locked, because people's changes lock them before contacts. So
-    what runs at the same moment may pass the limit by a few tasks.
+    caller has locked the contacts.
     """
     if not tasks:
         return []
     wanted = {one.workspace_id for one in tasks}
+    _lock_tasks(wanted)
     workspaces = Workspace.objects.in_bulk(wanted)
     room = _room_for_tasks(wanted)
     people = _people_by_email(wanted, {one.assigned_to.lower() for one in tasks if one.assigned_to})
@@ -307,6 +320,7 @@ def _people_by_email(workspaces: Collection[int], emails: Collection[str]) -> di
 
 
 def _unassign_all(workspace: Workspace, user: User, now: datetime) -> None:
+    _lock_tasks([workspace.pk])
     Task.objects.of(workspace).filter(assigned_to=user).update(assigned_to=None)
 
 
