@@ -13,6 +13,7 @@ from tests.packs.client import an_automation
 from tests.tenants import Tenant
 from tests.workspaces.automations.engine.test_engine import CHOICE, on, say, sent
 from tests.workspaces.conversations.facts import apply, moment, person, receive, received, reference, the_conversation
+from tests.workspaces.conversations.test_sending_api import a_file
 from workspaces.automations.engine.loop import run_due
 from workspaces.automations.models import Automation, AutomationPause, AutomationRun, OutsideCall, TriggerEvent
 from workspaces.automations.services.outside_calls import CallResult, record_results
@@ -126,6 +127,28 @@ def test_stopping_withdraws_the_messages_that_have_not_left(a: Tenant, way: str)
     run.refresh_from_db()
     message = Message.objects.get(direction="out")
     assert (run.status, message.status, message.error_code) == ("stopped", "failed", "automation_stopped")
+    assert not QueuedMessage.objects.exists()
+
+
+def test_stopping_withdraws_every_message_of_a_step(a: Tenant) -> None:
+    """Messenger has no captions, so a file and its text are two messages of one step."""
+    page = ChannelFactory.create(workspace=a.workspace, platform="facebook")
+    file = a_file(a, "image/png")
+    steps = (
+        a_step("file", "send_media", {"next": "wait"}, media=str(file.uuid), caption="Our prices"),
+        a_step("wait", "wait", {}, amount=1, unit="hours"),
+    )
+    automation = an_automation(a.workspace, flow=a_flow(*steps), platform="facebook")
+    Automation.objects.filter(pk=automation.pk).update(enabled=True)
+    receive(received(page, text="hello"))
+    run_due()
+    assert QueuedMessage.objects.count() == 2
+    stop_run(run=AutomationRun.objects.get(), by=SYSTEM, now=now())
+    rows = Message.objects.filter(direction="out").order_by("pk")
+    assert list(rows.values_list("type", "text", "error_code")) == [
+        ("image", "", "automation_stopped"),
+        ("text", "Our prices", "automation_stopped"),
+    ]
     assert not QueuedMessage.objects.exists()
 
 
