@@ -76,6 +76,14 @@ def test_a_keyword_starts_a_run_that_answers(a: Tenant) -> None:
     assert not EngineBatch.objects.exists()
 
 
+def test_a_keyword_with_a_typing_mistake_starts_where_nothing_is_written_right(a: Tenant) -> None:
+    on(a, a_flow(keywords=["prices"], typos=True))
+    on(a, a_flow(a_step("win", "send_text", text="You won!"), keywords=["prizes"]), name="Prizes")
+    say(a, "Your pirces?")
+    say(a, "Any prizes?", at=moment(1))
+    assert sent() == ["Hello Person!", "You won!"]
+
+
 def test_an_answer_goes_to_the_question_and_to_nothing_else(a: Tenant) -> None:
     on(a, CHOICE)
     on(a, a_flow(trigger="keyword", keywords=["colour"]), name="Colours")
