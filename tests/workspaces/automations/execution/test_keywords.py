@@ -225,11 +225,7 @@ def tolerant(number: int, *keywords: str, **others: Any) -> TriggerSource:
 @pytest.mark.parametrize(
     ("keyword_", "fits", "does_not"),
     [
-        (
-            "price",
-            ["pricee", "prrice", "prive", "pirce", "what is the PRCIE?"],
-            ["rice", "pirec", "pries me"],
-        ),
+        ("price", ["pricee", "prrice", "prive", "pirce", "what is the PRCIE?"], ["rice", "pirec", "pries me"]),
         ("prices", ["price list", "prises", "priecs"], ["pris", "prizess", "pried"]),
         ("menu", ["menu"], ["menus", "menuu", "meun"]),
         ("appointment", ["apointmant", "appiontmnet", "appointmentss"], ["apointmnat", "pointmant"]),
