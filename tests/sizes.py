@@ -74,7 +74,7 @@ PROOFS: Final[Mapping[str, Proof]] = {
             "tests/workspaces/automations/execution/test_random_flows.py",
         ),
         ("workspaces/automations",),
-        {"stories": (6, 400), "things that happen": (14, 60)},
+        {"stories": (4, 300), "things that happen": (10, 50)},
     ),
     "workers": Proof(
         "Processes that are killed at their work lose nothing and double nothing",
