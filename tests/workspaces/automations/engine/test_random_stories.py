@@ -178,7 +178,7 @@ class Story(RuleBasedStateMachine):
         buttons = [(one, button) for one in asked for button in one.details["interactive"].get("options", ())]
         if buttons:
             message, button = buttons[which % len(buttons)]
-            who = int(message.conversation.contact.phone[-3:])
+            who = int(str(message.conversation.contact.phone)[-3:])
             text, payload = button["title"], button["payload"]
             receive(received(self.channel, person=person(who), text=text, payload=payload, at=now()))
             self.one_engine_works()
