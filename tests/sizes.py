@@ -67,6 +67,15 @@ PROOFS: Final[Mapping[str, Proof]] = {
             "killed workers": (1, 3),
         },
     ),
+    "stories of automations": Proof(
+        "Whatever happens to automations and in whatever order, each fact counts once and each message is sent once",
+        (
+            "tests/workspaces/automations/engine/test_random_stories.py",
+            "tests/workspaces/automations/execution/test_random_flows.py",
+        ),
+        ("workspaces/automations",),
+        {"stories": (4, 300), "things that happen": (10, 50)},
+    ),
     "workers": Proof(
         "Processes that are killed at their work lose nothing and double nothing",
         (

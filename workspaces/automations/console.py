@@ -28,9 +28,16 @@ from workspaces.automations.services.ai_accounts import (
     add_ai_account,
     change_ai_account,
     remove_ai_account,
+    set_agency_ai_budget,
     try_ai_account,
 )
-from workspaces.automations.services.ai_budgets import MILLIONTHS, month_of
+from workspaces.automations.services.ai_budgets import (
+    MILLIONTHS,
+    NEARLY_USED,
+    agency_budget_of,
+    agency_spending,
+    month_of,
+)
 
 TITLE = gettext_lazy("A.I. accounts")
 NAV = "console:ai-accounts"
@@ -119,7 +126,17 @@ class AiAccounts(ConsoleView):
         usage = AiUsage.objects.filter(account__in=accounts, workspace=None, month=month_of(now))
         used = {one.account_id: one for one in usage}
         rows = [(one, _spent(used.get(one.pk)), _state_of(one)) for one in accounts]
-        return self.page("automations/console_ai_accounts.html", rows=rows)
+        budget, spent = agency_budget_of(self.agency.pk), agency_spending(self.agency.pk, now)
+        return self.page(
+            "automations/console_ai_accounts.html", rows=rows, budget=budget, spent=spent, tone=_tone_of(spent, budget)
+        )
+
+
+def _tone_of(spent: Decimal, budget: Decimal | None) -> str:
+    """Return the tone in which the spending of all accounts is shown beside their budget."""
+    if budget is None or spent * 100 < budget * NEARLY_USED:
+        return "good"
+    return "warning" if spent < budget else "bad"
 
 
 def _spent(usage: AiUsage | None) -> Decimal:
@@ -232,9 +249,40 @@ class AiAccountTest(AccountView):
         return redirect(ACCOUNT, account.uuid)
 
 
+class AgencyBudgetForm(forms.Form):
+    """What all accounts may cost together. An empty field means no limit."""
+
+    monthly_budget = forms.DecimalField(
+        label=gettext_lazy("Budget for a month"),
+        required=False,
+        help_text=gettext_lazy(
+            "For all accounts and sub-accounts together. When it is used up, nobody calls the A.I. until next month. "
+            "Amounts are added as they are, whatever the currency of each account. Empty means no limit."
+        ),
+        **AMOUNT,
+    )
+
+
+class AgencyBudget(FormPage[AgencyBudgetForm]):
+    """Sets the budget of all accounts together."""
+
+    nav = NAV
+
+    def make_form(self, data: Any = None) -> AgencyBudgetForm:
+        return AgencyBudgetForm(data, initial={"monthly_budget": agency_budget_of(self.agency.pk)})
+
+    def save(self, form: AgencyBudgetForm) -> HttpResponse:
+        set_agency_ai_budget(agency=self.agency, by=self.by, **form.cleaned_data)
+        return self.done(_("The budget was saved."), NAV)
+
+    def context(self) -> dict[str, Any]:
+        return {"crumbs": [breadcrumb(TITLE, NAV)], "heading": _("Budget of all A.I. accounts"), "submit": _("Save")}
+
+
 urlpatterns = [
     path("configuration/ai-accounts", AiAccounts.as_view(), name="ai-accounts"),
     path("configuration/ai-accounts/new", AiAccountNew.as_view(), name="ai-account-new"),
+    path("configuration/ai-accounts/budget", AgencyBudget.as_view(), name="ai-budget"),
     path("configuration/ai-accounts/<id:uuid>", AiAccountPage.as_view(), name="ai-account"),
     path("configuration/ai-accounts/<id:uuid>/edit", AiAccountEdit.as_view(), name="ai-account-edit"),
     path("configuration/ai-accounts/<id:uuid>/remove", AiAccountRemove.as_view(), name="ai-account-remove"),

@@ -38,6 +38,7 @@ from workspaces.automations.services import (
     reasons_not_ready,
     requirement_checks,
 )
+from workspaces.automations.services.ai_budgets import BUDGET_KINDS
 from workspaces.automations.services.ai_health import KINDS
 from workspaces.automations.services.contact_triggers import record_added_tags
 from workspaces.automations.services.conversation_triggers import (
@@ -168,6 +169,7 @@ FIELDS: Final[dict[str, tuple[RecordedField, ...]]] = {
     "readiness.changed": tuple(
         RecordedField(name, gettext_lazy(label), ValueFormat.SWITCH) for name, label in REQUIREMENTS.items()
     ),
+    "ai_budget.changed": (RecordedField("monthly_budget", gettext_lazy("Budget for a month")),),
 }
 
 
@@ -199,6 +201,7 @@ ACTIONS = {
     "ai_account.added": gettext_lazy("A.I. account added"),
     "ai_account.changed": gettext_lazy("A.I. account changed"),
     "ai_account.removed": gettext_lazy("A.I. account removed"),
+    "ai_budget.changed": gettext_lazy("A.I. budget of all accounts changed"),
 }
 
 console_menu.add(
@@ -251,7 +254,7 @@ event_types.add(
     ),
 )
 METRICS.add(*AUTOMATION_METRICS)
-notification_kinds.add(*KINDS, *NOTIFICATION_KINDS, *TEAM_NOTIFICATIONS)
+notification_kinds.add(*KINDS, *BUDGET_KINDS, *NOTIFICATION_KINDS, *TEAM_NOTIFICATIONS)
 retention_rules.add(*RUN_RULES, *CALL_RULES)
 contact_lock_handlers.add(LOCK_HANDLER)
 contact_removal_handlers.add(REMOVAL_HANDLER)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from decimal import Decimal
 
 import pytest
 from django.db.models import F
@@ -58,6 +59,8 @@ from webhooks.models import Endpoint
 from webhooks.services.endpoints import EndpointChanges, update_endpoint
 from workspaces.automations.engine.loop import run_due
 from workspaces.automations.services import enable_automation
+from workspaces.automations.services.ai_accounts import set_agency_ai_budget
+from workspaces.automations.services.ai_budgets import Settlement, month_of, reserve, settle
 from workspaces.automations.services.ai_health import record_refused_key
 from workspaces.automations.services.run_failures import switch_off_failing
 from workspaces.contacts.services.tasks import create_task
@@ -207,6 +210,20 @@ def key_is_refused(tenant: Tenant) -> None:
     record_refused_key(account.pk, key_since=account.key_changed_at, now=now())
 
 
+def budget_ends(tenant: Tenant, *, cost: int = 1_000_000) -> None:
+    """All of the agency's budget is spent, and another call is refused; with less cost, most of it is spent."""
+    account = an_account(tenant, "https://192.0.2.1")
+    set_agency_ai_budget(agency=tenant.agency, monthly_budget=Decimal(1), by=SYSTEM)
+    month = month_of(now())
+    assert reserve(account, workspace_id=tenant.workspace.pk, amount=cost, month=month)
+    settle([Settlement(tenant.agency.pk, month, account.pk, tenant.workspace.pk, cost, cost)])
+    assert reserve(account, workspace_id=tenant.workspace.pk, amount=200_000, month=month) is (cost == 800_000)
+
+
+def budget_nearly_ends(tenant: Tenant) -> None:
+    budget_ends(tenant, cost=800_000)
+
+
 @dataclass(frozen=True)
 class Happening:
     """`staff` are the roles of the agency's people who are told, and `people` whether those of the workspace are.
@@ -241,6 +258,8 @@ HAPPENINGS = {
     "workspace.api_key_expires": Happening(workspace_key_ends, (), people=True),
     "endpoint.fails": Happening(endpoint_fails),
     "ai_account.key_refused": Happening(key_is_refused),
+    "ai_budget.nearly_used": Happening(budget_nearly_ends),
+    "ai_budget.used_up": Happening(budget_ends),
     "workspace.endpoint_fails": Happening(workspace_endpoint_fails, (), people=True),
     "broadcast.paused": Happening(broadcast_is_paused, EVERYBODY),
     "workspace.broadcast_paused": Happening(broadcast_is_paused, (), people=True),

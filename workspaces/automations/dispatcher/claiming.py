@@ -154,7 +154,7 @@ def _claim_rows(chosen: Sequence[int], worker: int) -> tuple[list[PreparedCall],
     prepared: list[PreparedCall] = []
     ended: list[CallResult] = []
     # In the order in which budgets are locked.
-    for row in sorted(rows, key=lambda one: (account.pk if (account := accounts.get(one.pk)) else 0, one.pk)):
+    for row in sorted(rows, key=lambda one: (one.agency_id, _account_key(accounts.get(one.pk)), one.pk)):
         _spend_of_dead_worker(row)
         try:
             prepared.append(_begin(row, accounts.get(row.pk), now))
@@ -166,6 +166,10 @@ def _claim_rows(chosen: Sequence[int], worker: int) -> tuple[list[PreparedCall],
     changed = ("status", "claimed_by", "due_at", "tries", "account", "reserved", "month")
     OutsideCall.objects.bulk_update(rows, changed)
     return prepared, ended
+
+
+def _account_key(account: AiAccount | None) -> int:
+    return account.pk if account else 0
 
 
 NO_ANSWER: Final = "no_answer"
@@ -192,7 +196,8 @@ def _begin(row: OutsideCall, account: AiAccount | None, now: datetime) -> Prepar
 def _spend_of_dead_worker(row: OutsideCall) -> None:
     """Count what a try without a result may have cost as spent."""
     if row.reserved and row.account_id is not None and row.month is not None:
-        settle([Settlement(row.account_id, row.workspace_id, row.month, row.reserved, row.reserved)])
+        spent = Settlement(row.agency_id, row.month, row.account_id, row.workspace_id, row.reserved, cost=row.reserved)
+        settle([spent])
     row.reserved = 0
 
 

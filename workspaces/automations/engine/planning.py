@@ -22,7 +22,7 @@ class EventResult(NamedTuple):
 
 @dataclass(slots=True)
 class StepResult:
-    """A step that a run has done. `message` is the place of its first message in `BatchPlan.messages`."""
+    """A step that a run has done. `messages` are the places of its messages in `BatchPlan.messages`."""
 
     run: RunRow
     seq: int
@@ -30,7 +30,7 @@ class StepResult:
     port: str
     detail: str
     at: datetime
-    message: int | None = None
+    messages: list[int] = field(default_factory=list)
 
 
 class PlannedMessage(NamedTuple):

@@ -195,8 +195,7 @@ class RunProgress:
         if not count_message(self._work.caps, content, self._now):
             self._fail(run, TOO_MANY_MESSAGES, result.node, "Automations have sent this contact too many messages.")
             return False
-        if result.message is None:
-            result.message = len(self._plan.messages)
+        result.messages.append(len(self._plan.messages))
         if message.reply_to_comment:
             content = replace(content, details={**content.details, PUBLIC_REPLY: {"comment": run.comment}})
         elif private_until:

@@ -50,8 +50,10 @@ FROM unnest(%(ids)s::bigint[], %(statuses)s::text[], %(nodes)s::text[], %(seqs)s
 WHERE run.id = change.id
 """
 INSERT_STEPS: Final = """
-INSERT INTO automations_automationrunstep (run_id, seq, node, port, detail, message_id, at)
-SELECT * FROM unnest(%s::bigint[], %s::integer[], %s::text[], %s::text[], %s::text[], %s::bigint[], %s::timestamptz[])
+INSERT INTO automations_automationrunstep (run_id, seq, node, port, detail, message_id, other_messages, at)
+SELECT run_id, seq, node, port, detail, message_id, other_messages::bigint[], at
+FROM unnest(%s::bigint[], %s::integer[], %s::text[], %s::text[], %s::text[], %s::bigint[], %s::text[],
+    %s::timestamptz[]) AS done (run_id, seq, node, port, detail, message_id, other_messages, at)
 """
 UPDATE_EVENTS: Final = """
 UPDATE automations_triggerevent event
@@ -227,7 +229,7 @@ def write_messages(plan: BatchPlan) -> list[int]:
 
 
 def write_steps(plan: BatchPlan, messages: Sequence[int]) -> None:
-    """Write the steps that runs have done, each with its first message."""
+    """Write the steps that runs have done, each with its messages."""
     steps = plan.steps
     if steps:
         columns = [
@@ -236,7 +238,8 @@ def write_steps(plan: BatchPlan, messages: Sequence[int]) -> None:
             texts([one.node for one in steps]),
             texts([one.port for one in steps]),
             texts([one.detail[:LONGEST_DETAIL] for one in steps]),
-            integers([None if one.message is None else messages[one.message] for one in steps]),
+            integers([messages[one.messages[0]] if one.messages else None for one in steps]),
+            texts([integers([messages[at] for at in one.messages[1:]]) if one.messages[1:] else None for one in steps]),
             timestamps([one.at for one in steps]),
         ]
         with connection.cursor() as cursor:

@@ -6,28 +6,24 @@ letters are the grammar. Every word must be known: a word that is not could chan
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from workspaces.automations.execution.answer_times import is_clear_time, next_day, time_of
 from workspaces.automations.execution.languages.dates import (
-    AFTERNOON,
     AGO,
     CLOCK,
     DAYS,
     FULL_DATE,
     IN,
     LONGEST_PHRASE,
-    MINUTES_FIRST,
-    MINUTES_LAST,
     MONTH,
     MONTH_NAMES,
     MONTHS,
     NEXT,
     NEXT_WEEK,
-    NIGHT,
-    NOON,
     NUMBER,
     ORDINAL,
     PART,
@@ -53,10 +49,15 @@ MOST_UNITS: Final = 400
 
 @dataclass(frozen=True, slots=True)
 class ReadDate:
-    """A date with or without a time: `2026-12-01` or `2026-12-01T15:00`, and in words."""
+    """A date with or without a time: `2026-12-01` or `2026-12-01T15:00`, and in words.
+
+    `is_clear` is False if the answer could mean another one: a weekday, "tomorrow", `3/4`, or an hour without its half
+    of the day. A missing year is clear.
+    """
 
     value: str
     shown: str
+    is_clear: bool = True
 
 
 def parse_date(text: str, *, languages: Sequence[str], country: str, timezone: str, now: datetime) -> ReadDate | None:
@@ -76,14 +77,19 @@ def parse_date(text: str, *, languages: Sequence[str], country: str, timezone: s
         return None
     local = now.astimezone(_zone(timezone)).replace(tzinfo=None)
     time_tokens = _part(match, tokens, "time_last", "time_first", "time_only")
-    moment = _time_of(time_tokens, {token.value for token in tokens if token.kind == PART}) if time_tokens else None
+    parts = {token.value for token in tokens if token.kind == PART}
+    moment = time_of(time_tokens, parts) if time_tokens else None
     if time_tokens and moment is None:
         return None
     day_tokens = _part(match, tokens, "day_first", "day_last")
-    day = _day_of(day_tokens, local.date(), _is_day_first(country, spoken)) if day_tokens else _next_day(moment, local)
+    is_day_first = _is_day_first(country, spoken)
+    day = _day_of(day_tokens, local.date(), is_day_first) if day_tokens else next_day(moment, local)
     if day is None or not FIRST_YEAR <= day.year <= local.year + MOST_YEARS_AHEAD:
         return None
-    return _written(day, moment, country, spoken[0])
+    is_clear = _is_clear_day(day_tokens, is_day_first) and (
+        moment is None or is_clear_time(time_tokens, parts, spoken[0])
+    )
+    return replace(_written(day, moment, country, spoken[0]), is_clear=is_clear)
 
 
 def _zone(name: str) -> ZoneInfo:
@@ -222,6 +228,17 @@ def _day_of(tokens: Sequence[Token], today: date, is_day_first: bool | None) -> 
     return today + timedelta(days=(weekday.value - today.weekday() - 1) % 7 + 1)
 
 
+def _is_clear_day(tokens: Sequence[Token], is_day_first: bool | None) -> bool:
+    """Say whether tokens name a day that is the same whenever and wherever they are read, but for its year."""
+    by_kind = {token.kind: token for token in tokens}
+    written = by_kind.get(FULL_DATE) or by_kind.get(SHORT_DATE)
+    if written is None:
+        return MONTH in by_kind
+    first, second, *_ = written.numbers
+    has_one_order = max(first, second) > 12 or first == second or (written.sign == "." and is_day_first is True)
+    return has_one_order or WEEKDAY in by_kind
+
+
 def _has_number(by_kind: Mapping[str, Token]) -> bool:
     return not by_kind.keys().isdisjoint((FULL_DATE, SHORT_DATE, NUMBER, ORDINAL))
 
@@ -302,53 +319,6 @@ def _next_with_day(day: int, today: date) -> date | None:
         if 1 <= day <= _last_day(years, month + 1).day and (found := date(years, month + 1, day)) >= today:
             return found
     return None
-
-
-# Times -----------------------------------------------------------------------------------------------
-
-
-def _time_of(tokens: Sequence[Token], parts: set[int]) -> time | None:
-    """Give the time that the tokens and the part of the day name."""
-    by_kind = {token.kind: token for token in tokens}
-    if NOON in by_kind:
-        return time(12)
-    written = by_kind.get(CLOCK)
-    spoken = by_kind.get(NUMBER) or by_kind.get(ORDINAL)
-    if written is not None:
-        hour, minute, sign = *divmod(written.value, 60), written.sign
-    elif spoken is not None and 1 <= spoken.value <= 23:
-        hour, minute, sign = spoken.value, 0, "hour" if "u" in by_kind else ""
-    else:
-        return None
-    half = sign if sign in ("am", "pm") else _half(hour, parts, is_clock=sign == "hour", is_exact=sign == "exact")
-    full_hour = {"am": hour % 12, "pm": hour % 12 + 12}.get(half, hour) if hour <= 12 else hour
-    shift = sum(by_kind[kind].value for kind in (MINUTES_FIRST, MINUTES_LAST) if kind in by_kind)
-    if hour > 23 or (half == "am" and hour > 12) or (shift and minute):
-        return None
-    hour, minute = divmod((full_hour * 60 + minute + shift) % (24 * 60), 60)
-    return time(hour, minute)
-
-
-def _half(hour: int, parts: set[int], *, is_clock: bool, is_exact: bool) -> str:
-    """Say in which half of the day an hour is: "am", "pm", or "" for an hour of the 24-hour clock."""
-    if hour > 12 or hour == 0:
-        return ""
-    if parts:
-        return "pm" if parts == {AFTERNOON} or (parts == {NIGHT} and hour in range(6, 12)) else "am"
-    # Without more, people mean an hour at which they are awake; `03:00` is exact.
-    return "pm" if not is_exact and hour < (FIRST_CLOCK_HOUR if is_clock else FIRST_HOUR) else ""
-
-
-# From these hours on, an hour is one of the morning: "at 7" is 19:00, but "7:00" is the morning.
-FIRST_HOUR: Final = 8
-FIRST_CLOCK_HOUR: Final = 7
-
-
-def _next_day(moment: time | None, local: datetime) -> date | None:
-    """Give the day of the next such time."""
-    if moment is None:
-        return None
-    return local.date() if moment > local.time() else local.date() + timedelta(days=1)
 
 
 # In words --------------------------------------------------------------------------------------------

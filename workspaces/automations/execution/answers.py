@@ -37,10 +37,11 @@ MOST_CHOICE_WORDS: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer as it is stored, and as it is repeated to the contact."""
+    """An answer as it is stored, and as it is repeated to the contact. `is_clear` says that nothing was guessed."""
 
     value: str
     shown: str
+    is_clear: bool = True
 
 
 def parse_answer(
@@ -53,7 +54,7 @@ def parse_answer(
     """
     if kind == "date":
         date = parse_date(text, languages=languages, country=country, timezone=timezone, now=now)
-        return None if date is None else Answer(date.value, date.shown)
+        return None if date is None else Answer(date.value, date.shown, date.is_clear)
     if kind == "number":
         number = parse_number(text, languages=languages, country=country)
         return None if number is None else Answer(number, number.replace(".", decimal_sign(country, languages)))

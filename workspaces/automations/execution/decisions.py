@@ -175,10 +175,14 @@ def _answer(event: EventFacts, contact: ContactFacts, triggers: CompiledTriggers
     reply = _reply(event)
     if not run.accepts(reply):
         matches = triggers.match(event.text, kind="keyword", platform=event.platform)
-        broken_in = _start_first([match for match in matches if match.mode == MODES[EXACT]], contact, "keyword")
+        broken_in = _start_first([match for match in matches if _is_exact(match)], contact, "keyword")
         if broken_in is not None and broken_in.starts:
             return replace(broken_in, stops=(run.run_id,))
     return _continue(run, reply, "answer")
+
+
+def _is_exact(match: TriggerMatch) -> bool:
+    return match.mode == MODES[EXACT] and not match.has_typos
 
 
 def _ad_or_story(event: EventFacts, contact: ContactFacts, triggers: CompiledTriggers) -> Decision | None:

@@ -11,7 +11,8 @@ from workspaces.automations.execution.contact_steps import CONTACT_EXECUTORS
 from workspaces.automations.execution.logic_steps import LOGIC_EXECUTORS
 from workspaces.automations.execution.message_steps import MESSAGE_EXECUTORS
 from workspaces.automations.execution.outside_steps import OUTSIDE_EXECUTORS
-from workspaces.automations.execution.question_steps import QUESTION_EXECUTORS, QUESTIONS, Question
+from workspaces.automations.execution.question_steps import QUESTION_EXECUTORS, QUESTIONS
+from workspaces.automations.execution.questions import Question
 from workspaces.automations.execution.running import (
     ERRORS,
     EXPIRED,

@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from config.db import name_key
 from workspaces.automations.execution.languages.normalization import normalized, words_of
+from workspaces.automations.execution.typing_mistakes import MOST_FORMS, KeywordPhrase, TolerantKeywords, edits_allowed
 
 # So many characters of a text are compared with keywords.
 MOST_TEXT: Final = 500
@@ -60,26 +61,32 @@ class Trigger:
     created_order: int
     narrowing: str = ""
     outside_hours_only: bool = False
+    allows_typos: bool = False
 
 
 class TriggerMatch(NamedTuple):
-    """A trigger that fits. `keyword` is the keyword that was found, normalized, and `mode` how it had to match."""
+    """A trigger that fits. `keyword` is the keyword that was found, normalized, and `mode` how it had to match.
+
+    `has_typos` says that the text has the keyword only with typing mistakes.
+    """
 
     trigger: Trigger
     keyword: str = ""
     mode: str = ""
+    has_typos: bool = False
 
 
 class _Keywords:
     """The keywords of one type of trigger on one platform, for one subject or for all.
 
     `phrases` holds for each mode the triggers of a keyword. `lengths` gives for the first word of a keyword of several
-    words how many words such keywords have. `signs` are keywords without any word, such as a question mark.
+    words how many words such keywords have. `signs` are keywords without any word, such as a question mark. `tolerant`
+    are the keywords that are also found with typing mistakes, None if there are none.
     """
 
-    __slots__ = ("lengths", "phrases", "signs")
+    __slots__ = ("lengths", "phrases", "signs", "tolerant")
 
-    def __init__(self, triggers: Iterable[tuple[Trigger, int, Sequence[str]]]) -> None:
+    def __init__(self, triggers: Sequence[tuple[Trigger, int, Sequence[str]]], *, room: int) -> None:
         phrases: tuple[dict[str, list[Trigger]], ...] = tuple(defaultdict(list) for _ in MODES)
         lengths: dict[str, set[int]] = defaultdict(set)
         signs: list[tuple[int, str, Trigger]] = []
@@ -95,6 +102,19 @@ class _Keywords:
         self.phrases = tuple({phrase: tuple(found) for phrase, found in one.items()} for one in phrases)
         self.lengths = {word: tuple(sorted(found)) for word, found in lengths.items()}
         self.signs = tuple(signs)
+        tolerant = [*_tolerant_phrases(triggers)]
+        self.tolerant = TolerantKeywords(tolerant, room=room) if tolerant else None
+
+    def tolerant_matches(self, text: "_Text") -> list[TriggerMatch]:
+        """Give the matches of keywords with typing mistakes, the best first."""
+        if self.tolerant is None:
+            return []
+        found = [
+            (one.mode, -len(phrase), one.owner.created_order, TriggerMatch(one.owner, phrase, MODES[one.mode], True))
+            for one, at in self.tolerant.found_in(text.words)
+            if text.allows(one.mode, at, len(one.words)) and (phrase := " ".join(one.words))
+        ]
+        return [one[3] for one in sorted(found, key=lambda one: one[:3])]
 
     def matches(self, text: "_Text") -> list[TriggerMatch]:
         """Give all matches, the best first."""
@@ -135,6 +155,15 @@ class _Keywords:
                 yield " ".join(words[at : at + length])
 
 
+def _tolerant_phrases(triggers: Iterable[tuple[Trigger, int, Sequence[str]]]) -> Iterator[KeywordPhrase[Trigger]]:
+    """Give the keywords with a word that may have mistakes, of the triggers that allow mistakes."""
+    for trigger, mode, keywords in triggers:
+        if trigger.allows_typos:
+            for words in dict.fromkeys(tuple(words_of(normalized(keyword))) for keyword in keywords):
+                if any(map(edits_allowed, words)):
+                    yield KeywordPhrase(words, mode, trigger)
+
+
 class _Text:
     """A text that is compared. `is_whole` is False if only its beginning is."""
 
@@ -151,6 +180,12 @@ class _Text:
             return self.is_whole and self.text == sign
         return self.text.startswith(sign) if mode == STARTS_WITH else sign in self.text
 
+    def allows(self, mode: int, at: int, length: int) -> bool:
+        """Say whether a mode allows a keyword of so many words at this place."""
+        if mode == EXACT:
+            return self.is_whole and at == 0 and length == len(self.words)
+        return mode == CONTAINS or at == 0
+
 
 class CompiledTriggers:
     """All triggers of a workspace's automations that are on, ready to be asked.
@@ -158,7 +193,7 @@ class CompiledTriggers:
     Only `compile_triggers` makes one. It never changes, so threads may share it.
     """
 
-    __slots__ = ("_by_automation", "_by_type", "_keywords")
+    __slots__ = ("_by_automation", "_by_type", "_keywords", "_some_allow_typos")
 
     def __init__(self, triggers: Sequence[tuple[Trigger, TriggerSource]]) -> None:
         by_type: dict[tuple[str, str], list[Trigger]] = defaultdict(list)
@@ -172,7 +207,12 @@ class CompiledTriggers:
                 by_type[trigger.trigger_type, trigger.platform].append(trigger)
         self._by_automation = {trigger.automation_id: trigger for trigger, _ in triggers}
         self._by_type = {key: tuple(found) for key, found in by_type.items()}
-        self._keywords = {key: _Keywords(found) for key, found in keywords.items()}
+        self._keywords: dict[tuple[str, str, str], _Keywords] = {}
+        room = MOST_FORMS
+        for key, found in keywords.items():
+            made = self._keywords[key] = _Keywords(found, room=room)
+            room -= made.tolerant.size if made.tolerant else 0
+        self._some_allow_typos = any(found.tolerant for found in self._keywords.values())
 
     def __bool__(self) -> bool:
         return bool(self._by_automation)
@@ -185,8 +225,8 @@ class CompiledTriggers:
         """Give the triggers of the type `kind` on a platform that fit, the best first.
 
         A trigger for this very `subject` (a post, an ad) goes before those for all. Then the mode decides: exact,
-        starts_with, contains. Then the longer keyword wins, then the older automation. Only the first `MOST_TEXT`
-        characters of the text count.
+        starts_with, contains. Then the longer keyword wins, then the older automation. Keywords with typing mistakes
+        come after all others. Only the first `MOST_TEXT` characters of the text count.
         """
         if kind in KEYWORD_TYPES:
             return self._keyword_matches(text, kind, platform, subject)
@@ -202,12 +242,20 @@ class CompiledTriggers:
             if keywords is not None:
                 read = read or _Text(text)
                 found += keywords.matches(read)
+        if self._some_allow_typos and read is not None:
+            found += self._tolerant_matches(read, kind, platform, subject)
         if len(found) < 2:
             return found
         first: dict[int, TriggerMatch] = {}
         for match in found:
             first.setdefault(match.trigger.automation_id, match)
         return list(first.values())
+
+    def _tolerant_matches(self, text: "_Text", kind: str, platform: str, subject: str) -> Iterator[TriggerMatch]:
+        for narrowing in dict.fromkeys((subject, "")):
+            keywords = self._keywords.get((kind, platform, narrowing))
+            if keywords is not None:
+                yield from keywords.tolerant_matches(text)
 
     def all_of(self, kind: str, *, subject: str = "") -> list[TriggerMatch]:
         """Give the triggers of the type `kind` on any platform that fit a fact without a text, the oldest first.
@@ -241,6 +289,7 @@ def _compiled(source: TriggerSource) -> Trigger:
         created_order=source.created_order,
         narrowing="" if narrowing in (None, "any") else _subject_key(source.trigger_type, str(narrowing)),
         outside_hours_only=source.config.get("outside_hours_only") is True,
+        allows_typos=source.config.get("typos") is True,
     )
 
 

@@ -1,150 +1,37 @@
-"""Steps that ask the contact something, understand the answer, and ask again if it does not fit."""
+"""The steps that ask the contact something: what they offer to tap, and how they understand the answer."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import timedelta
 from functools import partial
 from typing import Any, Final
 
-from django.utils import translation
-from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext_noop
 
-from workspaces.automations.execution.answers import match_choice, parse_answer, parse_rating, parse_yes_no
-from workspaces.automations.execution.message_steps import LONGEST_FOOTER, LONGEST_TITLE, cut, one_line, text_for
-from workspaces.automations.execution.running import (
-    EXPIRED,
-    NOT_UNDERSTOOD,
-    Config,
-    Execution,
-    Executor,
-    Leave,
-    Outcome,
-    Pause,
+from workspaces.automations.execution.answers import (
+    MOST_SEARCHED,
+    Answer,
+    match_choice,
+    parse_answer,
+    parse_rating,
+    parse_yes_no,
 )
-from workspaces.automations.execution.types import (
-    DEFAULT_WAIT_HOURS,
-    MOST_REPEATS,
-    Option,
-    Replied,
-    RunEvent,
-    SendMessage,
-    Subscribe,
-    TimedOut,
-    Wait,
-    WaitKind,
+from workspaces.automations.execution.message_steps import LONGEST_TITLE, cut, one_line
+from workspaces.automations.execution.questions import (
+    DENIED,
+    UNDERSTOOD,
+    Question,
+    Reading,
+    begin,
+    in_language,
+    listen,
+    resume,
 )
+from workspaces.automations.execution.running import EXPIRED, Config, Execution, Executor, Leave, Outcome
+from workspaces.automations.execution.types import Option, Replied, RunEvent, Subscribe, TimedOut
 
 LONGEST_ROW: Final = 24
 LONGEST_DESCRIPTION: Final = 72
 MOST_BUTTONS: Final = 3
 HAPPY_FROM: Final = 4
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """An answer that fits: the port that it leads to, and the value to keep with its form for texts."""
-
-    port: str
-    value: str = ""
-    shown: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """How a type of question is asked and understood.
-
-    `options` are the answers to tap, `style` their form. `expected` gives the short text with which it is asked again.
-    After too many wrong answers the run goes on by the port `otherwise`, and by `in_silence` if nobody answers.
-    `accept` does what an answer causes besides. `times` is how often the contact must agree, counted in `turns`.
-    """
-
-    read: Callable[[Execution, Config, Replied], Reading | None]
-    expected: Callable[[Config], str]
-    otherwise: str
-    in_silence: str
-    options: Callable[[Execution, Config], tuple[Option, ...]] = field(default=lambda run, config: ())
-    style: Callable[[Execution, Config], str] = field(default=lambda run, config: "")
-    accept: Callable[[Execution, Config, Reading], None] = field(default=lambda run, config, reading: None)
-    times: Callable[[Config], int] = field(default=lambda config: 1)
-
-
-def message_language(run: Execution) -> str:
-    """Give the language of our own texts to the contact: the first of the contact's and workspace's that we have."""
-    for language in run.context.languages:
-        try:
-            return translation.get_supported_language_variant(language)
-        except LookupError:
-            continue
-    return "en"
-
-
-def _in_language(run: Execution, sentence: str) -> str:
-    with translation.override(message_language(run)):
-        return gettext(sentence)
-
-
-def _ask(question: Question, run: Execution, config: Config, text: str) -> None:
-    options = question.options(run, config)
-    style = question.style(run, config) if options else ""
-    run.send(
-        SendMessage(
-            text=text_for(run, text, with_options=bool(options)) or _in_language(run, question.expected(config)),
-            style=style,
-            options=options,
-            list_button=_list_button(run, config) if style == "list" else "",
-            footer=one_line(run, config.get("footer"), LONGEST_FOOTER),
-        )
-    )
-
-
-def _list_button(run: Execution, config: Config) -> str:
-    return one_line(run, config.get("button"), LONGEST_TITLE) or _in_language(run, CHOOSE)
-
-
-def _begin(question: Question, run: Execution, config: Config) -> Outcome:
-    _ask(question, run, config, config.get("text") or "")
-    return _listen(run, config)
-
-
-def _listen(run: Execution, config: Config, detail: str = "") -> Pause:
-    hours = config.get("wait_hours") or config.get("hours") or DEFAULT_WAIT_HOURS
-    wait = Wait(WaitKind.REPLY, run.context.now + timedelta(hours=hours))
-    return Pause(wait, detail) if detail else Pause(wait)
-
-
-def _resume(question: Question, run: Execution, config: Config, event: RunEvent) -> Outcome | None:
-    if isinstance(event, TimedOut):
-        return Leave(question.in_silence, EXPIRED)
-    if not isinstance(event, Replied):
-        return None
-    reading = question.read(run, config, event)
-    if reading is None:
-        return _not_understood(question, run, config)
-    run.repeats = 0
-    if reading.port == "agreed" and run.turns + 1 < question.times(config):
-        return _ask_once_more(question, run, config)
-    if config.get("save_as"):
-        run.save_answer(config["save_as"], reading.value, reading.shown)
-    question.accept(run, config, reading)
-    return Leave(reading.port)
-
-
-def _not_understood(question: Question, run: Execution, config: Config) -> Outcome:
-    if run.repeats >= MOST_REPEATS:
-        return Leave(question.otherwise, NOT_UNDERSTOOD)
-    run.repeats += 1
-    _ask(question, run, config, _in_language(run, question.expected(config)))
-    return _listen(run, config, NOT_UNDERSTOOD)
-
-
-def _ask_once_more(question: Question, run: Execution, config: Config) -> Outcome:
-    run.turns += 1
-    _ask(question, run, config, _in_language(run, ASK_TWICE))
-    return _listen(run, config)
-
-
-CHOOSE: Final = gettext_noop("Choose")
-ASK_TWICE: Final = gettext_noop("Please confirm once more: do you agree?")
 EXPECTED: Final[Mapping[str, str]] = {
     "text": gettext_noop("Please answer with a text."),
     "number": gettext_noop("Please answer with a number, such as 12."),
@@ -167,16 +54,54 @@ def _read_answer(run: Execution, config: Config, reply: Replied) -> Reading | No
     kind = config.get("expects") or "text"
     if kind == "file":
         return Reading("answered", reply.media) if reply.media else None
+    if consent := _read_consent_to_date(run, reply):
+        return consent
+    answer = _parse(run, kind, _corrected(run, reply.text))
+    if answer is None:
+        return None
+    confirm = config.get("confirm") or "unclear"
+    needs_consent = kind == "date" and (confirm == "always" or (confirm == "unclear" and not answer.is_clear))
+    return Reading("answered", answer.value, answer.shown, needs_consent)
+
+
+def _corrected(run: Execution, text: str) -> str:
+    """Give what follows a no to a date that was read back, as in "no, on Wednesday"."""
+    said, comma, correction = text[:MOST_SEARCHED].partition(",")
+    is_correction = comma and UNDERSTOOD in run.values and parse_yes_no(said, run.context.languages) is False
+    return correction if is_correction else text
+
+
+def _parse(run: Execution, kind: str, text: str) -> Answer | None:
     context = run.context
-    answer = parse_answer(
+    return parse_answer(
         kind,
-        reply.text,
+        text,
         languages=context.languages,
         country=run.contact.country or context.country,
         timezone=run.contact.timezone or context.timezone,
         now=context.now,
     )
-    return Reading("answered", answer.value, answer.shown) if answer else None
+
+
+def _yes_no_options(run: Execution, config: Config) -> tuple[Option, ...]:
+    known = run.values.get(UNDERSTOOD)
+    if not known:
+        return ()
+    number = known["number"]
+    return Option(f"yes_{number}", in_language(run, YES)), Option(f"no_{number}", in_language(run, NO))
+
+
+def _read_consent_to_date(run: Execution, reply: Replied) -> Reading | None:
+    """Read yes or no to a date that was read back; None for everything else."""
+    known = run.values.get(UNDERSTOOD)
+    if not known:
+        return None
+    is_right = parse_yes_no(reply.text, run.context.languages)
+    if reply.port:
+        is_right = reply.port.startswith("yes_")
+    if is_right is None:
+        return None
+    return Reading("answered", known["value"], known["shown"]) if is_right else Reading(DENIED)
 
 
 # Choices ---------------------------------------------------------------------------------------------
@@ -243,7 +168,7 @@ def _read_rating(run: Execution, config: Config, reply: Replied) -> Reading | No
 
 
 def _consent_options(run: Execution, config: Config) -> tuple[Option, ...]:
-    return Option("agreed", _in_language(run, YES)), Option("declined", _in_language(run, NO))
+    return Option("agreed", in_language(run, YES)), Option("declined", in_language(run, NO))
 
 
 def _read_consent(run: Execution, config: Config, reply: Replied) -> Reading | None:
@@ -267,6 +192,8 @@ QUESTIONS: Final[Mapping[str, Question]] = {
         expected=lambda config: EXPECTED[config.get("expects") or "text"],
         otherwise="no_answer",
         in_silence="no_answer",
+        options=_yes_no_options,
+        style=lambda run, config: "buttons",
     ),
     "ask_choice": _choice("options", "option", _style_of_choice),
     "ask_rating": Question(
@@ -297,7 +224,7 @@ QUESTIONS: Final[Mapping[str, Question]] = {
 
 
 def _begin_waiting(run: Execution, config: Config) -> Outcome:
-    return _listen(run, config)
+    return listen(run, config)
 
 
 def _replied(run: Execution, config: Config, event: RunEvent) -> Outcome | None:
@@ -308,7 +235,7 @@ def _replied(run: Execution, config: Config, event: RunEvent) -> Outcome | None:
 
 QUESTION_EXECUTORS: Final[Mapping[str, Executor]] = {
     **{
-        name: Executor(partial(_begin, question), partial(_resume, question), listens=True)
+        name: Executor(partial(begin, question), partial(resume, question), listens=True)
         for name, question in QUESTIONS.items()
     },
     "wait_for_reply": Executor(_begin_waiting, _replied, listens=True),

@@ -143,6 +143,13 @@ MESSAGE_STEPS = (
 CHATS = ("whatsapp", "facebook", "instagram", "sms", "tiktok", "telegram", "livechat")
 ANSWER_NAME = Name(name="save_as", label=_("Name of the answer"))
 ANSWERS = ("text", "number", "email", "phone", "date", "file")
+# Without a choice a date is read back if it is unclear.
+CONFIRM = Choice(
+    name="confirm",
+    label=_("Confirm the date that was understood"),
+    options=("unclear", "always", "never"),
+    required=False,
+)
 ANSWER_TIMEOUT = Number(name="wait_hours", label=_("Hours to wait for an answer"), least=1, most=168, required=False)
 
 QUESTION_STEPS = (
@@ -154,6 +161,7 @@ QUESTION_STEPS = (
             Choice(name="expects", label=_("Kind of answer"), options=ANSWERS),
             ANSWER_NAME,
             ANSWER_TIMEOUT,
+            CONFIRM,
         ),
         ports=("answered", "no_answer"),
         channels=CHATS,

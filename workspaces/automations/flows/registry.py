@@ -26,15 +26,19 @@ COMMENTS = ("facebook", "instagram", "tiktok")
 OUTGOING = ("whatsapp", "facebook", "instagram", "sms", "telegram", "livechat")
 KEYWORDS = ListOf(name="keywords", label=_("Keywords"), of=(Text(name="", label=_("Keyword"), most=60),), most=30)
 MATCH = Choice(name="match", label=_("How it matches"), options=("contains", "exact", "starts_with"), required=False)
+TYPOS = Boolean(name="typos", label=_("Also match small typing mistakes"), required=False)
 POST = CustomerValue(name="post", label=_("Post"), of="post", required=False)
 HOURS = Number(name="hours", label=_("Hours"), least=1, most=720)
 
 TRIGGER_TYPES = (
     TriggerType(name="any_message", label=_("Any message"), channels=CHATS, catch_all=True),
     TriggerType(name="any_comment", label=_("Any comment"), fields=(POST,), channels=COMMENTS, catch_all=True),
-    TriggerType(name="keyword", label=_("A message with a keyword"), fields=(KEYWORDS, MATCH), channels=CHATS),
+    TriggerType(name="keyword", label=_("A message with a keyword"), fields=(KEYWORDS, MATCH, TYPOS), channels=CHATS),
     TriggerType(
-        name="comment_keyword", label=_("A comment with a keyword"), fields=(KEYWORDS, MATCH, POST), channels=COMMENTS
+        name="comment_keyword",
+        label=_("A comment with a keyword"),
+        fields=(KEYWORDS, MATCH, TYPOS, POST),
+        channels=COMMENTS,
     ),
     TriggerType(
         name="first_message",

@@ -1,6 +1,6 @@
 """The tables of automations."""
 
-from workspaces.automations.models.ai import AiAccount, AiUsage
+from workspaces.automations.models.ai import AgencyAiBudget, AgencyAiUsage, AiAccount, AiUsage
 from workspaces.automations.models.automations import (
     Automation,
     AutomationQuerySet,
@@ -21,6 +21,8 @@ from workspaces.automations.models.runs import (
 )
 
 __all__ = [
+    "AgencyAiBudget",
+    "AgencyAiUsage",
     "AiAccount",
     "AiUsage",
     "Automation",

@@ -94,3 +94,50 @@ class AiUsage(models.Model):
 
     def __str__(self) -> str:
         return f"usage of account {self.account_id} in {self.month:%Y-%m}"
+
+
+class AgencyAiBudget(models.Model):
+    """The most that an agency's A.I. accounts may cost in a calendar month (UTC), all together.
+
+    The amounts of accounts are added as they are, whatever the currency of their prices. Without a row only the
+    budgets of the accounts count.
+    """
+
+    agency = models.OneToOneField(Agency, on_delete=models.CASCADE, primary_key=True, related_name="+")
+    monthly_budget = models.DecimalField(max_digits=12, decimal_places=2)
+
+    class Meta:
+        verbose_name = "A.I. budget of an agency"
+        verbose_name_plural = "A.I. budgets of agencies"
+        constraints = [
+            models.CheckConstraint(condition=Q(monthly_budget__gte=0), name="agency_ai_budget_is_not_negative")
+        ]
+
+    def __str__(self) -> str:
+        return f"A.I. budget of agency {self.agency_id}"
+
+
+class AgencyAiUsage(models.Model):
+    """What all A.I. accounts of an agency have cost in a month, with those that were removed meanwhile.
+
+    `cost` and `reserved` are millionths, as in `AiUsage`. `notified` is the highest per cent of the agency's budget
+    that its people were notified of.
+    """
+
+    agency = models.ForeignKey(Agency, on_delete=models.CASCADE, related_name="+", db_index=False)
+    month = models.DateField()
+    cost = models.BigIntegerField(default=0, db_default=0)
+    reserved = models.BigIntegerField(default=0, db_default=0)
+    notified = models.SmallIntegerField(default=0, db_default=0)
+
+    class Meta:
+        verbose_name = "A.I. usage of an agency"
+        verbose_name_plural = "A.I. usage of agencies"
+        constraints = [
+            models.UniqueConstraint(fields=["agency", "month"], name="agency_ai_usage_once"),
+            models.CheckConstraint(condition=Q(reserved__gte=0, cost__gte=0), name="agency_ai_usage_is_not_negative"),
+        ]
+        indexes = [models.Index(fields=["month"], name="agency_ai_usage_old")]
+
+    def __str__(self) -> str:
+        return f"usage of agency {self.agency_id} in {self.month:%Y-%m}"

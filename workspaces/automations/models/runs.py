@@ -3,6 +3,7 @@
 import uuid
 from typing import ClassVar, Self
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
@@ -252,7 +253,10 @@ class AutomationRun(models.Model):
 
 
 class AutomationRunStep(models.Model):
-    """A step that a run has done. `message` is the first message that it sent, `detail` why it took its port."""
+    """A step that a run has done. `message` is the first message that it sent, `detail` why it took its port.
+
+    `other_messages` are those that it sent besides, such as a file's text on networks without captions.
+    """
 
     run = models.ForeignKey(
         AutomationRun, on_delete=models.CASCADE, db_constraint=False, db_index=False, related_name="steps"
@@ -262,6 +266,7 @@ class AutomationRunStep(models.Model):
     port = models.CharField(max_length=40, blank=True)
     detail = models.CharField(max_length=200, blank=True)
     message_id = models.BigIntegerField(null=True)
+    other_messages = ArrayField(models.BigIntegerField(), null=True)
     at = models.DateTimeField()
 
     class Meta:

@@ -17,8 +17,9 @@ from config.encryption import UnreadableSecret
 from config.errors import Conflict, Forbidden, InvalidInput, NotFound
 from config.http.guard import URLRefused, check_url, is_allowed, parse_target
 from config.http.resolver import LookupFailed
-from workspaces.automations.models import AiAccount
+from workspaces.automations.models import AgencyAiBudget, AgencyAiUsage, AiAccount
 from workspaces.automations.providers.ai import AiFault, complete, resolver
+from workspaces.automations.services.ai_budgets import agency_budget_of, month_of
 
 MOST_ACCOUNTS: Final = 20
 # Somebody who could send the key to another address would get to know it.
@@ -144,6 +145,27 @@ def remove_ai_account(*, account: AiAccount, by: Actor) -> None:
     locked = _locked(account)
     _record(locked, "ai_account.removed", by)
     locked.delete()
+
+
+@transaction.atomic
+def set_agency_ai_budget(*, agency: Agency, monthly_budget: Decimal | None, by: Actor) -> None:
+    """Set what all accounts of an agency may cost in a month; None leaves only the budgets of the accounts."""
+    lock_agency(agency.pk)
+    before = agency_budget_of(agency.pk)
+    if before == monthly_budget:
+        return
+    if monthly_budget is None:
+        AgencyAiBudget.objects.filter(agency=agency).delete()
+    else:
+        AgencyAiBudget.objects.update_or_create(agency=agency, defaults={"monthly_budget": monthly_budget})
+    AgencyAiUsage.objects.filter(agency=agency, month=month_of(database_now())).update(notified=0)
+    record_activity(
+        by=by,
+        action="ai_budget.changed",
+        agency_id=agency.pk,
+        target=("ai_budget", agency.uuid, agency.name),
+        changes={"monthly_budget": (before, monthly_budget)},
+    )
 
 
 def try_ai_account(*, account: AiAccount) -> str:

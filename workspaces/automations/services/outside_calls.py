@@ -30,7 +30,8 @@ CALLS: Final = ExpiredRows(
     "automations_outsidecall", "ended_at", timedelta(days=7), order="ended_at", of="ended_at IS NOT NULL"
 )
 USAGE: Final = ExpiredRows("automations_aiusage", "month", timedelta(days=400), order="month")
-CALL_RULES: Final = (CALLS.rule("outside_calls"), USAGE.rule("ai_usage"))
+AGENCY_USAGE: Final = ExpiredRows("automations_agencyaiusage", "month", timedelta(days=400), order="month")
+CALL_RULES: Final = (CALLS.rule("outside_calls"), USAGE.rule("ai_usage"), AGENCY_USAGE.rule("agency_ai_usage"))
 
 
 class NewCall(NamedTuple):
@@ -187,6 +188,7 @@ def settlement_of(call: OutsideCall, one: CallResult) -> Settlement | None:
     if call.account_id is None or call.month is None or not call.reserved:
         return None
     return Settlement(
+        agency_id=call.agency_id,
         account_id=call.account_id,
         workspace_id=call.workspace_id,
         month=call.month,

@@ -16,12 +16,12 @@ from agency.actors import Actor
 from config.errors import Conflict, NotFound
 from config.postgresql.arrays import integers
 from workspaces.automations.execution.interpreter import begin_state
-from workspaces.automations.models import Automation, AutomationRun, AutomationRunStep
+from workspaces.automations.models import Automation, AutomationRun
 from workspaces.automations.services.drafts import lock_automation, record_automation_activity
 from workspaces.automations.services.trigger_events import queue_contacts
 from workspaces.contacts.models import Contact
 from workspaces.contacts.services import ContactNotFound
-from workspaces.conversations.models import Conversation, QueuedMessage
+from workspaces.conversations.models import Conversation
 from workspaces.conversations.services import open_conversation, reachable_channels
 from workspaces.conversations.services.automated import withdraw_queued_messages
 from workspaces.conversations.services.conversations import ContactOptedOut
@@ -206,6 +206,13 @@ FROM unnest(%(automations)s::bigint[], %(versions)s::bigint[]) AS changed (autom
 GROUP BY automation_id, version_id ORDER BY automation_id, version_id
 ON CONFLICT (automation_id, version_id, day, node, port) DO UPDATE SET number = known.number + excluded.number
 """
+# A step may have sent several messages.
+UNSENT: Final = """
+SELECT queued.message_id FROM automations_automationrunstep step
+CROSS JOIN LATERAL unnest(array_append(step.other_messages, step.message_id)) AS sent (id)
+JOIN conversations_queuedmessage queued ON queued.message_id = sent.id
+WHERE step.run_id = ANY (%(runs)s::bigint[]) AND step.message_id IS NOT NULL
+"""
 
 
 @transaction.atomic
@@ -249,9 +256,10 @@ def _stop_of_contacts(automation: Automation, contacts: Mapping[int, int], now: 
 
 def _withdraw_messages(runs: Collection[int], now: datetime) -> None:
     """Withdraw the messages of these runs that wait for the sender. One that a sender has claimed may still leave."""
-    sending = AutomationRunStep.objects.filter(run_id__in=runs, message_id__isnull=False)
-    waiting = QueuedMessage.objects.filter(pk__in=sending.values("message_id"))
-    if found := list(waiting.values_list("pk", flat=True)):
+    with connection.cursor() as cursor:
+        cursor.execute(UNSENT, {"runs": integers(runs)})
+        found = [key for (key,) in cursor.fetchall()]
+    if found:
         withdraw_queued_messages(messages=found, now=now)
 
 

@@ -4,13 +4,19 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.db import transaction
 
+from agency.actors import SYSTEM
 from agency.models import NotificationEvent
+from config.db import database_now
+from tests.parallel import at_once
 from tests.tenants import Tenant
 from tests.workspaces.automations.calls.conftest import RunningCalls, StartCalls
 from tests.workspaces.automations.calls.planned import an_account, answer, ask, classify, ended, planned, refusal
 from tools.sandbox import RunningSandbox
-from workspaces.automations.models import AiAccount, AiUsage
+from workspaces.automations.models import AgencyAiUsage, AiAccount, AiUsage
+from workspaces.automations.services.ai_accounts import remove_ai_account, set_agency_ai_budget
+from workspaces.automations.services.ai_budgets import month_of, reserve
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -120,3 +126,38 @@ def test_a_workspace_keeps_to_its_own_budget(a: Tenant, provider: RunningSandbox
     an_account(a, provider.url, workspace_budget=Decimal(0))
     assert ask(a, classify("prices")) == refusal("budget")
     assert not AiUsage.objects.exclude(reserved=0, cost=0).exists()
+
+
+def test_an_agency_keeps_to_the_budget_of_all_its_accounts(
+    a: Tenant, provider: RunningSandbox, calls: RunningCalls
+) -> None:
+    """A call costs 121 millionths here, and its worst cost is far below the budget of one unit."""
+    first, second = an_account(a, provider.url), an_account(a, provider.url, is_default=False)
+    set_agency_ai_budget(agency=a.agency, monthly_budget=Decimal(1), by=SYSTEM)
+    assert ask(a, classify("prices"))["ok"]
+    assert ask(a, classify("prices", account=str(second.uuid)))["ok"]
+    used = AgencyAiUsage.objects.filter(agency=a.agency)
+    assert used.values_list("cost", "reserved").get() == (242, 0)
+    remove_ai_account(account=second, by=SYSTEM)
+    set_agency_ai_budget(agency=a.agency, monthly_budget=Decimal(0), by=SYSTEM)
+    assert ask(a, classify("prices")) == refusal("budget")
+    assert used.values_list("cost", "reserved").get() == (242, 0)  # what the removed account has cost is not forgotten
+    assert AiUsage.objects.filter(account=first, reserved=0, cost=121, workspace=None).exists()
+
+
+def test_calls_of_many_accounts_at_once_keep_to_the_budget_of_the_agency(a: Tenant, b: Tenant) -> None:
+    """Eight calls of four accounts and two workspaces race for a budget that is enough for three."""
+    accounts = [an_account(a, "https://192.0.2.1", is_default=not number) for number in range(4)]
+    set_agency_ai_budget(agency=a.agency, monthly_budget=Decimal("0.30"), by=SYSTEM)
+    month = month_of(database_now())
+
+    def race(number: int) -> bool:
+        workspace = (a if number % 2 else b).workspace.pk
+        with transaction.atomic():
+            return reserve(accounts[number % 4], workspace_id=workspace, amount=90_000, month=month)
+
+    won = at_once(race, times=8)
+    assert sorted(won) == [False] * 5 + [True] * 3
+    assert AgencyAiUsage.objects.get(agency=a.agency).reserved == 270_000
+    assert sum(AiUsage.objects.filter(workspace=None).values_list("reserved", flat=True)) == 270_000
+    assert NotificationEvent.objects.filter(kind="ai_budget.used_up").count() == 1

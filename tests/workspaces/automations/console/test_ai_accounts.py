@@ -9,12 +9,14 @@ from django.test import Client
 from django.urls import reverse
 
 from agency.models import ActivityEntry
+from config.db import database_now
 from config.encryption import columns_of, reencrypt
 from tests.agency.console.browsers import at_the_console, text
 from tests.config.http.receivers import LOOPBACK
 from tests.tenants import Tenant
 from tools.sandbox import RunningSandbox, open_sandbox
-from workspaces.automations.models import AiAccount
+from workspaces.automations.models import AgencyAiUsage, AiAccount
+from workspaces.automations.services.ai_budgets import month_of
 
 pytestmark = pytest.mark.django_db
 KEY = "sk-3f9c-never-shown"
@@ -96,3 +98,19 @@ def test_a_key_goes_to_no_other_address(a: Tenant, staff: Client, sandbox: Runni
 def test_addresses_that_are_refused(a: Tenant, staff: Client, sandbox: RunningSandbox, url: str) -> None:
     assert staff.post(page("ai-account-new"), filled(sandbox, base_url=url)).status_code == 422
     assert not AiAccount.objects.exists()
+
+
+def test_the_budget_of_all_accounts_is_set_and_shown_with_what_is_used(
+    a: Tenant, staff: Client, sandbox: RunningSandbox
+) -> None:
+    staff.post(page("ai-account-new"), filled(sandbox))
+    assert "Used this month 0.00" in text(staff.get(page("ai-accounts")))
+    assert "The budget was saved." in text(staff.post(page("ai-budget"), {"monthly_budget": "2.50"}, follow=True))
+    AgencyAiUsage.objects.create(agency=a.agency, month=month_of(database_now()), cost=2_100_000)
+    shown = staff.get(page("ai-accounts"))
+    assert "2.10 of 2.50" in text(shown)
+    assert 'class="badge warning"' in shown.content.decode()
+    assert staff.post(page("ai-budget"), {"monthly_budget": "-1"}).status_code == 422
+    assert "No limit" in text(staff.post(page("ai-budget"), {"monthly_budget": ""}, follow=True))
+    entries = ActivityEntry.objects.filter(agency_id=a.agency.pk, action="ai_budget.changed").order_by("pk")
+    assert [one.changes for one in entries] == [{"monthly_budget": [None, "2.50"]}, {"monthly_budget": ["2.50", None]}]

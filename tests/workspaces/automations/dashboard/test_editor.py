@@ -175,6 +175,9 @@ def test_the_start_is_changed(editor: Editor) -> None:
     url = editor.url("trigger")
     editor.send(url, type="keyword", **{"v-keywords": "hello\r\n\r\nhi\r\nhello", "v-match": "exact"})
     assert editor.flow["trigger"] == {"type": "keyword", "config": {"keywords": ["hello", "hi"], "match": "exact"}}
+    assert "Also match small typing mistakes" in text(editor.client.get(url))
+    editor.send(url, type="keyword", **{"v-keywords": "hello", "v-typos": "on"})
+    assert editor.flow["trigger"]["config"] == {"keywords": ["hello"], "typos": True}
     editor.send(f"{url}?type=first_message", type="first_message", **{"v-outside_hours_only": "on"})
     assert editor.flow["trigger"] == {"type": "first_message", "config": {"outside_hours_only": True}}
     answer = editor.send(url, type="keyword", **{"v-keywords": "\n".join(map(str, range(31)))})

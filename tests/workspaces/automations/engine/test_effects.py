@@ -16,6 +16,7 @@ from tests.tenants import Tenant
 from tests.workspaces.automations.engine.test_engine import CHOICE, on, say, sent
 from tests.workspaces.contacts.test_tasks import fill_up
 from tests.workspaces.conversations.facts import apply, moment, person, receive, received, reference, the_conversation
+from tests.workspaces.conversations.test_sending_api import a_file
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.automations.engine.loop import run_due
 from workspaces.automations.models import Automation, AutomationPause, AutomationRun, OutsideCall, TriggerEvent
@@ -164,6 +165,28 @@ def test_a_task_that_is_refused_is_a_sentence_at_its_step(a: Tenant, open_tasks:
     sentences = {0: "A task can only be assigned to people of this workspace.", 10_000: "There are 10,000 open tasks"}
     assert sentences[open_tasks] in text(page)
     assert Task.objects.filter(title="Call", assigned_to=None).count() == (0 if open_tasks else 1)
+
+
+def test_stopping_withdraws_every_message_of_a_step(a: Tenant) -> None:
+    """Messenger has no captions, so a file and its text are two messages of one step."""
+    page = ChannelFactory.create(workspace=a.workspace, platform="facebook")
+    file = a_file(a, "image/png")
+    steps = (
+        a_step("file", "send_media", {"next": "wait"}, media=str(file.uuid), caption="Our prices"),
+        a_step("wait", "wait", {}, amount=1, unit="hours"),
+    )
+    automation = an_automation(a.workspace, flow=a_flow(*steps), platform="facebook")
+    Automation.objects.filter(pk=automation.pk).update(enabled=True)
+    receive(received(page, text="hello"))
+    run_due()
+    assert QueuedMessage.objects.count() == 2
+    stop_run(run=AutomationRun.objects.get(), by=SYSTEM, now=now())
+    rows = Message.objects.filter(direction="out").order_by("pk")
+    assert list(rows.values_list("type", "text", "error_code")) == [
+        ("image", "", "automation_stopped"),
+        ("text", "Our prices", "automation_stopped"),
+    ]
+    assert not QueuedMessage.objects.exists()
 
 
 def test_what_the_product_refuses_does_not_end_the_run(a: Tenant) -> None:

@@ -1,5 +1,6 @@
 """Facts start and continue runs, each once; whatever a batch does is written together."""
 
+from datetime import date
 from typing import Any
 
 import pytest
@@ -75,6 +76,14 @@ def test_a_keyword_starts_a_run_that_answers(a: Tenant) -> None:
     assert not EngineBatch.objects.exists()
 
 
+def test_a_keyword_with_a_typing_mistake_starts_where_nothing_is_written_right(a: Tenant) -> None:
+    on(a, a_flow(keywords=["prices"], typos=True))
+    on(a, a_flow(a_step("win", "send_text", text="You won!"), keywords=["prizes"]), name="Prizes")
+    say(a, "Your pirces?")
+    say(a, "Any prizes?", at=moment(1))
+    assert sent() == ["Hello Person!", "You won!"]
+
+
 def test_an_answer_goes_to_the_question_and_to_nothing_else(a: Tenant) -> None:
     on(a, CHOICE)
     on(a, a_flow(trigger="keyword", keywords=["colour"]), name="Colours")
@@ -88,6 +97,24 @@ def test_an_answer_goes_to_the_question_and_to_nothing_else(a: Tenant) -> None:
         ("started", "keyword"),
         ("continued", "answer"),
     ]
+
+
+def test_a_date_counts_only_after_the_button_of_its_own_confirmation(a: Tenant) -> None:
+    on(a, a_flow(a_step("ask", "ask_question", {}, text="When?", expects="date", save_as="day")))
+    say(a, "hello")
+    say(a, "tomorrow", at=moment(1))
+    run = AutomationRun.objects.get()
+    first = f"run:{run.uuid.hex}:{run.seq}:yes_1"
+    assert sent()[-1].endswith("is that right?")
+    say(a, "on Sunday", at=moment(2))
+    say(a, "Yes", at=moment(3), payload=first)
+    assert TriggerEvent.objects.latest("pk").reason == "stale_button"
+    run.refresh_from_db()
+    assert (run.status, run.data["answers"]) == ("waiting", {})
+    say(a, "Yes", at=moment(4), payload=f"run:{run.uuid.hex}:{run.seq}:yes_2")
+    run.refresh_from_db()
+    day = date.fromisoformat(run.data["answers"]["day"])
+    assert (run.status, day.weekday()) == ("completed", 6)
 
 
 def test_two_messages_of_one_batch_are_a_start_and_its_answer(a: Tenant) -> None:

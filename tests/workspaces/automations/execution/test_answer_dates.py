@@ -214,3 +214,35 @@ def test_today_is_a_day_where_the_contact_is() -> None:
 def test_only_short_texts_are_judged() -> None:
     assert read("tomorrow" + " " * 52, ("en",), "US") == "2026-11-28"
     assert read("tomorrow" + " " * 53, ("en",), "US") is None
+
+
+CLEAR = {
+    "US": ("Dec 5", "12/25", "3/3", "Saturday 12/5", "2026-12-01", "2026-12-01T15:00", "Dec 5 at 3pm", "Dec 5, 15:30"),
+    "DE": (
+        "5. Dezember",
+        "1.12.",
+        "25/12",
+        "1.12.2026 um 15 Uhr",
+        "1.12. 10:00",
+        "1.12. um 10 Uhr",
+        "1.12. nachmittags um 3",
+    ),
+}
+UNCLEAR = {
+    "US": ("tomorrow", "Tuesday", "in 3 days", "the 5th", "12/5", "3pm", "Dec 5 at 3", "Dec 5 at 10:00", "12/5/2026"),
+    "DE": ("morgen", "am Dienstag", "am 5.", "1/12", "15 Uhr", "1.12. um 3", "1.12. um 3 Uhr", "1.12. halb 4"),
+}
+
+
+@pytest.mark.parametrize("country", ["US", "DE"])
+def test_what_was_guessed_is_known(country: str) -> None:
+    """Only a year may be missing from a date that is clear."""
+
+    def is_clear(text: str) -> bool:
+        language = "en" if country == "US" else "de"
+        found = parse_date(text, languages=(language,), country=country, timezone="UTC", now=NOW)
+        assert found is not None, text
+        return found.is_clear
+
+    assert [text for text in CLEAR[country] if not is_clear(text)] == []
+    assert [text for text in UNCLEAR[country] if is_clear(text)] == []

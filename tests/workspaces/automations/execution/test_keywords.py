@@ -7,11 +7,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workspaces.automations.execution.keywords import (
+    EXACT,
     MOST_TEXT,
     CompiledTriggers,
     TriggerMatch,
     TriggerSource,
     compile_triggers,
+)
+from workspaces.automations.execution.typing_mistakes import (
+    MOST_FORMS,
+    MOST_TRIED,
+    KeywordPhrase,
+    TolerantKeywords,
+    edits_allowed,
 )
 
 
@@ -205,3 +213,90 @@ def test_a_text_finds_each_keyword_that_it_was_made_of(keywords: list[str], arou
     for number, phrase in enumerate(keywords, 1):
         assert number in found(triggers, f"{around} {phrase} {around}")
     assert set(found(triggers, odd)) <= set(range(1, len(keywords) + 1))
+
+
+# Typing mistakes -------------------------------------------------------------------------------------
+
+
+def tolerant(number: int, *keywords: str, **others: Any) -> TriggerSource:
+    return keyword(number, *keywords, typos=True, **others)
+
+
+@pytest.mark.parametrize(
+    ("keyword_", "fits", "does_not"),
+    [
+        ("price", ["pricee", "prrice", "prive", "pirce", "what is the PRCIE?"], ["rice", "pirec", "pries me"]),
+        ("prices", ["price list", "prises", "priecs"], ["pris", "prizess", "pried"]),
+        ("menu", ["menu"], ["menus", "menuu", "meun"]),
+        ("appointment", ["apointmant", "appiontmnet", "appointmentss"], ["apointmnat", "pointmant"]),
+        ("opening hours", ["openning huors please"], ["hours opening", "opening of hours"]),
+        ("table 12345", ["tabel 12345"], ["table 12346"]),
+        ("año nuevo", ["año nuebo"], ["ano viejo"]),
+        ("价格", ["价格"], ["价钱"]),
+    ],
+)
+def test_small_typing_mistakes_are_forgiven_where_they_may_be(
+    keyword_: str, fits: list[str], does_not: list[str]
+) -> None:
+    forgiving = compile_triggers([tolerant(1, keyword_)])
+    assert [text for text in fits if found(forgiving, text) != [1]] == []
+    assert [text for text in does_not if found(forgiving, text)] == []
+    exact = compile_triggers([keyword(1, keyword_)])
+    assert [text for text in fits if found(exact, text) and text != keyword_] == []
+
+
+def test_what_is_written_right_goes_before_every_mistake() -> None:
+    triggers = compile_triggers(
+        [
+            tolerant(1, "prices", match="exact"),
+            keyword(2, "prizes", match="contains"),
+            tolerant(3, "prize", match="starts_with"),
+        ]
+    )
+    assert found(triggers, "prizes") == [2, 1, 3]
+    assert [match.has_typos for match in triggers.match("prizes", kind="keyword", platform="whatsapp")] == [
+        False,
+        True,
+        True,
+    ]
+    assert found(triggers, "prices") == [1]
+    posts = [tolerant(4, "prices", kind="comment_keyword", post="77"), keyword(5, "prizes", kind="comment_keyword")]
+    assert found(compile_triggers(posts), "prizes", kind="comment_keyword", subject="77") == [5, 4]
+
+
+def test_a_mode_holds_with_mistakes_too() -> None:
+    triggers = compile_triggers(
+        [tolerant(1, "opening hours", match="exact"), tolerant(2, "prices", match="starts_with")]
+    )
+    assert found(triggers, "Openning hours") == [1]
+    assert found(triggers, "Openning hours today") == []
+    assert (found(triggers, "Pirces please"), found(triggers, "the pirces")) == ([2], [])
+
+
+def distance(one: str, other: str) -> int:
+    """The restricted edit distance with swaps, from its textbook table."""
+    rows = [list(range(len(other) + 1))]
+    for i, a in enumerate(one, 1):
+        rows.append([i])
+        for j, b in enumerate(other, 1):
+            best = min(rows[i - 1][j] + 1, rows[i][j - 1] + 1, rows[i - 1][j - 1] + (a != b))
+            if i > 1 and j > 1 and (a, one[i - 2]) == (other[j - 2], b):
+                best = min(best, rows[i - 2][j - 2] + 1)
+            rows[i].append(best)
+    return rows[-1][-1]
+
+
+@given(st.text("abc", min_size=5, max_size=12), st.text("abc", min_size=5, max_size=14))
+def test_mistakes_are_counted_as_the_textbook_does(word: str, written: str) -> None:
+    is_found = found(compile_triggers([tolerant(1, word)]), written) == [1]
+    assert is_found == (distance(word, written) <= edits_allowed(word))
+
+
+def test_hostile_keywords_are_kept_within_bounds() -> None:
+    """Hundreds of words that are alike, and words as long as a keyword may be."""
+    letters = [chr(0x1200 + number) for number in range(3_000)]
+    words = [*(f"{one}bcde" for one in letters), *(f"{one}{'ab' * 29}" for one in letters[:300])]
+    kept = TolerantKeywords([KeywordPhrase((word,), EXACT, 1) for word in words], room=MOST_FORMS)
+    assert kept.size <= MOST_FORMS
+    texts = (["ybcde"] * 83, ["ab" * 250], [f"{one}bcdf" for one in letters[:83]], ["ab" * 30] * 8)
+    assert all(len([*kept.found_in(text)]) <= MOST_TRIED for text in texts)

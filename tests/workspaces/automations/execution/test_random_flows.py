@@ -1,5 +1,6 @@
 """Whatever the flow and whatever happens, a run keeps its rules."""
 
+from collections.abc import Collection
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -98,10 +99,10 @@ class Drawing:
 
 
 @st.composite
-def valid_flows(draw: Any, platform: str) -> Flow:
-    """A valid flow: each step is led to by an earlier one, and a step that waits may be gone back to."""
-    types = [declared for declared in STEPS.values() if platform in declared.channels]
-    drawn: list[StepType] = draw(st.lists(st.sampled_from(types), min_size=1, max_size=7))
+def valid_flows(draw: Any, platform: str, of: Collection[str] = STEPS.keys(), least: int = 1) -> Flow:
+    """A valid flow of some types of steps. An earlier one leads to each, and a step that waits may be gone back to."""
+    types = [declared for declared in STEPS.values() if platform in declared.channels and declared.name in of]
+    drawn: list[StepType] = draw(st.lists(st.sampled_from(types), min_size=least, max_size=7))
     steps: list[dict[str, Any]] = []
     free: list[tuple[dict[str, Any], str]] = []
     for number, declared in enumerate(drawn):
