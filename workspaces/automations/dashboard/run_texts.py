@@ -21,6 +21,7 @@ STOPS: Final[Mapping[str, str]] = {
     StopReason.REPLIED: gettext_noop("The contact wrote."),
     StopReason.SWITCHED_OFF: gettext_noop("The automation was switched off."),
     StopReason.CONTACT_MERGED: gettext_noop("The contact was merged with another one that had a run of its own."),
+    StopReason.REMOVED: gettext_noop("The automation was removed."),
     "conversation_gone": gettext_noop("The conversation was removed."),
     "database_restored": RESTORED,
 }
