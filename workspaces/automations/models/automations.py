@@ -2,7 +2,7 @@
 
 import uuid
 from datetime import datetime
-from typing import ClassVar, Self
+from typing import Self
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -25,7 +25,10 @@ class AutomationQuerySet(models.QuerySet["Automation"]):
         return self.filter(published__isnull=False)
 
 
-class CurrentAutomations(models.Manager["Automation"]):
+AllAutomations = models.Manager.from_queryset(AutomationQuerySet)
+
+
+class CurrentAutomations(AllAutomations["Automation"]):
     """Leaves out removed automations, whose rows still have to be deleted."""
 
     def get_queryset(self) -> AutomationQuerySet:
@@ -84,8 +87,8 @@ class Automation(models.Model):
     removed_at = models.DateTimeField(null=True, editable=False)
 
     # The first manager is also that of `workspace.automations`.
-    objects: ClassVar[AutomationQuerySet] = CurrentAutomations.from_queryset(AutomationQuerySet)()  # type: ignore[assignment]  # as Django documents it
-    with_removed: ClassVar[AutomationQuerySet] = AutomationQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
+    objects = CurrentAutomations()
+    with_removed = AllAutomations()
 
     class Meta:
         constraints = [
