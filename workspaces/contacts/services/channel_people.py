@@ -350,10 +350,10 @@ def apply_identity_changes(*, people: Iterable[IdentityChange], now: datetime) -
 
 def _take_new_phone(contact_id: int, before: ChannelPerson, after: ChannelPerson, now: datetime) -> None:
     """Give a contact the new phone number in place of the old one, which stays among its attributes."""
-    if not after.phone or after.phone == before.phone or read_phone(after.phone) is None:
+    if not before.phone or before.phone == after.phone or not read_phone(after.phone):
         return
     same = Contact.objects.filter(workspace=after.workspace_id, phone=after.phone).exclude(pk=contact_id)
-    contact = Contact.objects.select_related("workspace").filter(pk=contact_id, phone=before.phone or None).first()
+    contact = Contact.objects.select_related("workspace").filter(pk=contact_id, phone=before.phone).first()
     if contact is None:
         return
     join_contacts(kept=contact_id, others=list(same.values_list("pk", flat=True)), now=now)
