@@ -8,11 +8,13 @@ from typing import Final
 import pytest
 from django.apps import apps
 from django.core.exceptions import ImproperlyConfigured
+from django.db.models import Value
 
 from config.hooks import Registry, load_hooks
 from tools.hooks import PAGE, Hook, all_hooks, page_with_hooks
 from tools.local import ROOT
 from tools.structure import read_modules
+from workspaces.subaccounts.models.channels import AllowanceSource, allowance_sources
 
 # Functions, classes, fields of classes, and names in quotes, such as those of tasks.
 NAMED: Final = re.compile(r"\b(?:def|class) (\w+)|^ +(\w+): |\"([\w./]+)\"", re.MULTILINE)
@@ -43,6 +45,12 @@ def test_a_name_is_added_once() -> None:
     with pytest.raises(ImproperlyConfigured, match="There are two things named one"):
         things.add(Thing("one", size=2))
     assert list(things) == [Thing("one", size=1)]
+
+
+def test_a_registry_for_one_answer_refuses_a_second_one() -> None:
+    with pytest.raises(ImproperlyConfigured, match=r"sources of used allowances: channelconnect\.allowance or another"):
+        allowance_sources.add(AllowanceSource("another", lambda: Value(0)))
+    assert [source.name for source in allowance_sources] == ["channelconnect.allowance"]
 
 
 def test_hooks_are_loaded_once_however_often_that_is_asked_for() -> None:

@@ -69,30 +69,39 @@ class CachedLinks(NamedTuple):
     frozen: FrozenMessage
     agencies: frozenset[int]
 
+    def are_on(self, host_agency: int | None) -> bool:
+        """Say whether they work on a host of this agency; None stands for the installation's own host."""
+        return host_agency is None or host_agency in self.agencies
+
 
 class LinkCache:
     """A cache of broadcasts' links in this process.
 
-    A frozen message never changes. It is read again after a while, to notice that its broadcast was removed.
+    A frozen message never changes, and a move only adds to the agencies. So what is kept is true, and what is not kept
+    is read. It is read again after a while, to notice that its broadcast was removed.
     """
 
     def __init__(self) -> None:
-        self._kept: dict[int, tuple[float, CachedLinks | None]] = {}
+        self._kept: dict[int, tuple[float, CachedLinks]] = {}
 
-    def of(self, broadcast: int) -> CachedLinks | None:
-        """Return a broadcast's links, with one statement unless they were looked up within seconds."""
-        kept = self._kept.get(broadcast)
-        if kept is None or kept[0] < time.monotonic():
-            kept = time.monotonic() + CACHE_SECONDS, _read_frozen(broadcast)
-            if len(self._kept) >= MOST_CACHED:
-                self._kept.clear()
-            self._kept[broadcast] = kept
-        return kept[1]
+    def of(self, broadcast: int, host_agency: int | None) -> CachedLinks | None:
+        """Return a broadcast's links if they work on this host, with one statement unless they are remembered."""
+        found = self.remembered(broadcast, host_agency)
+        if found is None:
+            found = _read_frozen(broadcast)
+            if found is not None:
+                self._keep(broadcast, found)
+        return found if found is not None and found.are_on(host_agency) else None
 
-    def remembered(self, broadcast: int) -> CachedLinks | None:
-        """Return the links if this process has them, without a query."""
-        kept = self._kept.get(broadcast)
-        return kept[1] if kept and kept[0] >= time.monotonic() else None
+    def remembered(self, broadcast: int, host_agency: int | None) -> CachedLinks | None:
+        """Return the links if this process knows without a query that they work on this host."""
+        until, links = self._kept.get(broadcast, (0.0, None))
+        return links if links is not None and until >= time.monotonic() and links.are_on(host_agency) else None
+
+    def _keep(self, broadcast: int, links: CachedLinks) -> None:
+        if len(self._kept) >= MOST_CACHED:
+            self._kept.clear()
+        self._kept[broadcast] = time.monotonic() + CACHE_SECONDS, links
 
     def clear(self) -> None:
         self._kept.clear()
@@ -119,8 +128,8 @@ def follow_link(token: str, *, host_agency: int | None) -> FollowedLink | None:
     the address has no variables.
     """
     link = read_token(token)
-    kept = link_cache.of(link.broadcast_id) if link else None
-    if link is None or kept is None or not _is_there(kept, host_agency):
+    kept = link_cache.of(link.broadcast_id, host_agency) if link else None
+    if link is None or kept is None:
         return None
     values = _values(link) if _has_variables(kept.frozen, link) else None
     address = target_of(kept.frozen, link.number, values)
@@ -130,15 +139,11 @@ def follow_link(token: str, *, host_agency: int | None) -> FollowedLink | None:
 def follow_link_at_once(token: str, *, host_agency: int | None) -> FollowedLink | None:
     """Return where a tracked link leads, from this process's memory alone; None if memory does not tell."""
     link = read_token(token)
-    kept = link_cache.remembered(link.broadcast_id) if link else None
-    if link is None or kept is None or not _is_there(kept, host_agency) or _has_variables(kept.frozen, link):
+    kept = link_cache.remembered(link.broadcast_id, host_agency) if link else None
+    if link is None or kept is None or _has_variables(kept.frozen, link):
         return None
     address = target_of(kept.frozen, link.number, None)
     return FollowedLink(link, address) if address else None
-
-
-def _is_there(kept: CachedLinks, host_agency: int | None) -> bool:
-    return host_agency is None or host_agency in kept.agencies
 
 
 def _has_variables(frozen: FrozenMessage, link: LinkToken) -> bool:

@@ -109,7 +109,7 @@ class SessionPage(ConnectStatusPage):
         return page
 
     def show_accounts(self, *, refusal: str = "", status: int = 200) -> HttpResponse:
-        accounts = authorized_accounts(self.session)[1]
+        accounts = authorized_accounts(self.session).accounts
         search = self.request.GET.get("search", "").strip()[:LONGEST_SEARCH]
         hits = [account for account in accounts if is_hit(account, search)]
         pages = read_pages(self.request, len(hits))

@@ -35,13 +35,16 @@ NO_DIGIT = re.compile(r"\D")
 
 def lose_accounts(facts: Sequence[AccountLost], *, now: datetime) -> None:
     """Mark channels `error` if they were connected before their account, or all of its container, was lost."""
-    for channel, [fact, *_] in _concerned(facts):
+    for channel, [fact, *_] in _concerned(facts, _is_since_connection):
         if channel.status == Channel.Status.ACTIVE:
             mark_channel_lost(channel=channel, reason=fact.reason, now=now, by=SYSTEM)
 
 
 def change_limits(facts: Sequence[LimitChanged], *, now: datetime) -> None:
-    """Save a portfolio's limit with each of its numbers; the newest of several counts."""
+    """Save a portfolio's limit with each of its numbers; the newest of several counts.
+
+    `change_channel_limit` ignores what is older than the channel's own limit.
+    """
     for channel, found in _concerned(facts):
         newest = found[-1]
         change_channel_limit(channel=channel, messaging_limit=newest.messaging_limit, told_at=newest.at, now=now)
@@ -51,13 +54,17 @@ def change_qualities(facts: Sequence[QualityChanged], *, now: datetime) -> None:
     """Save a number's quality, with the limit or throughput. The notice names the number as people write it."""
     for channel, found in _concerned(facts, _is_shown):
         for fact in found:
-            if fact.throughput:
+            if fact.throughput and _is_since_connection(channel, fact):
                 ChannelCredential.objects.filter(channel=channel).update(throughput=fact.throughput)
             if fact.has_limit or fact.quality:
                 limit = fact.messaging_limit if fact.has_limit else UNCHANGED
                 change_channel_limit(
                     channel=channel, messaging_limit=limit, quality=fact.quality, told_at=fact.at, now=now
                 )
+
+
+def _is_since_connection(channel: Channel, fact: ProviderEvent) -> bool:
+    return fact.at is not None and fact.at + A_SECOND > channel.connected_at
 
 
 def _is_shown(channel: Channel, fact: QualityChanged) -> bool:
@@ -67,14 +74,10 @@ def _is_shown(channel: Channel, fact: QualityChanged) -> bool:
 def _concerned(
     facts: Sequence[Event], is_meant: Callable[[Channel, Event], bool] = lambda channel, fact: True
 ) -> Iterator[tuple[Channel, list[Event]]]:
-    """Yield the channels that facts are about, by id, each with its facts, oldest first.
-
-    A fact from before a channel was connected says nothing about it.
-    """
+    """Yield the channels that facts are about, by id, each with its facts, oldest first."""
     dated = sorted(((fact.at, fact) for fact in facts if fact.at), key=itemgetter(0))
     for channel in _channels(facts):
-        found = [fact for at, fact in dated if at + A_SECOND > channel.connected_at and _names(fact, channel)]
-        meant = [fact for fact in found if is_meant(channel, fact)]
+        meant = [fact for _, fact in dated if _names(fact, channel) and is_meant(channel, fact)]
         if meant:
             yield channel, meant
 

@@ -3,17 +3,20 @@
 from celery import shared_task
 
 from config.celery.stopping import until_worker_ends
-from config.celery.tasks import in_batches, one_at_a_time
+from config.celery.tasks import DueWork, due_work, in_batches, one_at_a_time
 from config.db import database_now
 from config.queues import HOUSEKEEPING_SECONDS
 from config.retention import forget
 from workspaces.automations.dispatcher.loop import LONGEST_RUN_SECONDS, run_calls
 from workspaces.automations.engine.loop import run_engine
+from workspaces.automations.services.automation_removal import delete_removed_rows, removed_automations
 from workspaces.automations.services.contact_triggers import DateWalk
 from workspaces.automations.services.outside_calls import CALL_RULES
 from workspaces.automations.services.removal import RUN_RULES
 
 RUN_SECONDS = 30.0
+
+due_work.add(DueWork("automations.delete_removed", (removed_automations,)))
 
 
 # Each worker of its queue keeps one running (config/celery/worker.py). The message is acknowledged as the run begins,
@@ -38,6 +41,13 @@ def call_outside() -> None:
 def forget_runs() -> None:
     """Delete old runs, facts, counts, places in the queue, outside calls and usage, in batches."""
     in_batches(lambda: forget((*RUN_RULES, *CALL_RULES)), seconds=HOUSEKEEPING_SECONDS)
+
+
+@shared_task(name="automations.delete_removed")
+@one_at_a_time
+def delete_removed() -> None:
+    """Delete the rows of removed automations, in batches."""
+    in_batches(delete_removed_rows, seconds=HOUSEKEEPING_SECONDS)
 
 
 @shared_task(name="automations.find_dates")

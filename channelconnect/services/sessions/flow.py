@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 from hmac import compare_digest
-from typing import Final
+from typing import Final, NamedTuple
 from urllib.parse import urlencode
 
 from cryptography.fernet import InvalidToken
@@ -24,7 +24,7 @@ from channelconnect.providers.graph import ProviderFault
 from channelconnect.providers.platforms import provider_for
 from channelconnect.services.sessions.creation import digest, new_secret, new_state
 from channelconnect.services.sessions.ending import end_session, expire_if_due
-from channelconnect.services.sessions.saving import Refused, check_choice, save_choice
+from channelconnect.services.sessions.saving import Choice, Refused, check_choice, save_choice
 from channelconnect.services.subscriptions import subscription_to_undo
 from config.encryption import encrypted_value, keyring
 from config.errors import Conflict, Forbidden
@@ -60,6 +60,14 @@ class AuthorizationResponse:
     state: str
     code: str | None
     is_declined: bool
+
+
+class AuthorizedAccounts(NamedTuple):
+    """A provider's grant, and the accounts that it listed at that time."""
+
+    grant: Grant
+    accounts: list[Account]
+    listed_at: datetime
 
 
 def is_bound_to(session: ConnectSession, browser: str | None) -> bool:
@@ -160,7 +168,8 @@ def complete_authorization(
     except ProviderFault as fault:
         fail_session(session=session, fault=fault, now=now, by=by)
         return
-    kept = json.dumps({"grant": grant.to_json(), "accounts": [account.to_json() for account in accounts]})
+    listed = [account.to_json() for account in accounts]
+    kept = json.dumps({"grant": grant.to_json(), "accounts": listed, "listed_at": now.isoformat()})
     waiting = ConnectSession.objects.in_time().filter(
         pk=session.pk, status=SessionStatus.AUTHORIZING, state_digest=None
     )
@@ -175,12 +184,16 @@ def _authorize(session: ConnectSession, code: str | None, redirect_uri: str) -> 
     return grant, provider.accounts(grant)
 
 
-def authorized_accounts(session: ConnectSession) -> tuple[Grant, list[Account]]:
+def authorized_accounts(session: ConnectSession) -> AuthorizedAccounts:
     """Return the provider's grant and accounts while the customer is choosing. Raises `WrongStatus` otherwise."""
     if session.status != SessionStatus.SELECTING or session.grant is None:
         raise WrongStatus
     kept = json.loads(session.grant)
-    return Grant.from_json(kept["grant"]), [Account.from_json(account) for account in kept["accounts"]]
+    return AuthorizedAccounts(
+        Grant.from_json(kept["grant"]),
+        [Account.from_json(account) for account in kept["accounts"]],
+        datetime.fromisoformat(kept["listed_at"]),
+    )
 
 
 def select_account(*, session: ConnectSession, browser: str | None, external_id: str, now: datetime, by: Actor) -> None:
@@ -192,7 +205,7 @@ def select_account(*, session: ConnectSession, browser: str | None, external_id:
     if not is_bound_to(session, browser):
         raise OtherBrowser
     expire_if_due(session=session, now=now, by=by)
-    grant, accounts = authorized_accounts(session)
+    grant, accounts, listed_at = authorized_accounts(session)
     require_active_tenant(session)
     account = next((account for account in accounts if account.external_id == external_id), None)
     if account is None:
@@ -203,7 +216,8 @@ def select_account(*, session: ConnectSession, browser: str | None, external_id:
         check_choice(session=session, account=account)
         with subscription_to_undo(session=session, account=account, grant=grant) as expected:
             provider_for(session.platform).subscribe(account, grant)
-            save_choice(session=session, account=account, grant=grant, expected=expected, now=now, by=by)
+            choice = Choice(account, grant, listed_at)
+            save_choice(session=session, choice=choice, expected=expected, now=now, by=by)
     except ProviderFault as fault:
         fail_session(session=session, fault=fault, now=now, by=by)
     except Refused as refusal:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from typing import NamedTuple
 
 from django.db import transaction
 
@@ -32,6 +33,14 @@ class Refused(Exception):
     def __init__(self, code: str) -> None:
         self.code = code
         super().__init__(code)
+
+
+class Choice(NamedTuple):
+    """The account that a customer chose, with the provider's grant and the time at which it listed the account."""
+
+    account: Account
+    grant: Grant
+    listed_at: datetime
 
 
 def check_choice(*, session: ConnectSession, account: Account) -> Channel | None:
@@ -73,9 +82,7 @@ def _as_refusal() -> Iterator[None]:
 
 
 @transaction.atomic
-def save_choice(
-    *, session: ConnectSession, account: Account, grant: Grant, expected: Unsubscription, now: datetime, by: Actor
-) -> None:
+def save_choice(*, session: ConnectSession, choice: Choice, expected: Unsubscription, now: datetime, by: Actor) -> None:
     """Save the channel and end the session as connected, in one transaction. Raises `Refused` after a lost race.
 
     A session that ended meanwhile, or is past its time, leaves no channel. Raises `AccountBusy` if the `expected`
@@ -86,8 +93,8 @@ def save_choice(
     if locked is None:
         return
     keep_subscription(expected)
-    channel = _save(session, account, now, by)
-    _keep_access(channel, account, grant, now)
+    channel = _save(session, choice, now, by)
+    _keep_access(channel, choice.account, choice.grant, now)
     session.workspace = workspace
     end_session(session=session, status=SessionStatus.CONNECTED, channel=channel, now=now, by=by)
 
@@ -112,7 +119,8 @@ def _keep_access(channel: Channel, account: Account, grant: Grant, now: datetime
         sync_when_new(account.container_id, now=now)
 
 
-def _save(session: ConnectSession, account: Account, now: datetime, by: Actor) -> Channel:
+def _save(session: ConnectSession, choice: Choice, now: datetime, by: Actor) -> Channel:
+    account = choice.account
     channel = check_choice(session=session, account=account)
     with _as_refusal():
         if channel is not None:
@@ -122,6 +130,7 @@ def _save(session: ConnectSession, account: Account, now: datetime, by: Actor) -
                 handle=account.handle,
                 messaging_limit=account.messaging_limit,
                 quality=account.quality,
+                told_at=choice.listed_at,
                 now=now,
                 by=by,
             )
@@ -133,6 +142,7 @@ def _save(session: ConnectSession, account: Account, now: datetime, by: Actor) -
             handle=account.handle,
             messaging_limit=account.messaging_limit,
             quality=account.quality,
+            told_at=choice.listed_at,
             now=now,
             by=by,
         )

@@ -80,31 +80,50 @@ function keepMode(now, then) {
 }
 
 /**
+ * @param {string} part
+ * @param {HTMLElement} now
+ * @param {Element} then
+ */
+function replace(part, now, then) {
+  const shown = /** @type {HTMLElement} */ (document.importNode(then, true));
+  if (part === "composer") keepMode(now, shown);
+  now.replaceWith(shown);
+  if (part.startsWith("composer")) document.dispatchEvent(new Event("inbox:part")); // before focus goes there
+  return shown;
+}
+
+/**
+ * The list keeps its nodes (list.js).
+ * @param {HTMLElement} now
+ * @param {Element} then
+ * @param {boolean} keepsTicks
+ */
+function patch(now, then, keepsTicks) {
+  document.dispatchEvent(new CustomEvent("inbox:patch", { detail: { now, then } }));
+  if (!keepsTicks) for (const box of tickedBoxes()) box.checked = false;
+  return now;
+}
+
+/**
  * @param {Document} page what has been fetched
  * @param {string[]} parts
  * @param {boolean} [keepsTicks] false where something was done with what was ticked
  */
 function swap(page, parts, keepsTicks = true) {
   for (const part of parts) {
-    const now = live(part);
+    const now = /** @type {HTMLElement | null} */ (live(part));
     const then = live(part, page);
     if (!now || !then || now.innerHTML === then.innerHTML) continue;
     const top = now.querySelector("[data-log]")?.scrollTop ?? 0;
-    const [scrolled, boxes] = [now.scrollTop, part === "list" && keepsTicks ? tickedBoxes().map((box) => box.value) : []];
+    const scrolled = now.scrollTop;
     const held = now.contains(document.activeElement) ? document.activeElement : null;
     const place = held ? focusable(now).findIndex((one) => one === held) : -1;
-    const shown = /** @type {HTMLElement} */ (document.importNode(then, true));
-    if (part === "composer") keepMode(/** @type {HTMLElement} */ (now), shown);
-    now.replaceWith(shown);
-    if (part.startsWith("composer")) document.dispatchEvent(new Event("inbox:part")); // before focus goes there
+    const shown = part === "list" ? patch(now, then, keepsTicks) : replace(part, now, then);
     shown.scrollTop = scrolled;
-    for (const value of boxes) {
-      const box = shown.querySelector(`.inbox-tick input[value="${CSS.escape(value)}"]`);
-      /** @type {HTMLInputElement | null} */ (box)?.click();
-    }
     if (held && place >= 0) {
-      // What has gone leaves focus to what stands in its place now.
       const targets = focusable(shown);
+      if (held === document.activeElement && targets.some((one) => one === held)) continue;
+      // What has gone leaves focus to what stands in its place now.
       const action = held.closest("form:not(.inbox-bulk)")?.getAttribute("action");
       const same = targets.find((one) => identity(one) === identity(held))
         ?? targets.find((one) => action && one.closest("form")?.getAttribute("action") === action);

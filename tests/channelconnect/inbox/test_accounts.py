@@ -65,7 +65,10 @@ def test_a_portfolio_s_limit_is_kept_with_its_numbers_and_no_other(a: Tenant, nu
 
 def test_what_comes_after_something_newer_changes_nothing(a: Tenant, number: Channel) -> None:
     """By the provider's own times: callbacks come in any order, and those that failed are sent again for days."""
-    Channel.objects.filter(pk=number.pk).update(connected_at=now() - timedelta(days=1))
+    yesterday = now() - timedelta(days=1)
+    Channel.objects.filter(pk=number.pk).update(
+        connected_at=yesterday, limit_told_at=yesterday, quality_told_at=yesterday
+    )
     quality = {"display_phone_number": "15550100"}
     tell("business_capability_update", at=-100, max_daily_conversation_per_phone=250)
     tell("business_capability_update", at=-200, max_daily_conversation_per_phone=10_000)

@@ -9,6 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
+from agency.actors import SYSTEM
 from agency.models import BulkOperation, Domain, Export, Mail, Notification, NotificationEvent, PasswordResetRequest
 from broadcasts.models import AudienceForecast
 from broadcasts.services.link_clicks import record_clicks
@@ -18,8 +19,10 @@ from config.celery import app
 from config.celery.tasks import MOST_WAITING, QueueLengths, due_among, due_work, start_due_tasks
 from config.queues import FALLBACK_INTERVAL_SECONDS, TASKS, TaskSpec
 from tests.factories import PendingSignUpFactory, ServiceFactory, StaffFactory, UserFactory
+from tests.packs.client import an_automation
 from tests.processes.broker import forget_calls
 from tests.tenants import Tenant
+from workspaces.automations.services import remove_automation
 from workspaces.classes.models import ClassSession
 from workspaces.contacts.models import Contact, ContactImport, Segment
 from workspaces.conversations.models import Conversation, MediaFetch, Message
@@ -197,6 +200,12 @@ def an_unused_file(a: Tenant, is_due: bool) -> None:
     UnusedFile.objects.create(storage_name="1", due_at=time(is_due))
 
 
+def a_removed_automation(a: Tenant, is_due: bool) -> None:
+    automation = an_automation(a.workspace)
+    if is_due:
+        remove_automation(automation=automation, by=SYSTEM)
+
+
 WORK: tuple[tuple[str, Callable[[Tenant, bool], object]], ...] = (
     ("agency.send_mail", a_mail),
     ("agency.send_mail", a_password_reset),
@@ -216,6 +225,7 @@ WORK: tuple[tuple[str, Callable[[Tenant, bool], object]], ...] = (
     ("contacts.import_files", an_import),
     ("contacts.recount_segments", a_segment_to_recount),
     ("conversations.wake_snoozed", a_snoozed_conversation),
+    ("automations.delete_removed", a_removed_automation),
     ("broadcasts.count_audiences", a_forecast),
     ("broadcasts.count_audiences", an_old_forecast),
     ("broadcasts.count_clicks", a_click),

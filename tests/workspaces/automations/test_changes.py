@@ -28,6 +28,7 @@ from workspaces.automations.services import (
     save_draft,
     switching,
 )
+from workspaces.automations.services.automation_removal import delete_removed_rows
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import change_workspace
 
@@ -168,4 +169,6 @@ def test_a_feature_may_answer_for_a_requirement_itself(workspace: Workspace, mon
 
 def test_an_automation_is_removed_with_its_versions(workspace: Workspace) -> None:
     remove_automation(automation=published(workspace), by=SYSTEM)
+    while delete_removed_rows():
+        pass
     assert not AutomationVersion.objects.exists()

@@ -102,6 +102,15 @@ def test_two_who_turn_out_to_be_one_become_one_contact(channel: Channel) -> None
     assert Contact.objects.get().name == "Ada"
 
 
+def test_a_second_phone_number_of_two_who_become_one_is_kept(channel: Channel) -> None:
+    hidden = contact_of(somebody(channel, "", user_id="DE.1"))
+    Contact.objects.filter(pk=hidden.pk).update(phone="+4915100000002", attributes={"other_phone": "+4915100000003"})
+    contact_of(somebody(channel, "4915112345678", phone="+4915112345678"))
+    joined = contact_of(somebody(channel, "4915112345678", user_id="DE.1"))
+    assert joined.phone == "+4915112345678"
+    assert joined.attributes == {"other_phone": "+4915100000002", "other_phone_2": "+4915100000003"}
+
+
 def test_a_hidden_person_whose_number_is_another_contacts_becomes_that_one(channel: Channel) -> None:
     customer = Contact.objects.create(
         workspace=channel.workspace, phone="+4915112345678", search_key="\n+4915112345678\n"

@@ -113,6 +113,23 @@ def test_somebody_with_a_new_number_keeps_their_conversation(a: Tenant) -> None:
     assert (Contact.objects.count(), the_conversation().unread_count) == (1, 2)
 
 
+@pytest.mark.parametrize("is_known", ["by writing", "by an import", ""])
+def test_somebody_with_a_new_number_is_reached_there_and_the_old_one_is_kept(a: Tenant, is_known: str) -> None:
+    receive(received(a.channel))
+    old, new = person(), person(2)
+    if is_known == "by an import":
+        a.workspace_api.post("/contacts/import", {"contacts": [{"phone": new.phone, "tags": ["VIP"]}]})
+    elif is_known:
+        receive(received(a.channel, person=new))
+    apply(
+        inbound.change_identities, IdentityChanged(channel=reference(a.channel), person=old, at=moment(), becomes=new)
+    )
+    contact = Contact.objects.get()
+    assert (contact.phone, contact.attributes) == (new.phone, {"other_phone": old.phone})
+    assert new.phone in contact.search_key
+    assert contact.tags == (["VIP"] if is_known == "by an import" else [])
+
+
 def test_two_ids_of_one_person_become_one_contact_with_one_conversation(a: Tenant) -> None:
     hidden = Person(user_id="DE.1349")
     receive(received(a.channel, text="hidden", at=moment(-30)))

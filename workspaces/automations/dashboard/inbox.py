@@ -12,8 +12,8 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
+from workspaces.automations.dashboard.run_texts import event_reason
 from workspaces.automations.dashboard.runs import RUN, run_lines
-from workspaces.automations.execution.decisions import REASONS
 from workspaces.automations.models import Automation, AutomationRun, TriggerEvent
 from workspaces.automations.services.pauses import end_pause, pauses_of
 from workspaces.automations.services.shown_runs import shown_runs
@@ -49,7 +49,7 @@ def message_remarks(messages: Collection[int]) -> Mapping[int, MessageRemark]:
 
 
 def _remark(event: TriggerEvent, names: Mapping[int, str], addresses: Mapping[int, str]) -> MessageRemark:
-    reason = _(REASONS[event.reason]) if event.reason in REASONS else event.reason
+    reason = event_reason(event)
     name = names.get(event.automation_id or 0, "")
     if event.outcome == TriggerEvent.Outcome.NOTHING or not name:
         return MessageRemark(_("No automation answered. %(reason)s") % {"reason": reason})

@@ -22,9 +22,10 @@ from config.api.requests import is_storable
 from config.db import like_pattern, name_key
 from config.errors import Conflict
 from workspaces.automations.dashboard.automations import LIST, AutomationDetail
+from workspaces.automations.dashboard.run_texts import run_reason, step_detail
 from workspaces.automations.flows.presentation import node_title, port_label
 from workspaces.automations.models import AutomationRun, AutomationVersion
-from workspaces.automations.services.run_control import RunNotFound, StopReason, retry_run, stop_run
+from workspaces.automations.services.run_control import RunNotFound, retry_run, stop_run
 from workspaces.automations.services.shown_runs import ShownRun, ShownStep, shown_run, shown_runs
 from workspaces.contacts.models import Contact
 from workspaces.conversations.models import Message
@@ -35,13 +36,6 @@ RUN = "app:automation-run"
 LONGEST_SEARCH: Final = 100
 Status = AutomationRun.Status
 BADGES: Final = {Status.COMPLETED: "good", Status.FAILED: "bad"}
-STOP_REASONS: Final = {
-    StopReason.BY_PERSON: gettext_noop("A person stopped it."),
-    StopReason.OPTED_OUT: gettext_noop("The contact opted out of messages."),
-    StopReason.REPLIED: gettext_noop("The contact wrote."),
-    StopReason.SWITCHED_OFF: gettext_noop("The automation was switched off."),
-    StopReason.CONTACT_MERGED: gettext_noop("The contact was merged with another one that had a run of its own."),
-}
 STARTERS: Final = {
     "workspace_key": gettext_noop("an API key"),
     "automation": gettext_noop("another automation"),
@@ -53,18 +47,6 @@ OUTCOMES: Final = {
     "ended": gettext_noop("the run ended here"),
     "failed": gettext_noop("failed here"),
 }
-
-
-def run_reason(run: AutomationRun) -> str:
-    """Say in words why a run failed, was stopped, or what it waits for. Empty for other runs."""
-    if run.status == Status.FAILED:
-        return _(run.error_message) if run.error_message else run.error_code
-    if run.status == Status.STOPPED:
-        known = STOP_REASONS.get(StopReason(run.error_message)) if run.error_message in set(StopReason) else None
-        return _(known) if known else ""
-    if run.status == Status.WAITING:
-        return _("It waits for %(what)s.") % {"what": run.get_wait_kind_display()}
-    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +170,7 @@ class RunPage(RunDetail):
             StepLine(
                 title=node_title(self.run.version.flow, one.node),
                 outcome=self._outcome(one),
-                detail=_(one.detail) if one.detail else "",
+                detail=step_detail(one.detail),
                 at=one.at,
                 message_url=addresses.get(one.message_id or 0, ""),
             )

@@ -5,6 +5,8 @@ from hashlib import blake2b
 from typing import Final
 from uuid import UUID
 
+from django.utils.translation import gettext_noop
+
 from workspaces.automations.engine.rows import Caps, ConversationRow, RunRow
 from workspaces.automations.execution.types import SendMessage
 from workspaces.conversations.models.conversations import PLATFORMS_WITH_WINDOW, WINDOW
@@ -66,7 +68,7 @@ class MessageContents:
             self._templates[conversation.channel_id] = template_choices(self._channel(conversation))
         choice = template_choice(self._templates[conversation.channel_id], message.template)
         if choice is None:
-            raise ContentRefused("This template is not approved any more.", field="template")
+            raise ContentRefused(gettext_noop("This template is not approved any more."), field="template")
         return Content(template=choice.filled(message.parameters))
 
     def _channel(self, conversation: ConversationRow) -> Channel:
@@ -79,10 +81,10 @@ def _media(uuid: str, run: RunRow) -> Media:
     try:
         key = UUID(uuid)
     except ValueError:
-        raise ContentRefused("The file of this step is not there.", field="media") from None
+        raise ContentRefused(gettext_noop("The file of this step is not there."), field="media") from None
     found = Media.objects.filter(uuid=key, workspace__automations=run.automation_id).with_agency().first()
     if found is None:
-        raise ContentRefused("The file of this step is not there.", field="media")
+        raise ContentRefused(gettext_noop("The file of this step is not there."), field="media")
     return found
 
 

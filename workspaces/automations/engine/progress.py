@@ -4,6 +4,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
+from django.utils.translation import gettext_noop
+
 from config.db import name_key
 from config.errors import DomainError
 from workspaces.automations.engine.contents import MessageContents, count_message, reason_unsendable
@@ -48,6 +50,7 @@ MOST_PASSED_OVER: Final = 20
 BY_ITSELF: Final = frozenset({"system", "automation"})
 TOO_MANY_MESSAGES: Final = "too_many_messages_to_contact"
 REFUSED: Final = "message_refused"
+SENTENCES: Final = {TOO_MANY_MESSAGES: gettext_noop("Automations have sent this contact too many messages.")}
 
 
 class RunProgress:
@@ -193,7 +196,7 @@ class RunProgress:
             self._fail(run, REFUSED, result.node, error.message)
             return False
         if not count_message(self._work.caps, content, self._now):
-            self._fail(run, TOO_MANY_MESSAGES, result.node, "Automations have sent this contact too many messages.")
+            self._fail(run, TOO_MANY_MESSAGES, result.node, SENTENCES[TOO_MANY_MESSAGES])
             return False
         result.messages.append(len(self._plan.messages))
         if message.reply_to_comment:

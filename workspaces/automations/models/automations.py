@@ -2,7 +2,7 @@
 
 import uuid
 from datetime import datetime
-from typing import ClassVar, Self
+from typing import Self
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -25,6 +25,16 @@ class AutomationQuerySet(models.QuerySet["Automation"]):
         return self.filter(published__isnull=False)
 
 
+AllAutomations = models.Manager.from_queryset(AutomationQuerySet)
+
+
+class CurrentAutomations(AllAutomations["Automation"]):
+    """Leaves out removed automations, whose rows still have to be deleted."""
+
+    def get_queryset(self) -> AutomationQuerySet:
+        return AutomationQuerySet(self.model, using=self._db).filter(removed_at=None)
+
+
 class Automation(models.Model):
     """A flow bound to one channel type.
 
@@ -42,6 +52,8 @@ class Automation(models.Model):
 
     `reentry` says whether a contact who has been through may start it again: always, once, or only `reentry_days` after
     the last start. `stops_on_reply` ends waits for a moment when the contact writes.
+
+    A removed automation has `removed_at` until all its rows are deleted. Only `with_removed` finds it.
     """
 
     class Reentry(models.TextChoices):
@@ -72,8 +84,11 @@ class Automation(models.Model):
     stops_on_reply = models.BooleanField(default=False, db_default=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(default=timezone.now, editable=False)
+    removed_at = models.DateTimeField(null=True, editable=False)
 
-    objects: ClassVar[AutomationQuerySet] = AutomationQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
+    # The first manager is also that of `workspace.automations`.
+    objects = CurrentAutomations()
+    with_removed = AllAutomations()
 
     class Meta:
         constraints = [
@@ -102,6 +117,10 @@ class Automation(models.Model):
                 name="automation_catch_all_on_once",
             ),
             models.CheckConstraint(
+                condition=Q(removed_at=None) | Q(enabled=False, published=None, from_entry=None),
+                name="automation_removed_does_nothing",
+            ),
+            models.CheckConstraint(
                 condition=(Q(reentry="after") & Q(reentry_days__gte=1)) | (~Q(reentry="after") & Q(reentry_days=0)),
                 name="automation_reentry_days_fit",
             ),
@@ -112,6 +131,7 @@ class Automation(models.Model):
                 fields=["from_pack", "workspace"], condition=Q(from_pack__isnull=False), name="automation_of_pack"
             ),
             models.Index(fields=["workspace", "platform"], condition=Q(enabled=True), name="automation_enabled"),
+            models.Index(fields=["removed_at"], condition=Q(removed_at__isnull=False), name="automation_removed"),
         ]
 
     def __str__(self) -> str:

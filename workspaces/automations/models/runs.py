@@ -131,8 +131,8 @@ class EngineBatch(models.Model):
 
 class AutomationRunQuerySet(models.QuerySet["AutomationRun"]):
     def of(self, workspace: Workspace) -> Self:
-        """Keep the runs of one workspace."""
-        return self.filter(workspace=workspace)
+        """Keep the runs of one workspace's automations. Those of a removed automation are about to be deleted."""
+        return self.filter(workspace=workspace, automation__removed_at=None)
 
     def active(self) -> Self:
         return self.filter(status__in=AutomationRun.ACTIVE)

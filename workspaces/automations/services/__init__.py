@@ -1,5 +1,6 @@
 """Every change of an automation: one verb, one function, one transaction."""
 
+from workspaces.automations.services.automation_removal import remove_automation
 from workspaces.automations.services.drafts import (
     Origin,
     create_automation,
@@ -7,7 +8,6 @@ from workspaces.automations.services.drafts import (
     install_automation,
     publish_automation,
     publishing_problems,
-    remove_automation,
     rename_automation,
     save_draft,
 )

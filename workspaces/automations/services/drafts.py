@@ -187,14 +187,6 @@ def rename_automation(*, automation: Automation, name: str, now: datetime, by: A
 
 
 @transaction.atomic
-def remove_automation(*, automation: Automation, by: Actor) -> None:
-    """Remove an automation with its versions. Its pack can install it again."""
-    automation = lock_automation(automation)
-    record_automation_activity(automation, "automation.removed", by)
-    automation.delete()
-
-
-@transaction.atomic
 def fill_slots(*, automation: Automation, values: Mapping[SlotKey, Any], now: datetime, by: Actor) -> Automation:
     """Fill slots of an installed copy, by node and path. When the last one is filled, the flow is published.
 

@@ -66,6 +66,7 @@ class StopReason(StrEnum):
     REPLIED = "replied"
     SWITCHED_OFF = "switched_off"
     CONTACT_MERGED = "contact_merged"
+    REMOVED = "removed"
 
 
 @transaction.atomic
@@ -168,7 +169,9 @@ def lock_run(run: AutomationRun) -> AutomationRun:
     queue_contacts({run.contact_id: run.workspace_id})
     rows = AutomationRun.objects.select_for_update(of=("self",), no_key=True)
     locked: AutomationRun | None = (
-        rows.select_related("automation__workspace", "version").filter(pk=run.pk, contact_id=run.contact_id).first()
+        rows.select_related("automation__workspace", "version")
+        .filter(pk=run.pk, contact_id=run.contact_id, automation__removed_at=None)
+        .first()
     )
     if locked is None:
         raise RunNotFound
@@ -227,15 +230,17 @@ def stop_runs(*, contacts: Mapping[int, int], reason: StopReason, now: datetime)
     return len(stop_and_count(contacts, reason, now, which="contact_id"))
 
 
-def stop_runs_of_automation(*, automation: Automation, now: datetime) -> int:
-    """Stop the active runs of an automation that was switched off, in short transactions. Return how many.
+def stop_runs_of_automation(
+    *, automation: Automation, now: datetime, reason: StopReason = StopReason.SWITCHED_OFF, most: int = MOST_STOPPED
+) -> int:
+    """Stop the active runs of an automation that was switched off or removed, in short transactions. Return how many.
 
-    It stops at `MOST_STOPPED` runs, so that a request ends in time. Call it again for the rest.
+    It stops at `most` runs, so that a request ends in time. Call it again for the rest.
     """
     stopped, after = 0, 0
-    while stopped < MOST_STOPPED and (contacts := _next_contacts(automation, after)):
+    while stopped < most and (contacts := _next_contacts(automation, after)):
         after = max(contacts)
-        stopped += _stop_of_contacts(automation, contacts, now)
+        stopped += _stop_of_contacts(automation, contacts, reason, now)
     return stopped
 
 
@@ -245,11 +250,11 @@ def _next_contacts(automation: Automation, after: int) -> dict[int, int]:
 
 
 @transaction.atomic
-def _stop_of_contacts(automation: Automation, contacts: Mapping[int, int], now: datetime) -> int:
+def _stop_of_contacts(automation: Automation, contacts: Mapping[int, int], reason: StopReason, now: datetime) -> int:
     queue_contacts(contacts)
     active = AutomationRun.objects.active().filter(automation=automation, contact_id__in=contacts)
     runs = list(active.values_list("pk", flat=True))
-    stopped = stop_and_count(runs, StopReason.SWITCHED_OFF, now)
+    stopped = stop_and_count(runs, reason, now)
     _withdraw_messages(runs, now)
     return len(stopped)
 

@@ -16,7 +16,7 @@ from django.db import IntegrityError, connection, transaction
 
 from config.db import dictfetchall
 from config.postgresql.arrays import integers, texts, timestamps
-from workspaces.contacts.models import ContactIdentity
+from workspaces.contacts.models import Contact, ContactIdentity
 from workspaces.contacts.models.contacts import LONGEST_NAME, search_key
 from workspaces.contacts.services.contact_rows import (
     CREATE_BY_ID,
@@ -25,7 +25,7 @@ from workspaces.contacts.services.contact_rows import (
     FIND_PEOPLE,
     UPDATE_IDENTITIES,
 )
-from workspaces.contacts.services.contacts import join_contacts
+from workspaces.contacts.services.contacts import join_contacts, keep_other_phones, lock_contact, update_contact
 from workspaces.contacts.services.events import record_created
 from workspaces.contacts.services.fields import Phone, read_phone
 
@@ -329,7 +329,8 @@ class IdentityChange(NamedTuple):
 def apply_identity_changes(*, people: Iterable[IdentityChange], now: datetime) -> None:
     """Give people's identities their new ids. An id that was reported later, by the network's time, stays.
 
-    Unknown people are skipped. If both ids are known, their contacts are merged.
+    Unknown people are skipped. If both ids are known, their contacts are merged. A contact that had the old phone
+    number gets the new one.
     """
     for before, after, at in sorted(people, key=attrgetter("at")):
         known = _identity(before)
@@ -343,7 +344,24 @@ def apply_identity_changes(*, people: Iterable[IdentityChange], now: datetime) -
             known.save(update_fields=["external_id", "user_id", "ids_told_at"])
         elif other.contact_id != known.contact_id:
             join_contacts(kept=known.contact_id, others=[other.contact_id], now=now)
+        _take_new_phone(known.contact_id, before, after, now)
         find_or_create_contacts(people=[after], now=now, reported_at={after: at})
+
+
+def _take_new_phone(contact_id: int, before: ChannelPerson, after: ChannelPerson, now: datetime) -> None:
+    """Give a contact the new phone number in place of the old one, which stays among its attributes."""
+    if not before.phone or before.phone == after.phone or not read_phone(after.phone):
+        return
+    same = Contact.objects.filter(workspace=after.workspace_id, phone=after.phone).exclude(pk=contact_id)
+    contact = Contact.objects.select_related("workspace").filter(pk=contact_id, phone=before.phone).first()
+    if contact is None:
+        return
+    join_contacts(kept=contact_id, others=list(same.values_list("pk", flat=True)), now=now)
+    contact = lock_contact(contact)
+    held = {name: text for name, text in contact.attributes.items() if text != after.phone}
+    contact.phone, contact.attributes = after.phone, held
+    keep_other_phones(contact, [before.phone])
+    update_contact(contact=contact, phone=after.phone, attributes=contact.attributes, now=now)
 
 
 def _identity(person: ChannelPerson) -> ContactIdentity | None:

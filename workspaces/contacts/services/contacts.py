@@ -1,8 +1,9 @@
 """Creates, changes, merges and removes contacts. The rows of other apps are locked, moved and removed along."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import count
 from typing import Any, Final, Unpack
 
 from django.db import transaction
@@ -164,6 +165,8 @@ def lock_contact(contact: Contact) -> Contact:
 # The time of the last statement, the time of the opt-out, and its source if there is one.
 CONSENT = ("consent_told_at", "opted_out_at", "opt_out_source")
 MARKETING = ("marketing_told_at", "marketing_opted_out_at")
+# The attributes `other_phone`, `other_phone_2` … hold further numbers of a person.
+OTHER_PHONE: Final = "other_phone"
 NEVER = datetime.min.replace(tzinfo=UTC)
 TAKEN_WHERE_EMPTY = ("name", "phone", "email", "email_key", "country", "timezone")
 
@@ -193,11 +196,12 @@ contact_merge_handlers = Registry[ContactMergeHandler](
 
 
 @transaction.atomic
-def merge_contacts(*, contact: Contact, other: Contact, now: datetime, by: Actor) -> Contact:
+def merge_contacts(*, contact: Contact, other: Contact, now: datetime, by: Actor, keeps_phone: bool = False) -> Contact:
     """Merge `other` into `contact` and remove it.
 
     `contact` gets the other's values for its empty fields. Tags and attributes are united. Of the two consent
-    statements the newer counts, and likewise for marketing.
+    statements the newer counts, and likewise for marketing. With `keeps_phone` a second phone number becomes an
+    attribute.
     Raises `MergedWithItself`, and `ContactNotFound` if either was removed meanwhile.
     """
     if contact.pk == other.pk:
@@ -210,6 +214,9 @@ def merge_contacts(*, contact: Contact, other: Contact, now: datetime, by: Actor
     before = contact_reading(kept)
     record_removal(gone, now=now)
     _move(kept, gone)
+    if keeps_phone:
+        further = (text for name, text in gone.attributes.items() if name.startswith(OTHER_PHONE))
+        keep_other_phones(kept, [gone.phone if kept.phone else None, *further])
     _take_over(kept, gone, now)
     record_changes(kept, before=before, now=now)
     details = {"contact": str(kept.uuid), "merged": str(gone.uuid)}
@@ -218,11 +225,20 @@ def merge_contacts(*, contact: Contact, other: Contact, now: datetime, by: Actor
 
 
 def join_contacts(*, kept: int, others: Collection[int], now: datetime) -> None:
-    """Merge contacts that belong to one person according to the network."""
+    """Merge contacts that belong to one person according to the network. Nobody has chosen one of two phone numbers."""
     for other in sorted(others):
         found = Contact.objects.in_bulk([kept, other])
         if len(found) == 2:
-            merge_contacts(contact=found[kept], other=found[other], now=now, by=SYSTEM)
+            merge_contacts(contact=found[kept], other=found[other], now=now, by=SYSTEM, keeps_phone=True)
+
+
+def keep_other_phones(contact: Contact, phones: Iterable[str | None]) -> None:
+    """Add further phone numbers of a person to the contact's attributes, each once, as far as there is room."""
+    for phone in phones:
+        held = contact.attributes
+        if phone and phone not in {contact.phone, *held.values()} and len(held) < MOST_ATTRIBUTES:
+            names = (OTHER_PHONE if number == 1 else f"{OTHER_PHONE}_{number}" for number in count(1))
+            contact.attributes = {**held, next(name for name in names if name not in held): phone}
 
 
 def _lock(ids: Collection[int]) -> dict[int, Contact]:

@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar, cast
+from urllib.parse import unquote, urlsplit
 from uuid import UUID
 
 from django.contrib import messages
 from django.db.models import QuerySet, TextChoices
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -35,6 +36,7 @@ from workspaces.subaccounts.services.recording import last_entry_of_visit, recor
 # The open workspace is read anew on every request.
 
 CHOSEN_WORKSPACE_KEY = "workspace"
+SWITCHED_TO_KEY = "switched_to"
 MOST_OTHERS = 8
 
 
@@ -163,6 +165,11 @@ def choose_workspace(request: HttpRequest, user: User, workspace: Workspace) -> 
     remember_landing(user=user, landing="app", workspace_uuid=workspace.uuid)
 
 
+def remember_switch(request: HttpRequest, address: str) -> None:
+    """Remember where a switch leads: a page that the workspace does not have then gives way to its home."""
+    request.session[SWITCHED_TO_KEY] = unquote(urlsplit(address).path)
+
+
 def safe_dashboard_url(address: str) -> str:
     """Give the address back if it leads to a page of the dashboard, else an empty text."""
     inside = address.startswith(reverse("app:home")) and url_has_allowed_host_and_scheme(address, allowed_hosts=None)
@@ -193,6 +200,19 @@ class DashboardView(CustomerView):
     writers: ClassVar[frozenset[Role]] = CHANGE_ROLES
     writers_only: ClassVar[bool] = False
     current: CurrentWorkspace
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        """After a switch, lead home instead of to a page about something that only the other workspace has."""
+        if request.method != "GET" or request.session.get(SWITCHED_TO_KEY) != request.path:
+            return super().dispatch(request, *args, **kwargs)
+        del request.session[SWITCHED_TO_KEY]
+        try:
+            response = super().dispatch(request, *args, **kwargs)
+        except Http404:
+            return redirect("app:home")
+        if 300 <= response.status_code < 400:
+            remember_switch(request, response.headers["Location"])
+        return response
 
     def check_access(self, request: HttpRequest) -> HttpResponse | None:
         refusal = super().check_access(request)

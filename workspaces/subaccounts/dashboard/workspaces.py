@@ -1,12 +1,13 @@
 """Pages on which a user chooses, switches, adds or leaves a workspace, or leaves a customer's dashboard."""
 
 from typing import Any
+from urllib.parse import unquote, urlsplit
 from uuid import UUID
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
+from django.urls import Resolver404, resolve, reverse
 from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
@@ -23,6 +24,7 @@ from workspaces.subaccounts.dashboard.base import (
     CustomerView,
     choose_workspace,
     find_current_workspace,
+    remember_switch,
     safe_dashboard_url,
 )
 from workspaces.subaccounts.models import Workspace
@@ -35,8 +37,12 @@ from workspaces.subaccounts.services.workspaces import is_below_sub_account_limi
 
 def next_dashboard_url(request: HttpRequest) -> str:
     """Give the dashboard page that `next` names, else the dashboard's home."""
-    asked = request.POST.get("next") or request.GET.get("next") or ""
-    return safe_dashboard_url(asked) or reverse("app:home")
+    asked = safe_dashboard_url(request.POST.get("next") or request.GET.get("next") or "")
+    try:
+        resolve(unquote(urlsplit(asked).path))
+    except Resolver404:
+        return reverse("app:home")
+    return asked
 
 
 class ChooseWorkspace(CustomerView):
@@ -51,7 +57,10 @@ class ChooseWorkspace(CustomerView):
 
 
 class SwitchWorkspace(CustomerView):
-    """Enters another of the user's workspaces and keeps the choice in the session."""
+    """Enters another of the user's workspaces and keeps the choice in the session.
+
+    It leads to the page that `next` names, or home if the other workspace has no such page.
+    """
 
     form_page = "app:choose"
 
@@ -62,7 +71,9 @@ class SwitchWorkspace(CustomerView):
             messages.error(request, _("This workspace is not yours."))
             return redirect("app:home")
         choose_workspace(request, self.user, chosen)
-        return redirect(next_dashboard_url(request))
+        address = next_dashboard_url(request)
+        remember_switch(request, address)
+        return redirect(address)
 
 
 class LeaveWorkspace(CustomerView):

@@ -35,9 +35,13 @@ class AllowanceSource:
 
 allowance_sources = Registry[AllowanceSource](
     "sources of used allowances",
-    called="`with_used_allowance` calls each and puts the expression of the first into a query of channels",
+    called=(
+        "`with_used_allowance` calls the only one and puts its expression into a query of channels; one person may "
+        "be in the counts of two sources, so a second one is refused at start-up"
+    ),
     transaction="the caller's, if there is one",
     failure="reaches the caller",
+    takes_one=True,
 )
 
 
@@ -117,5 +121,5 @@ class Channel(models.Model):
 
 def with_used_allowance(channels: "models.QuerySet[Channel]") -> "models.QuerySet[Channel]":
     """Annotate each channel with `used_allowance`, by the registered source; 0 if no app counts."""
-    counted = [source.used() for source in allowance_sources]
-    return channels.annotate(used_allowance=counted[0] if counted else Value(0, models.IntegerField()))
+    source = allowance_sources.only
+    return channels.annotate(used_allowance=source.used() if source else Value(0, models.IntegerField()))

@@ -29,6 +29,7 @@ class Unchanged(Enum):
 UNCHANGED = Unchanged.VALUE
 # A Google Business Profile shows reviews and questions. It carries no messages.
 MESSAGING = frozenset(CHANNEL_TYPES) - {"gbp"}
+REPORTED = ("messaging_limit", "quality", "limit_told_at", "quality_told_at")
 
 
 class FirstChannelCallback(Protocol):
@@ -95,8 +96,12 @@ def connect_channel(
     by: Actor,
     messaging_limit: int | None = None,
     quality: str | None = None,
+    told_at: datetime | None = None,
 ) -> Channel:
-    """Save a new channel. Raises `LimitReached`, and `AccountConnectedElsewhere` if the account is in use."""
+    """Save a new channel. Raises `LimitReached`, and `AccountConnectedElsewhere` if the account is in use.
+
+    `told_at` is when the provider was asked for limit and quality, if that was before `now`.
+    """
     workspace = lock_workspace(workspace)
     check_channel_limit(workspace=workspace, platform=platform)
     is_first = platform in MESSAGING and not workspace.channels.filter(platform__in=MESSAGING).exists()
@@ -110,6 +115,8 @@ def connect_channel(
             connected_at=now,
             messaging_limit=messaging_limit,
             quality=_quality(quality),
+            limit_told_at=_second(told_at, now),
+            quality_told_at=_second(told_at, now),
         )
     _record_activity(channel, "channel.connected", by)
     _record_event(channel, events.CHANNEL_CONNECTED, now)
@@ -129,9 +136,12 @@ def reconnect_channel(
     by: Actor,
     messaging_limit: int | None = None,
     quality: str | None = None,
+    told_at: datetime | None = None,
 ) -> Channel:
     """Make a channel active again, with the name, handle, limit and quality that its account has now.
 
+    `told_at` is when the provider was asked for them, if that was before `now`. A limit or quality that the provider
+    has reported since then stays.
     Raises `LimitReached` if the channel was disconnected and there is no room, and `AccountConnectedElsewhere` if its
     account is in use.
     """
@@ -139,11 +149,11 @@ def reconnect_channel(
     channel = workspace.channels.select_for_update(no_key=True).get(pk=channel.pk)
     if channel.status == Channel.Status.DISCONNECTED:
         check_channel_limit(workspace=workspace, platform=channel.platform)
+    _apply_account(channel, told_at, now, messaging_limit, _quality(quality))
     channel.status, channel.connected_at = Channel.Status.ACTIVE, now
     channel.name, channel.handle = name, handle
-    channel.messaging_limit, channel.quality = messaging_limit, _quality(quality)
     with _account_taken_once():
-        channel.save(update_fields=["status", "connected_at", "name", "handle", "messaging_limit", "quality"])
+        channel.save(update_fields=["status", "connected_at", "name", "handle", *REPORTED])
     _record_activity(channel, "channel.reconnected", by)
     _record_event(channel, events.CHANNEL_CONNECTED, now)
     return channel
@@ -200,20 +210,42 @@ def change_channel_limit(
     """
     locked = Channel.objects.select_for_update(no_key=True, of=("self",))
     channel = locked.select_related("workspace").get(pk=channel.pk)
-    had, at = channel.messaging_limit, min(told_at or now, now)
-    if not isinstance(messaging_limit, Unchanged) and _is_newer(at, channel.limit_told_at):
-        channel.messaging_limit, channel.limit_told_at = messaging_limit, at
-    if quality and _is_newer(at, channel.quality_told_at):
-        channel.quality, channel.quality_told_at = _quality(quality), at
-    channel.save(update_fields=["messaging_limit", "quality", "limit_told_at", "quality_told_at"])
+    had = channel.messaging_limit
+    _apply_report(channel, _second(told_at, now), messaging_limit, _quality(quality) if quality else "")
+    channel.save(update_fields=REPORTED)
     if channel.messaging_limit != had:
         _record_event(channel, events.CHANNEL_LIMIT_CHANGED, now)
     return channel
 
 
-def _is_newer(at: datetime, known: datetime | None) -> bool:
-    """Say whether a report of this time counts. Of two reports of the same second, the later arrival counts."""
-    return known is None or at >= known
+def _second(told_at: datetime | None, now: datetime) -> datetime:
+    """Give the time of a report in whole seconds, as providers give it. A time in the future counts as now."""
+    return min(told_at or now, now).replace(microsecond=0)
+
+
+def _apply_account(
+    channel: Channel, told_at: datetime | None, now: datetime, messaging_limit: int | None, quality: str
+) -> None:
+    """Set the limit and the quality of a list of accounts, unless they were reported in that second or since."""
+    at = _second(told_at, now)
+    is_new = told_at is None
+    if is_new or channel.limit_told_at is None or at > channel.limit_told_at:
+        channel.messaging_limit, channel.limit_told_at = messaging_limit, at
+    if is_new or channel.quality_told_at is None or at > channel.quality_told_at:
+        channel.quality, channel.quality_told_at = quality, at
+
+
+def _apply_report(channel: Channel, at: datetime, messaging_limit: int | Unchanged | None, quality: str) -> None:
+    """Set the limit and the quality where the report is not older than what the channel knows.
+
+    An empty `quality` changes nothing. Of two reports of the same second, the later arrival counts. A channel without
+    the time of a report knows what its account was like when it was connected.
+    """
+    connected_at = channel.connected_at.replace(microsecond=0)
+    if not isinstance(messaging_limit, Unchanged) and at >= (channel.limit_told_at or connected_at):
+        channel.messaging_limit, channel.limit_told_at = messaging_limit, at
+    if quality and at >= (channel.quality_told_at or connected_at):
+        channel.quality, channel.quality_told_at = quality, at
 
 
 def _quality(told: str | None) -> str:

@@ -20,6 +20,7 @@ from tests.workspaces.conversations.facts import a_conversation, receive, receiv
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.automations.models import Automation, AutomationPause, AutomationRun, TriggerEvent
 from workspaces.automations.services import enable_automation
+from workspaces.automations.tasks import delete_removed
 from workspaces.contacts.models import Contact
 from workspaces.conversations.models import Message
 from workspaces.subaccounts.models import Channel, Workspace
@@ -165,6 +166,8 @@ def test_an_automation_is_removed_with_its_runs(
     a_count(automation, 1, port="started")
     owner.post(f"/app/automations/{automation.uuid}/remove")
     assert not Automation.objects.filter(pk=automation.pk).exists()
+    delete_removed()
+    assert not Automation.with_removed.filter(pk=automation.pk).exists()
     assert not AutomationRun.objects.exists()
 
 

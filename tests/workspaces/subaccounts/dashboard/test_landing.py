@@ -1,5 +1,6 @@
 """Signing in to the dashboard, and going from one workspace to another."""
 
+import re
 from typing import Any
 
 import pytest
@@ -7,7 +8,7 @@ from django.test import Client
 
 from tests import furnished
 from tests.agency.console.browsers import PASSWORD, a_browser, flashes, text
-from tests.factories import WorkspaceFactory
+from tests.factories import ContactFactory, WorkspaceFactory
 from tests.tenants import Tenant
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.subaccounts.models import Workspace
@@ -71,6 +72,34 @@ def test_a_foreign_workspace_cannot_be_entered(ada: Client, b: Tenant) -> None:
 @pytest.mark.parametrize("asked", ["https://evil.example/app/", "//evil.example/app/", "/console/", "/app//evil\\"])
 def test_the_choice_leads_to_pages_of_the_dashboard_only(asked: str, ada: Client, shops: list[Workspace]) -> None:
     assert switch(ada, shops[0], next=asked)["Location"].startswith("/app/")
+
+
+def press_switch(browser: Client, page: str, workspace: Workspace) -> Any:
+    """Open a page, and press the switcher's button for a workspace."""
+    shown = browser.get(page).content.decode()
+    found = re.search(
+        rf'name="workspace" value="{workspace.uuid}"><input type="hidden" name="next" value="([^"]+)"', shown
+    )
+    assert found
+    return browser.post("/app/switch", {"workspace": str(workspace.uuid), "next": found[1]}, follow=True)
+
+
+def test_a_switch_leads_to_the_same_page_or_home(ada: Client, shops: list[Workspace]) -> None:
+    switch(ada, shops[0])
+    rows = [ContactFactory.create(workspace=shop) for shop in shops]
+    assert press_switch(ada, "/app/contacts", shops[1]).redirect_chain == [("/app/contacts", 302)]
+    contact = f"/app/contacts/{rows[1].uuid}"
+    away = press_switch(ada, contact, shops[0])
+    assert (away.redirect_chain, away.status_code) == ([(contact, 302), ("/app/", 302)], 200)
+    assert ada.get(contact).status_code == 404
+    assert switch(ada, shops[1], next=contact)["Location"] == contact
+    assert ada.get(contact).status_code == 200
+
+    button = f"{contact}/remove"
+    assert ada.get(button).status_code in (200, 302)
+    assert switch(ada, shops[0], next=button)["Location"] == button
+    assert ada.get(button, follow=True).redirect_chain[-1] == ("/app/", 302)
+    assert switch(ada, shops[1], next="/app/no-such-page")["Location"] == "/app/"
 
 
 def test_a_form_from_before_a_switch_changes_nothing(ada: Client, shops: list[Workspace]) -> None:
