@@ -13,7 +13,8 @@ from workspaces.automations.services.contact_triggers import DateWalk
 from workspaces.automations.services.outside_calls import CALL_RULES
 from workspaces.automations.services.removal import RUN_RULES
 
-RUN_SECONDS = 30.0
+# A new run reads and compiles the triggers of all workspaces that have work.
+RUN_SECONDS = 75.0
 
 
 # Each worker of its queue keeps one running (config/celery/worker.py). The message is acknowledged as the run begins,
