@@ -34,6 +34,7 @@ class AdvisoryLock(IntEnum):
     ALLOWANCE_RELEASE = 7_105_021  # the sender that looks for room for recipients who wait
     AUTOMATION_BATCH = 7_105_023  # with a worker's number: the process that works on its batch lives
     OUTSIDE_CALLS = 7_105_031  # the process that claims outside calls
+    AUTOMATION_COUNTS = 7_105_033  # the engine that adds up what batches have counted
     TRY = 7_105_022  # with the hash of a kind and a key: the process that tries this work lives
 
 

@@ -60,13 +60,9 @@ FROM unnest(%s::bigint[], %s::text[], %s::text[], %s::bigint[], %s::bigint[])
     AS result (id, outcome, reason, automation_id, run_id)
 WHERE event.id = result.id
 """
-ADD_COUNTS: Final = """
-INSERT INTO automations_automationcount AS known (automation_id, version_id, day, node, port, number)
-SELECT automation_id, version_id, (%s::timestamptz AT TIME ZONE 'UTC')::date, node, port, number
-FROM unnest(%s::bigint[], %s::bigint[], %s::text[], %s::text[], %s::integer[])
-    AS new (automation_id, version_id, node, port, number)
-ORDER BY automation_id, version_id, node, port
-ON CONFLICT (automation_id, version_id, day, node, port) DO UPDATE SET number = known.number + EXCLUDED.number
+INSERT_COUNTS: Final = """
+INSERT INTO automations_pendingcount (day, automations, versions, nodes, ports, numbers)
+VALUES ((%s::timestamptz AT TIME ZONE 'UTC')::date, %s, %s, %s, %s, %s)
 """
 # The limit keeps the planner from reading the new facts of all contacts, as it would do for an `EXISTS`.
 UPDATE_QUEUE: Final = """
@@ -92,10 +88,7 @@ LONGEST_ERROR: Final = 500
 
 
 def write_plan(plan: BatchPlan) -> None:
-    """Write everything that a batch has decided.
-
-    Counts come last, because other workers' batches add to the same rows.
-    """
+    """Write everything that a batch has decided."""
     write_runs(plan)
     write_steps(plan, write_messages(plan))
     for planned in plan.effects:
@@ -238,8 +231,8 @@ def write_events(events: Sequence[EventResult]) -> None:
 
 
 def write_counts(plan: BatchPlan) -> None:
-    """Add to the counts of the day, in one order, so that two workers do not wait for each other in a circle."""
-    keys = sorted(plan.counts)
+    """Write what the batch has counted as one row, which `merge_counts` adds to the counts of the day."""
+    keys = list(plan.counts)
     if keys:
         columns = [
             integers([key[0] for key in keys]),
@@ -249,7 +242,7 @@ def write_counts(plan: BatchPlan) -> None:
             integers([plan.counts[key] for key in keys]),
         ]
         with connection.cursor() as cursor:
-            cursor.execute(ADD_COUNTS, [plan.now, *columns])
+            cursor.execute(INSERT_COUNTS, [plan.now, *columns])
 
 
 def write_queue(work: Iterable[ContactWork]) -> None:

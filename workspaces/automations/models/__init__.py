@@ -16,6 +16,7 @@ from workspaces.automations.models.runs import (
     AutomationRunStep,
     ContactQueue,
     EngineBatch,
+    PendingCount,
     TriggerEvent,
     TriggerGeneration,
 )
@@ -34,6 +35,7 @@ __all__ = [
     "DraftRevision",
     "EngineBatch",
     "OutsideCall",
+    "PendingCount",
     "Readiness",
     "TriggerEvent",
     "TriggerGeneration",
