@@ -25,7 +25,6 @@ from workspaces.automations.execution.interpreter import state_from_row
 from workspaces.automations.execution.keywords import TriggerSource, compile_triggers
 from workspaces.automations.execution.types import ContactValues
 from workspaces.automations.flows.flow import has_ai
-from workspaces.automations.models.automations import AutomationVersion
 from workspaces.contacts.services.fields import read_phone
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import settings_in_texts
@@ -97,6 +96,11 @@ FROM automations_automation automation
 JOIN automations_automationversion version ON version.id = automation.published_id
 WHERE automation.workspace_id = ANY (%s::bigint[]) AND automation.enabled
 ORDER BY automation.workspace_id, automation.created_at, automation.id
+"""
+FLOWS: Final = """
+SELECT version.id, version.flow, automation.name FROM automations_automationversion version
+JOIN automations_automation automation ON automation.id = version.automation_id
+WHERE version.id = ANY (%s::bigint[])
 """
 ENTRIES: Final = """
 SELECT run.automation_id, run.contact_id, max(run.started_at) FROM automations_automationrun run
@@ -194,8 +198,8 @@ class TriggerCache:
         for one in wanted & self._flows.keys():
             self._flows.move_to_end(one)
         if missing := wanted - self._flows.keys():
-            rows = AutomationVersion.objects.filter(pk__in=missing)
-            for pk, flow, name in rows.values_list("pk", "flow", "automation__name"):
+            for pk, told, name in _fetch(FLOWS, integers(missing)):
+                flow = _json(told)
                 self._flows[pk] = VersionValues(flow, name, has_ai(flow))
         while len(self._flows) > max(MOST_FLOWS, len(wanted)):
             self._flows.popitem(last=False)
