@@ -26,9 +26,9 @@ from workspaces.conversations.facts import ChannelReference
 from workspaces.subaccounts.models import Channel
 
 TITLE = (
-    "Automations at full size: 1,000 workspaces with 200 automations each, 2,000,000 runs that wait, and messages that\n"
-    "come in over HTTP while two engines work. Time of processors, of all processes that take part. Wanted on two\n"
-    "cores: 10,000 messages a second, which is 200 µs each."
+    "Automations at full size: 1,000 workspaces with 200 automations each, 2,000,000 runs that wait, and messages\n"
+    "that come in over HTTP while two engines work. Time of processors, of all processes that take part. Wanted on\n"
+    "two cores: 10,000 messages a second, which is 200 µs each."
 )
 # Each contact writes one message.
 WORKSPACES, EACH, PEOPLE, MESSAGES, WAITING = 1_000, 200, 20, 20_000, 2_000_000

@@ -31,7 +31,7 @@ def channels(count: int = CHANNELS) -> list[ChannelReference]:
     agency, _ = agency_with(count)
     found = []
     for number, workspace in enumerate(Workspace.objects.of(agency).order_by("pk")):
-        external = f"bench-{agency.pk}-{number}"
+        external = f"4{agency.pk:05}{number:05}"
         channel = Channel.objects.create(
             workspace=workspace, platform="whatsapp", external_id=external, name="Bench", handle=external
         )
