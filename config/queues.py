@@ -60,8 +60,9 @@ JOBS = Queue("jobs", 60, 90)
 BROADCASTS = Queue("broadcasts", 60, 90)
 # A batch of look-ups takes a few seconds if name servers do not answer.
 DOMAINS = Queue("domains", 60, 90)
-# A run works on automations for half a minute, batch by batch. A batch takes a fraction of a second.
-AUTOMATIONS = Queue("automations", 60, 90)
+# A run works on automations for 75 seconds, batch by batch. A batch takes a fraction of a second. A new run has
+# to compile the triggers of workspaces again, so it must not be short.
+AUTOMATIONS = Queue("automations", 85, 90)
 # A run notifies people for some seconds, a batch in each transaction.
 NOTIFICATIONS = Queue("notifications", 60, 90)
 HOUSEKEEPING = Queue("housekeeping", 240, 300)

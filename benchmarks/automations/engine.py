@@ -3,12 +3,11 @@
 import gc
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from django.db import connection, transaction
 from django.utils import timezone
 
-from benchmarks.automations.rows import automations, keyword, waiting_runs
+from benchmarks.automations.rows import automations, waiting_runs, with_keywords
 from benchmarks.conversations.facts import batches, messages
 from benchmarks.conversations.inbound import processor_seconds
 from benchmarks.figures import Figure
@@ -21,21 +20,22 @@ TITLE = (
     "Automations: from messages to planned answers, committed, by one process. Time of processors, its own and its\n"
     "database connection's, beside what receiving the same messages costs without automations that are on."
 )
-MESSAGES, BATCH, EACH, WAITING = 20_000, 1_000, 200, 200_000
+# Each contact writes one message.
+WORKSPACES, EACH, PEOPLE, MESSAGES, BATCH, WAITING = 20, 200, 1_000, 20_000, 1_000, 200_000
 
 
 def run(_: Bench) -> list[Figure]:
-    of = automations(each=EACH)
-    quiet = _received(messages(of, "warm", MESSAGES))
-    _engine_seconds()
-    unanswered = _received(messages(of, "none", MESSAGES))
-    decided = _engine_seconds() / MESSAGES
-    hits = [
-        replace(message, text=f"Hello, {keyword(number, EACH)} please?")
-        for number, message in enumerate(messages(of, "hits", MESSAGES))
-    ]
-    received = _received(hits)
-    answered = _engine_seconds() / MESSAGES
+    of = automations(each=EACH, workspaces=WORKSPACES)
+
+    def texts(name: str) -> list[MessageReceived]:
+        return messages(of, name, MESSAGES, people=PEOPLE)
+
+    quiet = received_seconds(texts("warm"))
+    engine_seconds()
+    unanswered = received_seconds(texts("none"))
+    decided = engine_seconds() / MESSAGES
+    received = received_seconds(with_keywords(texts("hits"), EACH))
+    answered = engine_seconds() / MESSAGES
     waiting_runs(of[0], WAITING)
     return [
         _figure("a message received, with its fact", received, received),
@@ -44,7 +44,7 @@ def run(_: Bench) -> list[Figure]:
         _figure("the whole way of an answered message", received + answered, received),
         Figure(
             name=f"a turn without work, beside {WAITING:,} waiting runs",
-            measured=_idle_turn() * 1e3,
+            measured=idle_turn() * 1e3,
             unit="ms",
             at_most=10,
             note=f"{quiet * 1e6:,.0f} and {unanswered * 1e6:,.0f} µs for receiving alone",
@@ -57,7 +57,7 @@ def _figure(name: str, seconds: float, base: float) -> Figure:
     return Figure(name=name, measured=seconds * 1e6, unit="µs", ratio=seconds / base, note=note)
 
 
-def _received(facts: Sequence[MessageReceived]) -> float:
+def received_seconds(facts: Sequence[MessageReceived]) -> float:
     """Receive messages as readers do; give the processor seconds for each."""
     gc.freeze()
 
@@ -70,9 +70,9 @@ def _received(facts: Sequence[MessageReceived]) -> float:
     return _measured(receive) / len(facts)
 
 
-def _engine_seconds() -> float:
-    """Work until nothing is due; give the processor seconds."""
-    engine = Engine()
+def engine_seconds(engine: Engine | None = None) -> float:
+    """Work until nothing is due, with a new engine or a given one; give the processor seconds."""
+    engine = engine or Engine()
     engine.begin()
 
     def work() -> None:
@@ -85,7 +85,7 @@ def _engine_seconds() -> float:
         engine.end()
 
 
-def _idle_turn() -> float:
+def idle_turn() -> float:
     engine = Engine()
     engine.begin()
     engine.run_turn()

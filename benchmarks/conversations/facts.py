@@ -26,12 +26,12 @@ RETURNING channel_id, provider_message_id
 """
 
 
-def channels() -> list[ChannelReference]:
-    """Make an agency with `CHANNELS` workspaces, each with one channel."""
-    agency, _ = agency_with(CHANNELS)
+def channels(count: int = CHANNELS) -> list[ChannelReference]:
+    """Make an agency with so many workspaces, each with one channel."""
+    agency, _ = agency_with(count)
     found = []
     for number, workspace in enumerate(Workspace.objects.of(agency).order_by("pk")):
-        external = f"bench-{agency.pk}-{number}"
+        external = f"4{agency.pk:05}{number:05}"
         channel = Channel.objects.create(
             workspace=workspace, platform="whatsapp", external_id=external, name="Bench", handle=external
         )
@@ -47,13 +47,13 @@ def channels() -> list[ChannelReference]:
     return found
 
 
-def messages(of: Sequence[ChannelReference], name: str, count: int) -> list[MessageReceived]:
-    """Give texts of all people in turn, each with a new id."""
+def messages(of: Sequence[ChannelReference], name: str, count: int, *, people: int = PEOPLE) -> list[MessageReceived]:
+    """Give texts of all people in turn, so many of each channel, each with a new id."""
     at = timezone.now().replace(microsecond=0)
     return [
         MessageReceived(
             channel=of[number % len(of)],
-            person=person(number % (len(of) * PEOPLE)),
+            person=person(number % (len(of) * people)),
             at=at,
             message_id=f"wamid.{name}-{number:020d}",
             type="text",

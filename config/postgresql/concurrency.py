@@ -35,6 +35,7 @@ class AdvisoryLock(IntEnum):
     TASKS = 7_105_025  # with a workspace's hash: held to add and assign tasks, and while a person leaves
     AUTOMATION_BATCH = 7_105_023  # with a worker's number: the process that works on its batch lives
     OUTSIDE_CALLS = 7_105_031  # the process that claims outside calls
+    AUTOMATION_COUNTS = 7_105_033  # the engine that adds up what batches have counted
     TRY = 7_105_022  # with the hash of a kind and a key: the process that tries this work lives
 
 

@@ -14,7 +14,8 @@ from workspaces.automations.services.contact_triggers import DateWalk
 from workspaces.automations.services.outside_calls import CALL_RULES
 from workspaces.automations.services.removal import RUN_RULES
 
-RUN_SECONDS = 30.0
+# A new run reads and compiles the triggers of all workspaces that have work.
+RUN_SECONDS = 75.0
 
 due_work.add(DueWork("automations.delete_removed", (removed_automations,)))
 

@@ -26,12 +26,17 @@ CAUGHT_AGAIN_AFTER: Final = timedelta(hours=24)
 
 
 def decide_batch(work: Sequence[ContactWork], *, cache: TriggerCache, now: datetime) -> BatchPlan:
-    """Decide for each contact, and return everything that must be written."""
+    """Decide for each contact, and return everything that must be written.
+
+    All flows that the first facts need are read at once.
+    """
     plan, contents = BatchPlan(now), MessageContents()
-    cache.versions({run.version_id for contact in work for run in contact.runs})
-    for contact in work:
+    cache.read_versions(run.version_id for contact in work for run in contact.runs)
+    deciders = [ContactDecider(one, plan=plan, contents=contents, cache=cache, now=now) for one in work]
+    cache.read_versions([version for decider in deciders for version in decider.begin()])
+    for contact, decider in zip(work, deciders, strict=True):
         plan.work.append(contact)
-        ContactDecider(contact, plan=plan, contents=contents, cache=cache, now=now).run()
+        decider.run()
     return plan
 
 
@@ -45,12 +50,20 @@ class ContactDecider:
         self._plan = plan
         self._cache = cache
         self._now = now
+        self._first: Decision | None = None
         self._progress = RunProgress(work, plan=plan, contents=contents, cache=cache, now=now)
 
-    def run(self) -> None:
-        """Decide about all new facts in their order, then continue the runs whose waits have ended."""
+    def begin(self) -> list[int]:
+        """Decide about the first new fact. Return the versions of the automations that it starts."""
         if self._work.is_opted_out:
             self._stop([run for run in self._work.runs if run.is_active], "opted_out")
+        if not self._work.events or self._is_late(self._work.events[0]):
+            return []
+        self._first = self._decision(self._work.events[0])
+        return [match.trigger.version_id for match in self._first.starts]
+
+    def run(self) -> None:
+        """Apply the decisions about all new facts in their order, then continue the runs whose waits have ended."""
         for event in self._work.events:
             self._decide(event)
         for run in sorted(self._due(), key=lambda run: run.wait_until or self._now):
@@ -83,14 +96,18 @@ class ContactDecider:
             self._plan.events.append(EventResult(event.id, Outcome.NOTHING, "too_late"))
             return
         conversation = self._work.conversations.get(event.conversation_id or 0)
-        facts = event_facts(event, self._work, conversation)
-        decision = decide(facts, self._contact_facts(event, conversation), self._work.triggers.compiled)
+        decision, self._first = self._first or self._decision(event), None
         self._stop([run for run in self._work.runs if run.ref in decision.stops and run.is_active], decision.reason)
         if decision.hands_over and conversation is not None:
             self._progress.hand_over(conversation)
         touched = [self._continue(number, happened) for number, happened in decision.continues]
         touched += [self._start(match.trigger, event, conversation) for match in decision.starts]
         self._record(event, decision, [run for run in touched if run is not None])
+
+    def _decision(self, event: EventRow) -> Decision:
+        conversation = self._work.conversations.get(event.conversation_id or 0)
+        facts = event_facts(event, self._work, conversation)
+        return decide(facts, self._contact_facts(event, conversation), self._work.triggers.compiled)
 
     def _record(self, event: EventRow, decision: Decision, touched: Sequence[RunRow]) -> None:
         run = touched[0] if touched else None
@@ -126,7 +143,7 @@ class ContactDecider:
     def _listening_run(self, run: RunRow | None, conversation: ConversationRow | None) -> ListeningRun | None:
         if run is None:
             return None
-        flow = self._cache.versions([run.version_id])[run.version_id].flow
+        flow = self._cache.version(run.version_id).flow
         return listening_run(run, flow, self._progress.context(conversation, run))
 
     def _was_caught_lately(self) -> bool:
@@ -161,7 +178,7 @@ class ContactDecider:
         if place is None:
             return None
         known = self._work.triggers.automations[trigger.automation_id]
-        version = self._cache.versions([trigger.version_id])[trigger.version_id]
+        version = self._cache.version(trigger.version_id)
         identity = uuid.uuid4()
         run = RunRow(
             pk=None,

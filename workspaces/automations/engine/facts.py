@@ -1,5 +1,6 @@
 """Reads rows of the engine into what decisions are based on."""
 
+from functools import lru_cache
 from typing import Final
 from uuid import UUID
 
@@ -78,5 +79,10 @@ def waiting_run(run: RunRow, work: ContactWork) -> WaitingRun:
 
 def languages_of(contact: ContactValues) -> tuple[str, ...]:
     """Return the languages in which a contact's answers are read, the likeliest first."""
-    own = contact.language.partition("-")[0].partition("_")[0].lower()
-    return tuple(dict.fromkeys(filter(None, (own, LANGUAGES.get(contact.country.upper(), ""), "en"))))
+    return _languages(contact.language, contact.country)
+
+
+@lru_cache(maxsize=1_024)
+def _languages(language: str, country: str) -> tuple[str, ...]:
+    own = language.partition("-")[0].partition("_")[0].lower()
+    return tuple(dict.fromkeys(filter(None, (own, LANGUAGES.get(country.upper(), ""), "en"))))

@@ -29,6 +29,7 @@ from workspaces.automations.engine.picking import (
 from workspaces.automations.engine.planning import BatchPlan
 from workspaces.automations.engine.reading import TriggerCache, read_work
 from workspaces.automations.engine.writing import write_plan
+from workspaces.automations.services.run_counts import MOST_BATCHES, merge_counts
 from workspaces.automations.services.run_failures import switch_off_failing
 from workspaces.automations.services.trigger_events import ENGINE
 
@@ -40,6 +41,8 @@ BATCH: Final = 200
 IDLE_SECONDS: Final = 1.0
 # The time between two looks at the database's identity, and for batches whose process died.
 LOOK_SECONDS: Final = 5.0
+# Under load the counts of batches are added up so often, and else as soon as nothing is due.
+MERGE_SECONDS: Final = 30.0
 # Contacts that broke a batch are worked on for so long in each turn.
 SUSPECT_SECONDS: Final = 0.5
 
@@ -52,6 +55,8 @@ class Engine:
         self._cache = TriggerCache()
         self._looked_at: float | None = None
         self._is_confirmed = False
+        self._has_counts = True
+        self._merged_at = time.monotonic()
 
     def begin(self) -> None:
         """Show that this process lives."""
@@ -71,7 +76,15 @@ class Engine:
         self._picker.make_due()
         contacts = self._picker.pick()
         done = self._work(contacts) if contacts else 0
-        return done + self._work_on_suspects()
+        done += self._work_on_suspects()
+        self._merge_counts(is_idle=not done)
+        return done
+
+    def _merge_counts(self, *, is_idle: bool) -> None:
+        now = time.monotonic()
+        if now - self._merged_at > MERGE_SECONDS or (is_idle and self._has_counts):
+            self._has_counts = retry_on_conflict(merge_counts) == MOST_BATCHES
+            self._merged_at = self._merged_at if self._has_counts else now
 
     def _look(self) -> bool:
         """Every few seconds, look at the database's identity and for dead workers. Return whether to go on."""
@@ -107,6 +120,7 @@ class Engine:
                     clear_suspect(locked[0])
             self._picker.end()
         if plan is not None:
+            self._has_counts = self._has_counts or bool(plan.counts)
             _count(plan)
             if plan.failed:
                 switch_off_failing({run.automation_id for run in plan.failed}, now)

@@ -63,8 +63,9 @@ WITH queued AS MATERIALIZED (
     SELECT id, contact_id FROM conversations_conversation WHERE contact_id IN (SELECT id FROM person)
     ORDER BY id FOR NO KEY UPDATE SKIP LOCKED
 )
-SELECT person.id FROM person WHERE
-    (SELECT count(*) FROM thread WHERE thread.contact_id = person.id)
+SELECT person.id FROM person
+LEFT JOIN (SELECT contact_id, count(*) AS held FROM thread GROUP BY contact_id) AS own ON own.contact_id = person.id
+WHERE coalesce(own.held, 0)
     = (SELECT count(*) FROM conversations_conversation every WHERE every.contact_id = person.id)
 """
 # The places of contacts that are gone. Their rows are locked by nobody who could still need them.

@@ -85,7 +85,7 @@ class RunProgress:
 
     def advance(self, run: RunRow, event: RunEvent) -> None:
         """Give a run an event. A run whose message could not be sent passes over the wait for its answer."""
-        version = self._cache.versions([run.version_id])[run.version_id]
+        version = self._cache.version(run.version_id)
         self._plan.labels[run.version_id] = version.name
         conversation = self._work.conversations.get(run.conversation_id or 0)
         if conversation is None:

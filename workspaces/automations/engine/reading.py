@@ -3,6 +3,7 @@
 from collections import OrderedDict, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
+from random import sample
 from typing import Any, Final
 
 import orjson
@@ -24,7 +25,6 @@ from workspaces.automations.execution.interpreter import state_from_row
 from workspaces.automations.execution.keywords import TriggerSource, compile_triggers
 from workspaces.automations.execution.types import ContactValues
 from workspaces.automations.flows.flow import has_ai
-from workspaces.automations.models.automations import AutomationVersion
 from workspaces.contacts.services.fields import read_phone
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import settings_in_texts
@@ -32,22 +32,24 @@ from workspaces.subaccounts.services import settings_in_texts
 MOST_EVENTS: Final = 50
 MOST_RUNS: Final = 200
 LONGEST_TEXT: Final = 500
-# The memory for compiled triggers and for flows, counted in automations and in versions.
-MOST_COMPILED: Final = 50_000
+# The memory for compiled triggers, for flows and for settings, counted in automations, in versions and in workspaces.
+MOST_COMPILED: Final = 250_000
 MOST_FLOWS: Final = 5_000
+MOST_WORKSPACES: Final = 5_000
 
+# Each contact's rows are looked up by index. Left to choose, the planner reads whole tables of middling size.
 CONTACTS: Final = """
 SELECT contact.id, contact.uuid, contact.name, contact.phone, contact.email, contact.country, contact.timezone,
     contact.tag_keys, contact.attributes, contact.opted_out_at IS NOT NULL,
     contact.marketing_opted_out_at IS NULL, contact.workspace_id, workspace.agency_id,
     greatest(workspace.restored_at, agency.restored_at),
     queued.minute_began_at, queued.minute_count, queued.day_began_at, queued.day_count, queued.last_text_digest,
-    queued.last_text_count, queued.last_text_at
-FROM contacts_contact contact
+    queued.last_text_count, queued.last_text_at, workspace.xmin::text || workspace.ctid::text
+FROM unnest(%s::bigint[]) AS due (contact_id)
+CROSS JOIN LATERAL (SELECT * FROM contacts_contact WHERE id = due.contact_id LIMIT 1) AS contact
+CROSS JOIN LATERAL (SELECT * FROM automations_contactqueue WHERE contact_id = due.contact_id LIMIT 1) AS queued
 JOIN subaccounts_workspace workspace ON workspace.id = contact.workspace_id
 JOIN agency_agency agency ON agency.id = workspace.agency_id
-JOIN automations_contactqueue queued ON queued.contact_id = contact.id
-WHERE contact.id = ANY (%s::bigint[])
 """
 EVENTS: Final = """
 SELECT event.id, event.contact_id, event.kind, event.source_key, event.channel_id, event.conversation_id,
@@ -75,11 +77,12 @@ ORDER BY run.contact_id, run.id
 CONVERSATIONS: Final = """
 SELECT conversation.id, conversation.contact_id, conversation.channel_id, channel.platform, channel.status,
     conversation.last_inbound_at, pause.conversation_id IS NOT NULL
-FROM conversations_conversation conversation
+FROM unnest(%s::bigint[]) AS due (contact_id) CROSS JOIN LATERAL (
+    SELECT * FROM conversations_conversation WHERE contact_id = due.contact_id OFFSET 0
+) AS conversation
 JOIN subaccounts_channel channel ON channel.id = conversation.channel_id
 LEFT JOIN automations_automationpause pause ON pause.conversation_id = conversation.id
     AND (pause.until IS NULL OR pause.until > clock_timestamp())
-WHERE conversation.contact_id = ANY (%s::bigint[])
 ORDER BY conversation.id
 """
 GENERATIONS: Final = """
@@ -93,6 +96,11 @@ FROM automations_automation automation
 JOIN automations_automationversion version ON version.id = automation.published_id
 WHERE automation.workspace_id = ANY (%s::bigint[]) AND automation.enabled
 ORDER BY automation.workspace_id, automation.created_at, automation.id
+"""
+FLOWS: Final = """
+SELECT version.id, version.flow, automation.name FROM automations_automationversion version
+JOIN automations_automation automation ON automation.id = version.automation_id
+WHERE version.id = ANY (%s::bigint[])
 """
 ENTRIES: Final = """
 SELECT run.automation_id, run.contact_id, max(run.started_at) FROM automations_automationrun run
@@ -109,13 +117,15 @@ WHERE conversation_id = %s ORDER BY provider_time DESC, id DESC LIMIT %s
 
 
 class TriggerCache:
-    """Compiled triggers of workspaces, each under its generation, and the flows of versions, which never change.
+    """Compiled triggers of workspaces, settings of workspaces, and the flows of versions, which never change.
 
-    A process has one. The workspaces that were used least lately are dropped.
+    Triggers are kept under their generation, and settings under the version of the workspace's row. An engine has one.
     """
 
     def __init__(self) -> None:
-        self._known: OrderedDict[int, WorkspaceTriggers] = OrderedDict()
+        self._triggers: dict[int, WorkspaceTriggers] = {}
+        self._compiled = 0
+        self._workspaces: dict[int, tuple[str, WorkspaceValues]] = {}
         self._flows: OrderedDict[int, VersionValues] = OrderedDict()
 
     def triggers_of(self, workspaces: Collection[int]) -> dict[int, WorkspaceTriggers]:
@@ -124,15 +134,12 @@ class TriggerCache:
         stale = [
             one
             for one in workspaces
-            if one not in self._known or self._known[one].generation != generations.get(one, 0)
+            if one not in self._triggers or self._triggers[one].generation != generations.get(one, 0)
         ]
         if stale:
             self._load(stale, generations)
-        for one in workspaces:
-            self._known.move_to_end(one)
-        found = {one: self._known[one] for one in workspaces}
-        while len(self._known) > 1 and sum(len(one.automations) for one in self._known.values()) > MOST_COMPILED:
-            self._known.popitem(last=False)
+        found = {one: self._triggers[one] for one in workspaces}
+        self._drop_triggers()
         return found
 
     def _load(self, workspaces: Collection[int], generations: Mapping[int, int]) -> None:
@@ -155,29 +162,54 @@ class TriggerCache:
             on = automations[workspace]
             limited = frozenset(pk for pk, one in on.items() if one.reentry != "always" or one.catch_all)
             compiled = compile_triggers(sources[workspace])
-            self._known[workspace] = WorkspaceTriggers(generations.get(workspace, 0), compiled, on, limited)
+            self._forget_triggers(workspace)
+            self._triggers[workspace] = WorkspaceTriggers(generations.get(workspace, 0), compiled, on, limited)
+            self._compiled += len(on)
 
-    def versions(self, versions: Iterable[int]) -> dict[int, VersionValues]:
-        """Return the flows of these versions; one statement for those that are not known yet."""
+    def _drop_triggers(self) -> None:
+        """Keep the memory bounded. Workspaces take turns, so dropping the one used least lately would drop the next."""
+        while self._compiled > MOST_COMPILED and len(self._triggers) > 1:
+            for workspace in sample(sorted(self._triggers), 1 + len(self._triggers) // 20):
+                self._forget_triggers(workspace)
+
+    def _forget_triggers(self, workspace: int) -> None:
+        known = self._triggers.pop(workspace, None)
+        self._compiled -= len(known.automations) if known else 0
+
+    def workspaces_of(self, rows: Mapping[int, str]) -> dict[int, WorkspaceValues]:
+        """Return the settings of workspaces. `rows` has the version of each one's row; one statement for others."""
+        stale = [one for one, row in rows.items() if one not in self._workspaces or self._workspaces[one][0] != row]
+        if len(self._workspaces) + len(stale) > MOST_WORKSPACES:
+            self._workspaces.clear()
+            stale = list(rows)
+        for workspace in Workspace.objects.filter(pk__in=stale) if stale else ():
+            self._workspaces[workspace.pk] = rows[workspace.pk], _workspace_values(workspace)
+        return {one: self._workspaces[one][1] for one in rows}
+
+    def version(self, version: int) -> VersionValues:
+        """Return the flow of one version."""
+        if version not in self._flows:
+            self.read_versions([version])
+        return self._flows[version]
+
+    def read_versions(self, versions: Iterable[int]) -> None:
+        """Read the flows of these versions, with one statement for those that are not known yet."""
         wanted = set(versions)
-        missing = [one for one in wanted if one not in self._flows]
-        if missing:
-            rows = AutomationVersion.objects.filter(pk__in=missing)
-            for pk, flow, name in rows.values_list("pk", "flow", "automation__name"):
-                self._flows[pk] = VersionValues(flow, name, has_ai(flow))
-        found = {one: self._flows[one] for one in wanted}
-        for one in wanted:
+        for one in wanted & self._flows.keys():
             self._flows.move_to_end(one)
-        while len(self._flows) > MOST_FLOWS:
+        if missing := wanted - self._flows.keys():
+            for pk, told, name in _fetch(FLOWS, integers(missing)):
+                flow = _json(told)
+                self._flows[pk] = VersionValues(flow, name, has_ai(flow))
+        while len(self._flows) > max(MOST_FLOWS, len(wanted)):
             self._flows.popitem(last=False)
-        return found
 
 
 def read_work(contacts: Sequence[int], *, cache: TriggerCache) -> list[ContactWork]:
     """Read the work of locked contacts, in the order of their keys."""
     rows = _fetch(CONTACTS, integers(contacts))
-    workspaces = _workspace_values({row[11] for row in rows})
-    triggers = cache.triggers_of({row[11] for row in rows})
+    workspaces = cache.workspaces_of({row[11]: row[21] for row in rows})
+    triggers = cache.triggers_of(workspaces)
     work = {row[0]: _work(row, workspaces, triggers) for row in sorted(rows)}
     for event in map(_event, _fetch(EVENTS, LONGEST_TEXT, integers(work), MOST_EVENTS)):
         work[event.contact_id].events.append(event)
@@ -205,14 +237,15 @@ def _read_entries(work: Mapping[int, ContactWork]) -> None:
             work[contact].last_entries[automation] = at
 
 
-def _workspace_values(workspaces: Collection[int]) -> dict[int, WorkspaceValues]:
-    found = Workspace.objects.filter(pk__in=workspaces)
-    return {
-        one.pk: WorkspaceValues(
-            one.pk, one.timezone, one.currency, _country(one.phone), one.opening_hours, settings_in_texts(one)
-        )
-        for one in found
-    }
+def _workspace_values(workspace: Workspace) -> WorkspaceValues:
+    return WorkspaceValues(
+        workspace.pk,
+        workspace.timezone,
+        workspace.currency,
+        _country(workspace.phone),
+        workspace.opening_hours,
+        settings_in_texts(workspace),
+    )
 
 
 @lru_cache(maxsize=1_024)

@@ -63,14 +63,11 @@ FROM unnest(%s::bigint[], %s::text[], %s::text[], %s::bigint[], %s::bigint[])
     AS result (id, outcome, reason, automation_id, run_id)
 WHERE event.id = result.id
 """
-ADD_COUNTS: Final = """
-INSERT INTO automations_automationcount AS known (automation_id, version_id, day, node, port, number)
-SELECT automation_id, version_id, (%s::timestamptz AT TIME ZONE 'UTC')::date, node, port, number
-FROM unnest(%s::bigint[], %s::bigint[], %s::text[], %s::text[], %s::integer[])
-    AS new (automation_id, version_id, node, port, number)
-ORDER BY automation_id, version_id, node, port
-ON CONFLICT (automation_id, version_id, day, node, port) DO UPDATE SET number = known.number + EXCLUDED.number
+INSERT_COUNTS: Final = """
+INSERT INTO automations_pendingcount (day, automations, versions, nodes, ports, numbers)
+VALUES ((%s::timestamptz AT TIME ZONE 'UTC')::date, %s, %s, %s, %s, %s)
 """
+# The limit keeps the planner from reading the new facts of all contacts, as it would do for an `EXISTS`.
 UPDATE_QUEUE: Final = """
 UPDATE automations_contactqueue queued
 SET is_due = change.has_more, due_since = CASE WHEN change.has_more THEN clock_timestamp() ELSE queued.due_since END,
@@ -78,9 +75,10 @@ SET is_due = change.has_more, due_since = CASE WHEN change.has_more THEN clock_t
     day_began_at = change.day_began_at, day_count = change.day_count, last_text_digest = change.last_text_digest,
     last_text_count = change.last_text_count, last_text_at = change.last_text_at
 FROM (
-    SELECT told.*, EXISTS (
-        SELECT FROM automations_triggerevent event WHERE event.contact_id = told.contact_id AND event.outcome IS NULL
-    ) AS has_more
+    SELECT told.*, (
+        SELECT true FROM automations_triggerevent event
+        WHERE event.contact_id = told.contact_id AND event.outcome IS NULL LIMIT 1
+    ) IS NOT NULL AS has_more
     FROM unnest(%s::bigint[], %s::timestamptz[], %s::timestamptz[], %s::integer[], %s::timestamptz[], %s::integer[],
         %s::bigint[], %s::integer[], %s::timestamptz[])
         AS told (contact_id, ready_at, minute_began_at, minute_count, day_began_at, day_count, last_text_digest,
@@ -93,10 +91,7 @@ LONGEST_ERROR: Final = 500
 
 
 def write_plan(plan: BatchPlan) -> None:
-    """Write everything that a batch has decided.
-
-    Counts come last, because other workers' batches add to the same rows.
-    """
+    """Write everything that a batch has decided."""
     write_runs(plan)
     messages = write_messages(plan)
     for planned in plan.effects:
@@ -261,8 +256,8 @@ def write_events(events: Sequence[EventResult]) -> None:
 
 
 def write_counts(plan: BatchPlan) -> None:
-    """Add to the counts of the day, in one order, so that two workers do not wait for each other in a circle."""
-    keys = sorted(plan.counts)
+    """Write what the batch has counted as one row, which `merge_counts` adds to the counts of the day."""
+    keys = list(plan.counts)
     if keys:
         columns = [
             integers([key[0] for key in keys]),
@@ -272,7 +267,7 @@ def write_counts(plan: BatchPlan) -> None:
             integers([plan.counts[key] for key in keys]),
         ]
         with connection.cursor() as cursor:
-            cursor.execute(ADD_COUNTS, [plan.now, *columns])
+            cursor.execute(INSERT_COUNTS, [plan.now, *columns])
 
 
 def write_queue(work: Iterable[ContactWork]) -> None:

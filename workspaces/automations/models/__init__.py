@@ -16,6 +16,7 @@ from workspaces.automations.models.runs import (
     AutomationRunStep,
     ContactQueue,
     EngineBatch,
+    PendingCount,
     TriggerEvent,
     TriggerGeneration,
 )
@@ -36,6 +37,7 @@ __all__ = [
     "DraftRevision",
     "EngineBatch",
     "OutsideCall",
+    "PendingCount",
     "Readiness",
     "TriggerEvent",
     "TriggerGeneration",

@@ -295,7 +295,7 @@ class AutomationPause(models.Model):
 
 
 class AutomationCount(models.Model):
-    """How often something happened in an automation on one day (UTC). The engine adds to it in its transaction.
+    """How often something happened in an automation on one day (UTC). `PendingCount` holds what is not added yet.
 
     For a step, `node` is its id and `port` the port by which runs left it (`` where they wait or end). For whole runs
     `node` is empty and `port` is started, completed, stopped, failed, messages or handed_over.
@@ -317,6 +317,24 @@ class AutomationCount(models.Model):
 
     def __str__(self) -> str:
         return f"{self.number} of automation {self.automation_id}"
+
+
+class PendingCount(models.Model):
+    """What one batch of the engine has counted. The rows of many batches are added to `AutomationCount` together.
+
+    So engines wait for no shared counter, and add to a counter once for many batches. The arrays have the same length;
+    the values are those of `AutomationCount`.
+    """
+
+    day = models.DateField()
+    automations = ArrayField(models.BigIntegerField())
+    versions = ArrayField(models.BigIntegerField())
+    nodes = ArrayField(models.CharField(max_length=60))
+    ports = ArrayField(models.CharField(max_length=40))
+    numbers = ArrayField(models.IntegerField())
+
+    def __str__(self) -> str:
+        return f"counts of a batch on {self.day}"
 
 
 class TriggerGeneration(models.Model):

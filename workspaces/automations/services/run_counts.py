@@ -1,13 +1,15 @@
-"""Reads the counts of automations over the last days: for each step and port, and for whole runs."""
+"""Adds up the counts of automations, and reads those of the last days: for each step and port, and for whole runs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any, Final
 
+from django.db import connection
 from django.db.models import Sum
 from django.utils.translation import gettext_lazy
 
+from config.postgresql.concurrency import AdvisoryLock
 from workspaces.automations.flows.flow import steps_of
 from workspaces.automations.flows.presentation import node_title, port_label
 from workspaces.automations.models import Automation, AutomationCount
@@ -15,6 +17,45 @@ from workspaces.automations.models import Automation, AutomationCount
 DAYS: Final = 30
 # How often something happened, by step and port. The step is empty for whole runs.
 Counts = Mapping[tuple[str, str], int]
+
+
+# Batches of the engine whose counts are added in one transaction.
+MOST_BATCHES: Final = 100
+# One process at a time adds counts. What automations counted that are gone is dropped with them.
+MERGE: Final = """
+WITH turn AS MATERIALIZED (
+    SELECT pg_try_advisory_xact_lock(%s, 0) AS is_ours
+), gone AS (
+    DELETE FROM automations_pendingcount WHERE id = ANY (ARRAY (
+        SELECT id FROM automations_pendingcount WHERE (SELECT is_ours FROM turn)
+        ORDER BY id LIMIT %s FOR UPDATE SKIP LOCKED))
+    RETURNING day, automations, versions, nodes, ports, numbers
+), added AS MATERIALIZED (
+    SELECT automation_id, version_id, gone.day, node, port, sum(number)::integer AS number
+    FROM gone CROSS JOIN unnest(automations, versions, nodes, ports, numbers)
+        AS counted (automation_id, version_id, node, port, number)
+    GROUP BY automation_id, version_id, gone.day, node, port
+), kept AS MATERIALIZED (
+    SELECT version.id, version.automation_id FROM automations_automationversion version
+    JOIN automations_automation automation ON automation.id = version.automation_id
+    WHERE version.id IN (SELECT version_id FROM added)
+    ORDER BY version.automation_id, version.id FOR KEY SHARE
+), written AS (
+    INSERT INTO automations_automationcount AS known (automation_id, version_id, day, node, port, number)
+    SELECT added.automation_id, added.version_id, added.day, added.node, added.port, added.number
+    FROM added JOIN kept ON kept.id = added.version_id AND kept.automation_id = added.automation_id
+    ORDER BY added.automation_id, added.version_id, added.day, added.node, added.port
+    ON CONFLICT (automation_id, version_id, day, node, port) DO UPDATE SET number = known.number + EXCLUDED.number
+)
+SELECT count(*) FROM gone
+"""
+
+
+def merge_counts(*, most: int = MOST_BATCHES) -> int:
+    """Add what batches of the engine have counted to the counts of their days. Return of how many batches."""
+    with connection.cursor() as cursor:
+        cursor.execute(MERGE, [AdvisoryLock.AUTOMATION_COUNTS.value, most])
+        return int(cursor.fetchone()[0])
 
 
 def first_day(today: date) -> date:

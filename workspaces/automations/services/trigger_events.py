@@ -13,6 +13,7 @@ from config.postgresql.arrays import integers, texts
 ENGINE: Final = "automations"
 
 # A fact is only worth a row where an automation is on, or where the contact has a run that could wait for it.
+# The limits keep the planner from reading all automations and all runs that wait, as it may do for an `EXISTS`.
 INSERT: Final = """
 WITH told AS (
     SELECT * FROM unnest(%(workspaces)s::bigint[], %(contacts)s::bigint[], %(kinds)s::text[], %(keys)s::text[],
@@ -26,10 +27,10 @@ WITH told AS (
     SELECT workspace_id, contact_id, kind, source_key, channel_id, conversation_id, message_id, subject, data::jsonb,
         depth, cause
     FROM told
-    WHERE EXISTS (SELECT FROM automations_automation automation
-            WHERE automation.workspace_id = told.workspace_id AND automation.enabled)
-        OR EXISTS (SELECT FROM automations_automationrun run
-            WHERE run.contact_id = told.contact_id AND run.status IN ('running', 'waiting'))
+    WHERE (SELECT true FROM automations_automation automation
+            WHERE automation.workspace_id = told.workspace_id AND automation.enabled LIMIT 1)
+        OR (SELECT true FROM automations_automationrun run
+            WHERE run.contact_id = told.contact_id AND run.status IN ('running', 'waiting') LIMIT 1)
     ON CONFLICT (workspace_id, source_key) DO NOTHING
     RETURNING workspace_id, contact_id
 )

@@ -1,6 +1,7 @@
 """The words with which a contact asks for a person instead of an automation, in each language."""
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from workspaces.automations.execution.languages.normalization import normalized, words_of
@@ -69,8 +70,14 @@ def asks_for_people(text: str, languages: Iterable[str]) -> bool:
     words = words_of(normalized(text))
     if not 0 < len(words) <= MOST_WORDS:
         return False
-    wanted = {"en", *(code.lower().partition("-")[0].partition("_")[0] for code in languages)}
-    return any(_asks(set(words), LANGUAGES[code]) for code in sorted(wanted & LANGUAGES.keys()))
+    said = set(words)
+    return any(_asks(said, language) for language in _languages(tuple(languages)))
+
+
+@lru_cache(maxsize=1_024)
+def _languages(codes: tuple[str, ...]) -> tuple[_Language, ...]:
+    wanted = {"en", *(code.lower().partition("-")[0].partition("_")[0] for code in codes)}
+    return tuple(LANGUAGES[code] for code in sorted(wanted & LANGUAGES.keys()))
 
 
 def _asks(words: set[str], language: _Language) -> bool:

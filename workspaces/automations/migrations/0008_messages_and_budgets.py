@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("automations", "0006_draft_revisions")]
+    dependencies = [("automations", "0007_removed_automations")]
 
     operations = [
         migrations.AddField(

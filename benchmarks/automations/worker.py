@@ -1,0 +1,9 @@
+"""`python -m benchmarks.automations.worker`: runs an engine as a worker does, until it is stopped."""
+
+import django
+
+if __name__ == "__main__":
+    django.setup()
+    from workspaces.automations.engine.loop import run_engine
+
+    run_engine(should_stop=lambda: False)
