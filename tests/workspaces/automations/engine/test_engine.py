@@ -84,6 +84,16 @@ def test_a_keyword_with_a_typing_mistake_starts_where_nothing_is_written_right(a
     assert sent() == ["Hello Person!", "You won!"]
 
 
+def test_a_typing_mistake_ends_no_open_question(a: Tenant) -> None:
+    on(a, a_flow(a_step("ask", "ask_question", {}, text="When?", expects="date", save_as="day")))
+    on(a, a_flow(keywords=["prices"], typos=True, match="exact"), name="Prices")
+    say(a, "hello")
+    say(a, "pirces", at=moment(1))
+    assert sent()[1:] == ["Bitte senden Sie ein Datum, zum Beispiel 24. Dezember."]
+    say(a, "prices", at=moment(2))
+    assert sent()[2:] == ["Hello Person!"]
+
+
 def test_an_answer_goes_to_the_question_and_to_nothing_else(a: Tenant) -> None:
     on(a, CHOICE)
     on(a, a_flow(trigger="keyword", keywords=["colour"]), name="Colours")
@@ -105,7 +115,8 @@ def test_a_date_counts_only_after_the_button_of_its_own_confirmation(a: Tenant) 
     say(a, "tomorrow", at=moment(1))
     run = AutomationRun.objects.get()
     first = f"run:{run.uuid.hex}:{run.seq}:yes_1"
-    assert sent()[-1].endswith("is that right?")
+    asked = Message.objects.filter(direction="out").latest("pk").details["interactive"]["options"]
+    assert [one["payload"] for one in asked] == [first, first.replace("yes", "no")]
     say(a, "on Sunday", at=moment(2))
     say(a, "Yes", at=moment(3), payload=first)
     assert TriggerEvent.objects.latest("pk").reason == "stale_button"
