@@ -38,6 +38,7 @@ from workspaces.automations.execution.types import (
     TimedOut,
     WaitKind,
 )
+from workspaces.automations.services.run_failures import TOO_MANY_MESSAGES
 from workspaces.contacts.models import Contact
 from workspaces.conversations.services import open_conversation, reachable_channels
 from workspaces.conversations.services.content import COMMENT_REPLY, PUBLIC_REPLY
@@ -48,7 +49,6 @@ from workspaces.subaccounts.models import Channel
 MOST_PASSED_OVER: Final = 20
 # A person who starts a run wants its messages, even while people have the conversation in hand.
 BY_ITSELF: Final = frozenset({"system", "automation"})
-TOO_MANY_MESSAGES: Final = "too_many_messages_to_contact"
 REFUSED: Final = "message_refused"
 SENTENCES: Final = {TOO_MANY_MESSAGES: gettext_noop("Automations have sent this contact too many messages.")}
 

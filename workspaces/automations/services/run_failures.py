@@ -59,14 +59,16 @@ def record_run_failures(runs: Collection[int], now: datetime) -> int:
     )
 
 
+# A contact who writes again and again reaches the caps on messages. That is no fault of the automation.
+TOO_MANY_MESSAGES: Final = "too_many_messages_to_contact"
 # Runs that ended before the automation was last changed or switched on do not count.
 FAILING: Final = """
 SELECT automation.id
 FROM automations_automation AS automation
 CROSS JOIN LATERAL (
-    SELECT count(*) FILTER (WHERE latest.status = 'failed') AS failures
+    SELECT count(*) FILTER (WHERE latest.status = 'failed' AND latest.error_code <> %s) AS failures
     FROM (
-        SELECT run.status FROM automations_automationrun AS run
+        SELECT run.status, run.error_code FROM automations_automationrun AS run
         WHERE run.automation_id = automation.id AND run.ended_at >= automation.updated_at
         ORDER BY run.ended_at DESC LIMIT %s
     ) AS latest
@@ -84,7 +86,7 @@ def switch_off_failing(automations: Collection[int], now: datetime) -> int:
     if not automations:
         return 0
     with connection.cursor() as cursor:
-        cursor.execute(FAILING, [LATEST_RUNS, integers(automations), MOST_FAILURES])
+        cursor.execute(FAILING, [TOO_MANY_MESSAGES, LATEST_RUNS, integers(automations), MOST_FAILURES])
         failing = [row[0] for row in cursor.fetchall()]
     for automation in Automation.objects.filter(pk__in=failing).order_by("pk"):
         _switch_off(automation, now)

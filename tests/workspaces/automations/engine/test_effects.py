@@ -22,6 +22,7 @@ from workspaces.automations.engine.loop import run_due
 from workspaces.automations.models import Automation, AutomationPause, AutomationRun, OutsideCall, TriggerEvent
 from workspaces.automations.services.outside_calls import CallResult, record_results
 from workspaces.automations.services.run_control import stop_run, stop_runs_of_automation
+from workspaces.automations.services.run_failures import MOST_FAILURES, TOO_MANY_MESSAGES
 from workspaces.contacts.models import Contact, Task
 from workspaces.contacts.services import update_contact
 from workspaces.conversations.facts import CommentReceived, Person
@@ -132,6 +133,16 @@ def test_stopping_withdraws_the_messages_that_have_not_left(a: Tenant, way: str)
     message = Message.objects.get(direction="out")
     assert (run.status, message.status, message.error_code) == ("stopped", "failed", "automation_stopped")
     assert not QueuedMessage.objects.exists()
+
+
+def test_a_contact_who_writes_again_and_again_switches_nothing_off(a: Tenant) -> None:
+    automation = on(a, a_flow())
+    for _ in range(MOST_FAILURES + 10):
+        say(a, "hello")
+    failed = AutomationRun.objects.filter(status="failed", error_code=TOO_MANY_MESSAGES)
+    assert failed.count() >= MOST_FAILURES
+    automation.refresh_from_db()
+    assert automation.enabled
 
 
 def test_an_automation_creates_a_task_for_a_member(a: Tenant) -> None:
