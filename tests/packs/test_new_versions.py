@@ -19,6 +19,7 @@ from tests.tenants import Tenant
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.automations.models import Automation
 from workspaces.automations.services import publish_automation, save_draft
+from workspaces.automations.services.automation_removal import delete_removed_rows
 from workspaces.subaccounts.models import Workspace
 
 a = furnished.a_with_customer
@@ -255,3 +256,14 @@ def test_a_library_that_changes_offers_its_new_version(
     answer(person, automation)
     automation.refresh_from_db()
     assert config(automation.draft, 0)["text"] == "Welcome {{contact.first_name}}!"
+
+
+def test_a_removed_automation_leaves_no_row_and_can_be_added_again(person: Client, pack: str) -> None:
+    automation = install(person, pack)
+    person.post(f"/app/automations/{automation.uuid}/remove")
+    again = install(person, pack)
+    while delete_removed_rows():
+        pass
+    assert not Automation.with_removed.filter(pk=automation.pk).exists()
+    left = InstalledFlow.objects.filter(automation__in=[automation.pk, again.pk])
+    assert [one.pk for one in left] == [again.pk]

@@ -17,7 +17,7 @@ MOST_STOPPED_AT_ONCE: Final = 1_000
 BATCH: Final = 2_000
 # Each drafted or published flow may be large.
 FLOWS: Final = 200
-# In this order, because later rows are referenced by earlier ones.
+# In this order, because later rows are referenced by earlier ones. The automation's own row follows.
 DELETE: Final = (
     (
         """WITH old AS MATERIALIZED (
@@ -45,7 +45,6 @@ DELETE: Final = (
             SELECT id FROM automations_automationversion WHERE automation_id = %(automation)s LIMIT %(batch)s))""",
         FLOWS,
     ),
-    ("DELETE FROM automations_automation WHERE id = %(automation)s AND removed_at IS NOT NULL", 1),
 )
 
 
@@ -85,17 +84,20 @@ def delete_removed_rows() -> int:
     stopped = stop_runs_of_automation(
         automation=automation, reason=StopReason.REMOVED, most=MOST_STOPPED_AT_ONCE, now=database_now()
     )
-    return stopped or _delete_batch(automation.pk)
+    if stopped:
+        return stopped
+    try:
+        with transaction.atomic():
+            return _delete_batch(automation.pk)
+    except IntegrityError:  # an engine that had not seen the removal has just started a run
+        return 0
 
 
 def _delete_batch(automation: int) -> int:
     for statement, batch in DELETE:
-        try:
-            with transaction.atomic(), connection.cursor() as cursor:
-                cursor.execute(statement, {"automation": automation, "batch": batch})
-                deleted = int(cursor.rowcount)
-        except IntegrityError:  # an engine that had not seen the removal has just started a run
-            return 0
-        if deleted:
-            return deleted
-    return 0
+        with connection.cursor() as cursor:
+            cursor.execute(statement, {"automation": automation, "batch": batch})
+            if cursor.rowcount:
+                return int(cursor.rowcount)
+    # Django also deletes what higher apps keep of an automation.
+    return removed_automations().filter(pk=automation).delete()[0]
