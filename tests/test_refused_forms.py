@@ -72,6 +72,7 @@ CONFIRMATIONS = {
         *(
             "addon-archive",
             "ai-account-remove",
+            "ai-budget",
             "api-key-revoke",
             "brand-dark-logo-remove",
             "brand-favicon-remove",

@@ -234,6 +234,7 @@ ONLY_PAGES = {
     "ai-account-new": "A.I. accounts",
     "ai-account-edit": "A.I. accounts",
     "ai-account-remove": "A.I. accounts",
+    "ai-budget": "A.I. accounts",
     "ai-account-test": "a call of the account's provider",
     "domain-new": "domains",
     "domain-check": "domains",

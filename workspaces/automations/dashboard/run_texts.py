@@ -12,6 +12,7 @@ from workspaces.automations.execution.decisions import REASONS
 from workspaces.automations.execution.running import ERRORS, WAITING
 from workspaces.automations.models import AutomationRun, TriggerEvent
 from workspaces.automations.services.run_control import StopReason
+from workspaces.contacts.services.tasks import LIMIT_REACHED, NO_SUCH_ASSIGNEE, AssigneeNotInTheTeam, TaskLimitReached
 
 OUR_FAULT: Final = gettext_noop("Something went wrong on our side. Support staff can see it.")
 RESTORED: Final = gettext_noop("It was stopped because the database was restored from a backup.")
@@ -41,6 +42,9 @@ DETAILS: Final[Mapping[str, str]] = {
     "channel_not_active": gettext_noop("Not sent: the channel is not connected."),
     "paused": gettext_noop("Not sent: people of the team have the conversation in hand."),
     "window_closed": gettext_noop("Not sent: the contact has not written in the last 24 hours."),
+    # Tasks
+    LIMIT_REACHED: TaskLimitReached.message,
+    NO_SUCH_ASSIGNEE: AssigneeNotInTheTeam.message,
     # Calls of web addresses and of A.I. providers
     "unsure": gettext_noop("The A.I. was not sure."),
     "answer_refused": gettext_noop("The answer of the A.I. was not used: it has parts that are not in its facts."),

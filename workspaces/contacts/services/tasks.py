@@ -33,6 +33,9 @@ from workspaces.subaccounts.models import Workspace, WorkspaceMember
 from workspaces.subaccounts.services import MemberRemovalHandler, people_of, record_workspace_activity, tenant_of
 
 MOST_OPEN: Final = 10_000
+# What was refused about a task of an automation.
+LIMIT_REACHED: Final = "task_limit_reached"
+NO_SUCH_ASSIGNEE: Final = "no_such_assignee"
 # A due time may be so far away, in the past or the future.
 FARTHEST: Final = timedelta(days=3_660)
 ASSIGNED: Final = "task.assigned"
@@ -259,8 +262,8 @@ class NewTask:
 def create_tasks(*, tasks: Sequence[NewTask], now: datetime) -> list[str]:
     """Create tasks in the caller's transaction, with a constant number of statements.
 
-    Return a sentence for each: "" if nothing was refused, else why it was not created, or why nobody has it. The
-    caller has locked the contacts.
+    Return a code for each: "" if nothing was refused, `LIMIT_REACHED` if it was not created, `NO_SUCH_ASSIGNEE` if
+    nobody has it. The caller has locked the contacts.
     """
     if not tasks:
         return []
@@ -274,10 +277,10 @@ def create_tasks(*, tasks: Sequence[NewTask], now: datetime) -> list[str]:
     for one in tasks:
         room[one.workspace_id] -= 1
         if room[one.workspace_id] < 0:
-            refusals.append(TaskLimitReached.message)
+            refusals.append(LIMIT_REACHED)
             continue
         user = people.get((one.workspace_id, one.assigned_to.lower()))
-        refusals.append(AssigneeNotInTheTeam.message if one.assigned_to and user is None else "")
+        refusals.append(NO_SUCH_ASSIGNEE if one.assigned_to and user is None else "")
         created.append((_new_task(one, workspaces[one.workspace_id], user, now), one.by))
     Task.objects.bulk_create([task for task, _by in created])
     _notify(created, now=now)

@@ -25,6 +25,7 @@ PAGES = {
     "ai-account-new": PageAccess(CHANGERS, CHANGERS),
     "ai-account": PageAccess(ALL, NOBODY, account),
     "ai-account-edit": PageAccess(CHANGERS, CHANGERS, account),
+    "ai-budget": PageAccess(CHANGERS, CHANGERS),
     "ai-account-test": PageAccess(NOBODY, CHANGERS, account),
     "ai-account-remove": PageAccess(CHANGERS, CHANGERS, account),
 }
