@@ -12,7 +12,7 @@ from tests.workspaces.automations.engine.test_engine import on
 from tests.workspaces.conversations.facts import person, receive, received
 from workspaces.automations.engine.loop import Engine, run_due
 from workspaces.automations.engine.writing import UPDATE_QUEUE
-from workspaces.automations.models import Automation, AutomationCount, PendingCount
+from workspaces.automations.models import Automation, AutomationCount, PendingCount, TriggerEvent
 from workspaces.automations.services.run_counts import merge_counts
 
 a = furnished.a_with_customer
@@ -56,7 +56,10 @@ def test_counts_of_an_automation_that_is_gone_are_dropped_alone(a: Tenant) -> No
 def test_the_end_of_a_batch_looks_for_more_facts_of_its_contacts_alone() -> None:
     contacts = integers(range(1, 201))
     columns = [contacts, *[f"{{{','.join(['NULL'] * 200)}}}"] * 8]
+    facts = [TriggerEvent(workspace_id=1, contact_id=n, kind="message", source_key=str(n)) for n in range(5_000)]
+    TriggerEvent.objects.bulk_create(facts)
     with connection.cursor() as cursor:
+        cursor.execute("ANALYZE automations_triggerevent")
         cursor.execute(f"EXPLAIN (VERBOSE) {UPDATE_QUEUE}", columns)
         plan = "\n".join(line for (line,) in cursor.fetchall())
     assert "hashed" not in plan
