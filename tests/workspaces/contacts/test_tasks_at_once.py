@@ -10,7 +10,7 @@ from tests.parallel import at_once
 from tests.tenants import Tenant
 from tests.workspaces.contacts.test_tasks import fill_up
 from workspaces.contacts.models import Task
-from workspaces.contacts.services.tasks import NewTask, TaskLimitReached, create_task, create_tasks
+from workspaces.contacts.services.tasks import LIMIT_REACHED, NewTask, TaskLimitReached, create_task, create_tasks
 from workspaces.subaccounts.services import remove_workspace_member
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -36,7 +36,7 @@ def test_the_last_room_is_given_once_and_nobody_who_has_left_keeps_a_task(a: Ten
                 by=SYSTEM,
             )
             with transaction.atomic():
-                return TaskLimitReached.message not in create_tasks(tasks=[new], now=now())
+                return LIMIT_REACHED not in create_tasks(tasks=[new], now=now())
         try:
             return bool(create_task(workspace=a.workspace, title="Call", now=now(), by=SYSTEM))
         except TaskLimitReached:
