@@ -25,7 +25,7 @@ from agency.services.notifications.agency_kinds import notify_of_ended_job
 from config.errors import Conflict, DomainError, NotFound
 from config.hooks import Registry
 
-ROLE_LOST = gettext_noop("Whoever asked for it may no longer do this.")
+ROLE_LOST = gettext_noop("The person who asked for it may no longer do this.")
 AGENCY_SUSPENDED = gettext_noop("The agency is suspended.")
 BROKE_OFF = gettext_noop("It broke off five times at the same place. The operator of this service can begin it again.")
 

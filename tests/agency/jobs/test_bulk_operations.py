@@ -208,9 +208,9 @@ def _suspend(member: Member) -> None:
 @pytest.mark.parametrize(
     ("happens", "reason"),
     [
-        (_demote, "Whoever asked for it may no longer do this."),
-        (_remove, "Whoever asked for it may no longer do this."),
-        (_deactivate, "Whoever asked for it may no longer do this."),
+        (_demote, "The person who asked for it may no longer do this."),
+        (_remove, "The person who asked for it may no longer do this."),
+        (_deactivate, "The person who asked for it may no longer do this."),
         (_suspend, "The agency is suspended."),
     ],
 )
