@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from django.db import connection, transaction
 from django.utils import timezone
 
-from benchmarks.automations.rows import automations, waiting_runs, with_keywords
+from benchmarks.automations.rows import automations, replace_texts_by_keywords, waiting_runs
 from benchmarks.conversations.facts import batches, messages
 from benchmarks.conversations.inbound import processor_seconds
 from benchmarks.figures import Figure
@@ -34,7 +34,7 @@ def run(_: Bench) -> list[Figure]:
     engine_seconds()
     unanswered = received_seconds(texts("none"))
     decided = engine_seconds() / MESSAGES
-    received = received_seconds(with_keywords(texts("hits"), EACH))
+    received = received_seconds(replace_texts_by_keywords(texts("hits"), EACH))
     answered = engine_seconds() / MESSAGES
     waiting_runs(of[0], WAITING)
     return [

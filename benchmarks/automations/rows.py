@@ -92,6 +92,6 @@ def keyword(number: int, each: int) -> str:
     return f"{words[(automation + which) % 15]} {automation * 8 + which}"
 
 
-def with_keywords(messages: Sequence[MessageReceived], each: int) -> list[MessageReceived]:
+def replace_texts_by_keywords(messages: Sequence[MessageReceived], each: int) -> list[MessageReceived]:
     """Give the messages with a keyword in each text."""
     return [replace(message, text=f"Hello, {keyword(number, each)} please?") for number, message in enumerate(messages)]

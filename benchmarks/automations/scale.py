@@ -14,7 +14,7 @@ from pathlib import Path
 from django.db import connection
 
 from benchmarks.automations.engine import engine_seconds, idle_turn, received_seconds
-from benchmarks.automations.rows import automations, keyword, waiting_runs, with_keywords
+from benchmarks.automations.rows import automations, keyword, replace_texts_by_keywords, waiting_runs
 from benchmarks.conversations.facts import messages, person
 from benchmarks.figures import Figure
 from benchmarks.processes import Broken, started
@@ -73,7 +73,7 @@ def _round(of: Sequence[ChannelReference], name: str, engine: Engine, *, is_answ
     """Receive messages and let the engine work; give the processor seconds of both for each message."""
     _forget_caps()
     texts = messages(of, name, MESSAGES, people=PEOPLE)
-    received = received_seconds(with_keywords(texts, EACH) if is_answered else texts)
+    received = received_seconds(replace_texts_by_keywords(texts, EACH) if is_answered else texts)
     return received, engine_seconds(engine) / MESSAGES
 
 

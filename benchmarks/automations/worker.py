@@ -4,6 +4,6 @@ import django
 
 if __name__ == "__main__":
     django.setup()
-    from workspaces.automations.engine.loop import run_engine
+    from workspaces.automations.engine.loop import run_engine  # its models need Django to be set up
 
     run_engine(should_stop=lambda: False)

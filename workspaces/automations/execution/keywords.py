@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from config.db import name_key
 from workspaces.automations.execution.languages.normalization import normalized, words_of
-from workspaces.automations.execution.typing_mistakes import MOST_FORMS, KeywordPhrase, TolerantKeywords, edits_allowed
+from workspaces.automations.execution.typing_mistakes import MOST_FORMS, FuzzyKeywords, KeywordPhrase, edits_allowed
 
 # So many characters of a text are compared with keywords.
 MOST_TEXT: Final = 500
@@ -108,7 +108,7 @@ class _Keywords:
         self.lengths = {word: tuple(sorted(found)) for word, found in lengths.items()}
         self.signs = tuple(signs)
         tolerant = [*_tolerant_phrases(triggers)]
-        self.tolerant = TolerantKeywords(tolerant, room=room) if tolerant else None
+        self.tolerant = FuzzyKeywords(tolerant, room=room) if tolerant else None
 
     def tolerant_matches(self, text: "_Text") -> list[TriggerMatch]:
         """Give the matches of keywords with typing mistakes, the best first."""

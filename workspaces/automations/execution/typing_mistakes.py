@@ -63,7 +63,7 @@ def _forms(word: str, edits: int) -> Iterator[str]:
             yield "".join(kept)
 
 
-class TolerantKeywords(Generic[Owner]):
+class FuzzyKeywords(Generic[Owner]):
     """Keywords that are found with typing mistakes. It keeps `size` forms, at most `room`."""
 
     __slots__ = ("_by_first", "_forms", "_longest", "_most_edits", "size")

@@ -17,8 +17,8 @@ from workspaces.automations.execution.keywords import (
 from workspaces.automations.execution.typing_mistakes import (
     MOST_FORMS,
     MOST_TRIED,
+    FuzzyKeywords,
     KeywordPhrase,
-    TolerantKeywords,
     edits_allowed,
 )
 
@@ -296,7 +296,7 @@ def test_hostile_keywords_are_kept_within_bounds() -> None:
     """Hundreds of words that are alike, and words as long as a keyword may be."""
     letters = [chr(0x1200 + number) for number in range(3_000)]
     words = [*(f"{one}bcde" for one in letters), *(f"{one}{'ab' * 29}" for one in letters[:300])]
-    kept = TolerantKeywords([KeywordPhrase((word,), EXACT, 1) for word in words], room=MOST_FORMS)
+    kept = FuzzyKeywords([KeywordPhrase((word,), EXACT, 1) for word in words], room=MOST_FORMS)
     assert kept.size <= MOST_FORMS
     texts = (["ybcde"] * 83, ["ab" * 250], [f"{one}bcdf" for one in letters[:83]], ["ab" * 30] * 8)
     assert all(len([*kept.found_in(text)]) <= MOST_TRIED for text in texts)

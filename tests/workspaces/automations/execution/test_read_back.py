@@ -32,7 +32,7 @@ def press(port: str, title: str = "Yes") -> Replied:
     return Replied(title, "interactive", port=port)
 
 
-def told(flow: Flow, *replies: Replied | str) -> list[str]:
+def texts_sent(flow: Flow, *replies: Replied | str) -> list[str]:
     """The texts that answer the last reply."""
     return texts_of(run(flow, *(say(one) if isinstance(one, str) else one for one in replies)))
 
@@ -54,28 +54,28 @@ def test_an_unclear_date_is_read_back_with_buttons_and_kept_after_a_yes() -> Non
 
 
 def test_a_clear_date_is_not_read_back() -> None:
-    assert told(DATE, "3 March, 15:00") == [f"Until {TOMORROW}!"]
+    assert texts_sent(DATE, "3 March, 15:00") == [f"Until {TOMORROW}!"]
 
 
 @pytest.mark.parametrize("no", [press("no_1", "No"), say("no")])
 def test_a_no_asks_again_and_a_correction_is_read_at_once(no: Replied) -> None:
-    assert told(DATE, "tomorrow at 3", no) == [AGAIN]
-    assert told(DATE, "tomorrow at 3", no, "5 March") == ["Until Thursday, 5 March 2026!"]
+    assert texts_sent(DATE, "tomorrow at 3", no) == [AGAIN]
+    assert texts_sent(DATE, "tomorrow at 3", no, "5 March") == ["Until Thursday, 5 March 2026!"]
     for correction in ("no, 5 March", "5 March"):
-        assert told(DATE, "tomorrow at 3", correction) == ["Until Thursday, 5 March 2026!"]
-    assert told(DATE, "tomorrow at 3", "no, on Friday") == ["Friday, 6 March 2026 \u2013 is that right?"]
+        assert texts_sent(DATE, "tomorrow at 3", correction) == ["Until Thursday, 5 March 2026!"]
+    assert texts_sent(DATE, "tomorrow at 3", "no, on Friday") == ["Friday, 6 March 2026 \u2013 is that right?"]
 
 
 def test_what_is_neither_yes_nor_no_nor_a_date_is_asked_once_more() -> None:
-    assert told(DATE, "tomorrow at 3", "hmm") == [RIGHT]
-    assert told(DATE, "tomorrow at 3", "hmm", press("yes_1")) == [f"Until {TOMORROW}!"]
+    assert texts_sent(DATE, "tomorrow at 3", "hmm") == [RIGHT]
+    assert texts_sent(DATE, "tomorrow at 3", "hmm", press("yes_1")) == [f"Until {TOMORROW}!"]
 
 
 def test_reading_back_counts_as_one_of_two_askings() -> None:
-    assert told(DATE, "tomorrow at 3", "no", "on Friday", "no") == ["Bye."]
-    assert told(DATE, "what?", "tomorrow at 3", "no") == ["Bye."]
-    assert told(DATE, "what?", "what?", "tomorrow at 3") == ["Bye."]
-    assert told(DATE, "tomorrow at 3", "hmm", "hmm") == ["Bye."]
+    assert texts_sent(DATE, "tomorrow at 3", "no", "on Friday", "no") == ["Bye."]
+    assert texts_sent(DATE, "what?", "tomorrow at 3", "no") == ["Bye."]
+    assert texts_sent(DATE, "what?", "what?", "tomorrow at 3") == ["Bye."]
+    assert texts_sent(DATE, "tomorrow at 3", "hmm", "hmm") == ["Bye."]
 
 
 def test_buttons_of_an_earlier_date_do_nothing() -> None:
@@ -91,9 +91,9 @@ def test_silence_after_reading_back_is_no_answer() -> None:
 
 
 def test_the_step_says_whether_dates_are_read_back() -> None:
-    assert told(asking(expects="date", confirm="never"), "tomorrow at 3") == [f"Until {TOMORROW}!"]
-    assert told(asking(expects="date", confirm="always"), "3 March, 15:00") == [RIGHT]
-    assert told(asking(expects="text", confirm="always"), "tomorrow at 3") == ["Until tomorrow at 3!"]
+    assert texts_sent(asking(expects="date", confirm="never"), "tomorrow at 3") == [f"Until {TOMORROW}!"]
+    assert texts_sent(asking(expects="date", confirm="always"), "3 March, 15:00") == [RIGHT]
+    assert texts_sent(asking(expects="text", confirm="always"), "tomorrow at 3") == ["Until tomorrow at 3!"]
 
 
 def test_it_is_read_back_in_the_language_of_the_contact() -> None:
