@@ -91,6 +91,8 @@ INSTALLED_APPS = [
     "workspaces.media",
     "workspaces.classes",
     "workspaces.conversations",
+    "workspaces.finance",
+    "workspaces.appointments",
     "workspaces.automations",
     "webhooks",
     "packs",

@@ -29,8 +29,8 @@ from tests.workspaces.automations.runs import fail_run
 from webhooks.models import Delivery, Endpoint
 from workspaces.automations.models import Automation, AutomationRun
 from workspaces.automations.services import publish_automation
-from workspaces.catalogue.models import Product, Service, ServiceCategory
-from workspaces.classes.models import ClassSession, Staff
+from workspaces.catalogue.models import Product, Service, ServiceCategory, Staff
+from workspaces.classes.models import ClassSession
 from workspaces.contacts.models import Contact, Segment
 from workspaces.conversations.models import Conversation
 from workspaces.media.models import Media

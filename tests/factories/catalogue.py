@@ -11,10 +11,10 @@ from factory.declarations import LazyFunction, Sequence, SubFactory
 from tests.factories.base import A_MOMENT_AGO, ByService
 from tests.factories.contacts import ContactFactory
 from tests.factories.workspaces import WorkspaceFactory
-from workspaces.catalogue.models import Product, Service, ServiceCategory
-from workspaces.catalogue.services import create_category, create_product, create_service
-from workspaces.classes.models import ClassSession, Staff
-from workspaces.classes.services import add_participant, create_staff, schedule_class
+from workspaces.catalogue.models import Product, Service, ServiceCategory, Staff
+from workspaces.catalogue.services import create_category, create_product, create_service, create_staff
+from workspaces.classes.models import ClassSession
+from workspaces.classes.services import add_participant, schedule_class
 from workspaces.contacts.models import Contact
 from workspaces.subaccounts.models import Workspace
 

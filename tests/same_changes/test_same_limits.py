@@ -25,7 +25,7 @@ CONSTANTS = {
     "console:webhook-new": "webhooks.services.endpoints.MOST_ENDPOINTS",
     "app:webhook-new": "webhooks.services.endpoints.MOST_ENDPOINTS",
     "app:segment-new": "workspaces.contacts.services.segments.MOST_SEGMENTS",
-    "app:staff-new": "workspaces.classes.services.staff.MOST_STAFF",
+    "app:staff-new": "workspaces.catalogue.services.staff.MOST_STAFF",
     "app:service-new": "workspaces.catalogue.services.services.MOST_SERVICES",
     "app:service-category-new": "workspaces.catalogue.services.services.MOST_CATEGORIES",
 }

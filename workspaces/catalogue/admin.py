@@ -1,4 +1,4 @@
-"""Read-only pages of the support admin about products and services."""
+"""Read-only pages of the support admin about products, services and staff."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from django.contrib import admin
 
 from agency.admin.base import ReadOnlyAdmin, by_uuid
 from config.api.requests import parse_uuid
-from workspaces.catalogue.models import Product, Service, ServiceCategory, StockMovement
+from workspaces.catalogue.models import Product, Service, ServiceCategory, Staff, StockMovement
 
 SEARCH = "A uuid, or its sub-account's."
 
@@ -62,6 +62,12 @@ class ProductAdmin(CatalogueAdmin):
         "updated_at",
         "deleted_at",
     )
+
+
+@admin.register(Staff)
+class StaffAdmin(CatalogueAdmin):
+    list_display = ("name", "email", "workspace", "created_at", "deleted_at")
+    fields = ("uuid", "workspace", "name", "email", "created_at", "deleted_at")
 
 
 @admin.register(StockMovement)

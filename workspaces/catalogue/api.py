@@ -1,4 +1,4 @@
-"""Products with their stock ledger, services and their categories."""
+"""Products with their stock ledger, services and their categories, and the staff."""
 
 from typing import Any
 from uuid import UUID
@@ -11,7 +11,7 @@ from rest_framework.request import Request
 
 from config.api.operations import object_response, operation, page_response
 from config.api.serializers import DeletedSerializer
-from workspaces.catalogue.models import Product, Service, ServiceCategory
+from workspaces.catalogue.models import Product, Service, ServiceCategory, Staff
 from workspaces.catalogue.serializers import (
     ProductBodySerializer,
     ProductFilterSet,
@@ -21,6 +21,8 @@ from workspaces.catalogue.serializers import (
     ServiceCategorySerializer,
     ServiceFilterSet,
     ServiceSerializer,
+    StaffFilterSet,
+    StaffSerializer,
     StockMovementSerializer,
 )
 from workspaces.catalogue.services import (
@@ -30,14 +32,19 @@ from workspaces.catalogue.services import (
     ServiceCategoryNotFound,
     ServiceLimitReached,
     ServiceNotFound,
+    StaffLimitReached,
+    StaffNotFound,
     change_product,
     change_service,
+    change_staff,
     create_category,
     create_product,
     create_service,
+    create_staff,
     delete_category,
     delete_product,
     delete_service,
+    delete_staff,
     rename_category,
 )
 from workspaces.subaccounts.api.surface import WorkspaceViewSet
@@ -257,7 +264,73 @@ class ServiceViewSet(WorkspaceViewSet):
         return self.answer(DeletedSerializer({"deleted": True}))
 
 
+class StaffViewSet(WorkspaceViewSet):
+    """The people who take appointments and host classes; a deleted one reads like one that is not there."""
+
+    lookup_url_kwarg = "staff"
+    not_found = StaffNotFound
+
+    def get_queryset(self) -> "QuerySet[Staff]":
+        return Staff.objects.of(self.workspace).select_related("workspace")
+
+    @operation(
+        operation_id="listStaff",
+        summary="List the staff by name",
+        answer=page_response(StaffSerializer),
+        filters=StaffFilterSet,
+    )
+    def list(self, request: Request) -> HttpResponse:
+        rows = self.filtered(Staff.objects.of(self.workspace))
+        return self.page_of(rows.order_by("name_key", "id"), StaffSerializer)
+
+    @operation(
+        operation_id="createStaff",
+        summary="Create a staff member",
+        request=StaffSerializer,
+        status=201,
+        answer=object_response(StaffSerializer),
+        errors={403: StaffLimitReached.message},
+        idempotent=True,
+    )
+    def create(self, request: Request) -> HttpResponse:
+        wanted: dict[str, Any] = self.validated(StaffSerializer).validated_data
+        made = create_staff(workspace=self.workspace, now=timezone.now(), by=self.actor, **wanted)
+        return self.answer(StaffSerializer(made), status=201)
+
+    @operation(operation_id="readStaff", summary="Read a staff member", answer=object_response(StaffSerializer))
+    def retrieve(self, request: Request, staff: UUID | None) -> HttpResponse:
+        return self.answer(StaffSerializer(self.get_object()))
+
+    @operation(
+        operation_id="updateStaff",
+        summary="Change a staff member; what is left out stays",
+        request=StaffSerializer,
+        answer=object_response(StaffSerializer),
+    )
+    def partial_update(self, request: Request, staff: UUID | None) -> HttpResponse:
+        found = self.get_object()
+        changes = self.validated(StaffSerializer, partial=True).changes
+        changed = change_staff(staff=found, now=timezone.now(), by=self.actor, **changes)
+        return self.answer(StaffSerializer(changed))
+
+    @operation(
+        operation_id="deleteStaff",
+        summary="Delete a staff member; what is past still names them",
+        answer=object_response(DeletedSerializer),
+        errors={409: "Something is planned with this person."},
+    )
+    def destroy(self, request: Request, staff: UUID | None) -> HttpResponse:
+        delete_staff(staff=self.get_object(), now=timezone.now(), by=self.actor)
+        return self.answer(DeletedSerializer({"deleted": True}))
+
+
 urlpatterns = [
+    path("staff", StaffViewSet.as_view({"get": "list", "post": "create"}), name="staff-list"),
+    path(
+        "staff/<id:staff>",
+        StaffViewSet.as_view({"get": "retrieve", "patch": "partial_update", "delete": "destroy"}),
+        name="staff-detail",
+    ),
     path("products", ProductViewSet.as_view({"get": "list", "post": "create"}), name="products-list"),
     path(
         "service-categories",

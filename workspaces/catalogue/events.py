@@ -1,4 +1,4 @@
-"""Names of a workspace's events about products and services; `hooks` declares the event types."""
+"""Names of a workspace's events about products, services and staff; `hooks` declares the event types."""
 
 PRODUCT_CREATED = "product.created"
 PRODUCT_UPDATED = "product.updated"
@@ -7,3 +7,6 @@ PRODUCT_OUT_OF_STOCK = "product.out_of_stock"
 SERVICE_CREATED = "service.created"
 SERVICE_UPDATED = "service.updated"
 SERVICE_DELETED = "service.deleted"
+STAFF_CREATED = "staff.created"
+STAFF_UPDATED = "staff.updated"
+STAFF_DELETED = "staff.deleted"

@@ -9,7 +9,7 @@ from agency.pages.registry import ActivityAction, MenuEntry, Section, activity_a
 from agency.services.activity import RecordedAction, RecordedField, ValueFormat, recorded_actions
 from workspaces.catalogue import events
 from workspaces.catalogue.models import Service
-from workspaces.catalogue.serializers import ProductSerializer, ServiceSerializer
+from workspaces.catalogue.serializers import ProductSerializer, ServiceSerializer, StaffSerializer
 from workspaces.subaccounts.events import workspace_event_type
 
 NAME = RecordedField("name", _("Name"))
@@ -34,6 +34,7 @@ FIELDS: Final[dict[str, tuple[RecordedField, ...]]] = {
         PRICE,
     ),
     "service_category.changed": (NAME,),
+    "staff.changed": (RecordedField("name", _("Name"), hidden=True), RecordedField("email", _("E-mail"), hidden=True)),
 }
 
 
@@ -47,9 +48,13 @@ ACTIONS = {
     "service_category.created": _("Service category created"),
     "service_category.changed": _("Service category edited"),
     "service_category.deleted": _("Service category deleted"),
+    "staff.created": _("Staff member created"),
+    "staff.changed": _("Staff member edited"),
+    "staff.deleted": _("Staff member deleted"),
 }
 PRODUCTS = ("Products", "product", ProductSerializer)
 SERVICES = ("Services", "service", ServiceSerializer)
+STAFF = ("Staff", "staff", StaffSerializer)
 
 for name, label, (group, resource, serializer), sample in (
     (events.PRODUCT_CREATED, "Product created", PRODUCTS, {}),
@@ -59,6 +64,9 @@ for name, label, (group, resource, serializer), sample in (
     (events.SERVICE_CREATED, "Service created", SERVICES, {}),
     (events.SERVICE_UPDATED, "Service changed", SERVICES, {}),
     (events.SERVICE_DELETED, "Service deleted", SERVICES, {}),
+    (events.STAFF_CREATED, "Staff member created", STAFF, {}),
+    (events.STAFF_UPDATED, "Staff member changed", STAFF, {}),
+    (events.STAFF_DELETED, "Staff member deleted", STAFF, {}),
 ):
     event_types.add(
         workspace_event_type(name, label, group=group, resource=resource, serializer=serializer, sample=sample)
@@ -66,6 +74,7 @@ for name, label, (group, resource, serializer), sample in (
 dashboard_menu.add(
     MenuEntry(url_name="app:products", label=_("Products"), icon="bag", section=Section.CATALOGUE, order=40),
     MenuEntry(url_name="app:services", label=_("Services"), icon="tag", section=Section.CATALOGUE, order=42),
+    MenuEntry(url_name="app:staff", label=_("Staff"), icon="team", section=Section.CATALOGUE, order=46),
 )
 recorded_actions.add(*RecordedAction.from_fields(FIELDS))
 activity_actions.add(*ActivityAction.from_labels(ACTIONS))

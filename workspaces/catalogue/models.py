@@ -1,4 +1,4 @@
-"""The products that a workspace sells, with their stock ledger, its services, and the categories of both."""
+"""What a workspace offers: products with their stock ledger, services, the categories of both, and the staff."""
 
 import uuid
 from typing import ClassVar, Self
@@ -15,6 +15,10 @@ from workspaces.subaccounts.models import Workspace
 LONGEST_NAME = 120
 LONGEST_NAME_KEY = 480
 LONGEST_DURATION = 24 * 60
+LONGEST_BUFFER = 12 * 60
+LONGEST_NOTICE = 90 * 24 * 60
+LONGEST_HORIZON = 366
+SHORTEST_STEP, LONGEST_STEP = 5, 24 * 60
 # A price has up to ten digits before the decimal point and two after it.
 PRICE_DIGITS, PRICE_DECIMALS = 12, 2
 
@@ -56,6 +60,48 @@ class ServiceCategory(models.Model):
         return self.name
 
 
+class StaffQuerySet(models.QuerySet["Staff"]):
+    def of(self, workspace: Workspace) -> Self:
+        """Keep the staff of one workspace who are not deleted. Every query of a view begins here."""
+        return self.filter(workspace=workspace, deleted_at=None)
+
+    def matching(self, fragment: str) -> Self:
+        """Keep the staff whose name contains the fragment, in any case and Unicode form."""
+        return self.filter(name_key__like=like_pattern(name_key(fragment)))
+
+    def by_name(self) -> Self:
+        return self.order_by("name_key", "id")
+
+
+class Staff(models.Model):
+    """A person who takes appointments and hosts classes, not a user.
+
+    The row of a deleted one stays, because past appointments and classes refer to it.
+    """
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="staff", db_index=False)
+    name = models.CharField(max_length=LONGEST_NAME)
+    name_key = models.CharField(max_length=LONGEST_NAME_KEY, editable=False)
+    email = models.CharField(max_length=254, null=True, blank=True)
+    created_at = models.DateTimeField(default=now, editable=False)
+    deleted_at = models.DateTimeField(null=True, blank=True, editable=False)
+
+    objects: ClassVar[StaffQuerySet] = StaffQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
+
+    class Meta:
+        verbose_name_plural = "staff"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["workspace", "name_key"], condition=Q(deleted_at=None), name="staff_name_once_per_workspace"
+            ),
+            models.CheckConstraint(condition=~Q(name=""), name="staff_has_a_name"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class ServiceQuerySet(models.QuerySet["Service"]):
     def of(self, workspace: Workspace) -> Self:
         """Keep the services of one workspace that are not deleted. Every query of a view begins here."""
@@ -72,7 +118,13 @@ class ServiceQuerySet(models.QuerySet["Service"]):
 class Service(models.Model):
     """A service that customers book: a single appointment, or a seat in a class.
 
-    The row of a deleted service stays, because past classes refer to it.
+    These fields concern appointments only. `buffer_before` and `buffer_after` are minutes that its staff member stays
+    free around an appointment. A time can be booked from `notice_minutes` from now until the end of the day that is
+    `horizon_days` away. Appointments begin every `step_minutes` from the beginning of the working hours. `deposit` is
+    what a visitor of the booking page pays in advance. `bookable` services are offered on the booking page. `staff` are
+    the people who provide it.
+
+    The row of a deleted service stays, because past appointments and classes refer to it.
     """
 
     class Kind(models.TextChoices):
@@ -89,6 +141,14 @@ class Service(models.Model):
     )
     duration_minutes = models.PositiveIntegerField(null=True, blank=True)
     price = models.DecimalField(max_digits=PRICE_DIGITS, decimal_places=PRICE_DECIMALS, null=True, blank=True)
+    buffer_before = models.PositiveIntegerField(default=0, db_default=0)
+    buffer_after = models.PositiveIntegerField(default=0, db_default=0)
+    notice_minutes = models.PositiveIntegerField(default=0, db_default=0)
+    horizon_days = models.PositiveIntegerField(default=60, db_default=60)
+    step_minutes = models.PositiveIntegerField(default=15, db_default=15)
+    deposit = models.DecimalField(max_digits=PRICE_DIGITS, decimal_places=PRICE_DECIMALS, null=True, blank=True)
+    bookable = models.BooleanField(default=True, db_default=True)
+    staff = models.ManyToManyField(Staff, through="ServiceStaff", related_name="services")
     created_at = models.DateTimeField(default=now, editable=False)
     updated_at = models.DateTimeField(default=now, editable=False)
     deleted_at = models.DateTimeField(null=True, blank=True, editable=False)
@@ -110,6 +170,20 @@ class Service(models.Model):
             models.CheckConstraint(
                 condition=Q(deleted_at=None) | Q(category=None), name="service_deleted_has_no_category"
             ),
+            models.CheckConstraint(
+                condition=Q(buffer_before__lte=LONGEST_BUFFER, buffer_after__lte=LONGEST_BUFFER),
+                name="service_buffers_are_up_to_half_a_day",
+            ),
+            models.CheckConstraint(
+                condition=Q(notice_minutes__lte=LONGEST_NOTICE), name="service_notice_is_up_to_90_days"
+            ),
+            models.CheckConstraint(
+                condition=Q(horizon_days__range=(1, LONGEST_HORIZON)), name="service_horizon_is_up_to_a_year"
+            ),
+            models.CheckConstraint(
+                condition=Q(step_minutes__range=(SHORTEST_STEP, LONGEST_STEP)), name="service_step_is_sensible"
+            ),
+            models.CheckConstraint(condition=Q(deposit=None) | Q(deposit__gt=0), name="service_deposit_is_positive"),
         ]
 
     def __str__(self) -> str:
@@ -118,6 +192,19 @@ class Service(models.Model):
     @property
     def category_uuid(self) -> UUID | None:
         return self.category.uuid if self.category else None
+
+
+class ServiceStaff(models.Model):
+    """A staff member who provides a service."""
+
+    service = models.ForeignKey(Service, on_delete=models.CASCADE, related_name="provided_by", db_index=False)
+    staff = models.ForeignKey(Staff, on_delete=models.CASCADE, related_name="provided_services")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["service", "staff"], name="service_staff_once")]
+
+    def __str__(self) -> str:
+        return f"{self.staff} provides {self.service}"
 
 
 LONGEST_DESCRIPTION = 2_000

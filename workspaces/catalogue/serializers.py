@@ -1,4 +1,4 @@
-"""Products, services and their categories in the workspace API, and the filters of their lists."""
+"""Products, services, their categories and the staff in the workspace API, and the filters of their lists."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from config.api.fields import BooleanField, ChoiceField, DateTimeField, DecimalField, IntegerField, UUIDField
 from config.api.filters import BooleanFilter, ChoiceFilter, FilterSet, TextFilter, UUIDFilter
 from config.api.serializers import Serializer, TenantRelatedField
-from config.api.text_fields import CharField
+from config.api.text_fields import CharField, EmailField
 from workspaces.catalogue.models import (
     LONGEST_DESCRIPTION,
     LONGEST_DURATION,
@@ -19,10 +19,12 @@ from workspaces.catalogue.models import (
     PRICE_DIGITS,
     Service,
     ServiceCategory,
+    Staff,
     StockMovement,
 )
 from workspaces.catalogue.services import ServiceCategoryNotFound
 
+STAFF = "f7c0a3f4-3a3e-4e35-8d3b-6b6a3f1c0d55"
 CATEGORY = "5b0f0a5e-9d5e-4f0a-8a77-0c9ad6f1b0c4"
 LARGEST_PRICE = Decimal(10) ** (PRICE_DIGITS - PRICE_DECIMALS) - Decimal("0.01")
 
@@ -38,6 +40,10 @@ def price_field(**options: Any) -> DecimalField:
 
 def categories_of_caller(context: Mapping[str, Any]) -> "QuerySet[ServiceCategory]":
     return ServiceCategory.objects.of(context["view"].workspace)
+
+
+def staff_of_caller(context: Mapping[str, Any]) -> "QuerySet[Staff]":
+    return Staff.objects.of(context["view"].workspace)
 
 
 def category_field() -> TenantRelatedField:
@@ -136,6 +142,14 @@ class MovementActorSerializer(Serializer):
     label = CharField(source="actor_label", example="Shop")  # type: ignore[assignment]  # the field's own name
 
 
+class StaffSerializer(Serializer):
+    """Somebody who works in the business and takes appointments and hosts classes."""
+
+    id = UUIDField(source="uuid", read_only=True, example=STAFF)
+    name = CharField(max_length=LONGEST_NAME, example="Mia")
+    email = EmailField(required=False, allow_null=True, default=None, example="mia@corner-salon.example")
+
+
 class StockMovementSerializer(Serializer):
     """One line of a product's stock ledger."""
 
@@ -158,6 +172,10 @@ SEARCH = "Only those whose name holds this, in any case; `%` and `_` are plain c
 
 
 class ServiceCategoryFilterSet(FilterSet):
+    search = TextFilter(method=matching, help_text=SEARCH)
+
+
+class StaffFilterSet(FilterSet):
     search = TextFilter(method=matching, help_text=SEARCH)
 
 

@@ -1,4 +1,4 @@
-"""Read-only pages of the support admin about staff and group classes."""
+"""Read-only pages of the support admin about group classes."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from django.contrib import admin
 
 from agency.admin.base import ReadOnlyAdmin, by_uuid
 from config.api.requests import parse_uuid
-from workspaces.classes.models import ClassSession, Participant, Staff
+from workspaces.classes.models import ClassSession, Participant
 
 SEARCH = "A uuid, or its sub-account's."
 
@@ -18,13 +18,6 @@ class WorkspaceRecordAdmin(ReadOnlyAdmin):
         found = parse_uuid(term)
         of_workspace = queryset.filter(workspace__uuid=found) if found else queryset.none()
         return by_uuid(queryset, term) | of_workspace
-
-
-@admin.register(Staff)
-class StaffAdmin(WorkspaceRecordAdmin):
-    list_display = ("name", "email", "workspace", "created_at", "deleted_at")
-    list_select_related = ("workspace",)
-    fields = ("uuid", "workspace", "name", "email", "created_at", "deleted_at")
 
 
 @admin.register(ClassSession)

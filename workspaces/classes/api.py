@@ -1,4 +1,4 @@
-"""Staff, group classes and who takes part in them."""
+"""Group classes and who takes part in them."""
 
 from typing import Any
 from uuid import UUID
@@ -11,27 +11,19 @@ from rest_framework.request import Request
 
 from config.api.operations import object_response, operation, page_response
 from config.api.serializers import DeletedSerializer
-from workspaces.classes.models import ClassSession, Participant, Staff
+from workspaces.classes.models import ClassSession, Participant
 from workspaces.classes.serializers import (
     ClassSessionBodySerializer,
     ClassSessionFilterSet,
     ClassSessionSerializer,
     ParticipantBodySerializer,
     ParticipantSerializer,
-    StaffFilterSet,
-    StaffSerializer,
 )
 from workspaces.classes.services import (
     ClassNotFound,
     ParticipantNotFound,
-    StaffInUse,
-    StaffLimitReached,
-    StaffNotFound,
     add_participant,
     cancel_class,
-    change_staff,
-    create_staff,
-    delete_staff,
     remove_participant,
     schedule_class,
 )
@@ -39,66 +31,6 @@ from workspaces.contacts.models import Contact
 from workspaces.subaccounts.api.surface import WorkspaceViewSet
 
 NOT_SCHEDULED = "The class is cancelled or completed."
-
-
-class StaffViewSet(WorkspaceViewSet):
-    """The people who host classes; a deleted one reads like one that is not there."""
-
-    lookup_url_kwarg = "staff"
-    not_found = StaffNotFound
-
-    def get_queryset(self) -> "QuerySet[Staff]":
-        return Staff.objects.of(self.workspace).select_related("workspace")
-
-    @operation(
-        operation_id="listStaff",
-        summary="List the staff by name",
-        answer=page_response(StaffSerializer),
-        filters=StaffFilterSet,
-    )
-    def list(self, request: Request) -> HttpResponse:
-        rows = self.filtered(Staff.objects.of(self.workspace))
-        return self.page_of(rows.order_by("name_key", "id"), StaffSerializer)
-
-    @operation(
-        operation_id="createStaff",
-        summary="Create a staff member",
-        request=StaffSerializer,
-        status=201,
-        answer=object_response(StaffSerializer),
-        errors={403: StaffLimitReached.message},
-        idempotent=True,
-    )
-    def create(self, request: Request) -> HttpResponse:
-        wanted: dict[str, Any] = self.validated(StaffSerializer).validated_data
-        made = create_staff(workspace=self.workspace, now=timezone.now(), by=self.actor, **wanted)
-        return self.answer(StaffSerializer(made), status=201)
-
-    @operation(operation_id="readStaff", summary="Read a staff member", answer=object_response(StaffSerializer))
-    def retrieve(self, request: Request, staff: UUID | None) -> HttpResponse:
-        return self.answer(StaffSerializer(self.get_object()))
-
-    @operation(
-        operation_id="updateStaff",
-        summary="Change a staff member; what is left out stays",
-        request=StaffSerializer,
-        answer=object_response(StaffSerializer),
-    )
-    def partial_update(self, request: Request, staff: UUID | None) -> HttpResponse:
-        found = self.get_object()
-        changes = self.validated(StaffSerializer, partial=True).changes
-        changed = change_staff(staff=found, now=timezone.now(), by=self.actor, **changes)
-        return self.answer(StaffSerializer(changed))
-
-    @operation(
-        operation_id="deleteStaff",
-        summary="Delete a staff member; classes of the past still name them",
-        answer=object_response(DeletedSerializer),
-        errors={409: StaffInUse.message},
-    )
-    def destroy(self, request: Request, staff: UUID | None) -> HttpResponse:
-        delete_staff(staff=self.get_object(), now=timezone.now(), by=self.actor)
-        return self.answer(DeletedSerializer({"deleted": True}))
 
 
 class ClassSessionViewSet(WorkspaceViewSet):
@@ -206,13 +138,7 @@ class ParticipantViewSet(WorkspaceViewSet):
 
 
 urlpatterns = [
-    path("staff", StaffViewSet.as_view({"get": "list", "post": "create"}), name="staff-list"),
     path("classes", ClassSessionViewSet.as_view({"get": "list", "post": "create"}), name="classes-list"),
-    path(
-        "staff/<id:staff>",
-        StaffViewSet.as_view({"get": "retrieve", "patch": "partial_update", "delete": "destroy"}),
-        name="staff-detail",
-    ),
     path("classes/<id:session>", ClassSessionViewSet.as_view({"get": "retrieve"}), name="classes-detail"),
     path("classes/<id:session>/cancel", ClassSessionViewSet.as_view({"post": "cancel"}), name="classes-cancel"),
     path(

@@ -1,4 +1,4 @@
-"""The dashboard's pages and forms about classes and staff."""
+"""The dashboard's pages and forms about classes."""
 
 from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -13,24 +13,19 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agency.pages.forms import EmailField, NameField
 from agency.pages.pagination import paginate, with_id
 from agency.pages.tables import Choices, Column, Filter, ListPage, Table, TableState
 from config.api.requests import NothingMatches, QueryParameters, is_storable, parse_uuid
 from config.db import like_pattern, name_key
 from workspaces.catalogue.dashboard.form_views import ConfirmView, Link, ObjectFormView
-from workspaces.catalogue.models import Service
-from workspaces.classes.models import MOST_SEATS, ClassSession, Staff
+from workspaces.catalogue.models import Service, Staff
+from workspaces.classes.models import MOST_SEATS, ClassSession
 from workspaces.classes.serializers import ClassFilterSet
 from workspaces.classes.services import (
     ClassNotFound,
     ParticipantNotFound,
-    StaffNotFound,
     add_participant,
     cancel_class,
-    change_staff,
-    create_staff,
-    delete_staff,
     remove_participant,
     schedule_class,
 )
@@ -73,11 +68,6 @@ class LocalTimeField(forms.DateTimeField):
     def to_python(self, value: Any) -> datetime | None:
         with timezone.override(self.zone):
             return super().to_python(value)
-
-
-class StaffForm(forms.Form):
-    name = NameField()
-    email = EmailField(required=False)
 
 
 class ClassForm(forms.Form):
@@ -279,108 +269,7 @@ class ParticipantRemove(ClassDetail):
         return self.done(_("%(name)s takes part no longer.") % {"name": found}, CLASS_PAGE, self.session.uuid)
 
 
-STAFF_LIST, STAFF_PAGE = "app:staff", "app:staff-member"
-
-
-class StaffList(ListPage, DashboardView):
-    """Lists all staff by name."""
-
-    nav = STAFF_LIST
-    table = Table(
-        caption=gettext_lazy("Staff"),
-        columns=(
-            Column(name="name", label=gettext_lazy("Name"), order=("name_key", "id")),
-            Column(name="email", label=gettext_lazy("E-mail")),
-        ),
-        sort="name",
-    )
-
-    def get(self, request: HttpRequest) -> HttpResponse:
-        return self.list_page("classes/staff.html", self.read_table().fetch(Staff.objects.of(self.workspace)))
-
-
-class StaffNew(ObjectFormView[StaffForm]):
-    nav = STAFF_LIST
-    creates = True
-
-    def heading(self) -> str:
-        return _("New staff member")
-
-    def submit(self) -> str:
-        return _("Add staff member")
-
-    def crumbs(self) -> list[Link]:
-        return [(_("Staff"), reverse(STAFF_LIST))]
-
-    def make_form(self, data: Any = None) -> StaffForm:
-        return StaffForm(data)
-
-    def save(self, form: StaffForm) -> HttpResponse:
-        name, email = form.cleaned_data["name"], form.cleaned_data["email"] or None
-        staff = create_staff(workspace=self.workspace, name=name, email=email, now=timezone.now(), by=self.by)
-        return self.done(_("%(name)s was added.") % {"name": staff.name}, STAFF_LIST)
-
-
-class StaffDetail(DashboardView):
-    """A page about one staff member of the workspace. Malformed, unknown and foreign ids get the same answer."""
-
-    nav = STAFF_LIST
-    form_page = STAFF_PAGE
-    staff: Staff
-
-    def find(self, **ids: Any) -> None:
-        found = with_id(Staff.objects.of(self.workspace), ids["uuid"])
-        if found is None:
-            raise StaffNotFound
-        found.workspace = self.workspace
-        self.staff = found
-
-
-class StaffPage(StaffDetail, ObjectFormView[StaffForm]):
-    def heading(self) -> str:
-        return self.staff.name
-
-    def submit(self) -> str:
-        return _("Save")
-
-    def crumbs(self) -> list[Link]:
-        return [(_("Staff"), reverse(STAFF_LIST))]
-
-    def links(self) -> list[Link]:
-        return [(_("Delete"), reverse("app:staff-delete", args=[self.staff.uuid]))]
-
-    def make_form(self, data: Any = None) -> StaffForm:
-        return StaffForm(data, initial={"name": self.staff.name, "email": self.staff.email or ""})
-
-    def save(self, form: StaffForm) -> HttpResponse:
-        name, email = form.cleaned_data["name"], form.cleaned_data["email"] or None
-        changed = change_staff(staff=self.staff, name=name, email=email, now=timezone.now(), by=self.by)
-        return self.done(_("%(name)s was saved.") % {"name": changed.name}, STAFF_LIST)
-
-
-class StaffDelete(StaffDetail, ConfirmView):
-    def heading(self) -> str:
-        return _("Delete %(name)s?") % {"name": self.staff.name}
-
-    def submit(self) -> str:
-        return _("Delete staff member")
-
-    def text(self) -> str:
-        return _("Classes of the past keep the name.")
-
-    def crumbs(self) -> list[Link]:
-        return [(_("Staff"), reverse(STAFF_LIST)), (self.staff.name, reverse(STAFF_PAGE, args=[self.staff.uuid]))]
-
-    def save(self, form: Any) -> HttpResponse:
-        delete_staff(staff=self.staff, now=timezone.now(), by=self.by)
-        return self.done(_("%(name)s was deleted.") % {"name": self.staff.name}, STAFF_LIST)
-
-
 urlpatterns = [
-    path("staff", StaffList.as_view(), name="staff"),
-    path("staff/new", StaffNew.as_view(), name="staff-new"),
-    path("staff/<id:uuid>", StaffPage.as_view(), name="staff-member"),
-    path("staff/<id:uuid>/delete", StaffDelete.as_view(), name="staff-delete"),
     path("classes", Classes.as_view(), name="classes"),
     path("classes/new", ClassNew.as_view(), name="class-new"),
     path("classes/<id:uuid>", ClassPage.as_view(), name="class"),

@@ -1,8 +1,5 @@
-"""Names of a workspace's events about staff and classes; `hooks` declares the event types."""
+"""Names of a workspace's events about classes; `hooks` declares the event types."""
 
-STAFF_CREATED = "staff.created"
-STAFF_UPDATED = "staff.updated"
-STAFF_DELETED = "staff.deleted"
 CLASS_SCHEDULED = "class.scheduled"
 CLASS_CANCELLED = "class.cancelled"
 CLASS_COMPLETED = "class.completed"

@@ -1,4 +1,4 @@
-"""Staff, group classes and their participants in the workspace API, and the filters of their lists."""
+"""Group classes and their participants in the workspace API, and the filters of their lists."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,17 +6,16 @@ from typing import Any
 from django.db.models import QuerySet
 
 from config.api.fields import ChoiceField, DateTimeField, IntegerField, UUIDField
-from config.api.filters import ChoiceFilter, DateTimeFilter, FilterSet, TextFilter, UUIDFilter
+from config.api.filters import ChoiceFilter, DateTimeFilter, FilterSet, UUIDFilter
 from config.api.serializers import Serializer, TenantRelatedField
-from config.api.text_fields import CharField, EmailField
+from config.api.text_fields import CharField
 from workspaces.catalogue.models import Service
-from workspaces.catalogue.services import ServiceNotFound
-from workspaces.classes.models import LONGEST_NAME, MOST_SEATS, ClassSession, Staff
-from workspaces.classes.services import StaffNotFound
+from workspaces.catalogue.serializers import STAFF, staff_of_caller
+from workspaces.catalogue.services import ServiceNotFound, StaffNotFound
+from workspaces.classes.models import MOST_SEATS, ClassSession
 from workspaces.contacts.models import Contact
 from workspaces.contacts.services import ContactNotFound
 
-STAFF = "f7c0a3f4-3a3e-4e35-8d3b-6b6a3f1c0d55"
 SERVICE = "e2ad9f7b-6d27-4c4c-9c70-0f0f8d1f6a11"
 CONTACT = "1f8d6a0e-7b1c-4a5e-9f0d-2c3b4a5d6e7f"
 
@@ -25,20 +24,8 @@ def services_of_caller(context: Mapping[str, Any]) -> "QuerySet[Service]":
     return Service.objects.of(context["view"].workspace)
 
 
-def staff_of_caller(context: Mapping[str, Any]) -> "QuerySet[Staff]":
-    return Staff.objects.of(context["view"].workspace)
-
-
 def contacts_of_caller(context: Mapping[str, Any]) -> "QuerySet[Contact]":
     return Contact.objects.of(context["view"].workspace)
-
-
-class StaffSerializer(Serializer):
-    """Somebody who works in the business and hosts classes."""
-
-    id = UUIDField(source="uuid", read_only=True, example=STAFF)
-    name = CharField(max_length=LONGEST_NAME, example="Mia")
-    email = EmailField(required=False, allow_null=True, default=None, example="mia@corner-salon.example")
 
 
 class ClassServiceSerializer(Serializer):
@@ -121,18 +108,6 @@ class ParticipantBodySerializer(Serializer):
         missing=ContactNotFound,
         representation=ParticipantContactSerializer(),
         example=CONTACT,
-    )
-
-
-def matching(rows: "QuerySet[Any]", _: str, fragment: str) -> Any:
-    """Keep what a search for the fragment finds."""
-    found: Any = rows
-    return found.matching(fragment)
-
-
-class StaffFilterSet(FilterSet):
-    search = TextFilter(
-        method=matching, help_text="Only those whose name holds this, in any case; `%` and `_` are plain characters."
     )
 
 

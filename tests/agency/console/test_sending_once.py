@@ -35,8 +35,8 @@ from tests.workspaces.conversations.facts import a_conversation
 from webhooks.models import Delivery, Endpoint
 from webhooks.services.endpoints import register_endpoint
 from workspaces.automations.models import AiAccount, Automation
-from workspaces.catalogue.models import Product, Service, ServiceCategory, StockMovement
-from workspaces.classes.models import ClassSession, Staff
+from workspaces.catalogue.models import Product, Service, ServiceCategory, Staff, StockMovement
+from workspaces.classes.models import ClassSession
 from workspaces.contacts.models import Contact, ContactImport, Segment, Task
 from workspaces.conversations.models import Message, Note, QueuedMessage, SavedReply
 from workspaces.conversations.services import Content, send_message

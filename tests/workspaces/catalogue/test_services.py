@@ -87,7 +87,7 @@ def test_names_stand_once_in_a_workspace_and_are_free_again_after_a_deletion(a: 
             "catalogue.services.services.MOST_CATEGORIES",
             "A workspace may have at most 500 service categories.",
         ),
-        ("/staff", "classes.services.staff.MOST_STAFF", "A workspace may have at most 500 staff members."),
+        ("/staff", "catalogue.services.staff.MOST_STAFF", "A workspace may have at most 500 staff members."),
     ],
 )
 def test_there_are_only_so_many(

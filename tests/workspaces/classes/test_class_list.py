@@ -15,8 +15,8 @@ from tests.agency.console.browsers import text
 from tests.factories import ClassSessionFactory, ServiceFactory, StaffFactory
 from tests.tenants import Tenant
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
-from workspaces.catalogue.models import Service
-from workspaces.classes.models import ClassSession, Staff
+from workspaces.catalogue.models import Service, Staff
+from workspaces.classes.models import ClassSession
 from workspaces.classes.services import cancel_class
 from workspaces.subaccounts.models import Workspace
 
@@ -104,7 +104,7 @@ def test_each_filter_is_read_in_order_by_an_index(a: Tenant, owner: Client) -> N
         for number in range(ROWS)
     )
     with connection.cursor() as cursor:
-        cursor.execute("ANALYZE classes_classsession, catalogue_service, classes_staff")
+        cursor.execute("ANALYZE classes_classsession, catalogue_service, catalogue_staff")
     owner.get(LIST)
     for query, index in (
         ("", "class_by_start"),

@@ -14,8 +14,9 @@ from tests import furnished
 from tests.factories import ClassSessionFactory, ServiceFactory, StaffFactory
 from tests.tenants import Tenant, message
 from tests.workspaces.classes.people import contacts
+from workspaces.catalogue.services import staff_to_choose
 from workspaces.classes.models import ClassSession
-from workspaces.classes.services import complete_ended_classes, staff_to_choose
+from workspaces.classes.services import complete_ended_classes
 from workspaces.classes.tasks import complete_ended
 
 a, b = furnished.a_with_customer, furnished.b_with_customer

@@ -14,7 +14,8 @@ from tests.factories import ClassSessionFactory, ServiceFactory, StaffFactory
 from tests.tenants import Tenant
 from tests.workspaces.classes.people import contacts
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
-from workspaces.classes.models import ClassSession, Staff
+from workspaces.catalogue.models import Staff
+from workspaces.classes.models import ClassSession
 from workspaces.classes.services import add_participant
 from workspaces.subaccounts.models import Workspace
 

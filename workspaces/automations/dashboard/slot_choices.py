@@ -14,10 +14,8 @@ from agency.models import User
 from config.api.requests import is_storable
 from config.db import like_pattern, name_key
 from workspaces.automations.models import Automation
-from workspaces.catalogue.models import Product, Service, ServiceCategory
-from workspaces.catalogue.services import products_to_choose, services_to_choose
-from workspaces.classes.models import Staff
-from workspaces.classes.services import staff_to_choose
+from workspaces.catalogue.models import Product, Service, ServiceCategory, Staff
+from workspaces.catalogue.services import products_to_choose, services_to_choose, staff_to_choose
 from workspaces.media.models import Media
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import people_of

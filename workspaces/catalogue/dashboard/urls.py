@@ -1,8 +1,8 @@
-"""Routes of the dashboard's pages about products and services, below `/app/` and in the namespace `app`."""
+"""Routes of the dashboard's pages about products, services and staff, below `/app/` and in the namespace `app`."""
 
 from django.urls import path
 
-from workspaces.catalogue.dashboard import products, services
+from workspaces.catalogue.dashboard import products, services, staff
 
 urlpatterns = [
     path("products", products.Products.as_view(), name="products"),
@@ -20,4 +20,8 @@ urlpatterns = [
     path(
         "service-categories/<id:uuid>/delete", services.ServiceCategoryDelete.as_view(), name="service-category-delete"
     ),
+    path("staff", staff.StaffList.as_view(), name="staff"),
+    path("staff/new", staff.StaffNew.as_view(), name="staff-new"),
+    path("staff/<id:uuid>", staff.StaffPage.as_view(), name="staff-member"),
+    path("staff/<id:uuid>/delete", staff.StaffDelete.as_view(), name="staff-delete"),
 ]

@@ -1,4 +1,4 @@
-"""Every change of staff and group classes: one verb, one function, one transaction."""
+"""Every change of group classes: one verb, one function, one transaction."""
 
 from workspaces.classes.services.sessions import (
     ClassIsCancelled,
@@ -12,38 +12,16 @@ from workspaces.classes.services.sessions import (
     remove_participant,
     schedule_class,
 )
-from workspaces.classes.services.staff import (
-    MOST_STAFF,
-    StaffChanges,
-    StaffInUse,
-    StaffLimitReached,
-    StaffNameTaken,
-    StaffNotFound,
-    change_staff,
-    create_staff,
-    delete_staff,
-    staff_to_choose,
-)
 
 __all__ = [
-    "MOST_STAFF",
     "ClassIsCancelled",
     "ClassIsCompleted",
     "ClassIsFull",
     "ClassNotFound",
     "ParticipantNotFound",
-    "StaffChanges",
-    "StaffInUse",
-    "StaffLimitReached",
-    "StaffNameTaken",
-    "StaffNotFound",
     "add_participant",
     "cancel_class",
-    "change_staff",
     "complete_ended_classes",
-    "create_staff",
-    "delete_staff",
     "remove_participant",
     "schedule_class",
-    "staff_to_choose",
 ]

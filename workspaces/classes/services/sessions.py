@@ -7,14 +7,13 @@ from django.db.models import F, QuerySet
 from django.utils.timezone import now
 
 from agency.actors import Actor
-from agency.services import NewEvent, record_events, subscribed_events
+from agency.services import NewEvent, record_activity, record_events, subscribed_events
 from config.db import TimeOrExpression
 from config.errors import Conflict, InvalidInput, NotFound
-from workspaces.catalogue.models import Service
-from workspaces.catalogue.services import share_lock_service
+from workspaces.catalogue.models import Service, Staff
+from workspaces.catalogue.services import share_lock_service, share_lock_staff
 from workspaces.classes import events
-from workspaces.classes.models import ClassSession, Participant, Staff
-from workspaces.classes.services.staff import record_class_activity, share_lock_staff
+from workspaces.classes.models import ClassSession, Participant
 from workspaces.contacts.models import Contact
 from workspaces.contacts.services import ContactMergeHandler, ContactNotFound, ContactRemovalHandler
 from workspaces.subaccounts.models import Workspace
@@ -61,6 +60,18 @@ class ClassIsCompleted(Conflict):
 
 
 ERRORS_BY_STATUS: dict[str, type[Conflict]] = {Status.CANCELLED: ClassIsCancelled, Status.COMPLETED: ClassIsCompleted}
+
+
+def record_class_activity(*, session: ClassSession, what: str, by: Actor) -> None:
+    """Add an entry such as `class.cancelled`, with the time at which the class starts."""
+    record_activity(
+        by=by,
+        action=f"class.{what}",
+        agency_id=session.workspace.agency_id,
+        workspace_uuid=session.workspace.uuid,
+        target=("class", session.uuid, session.service.name),
+        details={"starts_at": session.starts_at.isoformat()},
+    )
 
 
 def lock_class(session: ClassSession) -> ClassSession:

@@ -21,7 +21,7 @@ from tests.tenants import WORKSPACE_BASE, Api, Tenant
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.automations.models import Automation
 from workspaces.automations.services import change_readiness, met_requirements, publish_automation, remove_automation
-from workspaces.classes.models import Staff
+from workspaces.catalogue.models import Staff
 from workspaces.subaccounts.models import Workspace
 
 a = furnished.a_with_customer

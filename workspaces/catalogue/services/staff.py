@@ -1,5 +1,7 @@
-"""Changes of the staff of a workspace, and the activity entries of staff and classes."""
+"""Changes of the staff of a workspace."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypedDict, Unpack
 
@@ -9,9 +11,10 @@ from agency.actors import Actor
 from agency.services import record_activity
 from agency.services.activity import Changes, from_differences
 from config.errors import Conflict, Forbidden, InvalidInput, NotFound
-from workspaces.catalogue.services import check_row_limit, save_with_unique_name
-from workspaces.classes import events
-from workspaces.classes.models import ClassSession, Staff
+from config.hooks import Registry
+from workspaces.catalogue import events
+from workspaces.catalogue.models import Staff
+from workspaces.catalogue.services.services import check_row_limit, save_with_unique_name
 from workspaces.subaccounts.events import differences
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import record_workspace_event
@@ -21,30 +24,12 @@ def record_staff_activity(
     *, workspace: Workspace, staff: Staff, what: str, by: Actor, changes: Changes | None = None
 ) -> None:
     """Add an entry such as `staff.changed` to the activity log of the agency and the sub-account."""
-    _record(workspace, f"staff.{what}", ("staff", staff.uuid, staff.name), by, changes=changes)
-
-
-def record_class_activity(*, session: ClassSession, what: str, by: Actor) -> None:
-    """Add an entry such as `class.cancelled`, with the time at which the class starts."""
-    details = {"starts_at": session.starts_at.isoformat()}
-    _record(session.workspace, f"class.{what}", ("class", session.uuid, session.service.name), by, details)
-
-
-def _record(
-    workspace: Workspace,
-    action: str,
-    target: tuple[str, object, str],
-    by: Actor,
-    details: dict[str, Any] | None = None,
-    changes: Changes | None = None,
-) -> None:
     record_activity(
         by=by,
-        action=action,
+        action=f"staff.{what}",
         agency_id=workspace.agency_id,
         workspace_uuid=workspace.uuid,
-        target=target,
-        details=details,
+        target=("staff", staff.uuid, staff.name),
         changes=changes,
     )
 
@@ -52,7 +37,7 @@ def _record(
 MOST_STAFF = 500
 MOST_CHOICES = 50
 UNIQUE_STAFF_NAME = "staff_name_once_per_workspace"
-SHARE_LOCK_STAFF = "SELECT 1 FROM classes_staff WHERE id = %s AND deleted_at IS NULL FOR SHARE"
+SHARE_LOCK_STAFF = "SELECT 1 FROM catalogue_staff WHERE id = %s AND deleted_at IS NULL FOR SHARE"
 
 
 class StaffNotFound(NotFound):
@@ -69,7 +54,24 @@ class StaffNameTaken(InvalidInput):
 
 
 class StaffInUse(Conflict):
-    message = "Classes are scheduled with this staff member. Cancel them first."
+    """Something is planned with the staff member. The message says what."""
+
+
+@dataclass(frozen=True, slots=True)
+class StaffUse:
+    """A higher app's check for things planned with a staff member. While there are any, the person stays."""
+
+    name: str
+    is_planned: Callable[[Staff], bool]
+    message: str
+
+
+staff_uses = Registry[StaffUse](
+    "uses of staff",
+    called="`delete_staff` calls each in the order of the apps, under the person's lock, until one says yes",
+    transaction="the caller's",
+    failure="rolls the caller back",
+)
 
 
 class StaffChanges(TypedDict, total=False):
@@ -121,11 +123,12 @@ def change_staff(*, staff: Staff, now: datetime, by: Actor, **changes: Unpack[St
 
 @transaction.atomic
 def delete_staff(*, staff: Staff, now: datetime, by: Actor) -> None:
-    """Delete a staff member. Past classes still name them. Raises `StaffInUse`, `StaffNotFound`."""
+    """Delete a staff member. Past appointments and classes still name them. Raises `StaffInUse`, `StaffNotFound`."""
     workspace = staff.workspace
     staff = _lock_staff(staff)
-    if staff.class_sessions.filter(status=ClassSession.Status.SCHEDULED).exists():
-        raise StaffInUse
+    for use in staff_uses:
+        if use.is_planned(staff):
+            raise StaffInUse(use.message)
     staff.deleted_at = now
     staff.save(update_fields=["deleted_at"])
     record_staff_activity(workspace=workspace, staff=staff, what="deleted", by=by)

@@ -1,0 +1,1 @@
+"""Appointments: working hours, free times, bookings, the booking page and its visitors."""

@@ -1,0 +1,17 @@
+"""The tables of appointments."""
+
+from workspaces.appointments.models.appointments import Appointment, Hold, Occupancy
+from workspaces.appointments.models.booking_pages import BookingPage
+from workspaces.appointments.models.hours import ExternalBusy, ExternalCalendar, HoursException, TimeOff, WorkingHours
+
+__all__ = [
+    "Appointment",
+    "BookingPage",
+    "ExternalBusy",
+    "ExternalCalendar",
+    "Hold",
+    "HoursException",
+    "Occupancy",
+    "TimeOff",
+    "WorkingHours",
+]

@@ -1,0 +1,28 @@
+"""The tables of invoices and payments."""
+
+from workspaces.finance.models.invoices import (
+    FinanceSettings,
+    Invoice,
+    InvoiceDocument,
+    InvoiceLine,
+    InvoiceSeries,
+    InvoiceTax,
+    TaxRate,
+)
+from workspaces.finance.models.payments import Checkout, Dispute, Payment, ProviderAccount, ProviderEvent, Refund
+
+__all__ = [
+    "Checkout",
+    "Dispute",
+    "FinanceSettings",
+    "Invoice",
+    "InvoiceDocument",
+    "InvoiceLine",
+    "InvoiceSeries",
+    "InvoiceTax",
+    "Payment",
+    "ProviderAccount",
+    "ProviderEvent",
+    "Refund",
+    "TaxRate",
+]

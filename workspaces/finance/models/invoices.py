@@ -1,0 +1,276 @@
+"""Invoices and credit notes with their lines and taxes, and what a workspace decides about them."""
+
+import uuid
+from typing import ClassVar, Self
+
+from django.db import models
+from django.db.models import F, Q
+from django.utils.timezone import now
+from django.utils.translation import gettext_lazy as _
+
+from config.encryption import EncryptedTextField
+from workspaces.catalogue.models import Product
+from workspaces.contacts.models import Contact
+from workspaces.subaccounts.models import Workspace
+
+LONGEST_TAX_NAME = 60
+LONGEST_PREFIX = 20
+LONGEST_NUMBER = 40
+LONGEST_DESCRIPTION = 500
+LONGEST_TEXT = 2_000
+LONGEST_BUSINESS_NAME = 200
+LONGEST_VAT_ID = 40
+LONGEST_TERMS = 365
+QUANTITY_DIGITS, QUANTITY_DECIMALS = 12, 3
+PERCENT_DIGITS, PERCENT_DECIMALS = 6, 3
+
+
+class TaxRate(models.Model):
+    """A tax rate of a workspace. `inclusive` says that prices with this rate contain the tax.
+
+    The row of an archived rate stays, because invoices refer to it.
+    """
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="tax_rates", db_index=False)
+    name = models.CharField(max_length=LONGEST_TAX_NAME)
+    name_key = models.CharField(max_length=LONGEST_TAX_NAME * 4, editable=False)
+    percent = models.DecimalField(max_digits=PERCENT_DIGITS, decimal_places=PERCENT_DECIMALS)
+    inclusive = models.BooleanField(default=False)
+    created_at = models.DateTimeField(default=now, editable=False)
+    archived_at = models.DateTimeField(null=True, blank=True, editable=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["workspace", "name_key"], condition=Q(archived_at=None), name="tax_rate_name_once_per_workspace"
+            ),
+            models.CheckConstraint(condition=~Q(name=""), name="tax_rate_has_a_name"),
+            models.CheckConstraint(condition=Q(percent__range=(0, 100)), name="tax_rate_is_a_percentage"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class FinanceSettings(models.Model):
+    """What stands on a workspace's invoices: the seller's legal name, address and tax numbers, and the payment terms.
+
+    With `shares_totals` the agency sees the totals of the workspace. A workspace without a row has the defaults.
+    """
+
+    workspace = models.OneToOneField(
+        Workspace, on_delete=models.CASCADE, primary_key=True, related_name="finance_settings"
+    )
+    business_name = models.CharField(max_length=LONGEST_BUSINESS_NAME, blank=True)
+    address = models.CharField(max_length=500, blank=True)
+    vat_id = models.CharField(max_length=LONGEST_VAT_ID, blank=True)
+    tax_number = models.CharField(max_length=LONGEST_VAT_ID, blank=True)
+    payment_details = models.CharField(max_length=LONGEST_TEXT, blank=True)
+    footer = models.CharField(max_length=LONGEST_TEXT, blank=True)
+    payment_days = models.PositiveIntegerField(default=14)
+    shares_totals = models.BooleanField(default=False)
+    changed_at = models.DateTimeField(default=now, editable=False)
+
+    class Meta:
+        verbose_name_plural = "finance settings"
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(payment_days__lte=LONGEST_TERMS), name="finance_payment_days_are_up_to_a_year"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"Finance settings of {self.workspace_id}"
+
+
+class InvoiceSeries(models.Model):
+    """The numbers of a workspace's invoices, or of its credit notes. Issuing takes `next_number` and adds one."""
+
+    workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="invoice_series", db_index=False)
+    kind = models.CharField(max_length=20)
+    prefix = models.CharField(max_length=LONGEST_PREFIX, blank=True)
+    next_number = models.PositiveBigIntegerField(default=1)
+
+    class Meta:
+        verbose_name_plural = "invoice series"
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "kind"], name="invoice_series_once_per_kind"),
+            models.CheckConstraint(condition=Q(next_number__gte=1), name="invoice_series_begins_at_one"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} of {self.workspace_id}"
+
+
+class InvoiceQuerySet(models.QuerySet["Invoice"]):
+    def of(self, workspace: Workspace) -> Self:
+        """Keep the invoices and credit notes of one workspace. Every query of a view begins here."""
+        return self.filter(workspace=workspace)
+
+    def newest_first(self) -> Self:
+        return self.order_by("-created_at", "-id")
+
+
+class Invoice(models.Model):
+    """An invoice, or a credit note that corrects one. All amounts are whole minor units of `currency`.
+
+    `exponent` is how many decimals the currency has. A draft has no number and can be changed. From issue on, triggers
+    keep everything that was issued: number, dates, parties, lines, taxes and totals. `seller` and `buyer` are copies
+    made at issue: `{name, address, vat_id, …}`. `due_at` is the end of the due day by the workspace's clock.
+
+    `paid` is the sum of succeeded payments, minus refunds that are pending or succeeded, minus withdrawn disputes.
+    `credited` is the sum of its credit notes. `balance` is what is still owed. The status `paid` is set when nothing
+    is owed any more. Overdue is computed; `overdue_at` says that it was reported.
+
+    `token` opens the public pay page, and `token_digest` finds the invoice by it; both are set at issue.
+    """
+
+    class Kind(models.TextChoices):
+        INVOICE = "invoice", _("Invoice")
+        CREDIT_NOTE = "credit_note", _("Credit note")
+
+    class Status(models.TextChoices):
+        DRAFT = "draft", _("Draft")
+        OPEN = "open", _("Open")
+        PAID = "paid", _("Paid")
+        VOID = "void", _("Void")
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="invoices", db_index=False)
+    kind = models.CharField(max_length=20, choices=Kind, default=Kind.INVOICE)
+    credits = models.ForeignKey("self", null=True, blank=True, on_delete=models.PROTECT, related_name="credit_notes")
+    contact = models.ForeignKey(
+        Contact, null=True, blank=True, on_delete=models.SET_NULL, related_name="invoices", db_index=False
+    )
+    status = models.CharField(max_length=20, choices=Status, default=Status.DRAFT)
+    number = models.CharField(max_length=LONGEST_NUMBER, null=True, blank=True)
+    currency = models.CharField(max_length=3)
+    exponent = models.PositiveSmallIntegerField()
+    language = models.CharField(max_length=10, blank=True)
+    seller = models.JSONField(default=dict, blank=True)
+    buyer = models.JSONField(default=dict, blank=True)
+    supplied_on = models.DateField(null=True, blank=True)
+    reverse_charge = models.BooleanField(default=False)
+    note = models.CharField(max_length=LONGEST_TEXT, blank=True)
+    net = models.BigIntegerField(default=0)
+    tax = models.BigIntegerField(default=0)
+    total = models.BigIntegerField(default=0)
+    paid = models.BigIntegerField(default=0)
+    credited = models.BigIntegerField(default=0)
+    due_at = models.DateTimeField(null=True, blank=True)
+    issued_at = models.DateTimeField(null=True, blank=True)
+    sent_at = models.DateTimeField(null=True, blank=True)
+    paid_at = models.DateTimeField(null=True, blank=True)
+    voided_at = models.DateTimeField(null=True, blank=True)
+    overdue_at = models.DateTimeField(null=True, blank=True)
+    token = EncryptedTextField(bound_to="uuid", null=True)
+    token_digest = models.BinaryField(null=True, unique=True)
+    created_at = models.DateTimeField(default=now, editable=False)
+    updated_at = models.DateTimeField(default=now, editable=False)
+
+    objects: ClassVar[InvoiceQuerySet] = InvoiceQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["workspace", "kind", "number"],
+                condition=Q(number__isnull=False),
+                name="invoice_number_once_per_workspace",
+            ),
+            models.CheckConstraint(
+                condition=Q(status="draft", number=None, issued_at=None, token_digest=None)
+                | (~Q(status="draft") & Q(number__isnull=False, issued_at__isnull=False, token_digest__isnull=False)),
+                name="invoice_number_comes_with_issue",
+            ),
+            models.CheckConstraint(condition=Q(kind__in=["invoice", "credit_note"]), name="invoice_kind_is_known"),
+            models.CheckConstraint(
+                condition=Q(kind="invoice", credits=None) | Q(kind="credit_note", credits__isnull=False),
+                name="invoice_credit_note_names_its_invoice",
+            ),
+            models.CheckConstraint(
+                condition=Q(status__in=["draft", "open", "paid", "void"]), name="invoice_status_is_known"
+            ),
+            models.CheckConstraint(condition=Q(total=F("net") + F("tax")), name="invoice_total_is_net_and_tax"),
+            models.CheckConstraint(condition=Q(credited__gte=0, credited__lte=F("total")), name="invoice_credit_fits"),
+            models.CheckConstraint(condition=Q(exponent__in=[0, 2]), name="invoice_currency_has_0_or_2_decimals"),
+        ]
+        indexes = [
+            models.Index(fields=["workspace", "-created_at", "-id"], name="invoice_newest"),
+            models.Index(fields=["workspace", "status", "-created_at", "-id"], name="invoice_by_status"),
+            models.Index(fields=["contact", "-created_at", "-id"], name="invoice_of_contact"),
+            models.Index(fields=["workspace", "issued_at", "id"], name="invoice_by_issue"),
+            models.Index(
+                fields=["due_at"],
+                condition=Q(status="open", kind="invoice", overdue_at=None),
+                name="invoice_to_become_overdue",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.number or f"draft {self.uuid}"
+
+    @property
+    def balance(self) -> int:
+        """What is still owed, in minor units. Negative after an overpayment."""
+        return self.total - self.credited - self.paid
+
+
+class InvoiceLine(models.Model):
+    """A line of an invoice. `unit_price` and `amount` are minor units; the tax rate is copied.
+
+    `amount` is quantity times unit price, rounded half up, and contains the tax if `tax_inclusive`.
+    """
+
+    invoice = models.ForeignKey(Invoice, on_delete=models.CASCADE, related_name="lines", db_index=False)
+    position = models.PositiveSmallIntegerField()
+    description = models.CharField(max_length=LONGEST_DESCRIPTION)
+    quantity = models.DecimalField(max_digits=QUANTITY_DIGITS, decimal_places=QUANTITY_DECIMALS)
+    unit_price = models.BigIntegerField()
+    amount = models.BigIntegerField()
+    tax_rate = models.ForeignKey(TaxRate, null=True, blank=True, on_delete=models.PROTECT, related_name="lines")
+    tax_name = models.CharField(max_length=LONGEST_TAX_NAME, blank=True)
+    tax_percent = models.DecimalField(max_digits=PERCENT_DIGITS, decimal_places=PERCENT_DECIMALS, default=0)
+    tax_inclusive = models.BooleanField(default=False)
+    product = models.ForeignKey(Product, null=True, blank=True, on_delete=models.PROTECT, related_name="invoice_lines")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["invoice", "position"], name="invoice_line_position_once"),
+            models.CheckConstraint(condition=Q(quantity__gt=0), name="invoice_line_quantity_is_positive"),
+        ]
+
+    def __str__(self) -> str:
+        return self.description
+
+
+class InvoiceTax(models.Model):
+    """The tax of one rate of an issued invoice: what it is computed from (`base`, the net amount), and the tax."""
+
+    invoice = models.ForeignKey(Invoice, on_delete=models.CASCADE, related_name="taxes", db_index=False)
+    name = models.CharField(max_length=LONGEST_TAX_NAME, blank=True)
+    percent = models.DecimalField(max_digits=PERCENT_DIGITS, decimal_places=PERCENT_DECIMALS)
+    inclusive = models.BooleanField(default=False)
+    base = models.BigIntegerField()
+    tax = models.BigIntegerField()
+
+    class Meta:
+        verbose_name_plural = "invoice taxes"
+        constraints = [
+            models.UniqueConstraint(fields=["invoice", "name", "percent", "inclusive"], name="invoice_tax_rate_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.percent} % of {self.invoice_id}"
+
+
+class InvoiceDocument(models.Model):
+    """The PDF of an issued invoice, made once and kept as it was."""
+
+    invoice = models.OneToOneField(Invoice, on_delete=models.CASCADE, primary_key=True, related_name="document")
+    content = models.BinaryField()
+    sha256 = models.CharField(max_length=64)
+    created_at = models.DateTimeField(default=now, editable=False)
+
+    def __str__(self) -> str:
+        return f"PDF of {self.invoice_id}"

@@ -1,0 +1,1 @@
+"""Every change of invoices and payments: one verb, one function, one transaction."""
