@@ -6,6 +6,11 @@ HASH = (
     "ALTER TABLE agency_agencykey ADD CONSTRAINT agency_key_hash_is_sha256 CHECK (octet_length(key_hash) = 32)",
     "ALTER TABLE agency_agencykey DROP CONSTRAINT agency_key_hash_is_sha256",
 )
+NETWORKS = """
+ALTER TABLE agency_agencykey ADD CONSTRAINT agency_key_networks_are_networks
+    CHECK (cardinality(allowed_networks) <= 20 AND allowed_networks::cidr[] IS NOT NULL);
+"""
+NO_NETWORKS = "ALTER TABLE agency_agencykey DROP CONSTRAINT agency_key_networks_are_networks;"
 # A transaction names one of two purposes: `SET LOCAL agency.activity`. For either purpose the last 30 days are never
 # deleted, and only the text about a person is ever changed.
 ACTIVITY = """
@@ -86,6 +91,7 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.RunSQL(*HASH),
+        migrations.RunSQL(NETWORKS, NO_NETWORKS),
         migrations.RunSQL(ACTIVITY, NO_ACTIVITY),
         migrations.RunSQL(DOMAINS, NO_DOMAINS),
         migrations.RunSQL(SIGN_UP, NO_SIGN_UP),

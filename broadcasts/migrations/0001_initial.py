@@ -16,6 +16,33 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
+            name='Click',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('broadcast_id', models.BigIntegerField()),
+                ('contact_id', models.BigIntegerField()),
+                ('link', models.SmallIntegerField()),
+                ('clicked_at', models.DateTimeField()),
+            ],
+        ),
+        migrations.CreateModel(
+            name='FailureStreak',
+            fields=[
+                ('broadcast_id', models.BigIntegerField(primary_key=True, serialize=False)),
+                ('code', models.CharField(max_length=100)),
+                ('number', models.IntegerField()),
+            ],
+        ),
+        migrations.CreateModel(
+            name='RecipientChunk',
+            fields=[
+                ('pk', models.CompositePrimaryKey('broadcast_id', 'up_to', blank=True, editable=False, primary_key=True, serialize=False)),
+                ('broadcast_id', models.BigIntegerField()),
+                ('up_to', models.BigIntegerField()),
+                ('number', models.IntegerField()),
+            ],
+        ),
+        migrations.CreateModel(
             name='BilledCount',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -35,16 +62,12 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('uuid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('workspace', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='broadcasts', to='subaccounts.workspace')),
-                ('channel', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='broadcasts', to='subaccounts.channel')),
                 ('name', models.CharField(max_length=120)),
                 ('type', models.CharField(choices=[('contact', 'To contacts'), ('retarget', 'Again, by what people did')], default='contact', max_length=10)),
                 ('status', models.CharField(choices=[('Draft', 'Draft'), ('Scheduled', 'Scheduled'), ('sending', 'Sending'), ('paused', 'Paused'), ('sent', 'Sent'), ('cancelled', 'Cancelled')], default='Draft', max_length=10)),
                 ('paused_reason', models.CharField(blank=True, max_length=500, null=True)),
                 ('audience', models.JSONField(null=True)),
-                ('segment', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='broadcasts', to='contacts.segment')),
                 ('chosen_contacts', django.contrib.postgres.fields.ArrayField(base_field=models.BigIntegerField(), blank=True, null=True, size=None)),
-                ('source_broadcast', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='retargets', to='broadcasts.broadcast')),
                 ('retarget_engagement', models.CharField(blank=True, choices=[('sent', 'Sent'), ('delivered', 'Delivered'), ('read', 'Read'), ('not_read', 'Not read'), ('clicked', 'Clicked'), ('not_clicked', 'Not clicked'), ('failed', 'Failed')], max_length=12, null=True)),
                 ('message', models.JSONField()),
                 ('timezone_mode', models.CharField(choices=[('fixed', 'At one moment'), ('contact', "At each contact's own time")], default='fixed', max_length=10)),
@@ -64,9 +87,14 @@ class Migration(migrations.Migration):
                 ('last_contact', models.BigIntegerField(editable=False, null=True)),
                 ('prepared_up_to', models.BigIntegerField(default=0, editable=False)),
                 ('is_prepared', models.BooleanField(default=False, editable=False)),
+                ('broke_off_at', models.DateTimeField(editable=False, null=True)),
                 ('next_due_at', models.DateTimeField(editable=False, null=True)),
                 ('recipients_count', models.IntegerField(default=0, editable=False)),
                 ('counted_at', models.DateTimeField(editable=False, null=True)),
+                ('channel', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='broadcasts', to='subaccounts.channel')),
+                ('segment', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='broadcasts', to='contacts.segment')),
+                ('source_broadcast', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='retargets', to='broadcasts.broadcast')),
+                ('workspace', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='broadcasts', to='subaccounts.workspace')),
             ],
             options={
                 'indexes': [models.Index(fields=['workspace', '-created_at', '-id'], name='broadcast_newest'), models.Index(condition=models.Q(('started_at__isnull', False)), fields=['started_at'], name='broadcast_begun'), models.Index(condition=models.Q(('status', 'Scheduled')), fields=['due_at', 'id'], name='broadcast_scheduled'), models.Index(condition=models.Q(('status', 'sending')), fields=['next_due_at', 'id'], name='broadcast_sending'), models.Index(condition=models.Q(('is_prepared', False), ('status__in', ['sending', 'paused'])), fields=['id'], name='broadcast_unprepared'), models.Index(condition=models.Q(('next_due_at__isnull', False), ('status', 'cancelled')), fields=['id'], name='broadcast_cancelled'), models.Index(condition=models.Q(('counted_at__isnull', False)), fields=['workspace', 'counted_at'], name='broadcast_counted')],
@@ -91,16 +119,6 @@ class Migration(migrations.Migration):
             options={
                 'constraints': [models.UniqueConstraint(fields=('broadcast_id', 'bucket'), name='broadcast_count_once_per_bucket')],
             },
-        ),
-        migrations.CreateModel(
-            name='Click',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('broadcast_id', models.BigIntegerField()),
-                ('contact_id', models.BigIntegerField()),
-                ('link', models.SmallIntegerField()),
-                ('clicked_at', models.DateTimeField()),
-            ],
         ),
         migrations.CreateModel(
             name='Rate',
@@ -152,25 +170,39 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='RecipientChunk',
-            fields=[
-                ('pk', models.CompositePrimaryKey('broadcast_id', 'up_to', blank=True, editable=False, primary_key=True, serialize=False)),
-                ('broadcast_id', models.BigIntegerField()),
-                ('up_to', models.BigIntegerField()),
-                ('number', models.IntegerField()),
-            ],
-        ),
-        migrations.CreateModel(
             name='Wave',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('broadcast', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='waves', to='broadcasts.broadcast')),
                 ('due_at', models.DateTimeField()),
                 ('timezones', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=64), default=list, size=None)),
                 ('total', models.IntegerField(default=0)),
+                ('broadcast', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='waves', to='broadcasts.broadcast')),
             ],
             options={
                 'constraints': [models.UniqueConstraint(fields=('broadcast', 'due_at'), name='wave_once_per_moment')],
+            },
+        ),
+        migrations.CreateModel(
+            name='AudienceForecast',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('digest', models.CharField(max_length=64)),
+                ('draft', models.JSONField()),
+                ('starts_at', models.DateTimeField()),
+                ('counted_up_to', models.BigIntegerField()),
+                ('last_contact', models.BigIntegerField()),
+                ('walked', models.IntegerField()),
+                ('total', models.IntegerField()),
+                ('found', models.JSONField()),
+                ('tries', models.SmallIntegerField(default=0)),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                ('worked_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                ('completed_at', models.DateTimeField(null=True)),
+                ('workspace', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='subaccounts.workspace')),
+            ],
+            options={
+                'indexes': [models.Index(condition=models.Q(('completed_at', None)), fields=['worked_at'], name='audience_forecast_unfinished'), models.Index(fields=['created_at'], name='audience_forecast_oldest')],
+                'constraints': [models.UniqueConstraint(fields=('workspace', 'digest'), name='audience_forecast_once_per_draft')],
             },
         ),
     ]

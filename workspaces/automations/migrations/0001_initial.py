@@ -1,7 +1,10 @@
+import config.encryption
 import django.contrib.postgres.fields
 import django.db.models.deletion
+import django.db.models.functions.datetime
 import django.utils.timezone
 import uuid
+from decimal import Decimal
 from django.db import migrations, models
 
 
@@ -10,10 +13,34 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ('subaccounts', '0001_initial'),
+        ('agency', '0002_database_rules'),
+        ('subaccounts', '0002_database_rules'),
     ]
 
     operations = [
+        migrations.CreateModel(
+            name='EngineBatch',
+            fields=[
+                ('worker', models.BigIntegerField(primary_key=True, serialize=False)),
+                ('contacts', models.JSONField()),
+                ('begun_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), editable=False)),
+            ],
+            options={
+                'verbose_name_plural': 'engine batches',
+            },
+        ),
+        migrations.CreateModel(
+            name='PendingCount',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('day', models.DateField()),
+                ('automations', django.contrib.postgres.fields.ArrayField(base_field=models.BigIntegerField(), size=None)),
+                ('versions', django.contrib.postgres.fields.ArrayField(base_field=models.BigIntegerField(), size=None)),
+                ('nodes', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=60), size=None)),
+                ('ports', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=40), size=None)),
+                ('numbers', django.contrib.postgres.fields.ArrayField(base_field=models.IntegerField(), size=None)),
+            ],
+        ),
         migrations.CreateModel(
             name='Readiness',
             fields=[
@@ -30,11 +57,189 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='TriggerGeneration',
+            fields=[
+                ('workspace_id', models.BigIntegerField(primary_key=True, serialize=False)),
+                ('number', models.BigIntegerField(default=1)),
+            ],
+        ),
+        migrations.CreateModel(
+            name='AgencyAiBudget',
+            fields=[
+                ('agency', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='+', serialize=False, to='agency.agency')),
+                ('monthly_budget', models.DecimalField(decimal_places=2, max_digits=12)),
+            ],
+            options={
+                'verbose_name': 'A.I. budget of an agency',
+                'verbose_name_plural': 'A.I. budgets of agencies',
+                'constraints': [models.CheckConstraint(condition=models.Q(('monthly_budget__gte', 0)), name='agency_ai_budget_is_not_negative')],
+            },
+        ),
+        migrations.CreateModel(
+            name='AiAccount',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('uuid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ('name', models.CharField(max_length=120)),
+                ('name_key', models.CharField(editable=False, max_length=480)),
+                ('provider', models.CharField(choices=[('openai', 'OpenAI or compatible'), ('anthropic', 'Anthropic')], max_length=20)),
+                ('base_url', models.CharField(max_length=500)),
+                ('model', models.CharField(max_length=120)),
+                ('key', config.encryption.EncryptedTextField(bound_to='uuid')),
+                ('key_changed_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                ('is_default', models.BooleanField(default=False)),
+                ('input_price', models.DecimalField(decimal_places=4, default=Decimal('0'), max_digits=10)),
+                ('output_price', models.DecimalField(decimal_places=4, default=Decimal('0'), max_digits=10)),
+                ('monthly_budget', models.DecimalField(decimal_places=2, max_digits=12)),
+                ('workspace_budget', models.DecimalField(blank=True, decimal_places=2, max_digits=12, null=True)),
+                ('failures', models.IntegerField(db_default=0, default=0)),
+                ('stopped_until', models.DateTimeField(editable=False, null=True)),
+                ('refused_at', models.DateTimeField(editable=False, null=True)),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                ('agency', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='agency.agency')),
+            ],
+            options={
+                'verbose_name': 'A.I. account',
+                'constraints': [models.UniqueConstraint(fields=('agency', 'name_key'), name='ai_account_name_once'), models.UniqueConstraint(condition=models.Q(('is_default', True)), fields=('agency',), name='ai_account_default_once'), models.CheckConstraint(condition=models.Q(('name', ''), _negated=True), name='ai_account_has_a_name'), models.CheckConstraint(condition=models.Q(('input_price__gte', 0), ('monthly_budget__gte', 0), ('output_price__gte', 0), models.Q(('workspace_budget', None), ('workspace_budget__gte', 0), _connector='OR')), name='ai_account_amounts_are_not_negative')],
+            },
+        ),
+        migrations.CreateModel(
+            name='AiUsage',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('month', models.DateField()),
+                ('calls', models.BigIntegerField(db_default=0, default=0)),
+                ('input_tokens', models.BigIntegerField(db_default=0, default=0)),
+                ('output_tokens', models.BigIntegerField(db_default=0, default=0)),
+                ('cost', models.BigIntegerField(db_default=0, default=0)),
+                ('reserved', models.BigIntegerField(db_default=0, default=0)),
+                ('account', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='usage', to='automations.aiaccount')),
+                ('workspace', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='subaccounts.workspace')),
+            ],
+            options={
+                'verbose_name_plural': 'A.I. usage',
+                'indexes': [models.Index(fields=['month'], name='ai_usage_old')],
+                'constraints': [models.UniqueConstraint(fields=('account', 'month', 'workspace'), name='ai_usage_once', nulls_distinct=False), models.CheckConstraint(condition=models.Q(('cost__gte', 0), ('reserved__gte', 0)), name='ai_usage_is_not_negative')],
+            },
+        ),
+        migrations.CreateModel(
+            name='AutomationPause',
+            fields=[
+                ('conversation_id', models.BigIntegerField(primary_key=True, serialize=False)),
+                ('workspace_id', models.BigIntegerField()),
+                ('until', models.DateTimeField(null=True)),
+                ('reason', models.CharField(max_length=40)),
+                ('by_label', models.CharField(blank=True, max_length=254)),
+                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), editable=False)),
+            ],
+            options={
+                'indexes': [models.Index(condition=models.Q(('until__isnull', False)), fields=['until'], name='automation_pause_until')],
+            },
+        ),
+        migrations.CreateModel(
+            name='ContactQueue',
+            fields=[
+                ('contact_id', models.BigIntegerField(primary_key=True, serialize=False)),
+                ('workspace_id', models.BigIntegerField()),
+                ('agency_id', models.BigIntegerField()),
+                ('is_due', models.BooleanField(default=True)),
+                ('due_since', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                ('is_suspect', models.BooleanField(db_default=False, default=False)),
+                ('ready_at', models.DateTimeField(null=True)),
+                ('minute_began_at', models.DateTimeField(null=True)),
+                ('minute_count', models.SmallIntegerField(db_default=0, default=0)),
+                ('day_began_at', models.DateTimeField(null=True)),
+                ('day_count', models.SmallIntegerField(db_default=0, default=0)),
+                ('last_text_digest', models.BigIntegerField(null=True)),
+                ('last_text_count', models.SmallIntegerField(db_default=0, default=0)),
+                ('last_text_at', models.DateTimeField(null=True)),
+            ],
+            options={
+                'indexes': [models.Index(condition=models.Q(('is_due', True), ('is_suspect', False)), fields=['workspace_id', 'due_since'], name='contact_queue_due'), models.Index(condition=models.Q(('is_due', False), ('ready_at__isnull', False)), fields=['ready_at'], name='contact_queue_waiting'), models.Index(condition=models.Q(('is_suspect', True)), fields=['contact_id'], name='contact_queue_suspect'), models.Index(condition=models.Q(('is_due', False), ('ready_at__isnull', True)), fields=['day_began_at'], name='contact_queue_idle')],
+            },
+        ),
+        migrations.CreateModel(
+            name='OutsideCall',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('uuid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ('run_id', models.BigIntegerField()),
+                ('run_uuid', models.UUIDField()),
+                ('seq', models.IntegerField()),
+                ('contact_id', models.BigIntegerField()),
+                ('channel_id', models.BigIntegerField(null=True)),
+                ('conversation_id', models.BigIntegerField(null=True)),
+                ('depth', models.SmallIntegerField(default=0)),
+                ('kind', models.CharField(choices=[('http', 'Http'), ('answer', 'Answer'), ('classify', 'Classify'), ('extract', 'Extract')], max_length=10)),
+                ('peer', models.CharField(max_length=260)),
+                ('request', config.encryption.EncryptedTextField(bound_to='uuid', null=True)),
+                ('status', models.CharField(choices=[('planned', 'Planned'), ('claimed', 'Claimed'), ('done', 'Done'), ('failed', 'Failed'), ('unknown', 'Unknown')], default='planned', max_length=10)),
+                ('code', models.CharField(blank=True, db_default='', max_length=40)),
+                ('tries', models.SmallIntegerField(db_default=0, default=0)),
+                ('due_at', models.DateTimeField()),
+                ('deadline', models.DateTimeField()),
+                ('claimed_by', models.BigIntegerField(null=True)),
+                ('reserved', models.BigIntegerField(db_default=0, default=0)),
+                ('month', models.DateField(null=True)),
+                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), editable=False)),
+                ('ended_at', models.DateTimeField(null=True)),
+                ('account', models.ForeignKey(db_index=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='automations.aiaccount')),
+                ('agency', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='agency.agency')),
+                ('workspace', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='subaccounts.workspace')),
+            ],
+            options={
+                'indexes': [models.Index(condition=models.Q(('status__in', ('planned', 'claimed'))), fields=['workspace', 'peer', 'due_at'], name='outside_call_due'), models.Index(condition=models.Q(('status__in', ('planned', 'claimed'))), fields=['deadline'], name='outside_call_deadline'), models.Index(condition=models.Q(('status', 'claimed')), fields=['claimed_by'], name='outside_call_claimed'), models.Index(condition=models.Q(('ended_at__isnull', False)), fields=['ended_at'], name='outside_call_ended'), models.Index(fields=['workspace'], name='outside_call_of_workspace'), models.Index(fields=['agency'], name='outside_call_of_agency'), models.Index(condition=models.Q(('account__isnull', False)), fields=['account'], name='outside_call_of_account')],
+                'constraints': [models.UniqueConstraint(fields=('run_id', 'seq'), name='outside_call_once'), models.CheckConstraint(condition=models.Q(models.Q(('claimed_by__isnull', False), ('status', 'claimed')), models.Q(models.Q(('status', 'claimed'), _negated=True), ('claimed_by', None)), _connector='OR'), name='outside_call_claim_has_a_worker'), models.CheckConstraint(condition=models.Q(models.Q(('ended_at', None), ('status__in', ('planned', 'claimed'))), models.Q(('ended_at__isnull', False), ('request', None), ('reserved', 0), ('status__in', ('done', 'failed', 'unknown'))), _connector='OR'), name='outside_call_ended_keeps_nothing'), models.CheckConstraint(condition=models.Q(('reserved', 0), ('month__isnull', False), _connector='OR'), name='outside_call_reserved_when')],
+            },
+        ),
+        migrations.CreateModel(
+            name='TriggerEvent',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('workspace_id', models.BigIntegerField()),
+                ('contact_id', models.BigIntegerField()),
+                ('kind', models.CharField(max_length=30)),
+                ('source_key', models.CharField(max_length=200)),
+                ('channel_id', models.BigIntegerField(null=True)),
+                ('conversation_id', models.BigIntegerField(null=True)),
+                ('message_id', models.BigIntegerField(null=True)),
+                ('subject', models.CharField(blank=True, max_length=200)),
+                ('data', models.JSONField(null=True)),
+                ('depth', models.SmallIntegerField(default=0)),
+                ('cause', models.BigIntegerField(null=True)),
+                ('outcome', models.CharField(choices=[('started', 'Started an automation'), ('continued', 'Continued an automation'), ('nothing', 'Started nothing')], max_length=10, null=True)),
+                ('reason', models.CharField(blank=True, db_default='', max_length=40)),
+                ('automation_id', models.BigIntegerField(null=True)),
+                ('run_id', models.BigIntegerField(null=True)),
+                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), editable=False)),
+            ],
+            options={
+                'indexes': [models.Index(condition=models.Q(('outcome', None)), fields=['contact_id', 'id'], name='trigger_event_new'), models.Index(condition=models.Q(('outcome__isnull', False)), fields=['contact_id'], name='trigger_event_of_contact'), models.Index(condition=models.Q(('message_id__isnull', False)), fields=['message_id'], name='trigger_event_message'), models.Index(condition=models.Q(('outcome__isnull', False)), fields=['created_at'], name='trigger_event_old')],
+                'constraints': [models.UniqueConstraint(fields=('workspace_id', 'source_key'), name='trigger_event_once'), models.CheckConstraint(condition=models.Q(('depth__gte', 0)), name='trigger_event_depth_is_counted')],
+            },
+        ),
+        migrations.CreateModel(
+            name='AgencyAiUsage',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('month', models.DateField()),
+                ('cost', models.BigIntegerField(db_default=0, default=0)),
+                ('reserved', models.BigIntegerField(db_default=0, default=0)),
+                ('notified', models.SmallIntegerField(db_default=0, default=0)),
+                ('agency', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='agency.agency')),
+            ],
+            options={
+                'verbose_name': 'A.I. usage of an agency',
+                'verbose_name_plural': 'A.I. usage of agencies',
+                'indexes': [models.Index(fields=['month'], name='agency_ai_usage_old')],
+                'constraints': [models.UniqueConstraint(fields=('agency', 'month'), name='agency_ai_usage_once'), models.CheckConstraint(condition=models.Q(('cost__gte', 0), ('reserved__gte', 0)), name='agency_ai_usage_is_not_negative')],
+            },
+        ),
+        migrations.CreateModel(
             name='Automation',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('uuid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('workspace', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='automations', to='subaccounts.workspace')),
                 ('name', models.CharField(max_length=120)),
                 ('platform', models.CharField(choices=[('whatsapp', 'whatsapp'), ('facebook', 'facebook'), ('instagram', 'instagram'), ('sms', 'sms'), ('tiktok', 'tiktok'), ('telegram', 'telegram'), ('livechat', 'livechat'), ('gbp', 'gbp')], max_length=20)),
                 ('trigger', models.CharField(max_length=40)),
@@ -48,35 +253,131 @@ class Migration(migrations.Migration):
                 ('from_original', models.CharField(blank=True, max_length=80)),
                 ('trigger_digest', models.CharField(blank=True, max_length=64)),
                 ('catch_all', models.BooleanField(default=False)),
+                ('reentry', models.CharField(choices=[('always', 'Every time'), ('once', 'Once for each contact'), ('after', 'Again after some days')], db_default='always', default='always', max_length=10)),
+                ('reentry_days', models.PositiveSmallIntegerField(db_default=0, default=0)),
+                ('stops_on_reply', models.BooleanField(db_default=False, default=False)),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
                 ('updated_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                ('removed_at', models.DateTimeField(editable=False, null=True)),
+                ('workspace', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='automations', to='subaccounts.workspace')),
             ],
             options={
-                'indexes': [models.Index(fields=['workspace', '-created_at', '-id'], name='automation_newest'), models.Index(condition=models.Q(('from_pack__isnull', False)), fields=['from_pack', 'workspace'], name='automation_of_pack')],
-                'constraints': [models.CheckConstraint(condition=models.Q(('platform__in', ('whatsapp', 'facebook', 'instagram', 'sms', 'tiktok', 'telegram', 'livechat', 'gbp'))), name='automation_platform_is_known'), models.CheckConstraint(condition=models.Q(('name', ''), _negated=True), name='automation_has_a_name'), models.CheckConstraint(condition=models.Q(models.Q(('from_entry', None), ('from_pack', None)), models.Q(('from_entry__isnull', False), ('from_pack__isnull', False)), _connector='OR'), name='automation_origin_is_whole'), models.UniqueConstraint(condition=models.Q(('from_entry__isnull', False)), fields=('workspace', 'from_entry'), name='automation_installed_once'), models.UniqueConstraint(condition=models.Q(('enabled', True), models.Q(('from_original', ''), _negated=True)), fields=('workspace', 'platform', 'from_original', 'trigger_digest'), name='automation_original_on_once'), models.UniqueConstraint(condition=models.Q(('catch_all', True), ('enabled', True)), fields=('workspace', 'platform', 'trigger_digest'), name='automation_catch_all_on_once')],
+                'indexes': [models.Index(fields=['workspace', '-created_at', '-id'], name='automation_newest'), models.Index(condition=models.Q(('from_pack__isnull', False)), fields=['from_pack', 'workspace'], name='automation_of_pack'), models.Index(condition=models.Q(('enabled', True)), fields=['workspace', 'platform'], name='automation_enabled'), models.Index(condition=models.Q(('removed_at__isnull', False)), fields=['removed_at'], name='automation_removed')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('platform__in', ('whatsapp', 'facebook', 'instagram', 'sms', 'tiktok', 'telegram', 'livechat', 'gbp'))), name='automation_platform_is_known'), models.CheckConstraint(condition=models.Q(('name', ''), _negated=True), name='automation_has_a_name'), models.CheckConstraint(condition=models.Q(models.Q(('from_entry', None), ('from_pack', None)), models.Q(('from_entry__isnull', False), ('from_pack__isnull', False)), _connector='OR'), name='automation_origin_is_whole'), models.UniqueConstraint(condition=models.Q(('from_entry__isnull', False)), fields=('workspace', 'from_entry'), name='automation_installed_once'), models.UniqueConstraint(condition=models.Q(('enabled', True), models.Q(('from_original', ''), _negated=True)), fields=('workspace', 'platform', 'from_original', 'trigger_digest'), name='automation_original_on_once'), models.UniqueConstraint(condition=models.Q(('catch_all', True), ('enabled', True)), fields=('workspace', 'platform', 'trigger_digest'), name='automation_catch_all_on_once'), models.CheckConstraint(condition=models.Q(models.Q(('reentry', 'after'), ('reentry_days__gte', 1)), models.Q(models.Q(('reentry', 'after'), _negated=True), ('reentry_days', 0)), _connector='OR'), name='automation_reentry_days_fit')],
             },
         ),
         migrations.CreateModel(
             name='AutomationVersion',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('automation', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='versions', to='automations.automation')),
                 ('number', models.PositiveIntegerField()),
                 ('flow', models.JSONField()),
                 ('published_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('published_by', models.CharField(blank=True, max_length=254)),
+                ('automation', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='versions', to='automations.automation')),
             ],
             options={
                 'constraints': [models.UniqueConstraint(fields=('automation', 'number'), name='automation_version_number_once'), models.CheckConstraint(condition=models.Q(('number__gte', 1)), name='automation_version_counts_from_one')],
             },
         ),
+        migrations.CreateModel(
+            name='AutomationRun',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('uuid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ('contact_id', models.BigIntegerField()),
+                ('channel_id', models.BigIntegerField()),
+                ('conversation_id', models.BigIntegerField(null=True)),
+                ('status', models.CharField(choices=[('running', 'Running'), ('waiting', 'Waiting'), ('completed', 'Completed'), ('stopped', 'Stopped'), ('failed', 'Failed')], max_length=10)),
+                ('node', models.CharField(max_length=60)),
+                ('seq', models.IntegerField(default=0)),
+                ('messages', models.IntegerField(default=0)),
+                ('data', models.JSONField(default=dict)),
+                ('wait_kind', models.CharField(choices=[('begin', 'its turn to go on'), ('reply', 'an answer'), ('time', 'a moment'), ('call', 'another system'), ('event', 'something to happen'), ('turn', 'another automation to end')], max_length=10, null=True)),
+                ('wait_key', models.CharField(blank=True, max_length=200)),
+                ('wait_until', models.DateTimeField(null=True)),
+                ('tries', models.SmallIntegerField(db_default=0, default=0)),
+                ('depth', models.SmallIntegerField(default=0)),
+                ('subject', models.CharField(blank=True, max_length=200)),
+                ('entry_key', models.CharField(blank=True, max_length=60)),
+                ('event', models.BigIntegerField(null=True)),
+                ('comment', models.CharField(blank=True, max_length=200)),
+                ('started_by_kind', models.CharField(max_length=20)),
+                ('started_by_label', models.CharField(blank=True, max_length=254)),
+                ('error_code', models.CharField(blank=True, max_length=60)),
+                ('error_node', models.CharField(blank=True, max_length=60)),
+                ('error_message', models.CharField(blank=True, max_length=500)),
+                ('started_at', models.DateTimeField(default=django.utils.timezone.now)),
+                ('ended_at', models.DateTimeField(null=True)),
+                ('automation', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='runs', to='automations.automation')),
+                ('workspace', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='subaccounts.workspace')),
+                ('version', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.RESTRICT, related_name='runs', to='automations.automationversion')),
+            ],
+            options={
+                'indexes': [models.Index(condition=models.Q(('status__in', ('running', 'waiting'))), fields=['contact_id'], name='automation_run_active'), models.Index(fields=['automation', '-id'], name='automation_run_newest'), models.Index(fields=['contact_id', '-id'], name='automation_run_of_contact'), models.Index(condition=models.Q(('ended_at__isnull', False)), fields=['automation', '-ended_at'], name='automation_run_ended'), models.Index(fields=['version'], name='automation_run_of_version')],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('conversation_id__isnull', False), ('wait_kind', 'reply')), fields=('conversation_id',), name='automation_run_listens_alone'), models.UniqueConstraint(condition=models.Q(('status__in', ('running', 'waiting'))), fields=('automation', 'contact_id', 'subject'), name='automation_run_active_once'), models.UniqueConstraint(condition=models.Q(('entry_key', ''), _negated=True), fields=('automation', 'contact_id', 'entry_key'), name='automation_run_entered_once'), models.UniqueConstraint(condition=models.Q(('event__isnull', False)), fields=('event', 'automation'), name='automation_run_once_per_event'), models.CheckConstraint(condition=models.Q(models.Q(('status__in', ('running', 'waiting')), ('wait_kind__isnull', False), ('wait_until__isnull', False)), models.Q(('status__in', ('completed', 'stopped', 'failed')), ('wait_kind', None), ('wait_until', None)), _connector='OR'), name='automation_run_active_has_a_deadline'), models.CheckConstraint(condition=models.Q(models.Q(('ended_at', None), ('status__in', ('running', 'waiting'))), models.Q(('ended_at__isnull', False), ('status__in', ('completed', 'stopped', 'failed'))), _connector='OR'), name='automation_run_ended_has_a_time'), models.CheckConstraint(condition=models.Q(models.Q(('status', 'failed'), models.Q(('error_code', ''), _negated=True)), models.Q(models.Q(('status', 'failed'), _negated=True), ('error_code', '')), _connector='OR'), name='automation_run_failed_has_an_error')],
+            },
+        ),
+        migrations.CreateModel(
+            name='AutomationRunStep',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('seq', models.IntegerField()),
+                ('node', models.CharField(max_length=60)),
+                ('port', models.CharField(blank=True, max_length=40)),
+                ('detail', models.CharField(blank=True, max_length=200)),
+                ('message_id', models.BigIntegerField(null=True)),
+                ('other_messages', django.contrib.postgres.fields.ArrayField(base_field=models.BigIntegerField(), null=True, size=None)),
+                ('at', models.DateTimeField()),
+                ('run', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='steps', to='automations.automationrun')),
+            ],
+            options={
+                'indexes': [models.Index(fields=['at'], name='automation_run_step_old')],
+                'constraints': [models.UniqueConstraint(fields=('run', 'seq'), name='automation_run_step_once')],
+            },
+        ),
+        migrations.CreateModel(
+            name='AutomationCount',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('day', models.DateField()),
+                ('node', models.CharField(blank=True, max_length=60)),
+                ('port', models.CharField(blank=True, max_length=40)),
+                ('number', models.IntegerField(default=0)),
+                ('automation', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='automations.automation')),
+                ('version', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='automations.automationversion')),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('automation', 'version', 'day', 'node', 'port'), name='automation_count_once')],
+            },
+        ),
+        migrations.CreateModel(
+            name='DraftRevision',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('flow', models.JSONField()),
+                ('action', models.CharField(blank=True, max_length=40)),
+                ('is_current', models.BooleanField(default=False)),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
+                ('created_by', models.CharField(blank=True, max_length=254)),
+                ('automation', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='revisions', to='automations.automation')),
+            ],
+            options={
+                'indexes': [models.Index(fields=['automation', 'id'], name='draft_revision_in_order')],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('is_current', True)), fields=('automation',), name='automation_has_one_current_draft')],
+            },
+        ),
         migrations.AddField(
-            model_name='Automation',
+            model_name='automation',
             name='published',
             field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.RESTRICT, related_name='+', to='automations.automationversion'),
         ),
         migrations.AddConstraint(
-            model_name='Automation',
+            model_name='automation',
             constraint=models.CheckConstraint(condition=models.Q(('enabled', False), ('published__isnull', False), _connector='OR'), name='automation_runs_a_published_version'),
+        ),
+        migrations.AddConstraint(
+            model_name='automation',
+            constraint=models.CheckConstraint(condition=models.Q(('removed_at', None), models.Q(('enabled', False), ('from_entry', None), ('published', None)), _connector='OR'), name='automation_removed_does_nothing'),
         ),
     ]

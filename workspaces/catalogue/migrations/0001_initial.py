@@ -19,10 +19,10 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('uuid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('workspace', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='service_categories', to='subaccounts.workspace')),
                 ('name', models.CharField(max_length=120)),
                 ('name_key', models.CharField(editable=False, max_length=480)),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                ('workspace', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='service_categories', to='subaccounts.workspace')),
             ],
             options={
                 'verbose_name_plural': 'service categories',
@@ -30,11 +30,30 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='Service',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('uuid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ('name', models.CharField(max_length=120)),
+                ('name_key', models.CharField(editable=False, max_length=480)),
+                ('kind', models.CharField(choices=[('appointment', 'Appointment'), ('class', 'Group class')], max_length=20)),
+                ('duration_minutes', models.PositiveIntegerField(blank=True, null=True)),
+                ('price', models.DecimalField(blank=True, decimal_places=2, max_digits=12, null=True)),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                ('updated_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                ('deleted_at', models.DateTimeField(blank=True, editable=False, null=True)),
+                ('workspace', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='services', to='subaccounts.workspace')),
+                ('category', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='services', to='catalogue.servicecategory')),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(condition=models.Q(('deleted_at', None)), fields=('workspace', 'name_key'), name='service_name_once_per_workspace'), models.CheckConstraint(condition=models.Q(('name', ''), _negated=True), name='service_has_a_name'), models.CheckConstraint(condition=models.Q(('kind__in', ['appointment', 'class'])), name='service_kind_is_known'), models.CheckConstraint(condition=models.Q(('price', None), ('price__gte', 0), _connector='OR'), name='service_price_is_not_negative'), models.CheckConstraint(condition=models.Q(('duration_minutes', None), ('duration_minutes__range', (1, 1440)), _connector='OR'), name='service_duration_is_up_to_a_day'), models.CheckConstraint(condition=models.Q(('deleted_at', None), ('category', None), _connector='OR'), name='service_deleted_has_no_category')],
+            },
+        ),
+        migrations.CreateModel(
             name='Product',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('uuid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('workspace', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='products', to='subaccounts.workspace')),
                 ('name', models.CharField(max_length=120)),
                 ('name_key', models.CharField(editable=False, max_length=480)),
                 ('description', models.CharField(blank=True, max_length=2000)),
@@ -42,10 +61,11 @@ class Migration(migrations.Migration):
                 ('track_stock', models.BooleanField(default=False)),
                 ('stock_level', models.IntegerField(default=0, editable=False)),
                 ('active', models.BooleanField(default=True)),
-                ('category', models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='products', to='catalogue.servicecategory')),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
                 ('updated_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
                 ('deleted_at', models.DateTimeField(blank=True, editable=False, null=True)),
+                ('workspace', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='products', to='subaccounts.workspace')),
+                ('category', models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='products', to='catalogue.servicecategory')),
             ],
             options={
                 'indexes': [models.Index(condition=models.Q(('deleted_at', None)), fields=['workspace', 'name_key', 'id'], name='product_by_name'), models.Index(condition=models.Q(('deleted_at', None)), fields=['workspace', '-created_at', '-id'], name='product_newest'), models.Index(condition=models.Q(('category__isnull', False)), fields=['category', '-created_at', '-id'], name='product_of_category')],
@@ -53,31 +73,10 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='Service',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('uuid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('workspace', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='services', to='subaccounts.workspace')),
-                ('name', models.CharField(max_length=120)),
-                ('name_key', models.CharField(editable=False, max_length=480)),
-                ('kind', models.CharField(choices=[('appointment', 'Appointment'), ('class', 'Group class')], max_length=20)),
-                ('category', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='services', to='catalogue.servicecategory')),
-                ('duration_minutes', models.PositiveIntegerField(blank=True, null=True)),
-                ('price', models.DecimalField(blank=True, decimal_places=2, max_digits=12, null=True)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
-                ('updated_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
-                ('deleted_at', models.DateTimeField(blank=True, editable=False, null=True)),
-            ],
-            options={
-                'constraints': [models.UniqueConstraint(condition=models.Q(('deleted_at', None)), fields=('workspace', 'name_key'), name='service_name_once_per_workspace'), models.CheckConstraint(condition=models.Q(('name', ''), _negated=True), name='service_has_a_name'), models.CheckConstraint(condition=models.Q(('kind__in', ['appointment', 'class'])), name='service_kind_is_known'), models.CheckConstraint(condition=models.Q(('price', None), ('price__gte', 0), _connector='OR'), name='service_price_is_not_negative'), models.CheckConstraint(condition=models.Q(('duration_minutes', None), ('duration_minutes__range', (1, 1440)), _connector='OR'), name='service_duration_is_up_to_a_day'), models.CheckConstraint(condition=models.Q(('deleted_at', None), ('category', None), _connector='OR'), name='service_deleted_has_no_category')],
-            },
-        ),
-        migrations.CreateModel(
             name='StockMovement',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('uuid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('product', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='stock_movements', to='catalogue.product')),
                 ('before', models.IntegerField()),
                 ('change', models.IntegerField()),
                 ('after', models.IntegerField()),
@@ -85,6 +84,7 @@ class Migration(migrations.Migration):
                 ('actor_kind', models.CharField(max_length=20)),
                 ('actor_label', models.CharField(max_length=254)),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                ('product', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='stock_movements', to='catalogue.product')),
             ],
             options={
                 'indexes': [models.Index(fields=['product', '-id'], name='stock_movement_newest')],

@@ -11,7 +11,7 @@ class Migration(migrations.Migration):
     dependencies = [
         ("catalogue", "0002_database_rules"),
         ("classes", "0002_database_rules"),
-        ("subaccounts", "0006_search_by_external_id"),
+        ("subaccounts", "0002_database_rules"),
     ]
 
     operations = [

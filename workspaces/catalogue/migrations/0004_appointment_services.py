@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("catalogue", "0003_staff"), ("subaccounts", "0006_search_by_external_id")]
+    dependencies = [("catalogue", "0003_staff"), ("subaccounts", "0002_database_rules")]
 
     operations = [
         migrations.AddField(

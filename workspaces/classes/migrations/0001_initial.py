@@ -20,12 +20,12 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('uuid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('workspace', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='staff', to='subaccounts.workspace')),
                 ('name', models.CharField(max_length=120)),
                 ('name_key', models.CharField(editable=False, max_length=480)),
                 ('email', models.CharField(blank=True, max_length=254, null=True)),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
                 ('deleted_at', models.DateTimeField(blank=True, editable=False, null=True)),
+                ('workspace', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='staff', to='subaccounts.workspace')),
             ],
             options={
                 'verbose_name_plural': 'staff',
@@ -37,15 +37,15 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('uuid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('workspace', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='class_sessions', to='subaccounts.workspace')),
-                ('service', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='class_sessions', to='catalogue.service')),
-                ('staff', models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='class_sessions', to='classes.staff')),
                 ('starts_at', models.DateTimeField()),
                 ('ends_at', models.DateTimeField()),
                 ('capacity', models.PositiveIntegerField()),
                 ('participants_count', models.PositiveIntegerField(default=0, editable=False)),
                 ('status', models.CharField(choices=[('scheduled', 'Scheduled'), ('cancelled', 'Cancelled'), ('completed', 'Completed')], default='scheduled', max_length=20)),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                ('service', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='class_sessions', to='catalogue.service')),
+                ('workspace', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='class_sessions', to='subaccounts.workspace')),
+                ('staff', models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='class_sessions', to='classes.staff')),
             ],
             options={
                 'verbose_name': 'class',
@@ -58,9 +58,9 @@ class Migration(migrations.Migration):
             name='Participant',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('session', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='participants', to='classes.classsession')),
-                ('contact', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='class_seats', to='contacts.contact')),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                ('contact', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='class_seats', to='contacts.contact')),
+                ('session', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='participants', to='classes.classsession')),
             ],
             options={
                 'indexes': [models.Index(fields=['session', 'id'], name='participant_in_order')],

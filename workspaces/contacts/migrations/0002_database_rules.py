@@ -1,4 +1,4 @@
-"""Adds triggers that count contacts and maintain columns, indexes for search and segments, and storage options."""
+"""Adds triggers that count contacts and maintain columns and tags, indexes for search and segments, and storage options."""
 
 from django.db import migrations
 
@@ -84,9 +84,6 @@ CREATE TRIGGER contact_has_other_facets AFTER UPDATE OF country, timezone, tag_k
         OLD.country IS DISTINCT FROM NEW.country OR OLD.timezone IS DISTINCT FROM NEW.timezone
         OR OLD.tag_keys IS DISTINCT FROM NEW.tag_keys OR OLD.platforms IS DISTINCT FROM NEW.platforms
     ) EXECUTE FUNCTION contacts_count_facets_changed();
-INSERT INTO contacts_contactfacetcount (workspace_id, country, timezone, tag_keys, platforms, number, is_merged)
-SELECT workspace_id, country, timezone, tag_keys, platforms, count(*), true FROM contacts_contact
-GROUP BY workspace_id, country, timezone, tag_keys, platforms;
 """
 NO_FACETS = """
 DROP TRIGGER contact_is_counted_by_facets ON contacts_contact;
@@ -121,6 +118,54 @@ NO_PLATFORMS = """
 DROP TRIGGER contact_platforms_are_kept ON contacts_contactidentity;
 DROP FUNCTION contacts_keep_platforms();
 """
+# A contact's tag rows belong to it alone, so writers never wait for each other. EXECUTE plans the removal each time,
+# because a plan made while the table was empty scans all of it. The trigger for changed rows stays on its index for the
+# same reason.
+TAGS = """
+CREATE FUNCTION contacts_keep_tags_added() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO contacts_contacttag (workspace_id, tag_key, created_at, contact_id)
+    SELECT DISTINCT workspace_id, unnest(tag_keys), created_at, id FROM new_rows;
+    RETURN NULL;
+END $$;
+CREATE FUNCTION contacts_keep_tags_removed() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE '
+        DELETE FROM contacts_contacttag AS there USING (
+            SELECT workspace_id, unnest(tag_keys) AS tag_key, created_at, id FROM old_rows
+        ) AS gone
+        WHERE there.workspace_id = gone.workspace_id AND there.tag_key = gone.tag_key
+            AND there.created_at = gone.created_at AND there.contact_id = gone.id';
+    RETURN NULL;
+END $$;
+CREATE FUNCTION contacts_keep_tags_changed() RETURNS trigger LANGUAGE plpgsql SET enable_seqscan = off AS $$
+BEGIN
+    DELETE FROM contacts_contacttag WHERE workspace_id = OLD.workspace_id AND tag_key = ANY (OLD.tag_keys)
+        AND created_at = OLD.created_at AND contact_id = OLD.id;
+    INSERT INTO contacts_contacttag (workspace_id, tag_key, created_at, contact_id)
+    SELECT DISTINCT NEW.workspace_id, unnest(NEW.tag_keys), NEW.created_at, NEW.id;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER contact_tags_are_kept AFTER INSERT ON contacts_contact
+    REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION contacts_keep_tags_added();
+CREATE TRIGGER contact_tags_are_no_longer_kept AFTER DELETE ON contacts_contact
+    REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION contacts_keep_tags_removed();
+CREATE TRIGGER contact_has_other_tags AFTER UPDATE OF tag_keys, created_at ON contacts_contact
+    FOR EACH ROW WHEN (
+        OLD.tag_keys IS DISTINCT FROM NEW.tag_keys OR OLD.created_at IS DISTINCT FROM NEW.created_at
+    ) EXECUTE FUNCTION contacts_keep_tags_changed();
+"""
+NO_TAGS = """
+DROP TRIGGER contact_tags_are_kept ON contacts_contact;
+DROP TRIGGER contact_tags_are_no_longer_kept ON contacts_contact;
+DROP TRIGGER contact_has_other_tags ON contacts_contact;
+DROP FUNCTION contacts_keep_tags_added();
+DROP FUNCTION contacts_keep_tags_removed();
+DROP FUNCTION contacts_keep_tags_changed();
+"""
+# An index-only scan needs pages that vacuum has visited since the last import.
+TAG_STORAGE = "ALTER TABLE contacts_contacttag SET (autovacuum_vacuum_insert_scale_factor = 0.02)"
+NO_TAG_STORAGE = "ALTER TABLE contacts_contacttag RESET (autovacuum_vacuum_insert_scale_factor)"
 # With a BEFORE UPDATE trigger, PostgreSQL would recompute `facts` at every update, whichever column changes.
 MOVING = """
 CREATE FUNCTION contacts_refuse_moving() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -170,12 +215,14 @@ DROP FUNCTION contacts_fact(integer, text, text);
 """
 INDEXES = """
 CREATE INDEX contact_search ON contacts_contact USING gin (workspace_id, search_key gin_trgm_ops);
+CREATE INDEX task_search ON contacts_task USING gin (workspace_id, search_key gin_trgm_ops);
 CREATE INDEX contact_by_tag ON contacts_contact USING gin (workspace_id, tag_keys);
 DROP INDEX contact_newest;
 CREATE INDEX contact_newest ON contacts_contact (workspace_id, created_at DESC, id DESC) INCLUDE (facts);
 """
 NO_INDEXES = """
 DROP INDEX contact_search;
+DROP INDEX task_search;
 DROP INDEX contact_by_tag;
 DROP INDEX contact_newest;
 CREATE INDEX contact_newest ON contacts_contact (workspace_id, created_at DESC, id DESC);
@@ -202,6 +249,8 @@ class Migration(migrations.Migration):
         migrations.RunSQL(COUNTING, NO_COUNTING),
         migrations.RunSQL(FACETS, NO_FACETS),
         migrations.RunSQL(PLATFORMS, NO_PLATFORMS),
+        migrations.RunSQL(TAGS, NO_TAGS),
+        migrations.RunSQL(TAG_STORAGE, NO_TAG_STORAGE),
         migrations.RunSQL(MOVING, NO_MOVING),
         migrations.RunSQL(FACTS, NO_FACTS),
         migrations.RunSQL(INDEXES, NO_INDEXES),

@@ -14,8 +14,8 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('catalogue', '0004_appointment_services'),
-        ('contacts', '0009_tasks'),
-        ('subaccounts', '0006_search_by_external_id'),
+        ('contacts', '0002_database_rules'),
+        ('subaccounts', '0002_database_rules'),
     ]
 
     operations = [

@@ -15,27 +15,6 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name='Media',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('uuid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('workspace', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='media', to='subaccounts.workspace')),
-                ('token', models.CharField(default=workspaces.media.models.new_token, editable=False, max_length=43, unique=True)),
-                ('storage_name', models.CharField(max_length=200, unique=True)),
-                ('filename', models.CharField(max_length=200)),
-                ('content_type', models.CharField(max_length=100)),
-                ('size', models.BigIntegerField()),
-                ('sha256', models.BinaryField()),
-                ('source', models.CharField(choices=[('uploaded', 'Uploaded'), ('received', 'Received in a message')], default='uploaded', max_length=10)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
-            ],
-            options={
-                'verbose_name_plural': 'media',
-                'indexes': [models.Index(fields=['workspace', '-created_at', '-id'], name='media_newest')],
-                'constraints': [models.CheckConstraint(condition=models.Q(('size__gte', 0)), name='media_has_a_size')],
-            },
-        ),
-        migrations.CreateModel(
             name='UnusedFile',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -45,6 +24,27 @@ class Migration(migrations.Migration):
             ],
             options={
                 'indexes': [models.Index(fields=['due_at', 'id'], name='unused_file_due')],
+            },
+        ),
+        migrations.CreateModel(
+            name='Media',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('uuid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ('token', models.CharField(default=workspaces.media.models.new_token, editable=False, max_length=43, unique=True)),
+                ('storage_name', models.CharField(max_length=200, unique=True)),
+                ('filename', models.CharField(max_length=200)),
+                ('content_type', models.CharField(max_length=100)),
+                ('size', models.BigIntegerField()),
+                ('sha256', models.BinaryField()),
+                ('source', models.CharField(choices=[('uploaded', 'Uploaded'), ('received', 'Received in a message')], default='uploaded', max_length=10)),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                ('workspace', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='media', to='subaccounts.workspace')),
+            ],
+            options={
+                'verbose_name_plural': 'media',
+                'indexes': [models.Index(fields=['workspace', '-created_at', '-id'], name='media_newest')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('size__gte', 0)), name='media_has_a_size')],
             },
         ),
     ]

@@ -1,3 +1,4 @@
+import django.contrib.postgres.fields
 import django.db.models.deletion
 import django.utils.timezone
 import uuid
@@ -20,17 +21,15 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('uuid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('agency', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='workspaces', to='agency.agency')),
                 ('former_agencies', models.JSONField(db_default={}, default=dict, editable=False)),
                 ('name', models.CharField(max_length=120)),
                 ('name_key', models.CharField(editable=False, max_length=480)),
                 ('status', models.CharField(choices=[('active', 'Active'), ('suspended', 'Suspended')], default='active', max_length=10)),
                 ('suspended_at', models.DateTimeField(blank=True, null=True)),
                 ('suspension_reason', models.CharField(blank=True, max_length=500)),
-                ('plan', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='workspaces', to='agency.plan')),
+                ('restored_at', models.DateTimeField(blank=True, editable=False, null=True)),
                 ('plan_limits', models.JSONField(blank=True, null=True)),
                 ('limits', models.JSONField()),
-                ('owner', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='owned_workspaces', to=settings.AUTH_USER_MODEL)),
                 ('owner_name', models.CharField(max_length=120)),
                 ('owner_email', models.EmailField(max_length=254)),
                 ('owner_key', models.CharField(editable=False, max_length=1000)),
@@ -51,11 +50,27 @@ class Migration(migrations.Migration):
                 ('review_link', models.CharField(blank=True, db_default='', max_length=500)),
                 ('menu_link', models.CharField(blank=True, db_default='', max_length=500)),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                ('agency', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='workspaces', to='agency.agency')),
+                ('owner', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='owned_workspaces', to=settings.AUTH_USER_MODEL)),
+                ('plan', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='workspaces', to='agency.plan')),
             ],
             options={
                 'verbose_name': 'sub-account',
                 'indexes': [models.Index(fields=['agency', '-created_at', '-id'], name='workspace_newest'), models.Index(fields=['agency', 'name_key', 'id'], name='workspace_by_name'), models.Index(fields=['agency', 'status', '-created_at', '-id'], name='workspace_by_status'), models.Index(fields=['agency', 'plan', '-created_at', '-id'], name='workspace_by_plan'), models.Index(fields=['agency', 'business_type', '-created_at', '-id'], name='workspace_by_business'), models.Index(fields=['agency', 'owner_email', '-created_at', '-id'], name='workspace_by_owner_email')],
-                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('status', 'active'), ('suspended_at', None)), models.Q(('status', 'suspended'), ('suspended_at__isnull', False)), _connector='OR'), name='workspace_suspension_has_a_time'), models.CheckConstraint(condition=models.Q(models.Q(('name', ''), _negated=True), models.Q(('name_key', ''), _negated=True)), name='workspace_has_a_name'), models.CheckConstraint(condition=models.Q(('owner_key', ''), _negated=True), name='workspace_owner_can_be_found'), models.CheckConstraint(condition=models.Q(('external_id', ''), _negated=True), name='workspace_external_id_is_not_empty'), models.UniqueConstraint(condition=models.Q(('external_id__isnull', False)), fields=('agency', 'external_id'), name='workspace_external_id_once_per_agency')],
+                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('status', 'active'), ('suspended_at', None)), models.Q(('status', 'suspended'), ('suspended_at__isnull', False)), _connector='OR'), name='workspace_suspension_has_a_time'), models.CheckConstraint(condition=models.Q(models.Q(('name', ''), _negated=True), models.Q(('name_key', ''), _negated=True)), name='workspace_has_a_name'), models.CheckConstraint(condition=models.Q(('owner_key', ''), _negated=True), name='workspace_owner_can_be_found'), models.CheckConstraint(condition=models.Q(('external_id', ''), _negated=True), name='workspace_external_id_is_not_empty'), models.UniqueConstraint(condition=models.Q(('external_id__isnull', False)), fields=('external_id', 'agency'), name='workspace_external_id_once_per_agency')],
+            },
+        ),
+        migrations.CreateModel(
+            name='HeldAddon',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('limits', models.JSONField()),
+                ('granted_at', models.DateTimeField(default=django.utils.timezone.now)),
+                ('addon', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='held_by', to='agency.addon')),
+                ('workspace', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='held_addons', to='subaccounts.workspace')),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('workspace', 'addon'), name='addon_held_once')],
             },
         ),
         migrations.CreateModel(
@@ -63,7 +78,6 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('uuid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='channels', to='subaccounts.workspace')),
                 ('platform', models.CharField(choices=[('whatsapp', 'whatsapp'), ('facebook', 'facebook'), ('instagram', 'instagram'), ('sms', 'sms'), ('tiktok', 'tiktok'), ('telegram', 'telegram'), ('livechat', 'livechat'), ('gbp', 'gbp')], max_length=20)),
                 ('external_id', models.CharField(max_length=100)),
                 ('name', models.CharField(max_length=200)),
@@ -71,7 +85,10 @@ class Migration(migrations.Migration):
                 ('status', models.CharField(choices=[('active', 'Active'), ('error', 'Error'), ('disconnected', 'Disconnected')], default='active', max_length=20)),
                 ('connected_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('messaging_limit', models.IntegerField(null=True)),
+                ('limit_told_at', models.DateTimeField(null=True)),
                 ('quality', models.CharField(choices=[('GREEN', 'High'), ('YELLOW', 'Medium'), ('RED', 'Low'), ('UNKNOWN', 'Unknown')], db_default='UNKNOWN', default='UNKNOWN', max_length=10)),
+                ('quality_told_at', models.DateTimeField(null=True)),
+                ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='channels', to='subaccounts.workspace')),
             ],
             options={
                 'indexes': [models.Index(condition=models.Q(('status', 'error')), fields=['workspace'], name='channel_broken')],
@@ -79,24 +96,10 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='HeldAddon',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('workspace', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='held_addons', to='subaccounts.workspace')),
-                ('addon', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='held_by', to='agency.addon')),
-                ('limits', models.JSONField()),
-                ('granted_at', models.DateTimeField(default=django.utils.timezone.now)),
-            ],
-            options={
-                'constraints': [models.UniqueConstraint(fields=('workspace', 'addon'), name='addon_held_once')],
-            },
-        ),
-        migrations.CreateModel(
             name='WorkspaceKey',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('uuid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('workspace', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='keys', to='subaccounts.workspace')),
                 ('name', models.CharField(max_length=120)),
                 ('key_hash', models.BinaryField(unique=True)),
                 ('prefix', models.CharField(max_length=12)),
@@ -104,10 +107,14 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
                 ('last_used_at', models.DateTimeField(blank=True, editable=False, null=True)),
                 ('revoked_at', models.DateTimeField(blank=True, editable=False, null=True)),
+                ('expires_at', models.DateTimeField(blank=True, editable=False, null=True)),
+                ('allowed_networks', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=43), blank=True, default=list, editable=False, size=None)),
+                ('replaced_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='replaces', to='subaccounts.workspacekey')),
+                ('workspace', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='keys', to='subaccounts.workspace')),
             ],
             options={
                 'verbose_name': 'workspace API key',
-                'indexes': [models.Index(fields=['prefix', '-id'], name='workspace_key_by_prefix')],
+                'indexes': [models.Index(fields=['prefix', '-id'], name='workspace_key_by_prefix'), models.Index(condition=models.Q(('expires_at__isnull', False), ('replaced_by', None), ('revoked_at', None)), fields=['id'], name='workspace_key_that_expires')],
             },
         ),
         migrations.CreateModel(
@@ -115,9 +122,9 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('uuid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('workspace', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='members', to='subaccounts.workspace')),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='workspace_memberships', to=settings.AUTH_USER_MODEL)),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                ('user', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='workspace_memberships', to=settings.AUTH_USER_MODEL)),
+                ('workspace', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='members', to='subaccounts.workspace')),
             ],
             options={
                 'constraints': [models.UniqueConstraint(fields=('workspace', 'user'), name='workspace_member_once')],

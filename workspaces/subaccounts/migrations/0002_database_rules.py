@@ -12,6 +12,11 @@ NO_CHECKS = """
 ALTER TABLE subaccounts_workspacekey DROP CONSTRAINT workspace_key_hash_is_sha256;
 ALTER TABLE subaccounts_workspace DROP CONSTRAINT workspace_metadata_is_an_object;
 """
+NETWORKS = """
+ALTER TABLE subaccounts_workspacekey ADD CONSTRAINT workspace_key_networks_are_networks
+    CHECK (cardinality(allowed_networks) <= 20 AND allowed_networks::cidr[] IS NOT NULL);
+"""
+NO_NETWORKS = "ALTER TABLE subaccounts_workspacekey DROP CONSTRAINT workspace_key_networks_are_networks;"
 INDEXES = """
 CREATE INDEX workspace_search ON subaccounts_workspace
 USING gin (agency_id, name_key gin_trgm_ops, owner_key gin_trgm_ops);
@@ -82,6 +87,7 @@ class Migration(migrations.Migration):
         TrigramExtension(),
         BtreeGinExtension(),
         migrations.RunSQL(CHECKS, NO_CHECKS),
+        migrations.RunSQL(NETWORKS, NO_NETWORKS),
         migrations.RunSQL(INDEXES, NO_INDEXES),
         migrations.RunSQL(COUNTING, NO_COUNTING),
         migrations.RunSQL(MOVING, NO_MOVING),
