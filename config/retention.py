@@ -4,15 +4,18 @@ Rows are deleted in batches, each in a short transaction that waits for no lock.
 they are.
 """
 
+import logging
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db import connection
+from django.db import DatabaseError, connection
 
 from config.hooks import Registry
 from config.metrics import METRICS, Gauge
+
+logger = logging.getLogger(__name__)
 
 # `first` and `end` are in both conditions of the probe, so that the planner considers one partition of a partitioned
 # table.
@@ -145,9 +148,20 @@ class ExpiredRows:
 
 
 def forget(rules: Iterable[RetentionRule], *, seconds: float = SECONDS) -> bool:
-    """Delete batch by batch, for `seconds` for each rule; return whether something is left for another run."""
-    left = [_forget_one(rule, seconds) for rule in rules]
-    return any(left)
+    """Delete batch by batch, for `seconds` for each rule; return whether something is left for another run.
+
+    A rule that fails stops no other rule. Raises the first `DatabaseError` at the end.
+    """
+    is_left, failures = False, []
+    for rule in rules:
+        try:
+            is_left |= _forget_one(rule, seconds)
+        except DatabaseError as error:
+            logger.error("Retention rule failed.", extra={"table": rule.name}, exc_info=error)
+            failures.append(error)
+    if failures:
+        raise failures[0]
+    return is_left
 
 
 def _forget_one(rule: RetentionRule, seconds: float) -> bool:

@@ -123,6 +123,18 @@ def test_a_run_ends_after_its_time_and_says_that_something_is_left(a: Tenant) ->
     assert not Mail.objects.exists()
 
 
+def test_a_rule_that_fails_stops_no_other_rule_and_is_not_hidden(a: Tenant) -> None:
+    def fail() -> int:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SELECT 1 / 0")
+        return 0
+
+    old, failing = an_entry(a, 397), RetentionRule("failing", timedelta(days=1), fail, timedelta)
+    with pytest.raises(DatabaseError, match="division by zero"):
+        forget([failing, RetentionRule("activity", ACTIVITY.kept, forget_activity, ACTIVITY.lag)])
+    assert not ActivityEntry.objects.filter(pk=old.pk).exists()
+
+
 def test_every_rule_says_how_far_behind_it_is(db: None) -> None:
     lags = {rule.name: rule.lag() for rule in retention_rules}
     assert set(lags) == {
