@@ -102,7 +102,7 @@ def render_mail(
 def language_of(mail: Mail) -> str:
     """Return the language of an e-mail: its reader's choice, else the agency's, else the installation's.
 
-    A reader who has no account may have chosen a language on the page that caused the e-mail: `language` in its context.
+    A reader without an account may have a language on the page that caused the e-mail: `language` in its context.
     """
     chosen = mail.user.language if mail.user else str(mail.context.get("language", ""))
     return chosen or (mail.agency.language if mail.agency else "") or str(settings.LANGUAGE_CODE)
@@ -199,7 +199,7 @@ class MailLink:
 
 mail_links = Registry[MailLink](
     "links of e-mails",
-    called="`link_of` and `render_mail` call the functions of the e-mail's kind, when the mail worker writes the e-mail",
+    called="`link_of` and `render_mail` call those of the e-mail's kind, when the mail worker writes the e-mail",
     transaction="none",
     failure="is logged, and the e-mail is given up; a fault of the database ends the run",
 )

@@ -33,7 +33,8 @@ MESSAGES = frozenset({Mail.Kind.AGENCY_MESSAGE})
 RESETS = frozenset({Mail.Kind.PASSWORD_RESET})
 BOOKING_CODES = frozenset({Mail.Kind.BOOKING_CODE})
 # The kinds that count together, each with the part of an agency's hourly limit that they have (1 / number). Anybody can
-# cause sign-ups, password links and booking codes. Their own parts keep strangers from stopping an agency's invitations.
+# cause sign-ups, password links and booking codes. Their own parts keep strangers from stopping an agency's
+# invitations.
 QUOTA_DIVISORS: Final = {INVITATIONS: 1, MESSAGES: 1, SIGN_UPS: 5, RESETS: 1, BOOKING_CODES: 2}
 
 
