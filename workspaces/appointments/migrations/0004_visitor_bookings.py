@@ -80,5 +80,8 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "indexes": [models.Index(fields=["email", "created_at"], name="visitor_booking_of_address")],
+            },
         ),
     ]

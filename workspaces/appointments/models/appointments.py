@@ -35,8 +35,8 @@ class AppointmentQuerySet(models.QuerySet["Appointment"]):
 class Appointment(models.Model):
     """A contact's appointment with a staff member. `contact` is empty once the contact was removed.
 
-    `timezone` is the clock of the person who booked, and `language` that of the booking page as they saw it. `price` and
-    `currency` are those of the service at that time. `calendar_sequence` counts the changes of times, and the
+    `timezone` is the clock of the person who booked, and `language` that of the booking page as they saw it. `price`
+    and `currency` are those of the service at that time. `calendar_sequence` counts the changes of times, and the
     cancellation, for calendars. `token` opens the page on which the contact manages the appointment; `token_digest`
     finds the appointment by it.
     """

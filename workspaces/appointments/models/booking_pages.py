@@ -68,5 +68,8 @@ class VisitorBooking(models.Model):
     hold = models.OneToOneField(Hold, null=True, on_delete=models.CASCADE, related_name="+")
     created_at = models.DateTimeField(default=now, editable=False)
 
+    class Meta:
+        indexes = [models.Index(fields=["email", "created_at"], name="visitor_booking_of_address")]
+
     def __str__(self) -> str:
         return f"{self.service} at {self.starts_at:%Y-%m-%d %H:%M}, asked for"
