@@ -1,7 +1,6 @@
 """Invoices and credit notes with their lines and taxes, and what a workspace decides about them."""
 
 import uuid
-from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, ClassVar, Self
 
@@ -16,6 +15,7 @@ from config.db import database_now
 from config.encryption import EncryptedTextField
 from workspaces.catalogue.models import Product
 from workspaces.contacts.models import Contact
+from workspaces.finance.models.parties import LONGEST_ADDRESS, Party
 from workspaces.subaccounts.models import Workspace
 
 LONGEST_TAX_NAME = 60
@@ -24,34 +24,11 @@ LONGEST_NUMBER = 40
 LONGEST_DESCRIPTION = 500
 LONGEST_TEXT = 2_000
 LONGEST_BUSINESS_NAME = 200
-LONGEST_ADDRESS = 500
 LONGEST_VAT_ID = 40
 LONGEST_TERMS = 365
 QUANTITY_DIGITS, QUANTITY_DECIMALS = 12, 3
 PERCENT_DIGITS, PERCENT_DECIMALS = 6, 3
 PAY_PATH = "/pay/"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Party:
-    """The seller or the buyer of an invoice, as the invoice keeps it. A buyer has no tax number and no texts."""
-
-    name: str = ""
-    address: str = ""
-    vat_id: str = ""
-    email: str = ""
-    phone: str = ""
-    tax_number: str = ""
-    payment_details: str = ""
-    footer: str = ""
-
-    @classmethod
-    def from_json(cls, stored: dict[str, str]) -> Self:
-        return cls(**stored)
-
-    def as_json(self) -> dict[str, str]:
-        """Return the parts that are not empty."""
-        return {name: text for name, text in asdict(self).items() if text}
 
 
 def as_number(minor: int, exponent: int) -> float:
