@@ -1,6 +1,7 @@
 """Payments, refunds and disputes; the provider's account, its checkouts and its events."""
 
 import uuid
+from typing import ClassVar, Self
 
 from django.db import models
 from django.db.models import Q
@@ -8,7 +9,7 @@ from django.utils.timezone import now
 from django.utils.translation import gettext_lazy as _
 
 from config.encryption import EncryptedTextField
-from workspaces.finance.models.invoices import Invoice
+from workspaces.finance.models.invoices import Invoice, as_number
 from workspaces.subaccounts.models import Workspace
 
 LONGEST_PROVIDER_ID = 255
@@ -108,6 +109,12 @@ class Checkout(models.Model):
         return f"Checkout of {self.invoice_id}: {self.status}"
 
 
+class PaymentQuerySet(models.QuerySet["Payment"]):
+    def of(self, workspace: Workspace) -> Self:
+        """Keep the payments of one workspace. Every query of a view begins here."""
+        return self.filter(workspace=workspace)
+
+
 class Payment(models.Model):
     """Money that arrived for an invoice, in minor units of its currency.
 
@@ -141,6 +148,8 @@ class Payment(models.Model):
     received_at = models.DateTimeField()
     created_at = models.DateTimeField(default=now, editable=False)
 
+    objects: ClassVar[PaymentQuerySet] = PaymentQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
+
     class Meta:
         constraints = [
             models.CheckConstraint(condition=Q(amount__gt=0), name="payment_amount_is_positive"),
@@ -169,6 +178,19 @@ class Payment(models.Model):
             return "received"
         return "refunded" if self.refunded >= self.amount else "partially_refunded"
 
+    @property
+    def left(self) -> int:
+        """What can still go back to the payer."""
+        return max(0, self.amount - self.refunded - self.disputed)
+
+    @property
+    def shown_amount(self) -> float:
+        return as_number(self.amount, self.invoice.exponent)
+
+    @property
+    def shown_refunded(self) -> float:
+        return as_number(self.refunded, self.invoice.exponent)
+
 
 class Refund(models.Model):
     """Money that goes back from a payment. Its uuid is the idempotency key of the provider's call.
@@ -185,7 +207,7 @@ class Refund(models.Model):
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     payment = models.ForeignKey(Payment, on_delete=models.PROTECT, related_name="refunds", db_index=False)
     amount = models.BigIntegerField()
-    method = models.CharField(max_length=20, choices=Payment.Method)
+    method = models.CharField(max_length=20, choices=Payment.Method, default=Payment.Method.OTHER)
     status = models.CharField(max_length=20, choices=Status, default=Status.PENDING)
     provider_id = models.CharField(max_length=LONGEST_PROVIDER_ID, blank=True)
     reason = models.CharField(max_length=LONGEST_NOTE, blank=True)
@@ -212,6 +234,10 @@ class Refund(models.Model):
 
     def __str__(self) -> str:
         return f"{self.amount} back from {self.payment_id}"
+
+    @property
+    def shown_amount(self) -> float:
+        return as_number(self.amount, self.payment.invoice.exponent)
 
 
 class Dispute(models.Model):

@@ -8,7 +8,7 @@ from django.db import transaction
 from agency.actors import Actor
 from config.errors import Conflict, InvalidInput, NotFound
 from workspaces.finance.models import Invoice, Payment
-from workspaces.finance.services.checkouts import CheckoutBeingPaid, end_checkouts, unfinished_checkouts
+from workspaces.finance.services.checkouts import CheckoutBeingPaid, unfinished_checkouts
 from workspaces.finance.services.invoices import lock_invoice
 from workspaces.finance.services.received_payments import PaymentHandler, add_payment, payment_handlers
 
@@ -45,6 +45,7 @@ def by_hand(method: str) -> bool:
     return method in BY_HAND
 
 
+@transaction.atomic
 def record_payment(
     *,
     invoice: Invoice,
@@ -55,24 +56,22 @@ def record_payment(
     received_at: datetime | None = None,
     note: str = "",
 ) -> Payment:
-    """Record money that arrived; `amount` is in minor units. An open payment page of the invoice is closed first.
+    """Record money that arrived; `amount` is in minor units.
 
-    Do not call it inside a transaction. Raises `InvoiceTakesNoPayment`, `PaymentRefused`, `CheckoutBeingPaid` and
-    `CheckoutStillOpen`.
+    Callers close an open payment page first, by `end_checkouts`, which must not run in a transaction. Raises
+    `InvoiceTakesNoPayment`, `PaymentRefused` and `CheckoutBeingPaid`.
     """
     if not by_hand(method):
         raise PaymentRefused("The selected method is invalid.", field="method")
     if received_at is not None and received_at > now:
         raise PaymentRefused("The received at field must not be in the future.", field="received_at")
-    end_checkouts(invoice=invoice, now=now)
-    with transaction.atomic():
-        invoice = lock_invoice(invoice)
-        if invoice.kind != Invoice.Kind.INVOICE or invoice.status not in {Invoice.Status.OPEN, Invoice.Status.PAID}:
-            raise InvoiceTakesNoPayment
-        if unfinished_checkouts(invoice).exists():  # begun since
-            raise CheckoutBeingPaid
-        if not 0 < amount <= invoice.balance:
-            raise PaymentRefused
-        return add_payment(
-            invoice=invoice, amount=amount, method=method, received_at=received_at or now, now=now, by=by, note=note
-        )
+    invoice = lock_invoice(invoice)
+    if invoice.kind != Invoice.Kind.INVOICE or invoice.status not in {Invoice.Status.OPEN, Invoice.Status.PAID}:
+        raise InvoiceTakesNoPayment
+    if unfinished_checkouts(invoice).exists():
+        raise CheckoutBeingPaid
+    if not 0 < amount <= invoice.balance:
+        raise PaymentRefused
+    return add_payment(
+        invoice=invoice, amount=amount, method=method, received_at=received_at or now, now=now, by=by, note=note
+    )

@@ -40,9 +40,7 @@ def record_provider_payment(*, checkout: Checkout, received: ReceivedPayment, no
     known = Payment.objects.filter(account=checkout.account_id, provider_id=received.id).first()
     if known is not None or received.currency != invoice.currency:
         return known
-    Checkout.objects.filter(pk=checkout.pk).update(
-        status=Checkout.Status.PAID, failure="", check_at=None, ended_at=now
-    )
+    Checkout.objects.filter(pk=checkout.pk).update(status=Checkout.Status.PAID, failure="", check_at=None, ended_at=now)
     return add_payment(
         invoice=invoice,
         amount=from_provider(received.amount, received.currency, invoice.exponent),

@@ -41,7 +41,7 @@ def refund_payment(
     method = method or payment.method
     if not by_hand(method) and method != payment.method:
         raise RefundRefused("This payment did not come through the provider.", field="method")
-    if not 0 < amount <= payment.amount - payment.refunded - payment.disputed:
+    if not 0 < amount <= payment.left:
         raise RefundRefused
     is_called = not by_hand(method)
     refund = Refund.objects.create(
