@@ -43,6 +43,7 @@ from workspaces.contacts.dashboard.contacts import urlpatterns as contacts_pages
 from workspaces.contacts.dashboard.tasks import urlpatterns as task_pages
 from workspaces.conversations.api import urlpatterns as conversations_paths
 from workspaces.conversations.dashboard.urls import urlpatterns as conversations_pages
+from workspaces.finance.api.invoices import urlpatterns as invoice_paths
 from workspaces.finance.api.payments import urlpatterns as payment_paths
 from workspaces.finance.dashboard.payment_account import urlpatterns as payment_account_pages
 from workspaces.media.api import urlpatterns as media_paths
@@ -67,6 +68,7 @@ workspace_surface: list[URLPattern | URLResolver] = [
     *catalogue_paths,
     *classes_paths,
     *payment_paths,
+    *invoice_paths,
     *media_paths,
     *automation_paths,
     *template_paths,
