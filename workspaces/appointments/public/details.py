@@ -19,8 +19,7 @@ from config.errors import DomainError
 from workspaces.appointments.models import VisitorBooking
 from workspaces.appointments.models.appointments import LONGEST_NOTE
 from workspaces.appointments.public.base import WorkspacePage, instant_as_text, instant_in, query
-from workspaces.appointments.public.choosing import ServicePage, bookable_services
-from workspaces.appointments.public.weeks import Choices
+from workspaces.appointments.public.choosing import ServicePage
 from workspaces.appointments.services.availability import FreeTime
 from workspaces.appointments.services.booking import TimeTaken
 from workspaces.appointments.services.mails import CODE_DIGITS, time_in_words
@@ -67,7 +66,10 @@ class DetailsForm(forms.Form):
         widget=forms.EmailInput({"autocomplete": "email", "autocapitalize": "none", "spellcheck": "false"})
     )
     phone = LineField(
-        label=gettext_lazy("Phone"), required=False, max_length=40, widget=forms.TextInput({"autocomplete": "tel", "type": "tel"})
+        label=gettext_lazy("Phone"),
+        required=False,
+        max_length=40,
+        widget=forms.TextInput({"autocomplete": "tel", "type": "tel"}),
     )
     note = MultilineField(
         label=gettext_lazy("Note"), required=False, max_length=LONGEST_NOTE, widget=forms.Textarea({"rows": 3})

@@ -16,10 +16,12 @@ from workspaces.appointments.models import Appointment, BookingPage, Hold, Visit
 from workspaces.appointments.models.appointments import LONGEST_NOTE
 from workspaces.appointments.services.booking import book_appointment
 from workspaces.appointments.services.mails import code_of, queue_about, queue_code
+from workspaces.appointments.services.moves import cancel_appointment, reschedule_appointment
 from workspaces.catalogue.models import Service, Staff
 from workspaces.contacts.models import Contact
 from workspaces.contacts.models.contacts import email_key
-from workspaces.contacts.services import EmailTaken, PhoneTaken, create_contact, lock_contact
+from workspaces.contacts.services import EmailTaken, PhoneTaken, create_contact
+from workspaces.contacts.services.contacts import lock_contact
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import LimitReached
 
@@ -229,3 +231,33 @@ def kept_booking(workspace: Workspace, uuid: UUID | None) -> VisitorBooking | No
         return None
     rows = VisitorBooking.objects.select_related("workspace__agency", "service", "staff", "appointment", "hold")
     return rows.filter(uuid=uuid, workspace=workspace).first()
+
+
+class TooLateToChange(Conflict):
+    message = "It is too late to change this online. Please contact the business."
+
+
+def may_change_visit(appointment: Appointment, *, now: datetime) -> bool:
+    """Return whether the visitor may still move or cancel: until the business's notice before the appointment."""
+    minutes = BookingPage.objects.filter(workspace=appointment.workspace_id).values_list(
+        "cancel_notice_minutes", flat=True
+    )
+    notice = timedelta(minutes=minutes.first() or 0)
+    return appointment.is_open and now < appointment.starts_at - notice
+
+
+def move_visit(*, appointment: Appointment, starts_at: datetime, now: datetime, by: Actor) -> Appointment:
+    """Move a visitor's appointment to another time of the same person.
+
+    Raises `TooLateToChange` and `TimeTaken`, or the conflict of its status.
+    """
+    if not may_change_visit(appointment, now=now):
+        raise TooLateToChange
+    return reschedule_appointment(appointment=appointment, starts_at=starts_at, now=now, by=by)
+
+
+def cancel_visit(*, appointment: Appointment, now: datetime, by: Actor) -> Appointment:
+    """Cancel a visitor's appointment. Raises `TooLateToChange`, or the conflict of its status."""
+    if not may_change_visit(appointment, now=now):
+        raise TooLateToChange
+    return cancel_appointment(appointment=appointment, now=now, by=by)
