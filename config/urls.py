@@ -26,6 +26,7 @@ from webhooks.api.workspace import urlpatterns as workspace_webhook_paths
 from webhooks.console import urlpatterns as webhook_pages
 from webhooks.dashboard import urlpatterns as workspace_webhook_pages
 from workspaces.appointments.api import urlpatterns as appointment_paths
+from workspaces.appointments.dashboard.booking_page import urlpatterns as booking_page_pages
 from workspaces.automations.api import urlpatterns as automation_paths
 from workspaces.automations.console import urlpatterns as ai_account_pages
 from workspaces.automations.dashboard.automations import urlpatterns as automation_pages
@@ -89,6 +90,7 @@ dashboard: list[URLPattern | URLResolver] = [
     *conversations_pages,
     *catalogue_pages,
     *classes_pages,
+    *booking_page_pages,
     *automation_publishing_pages,  # before the pages whose address has an id: `automations/new`
     *automation_pages,
     *run_pages,

@@ -5,7 +5,7 @@ from typing import Final
 from django.utils.translation import gettext_lazy as _
 
 from agency.event_types import event_types
-from agency.pages.registry import ActivityAction, activity_actions
+from agency.pages.registry import ActivityAction, MenuEntry, Section, activity_actions, dashboard_menu
 from agency.services.activity import RecordedAction, RecordedField, ValueFormat, recorded_actions
 from agency.services.mail.attachments import mail_attachments
 from agency.services.mail.content import mail_links
@@ -89,6 +89,9 @@ mail_attachments.add(*mails.ATTACHMENTS)
 mail_links.add(*mails.LINKS)
 setting_defaults.add(SettingDefault("booking_link", lambda workspace: booking_url(workspace) or ""))
 retention_rules.add(*RETENTION_RULES)
+dashboard_menu.add(
+    MenuEntry(url_name="app:booking-page", label=_("Booking page"), icon="globe", section=Section.CATALOGUE, order=44)
+)
 activity_actions.add(*ActivityAction.from_labels({"booking_page.changed": _("Booking page changed")}))
 recorded_actions.add(
     *RecordedAction.from_fields(

@@ -6,7 +6,6 @@ from uuid import UUID
 
 from django import forms
 from django.core.paginator import Paginator
-from django.db.models import Exists, OuterRef, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
@@ -16,22 +15,12 @@ from config.api.requests import parse_uuid
 from workspaces.appointments.models import VisitorBooking
 from workspaces.appointments.public.base import WorkspacePage, query
 from workspaces.appointments.public.weeks import Choices, week_of
-from workspaces.appointments.services.visitors import kept_booking
-from workspaces.catalogue.models import Service, ServiceStaff, Staff
-from workspaces.subaccounts.models import Workspace
+from workspaces.appointments.services.visitors import bookable_services, kept_booking
+from workspaces.catalogue.models import Service, Staff
 from workspaces.subaccounts.pages.business import ZoneSelect, timezone_choices
 
 SERVICES_ON_A_PAGE: Final = 50
 MOST_STAFF: Final = 200
-
-
-def bookable_services(workspace: Workspace) -> "QuerySet[Service]":
-    """Return the services that visitors can book: appointments with a length, and with staff who provide them."""
-    provided = ServiceStaff.objects.filter(service=OuterRef("pk"), staff__deleted_at=None)
-    rows = Service.objects.of(workspace).filter(
-        Exists(provided), kind=Service.Kind.APPOINTMENT, bookable=True, duration_minutes__gt=0
-    )
-    return rows.by_name()
 
 
 class Services(WorkspacePage):

@@ -6,7 +6,7 @@ from typing import Final
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import Exists, F, OuterRef, QuerySet
 from django.utils.crypto import constant_time_compare
 
 from agency.actors import Actor
@@ -18,7 +18,7 @@ from workspaces.appointments.models.appointments import LONGEST_NOTE
 from workspaces.appointments.services.booking import book_appointment
 from workspaces.appointments.services.mails import code_of, queue_about, queue_code
 from workspaces.appointments.services.moves import cancel_appointment, reschedule_appointment
-from workspaces.catalogue.models import Service, Staff
+from workspaces.catalogue.models import Service, ServiceStaff, Staff
 from workspaces.contacts.models import Contact
 from workspaces.contacts.models.contacts import email_key
 from workspaces.contacts.services import EmailTaken, PhoneTaken, create_contact
@@ -218,6 +218,15 @@ def _create_with(booking: VisitorBooking, phone: str | None, now: datetime) -> C
         if found is None:
             raise
         return found
+
+
+def bookable_services(workspace: Workspace) -> "QuerySet[Service]":
+    """Return the services that visitors can book: appointments with a length, and with staff who provide them."""
+    provided = ServiceStaff.objects.filter(service=OuterRef("pk"), staff__deleted_at=None)
+    rows = Service.objects.of(workspace).filter(
+        Exists(provided), kind=Service.Kind.APPOINTMENT, bookable=True, duration_minutes__gt=0
+    )
+    return rows.by_name()
 
 
 def open_page(slug: str) -> BookingPage | None:

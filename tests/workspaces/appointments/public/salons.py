@@ -46,13 +46,20 @@ class Salon:
         return f"{self.page}/{self.service.uuid}"
 
 
-def a_salon(agency: Agency | None = None, *, name: str = "Corner Salon", **page: Any) -> Salon:
+def a_salon(
+    agency: Agency | None = None,
+    *,
+    name: str = "Corner Salon",
+    service_name: str = "Haircut",
+    staff_name: str = "Bea",
+    **page: Any,
+) -> Salon:
     """Open from 9 to 17 every day in Berlin. One person cuts hair for half an hour."""
     workspace = WorkspaceFactory.create(agency=agency or AgencyFactory.create(), name=name, timezone=BERLIN)
     hours = {day: [["09:00", "17:00"]] for day in DAYS}
     change_workspace(workspace=workspace, by=SYSTEM, opening_hours=hours)
-    service = ServiceFactory.create(workspace=workspace, name="Haircut", kind="appointment", duration_minutes=30)
-    staff = StaffFactory.create(workspace=workspace, name="Bea")
+    service = ServiceFactory.create(workspace=workspace, name=service_name, kind="appointment", duration_minutes=30)
+    staff = StaffFactory.create(workspace=workspace, name=staff_name)
     ServiceStaff.objects.create(service=service, staff=staff)
     made = change_booking_page(workspace=workspace, now=now(), by=SYSTEM, **{"enabled": True, **page})
     return Salon(workspace, service, staff, made.slug)
