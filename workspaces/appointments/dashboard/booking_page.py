@@ -7,7 +7,7 @@ from django import forms
 from django.http import HttpRequest, HttpResponse
 from django.urls import path
 from django.utils import timezone
-from django.utils.html import format_html
+from django.utils.html import escape
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
@@ -112,7 +112,7 @@ class BookingPageSettings(DashboardForm[BookingPageForm]):
         return {
             "address": address,
             "picture": segno.make_qr(address, error="m").svg_data_uri(scale=5, dark="#000", light="#fff"),
-            "button": format_html('<a href="{}">{}</a>', address, label),
+            "button": f'<a href="{escape(address)}">{escape(label)}</a>',
             "has_services": bookable_services(self.workspace).exists(),
         }
 
