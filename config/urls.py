@@ -26,6 +26,7 @@ from webhooks.api.workspace import urlpatterns as workspace_webhook_paths
 from webhooks.console import urlpatterns as webhook_pages
 from webhooks.dashboard import urlpatterns as workspace_webhook_pages
 from workspaces.appointments.api import urlpatterns as appointment_paths
+from workspaces.appointments.dashboard.booking_page import urlpatterns as booking_page_pages
 from workspaces.automations.api import urlpatterns as automation_paths
 from workspaces.automations.console import urlpatterns as ai_account_pages
 from workspaces.automations.dashboard.automations import urlpatterns as automation_pages
@@ -94,6 +95,7 @@ dashboard: list[URLPattern | URLResolver] = [
     *conversations_pages,
     *catalogue_pages,
     *classes_pages,
+    *booking_page_pages,
     *payment_account_pages,
     *automation_publishing_pages,  # before the pages whose address has an id: `automations/new`
     *automation_pages,
@@ -120,6 +122,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("workspaces.subaccounts.sign_up")),
     path("brand/", include("agency.public")),
     path("media/", include("workspaces.media.public")),
+    path("book/", include("workspaces.appointments.public.urls")),
     path("connect/", include("channelconnect.pages.urls")),
     path("l/", include("broadcasts.public")),
     path("pay/", include("workspaces.finance.public")),
