@@ -9,7 +9,7 @@ from workspaces.catalogue.services import ServiceUse, StaffUse, service_uses, st
 from workspaces.classes import events
 from workspaces.classes.models import ClassSession
 from workspaces.classes.serializers import ClassSessionSerializer, ParticipantContactSerializer
-from workspaces.classes.services.sessions import MERGE_HANDLER, REMOVAL_HANDLER
+from workspaces.classes.services.participants import MERGE_HANDLER, REMOVAL_HANDLER
 from workspaces.contacts.services import contact_merge_handlers, contact_removal_handlers
 from workspaces.subaccounts.events import workspace_event_type
 
