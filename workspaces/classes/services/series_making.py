@@ -16,7 +16,6 @@ from agency.services.notifications.recording import record_notification
 from agency.tenants import Audience
 from config.db import TimeOrExpression
 from config.errors import Conflict, DomainError
-from config.tries.counting import begin_next, run_begun
 from workspaces.classes.models import ClassSeries, ClassSession, LeftOutDate
 from workspaces.classes.services.series import today_of
 from workspaces.classes.services.series_dates import dates_of, has_dates, times_of
@@ -26,7 +25,8 @@ from workspaces.subaccounts.services import tenant_of
 HORIZON: Final = timedelta(days=90)
 MADE_AT_ONCE: Final = 25
 EVERY: Final = timedelta(days=1)
-KIND: Final = "class series"
+# A series that breaks its task comes again no sooner, so the others have their turns.
+LEASE: Final = timedelta(hours=1)
 LEFT_OUT: Final = "class.left_out"
 NOTIFICATION_KINDS: Final = (
     NotificationKind(
@@ -48,12 +48,19 @@ def due_series(now: TimeOrExpression) -> "QuerySet[ClassSeries]":
 
 def make_next_classes(*, now: datetime) -> bool:
     """Make classes of the series that is due first. Says whether there was one."""
-    begun = begin_next(due_series(now).select_for_update(skip_locked=True, no_key=True), kind=KIND)
-    if begun is None:
-        return False
-    series, attempt = begun
-    run_begun(attempt, lambda: _make_classes(series.pk, now), give_up=lambda: _wait_a_day(series.pk, now))
-    return True
+    key = _claim(now)
+    if key is not None:
+        _make_classes(key, now)
+    return key is not None
+
+
+@transaction.atomic
+def _claim(now: datetime) -> int | None:
+    series = due_series(now).select_for_update(skip_locked=True, no_key=True).first()
+    if series is None:
+        return None
+    ClassSeries.objects.filter(pk=series.pk).update(due_at=now + LEASE)
+    return series.pk
 
 
 @transaction.atomic
@@ -117,7 +124,3 @@ def _notify(series: ClassSeries, left_out: list[date], now: datetime) -> None:
         object_id=str(series.uuid),
         data={"service": series.service.name, "date": left_out[0].isoformat()},
     )
-
-
-def _wait_a_day(key: int, now: datetime) -> None:
-    ClassSeries.objects.filter(pk=key, due_at__isnull=False).update(due_at=now + EVERY)
