@@ -88,13 +88,13 @@ class Content(NamedTuple):
     digest: bytes | None
 
 
-def read_next_calendars() -> bool:
+def read_next_calendars(*, limits: Limits = LIMITS) -> bool:
     """Read the calendars that are due, a bounded number at once. Says whether there were any."""
     calendars = _claim()
     for calendar in calendars:
         if calendar.tries > MOST_TRIES:
             _record_failure(calendar, "reading_died")
-    for calendar, fetched in _fetch([one for one in calendars if one.tries <= MOST_TRIES]):
+    for calendar, fetched in _fetch([one for one in calendars if one.tries <= MOST_TRIES], limits):
         _read(calendar, fetched)
     return bool(calendars)
 
@@ -125,10 +125,12 @@ def _read(calendar: ExternalCalendar, fetched: Fetched | CalendarFault) -> None:
 # Fetching ------------------------------------------------------------------------------------------------------------
 
 
-def _fetch(calendars: Sequence[ExternalCalendar]) -> Iterator[tuple[ExternalCalendar, Fetched | CalendarFault]]:
+def _fetch(
+    calendars: Sequence[ExternalCalendar], limits: Limits
+) -> Iterator[tuple[ExternalCalendar, Fetched | CalendarFault]]:
     """Fetch calendars side by side, and yield each as soon as it is there. A slow host delays no other."""
     by_key = {calendar.pk: calendar for calendar in calendars}
-    client = HTTPClient(limits=LIMITS, most_connections=READ_AT_ONCE)
+    client = HTTPClient(limits=limits, most_connections=READ_AT_ONCE)
     resolver = Resolver()
     try:
         for calendar, asked in [(calendar, _look_up(calendar, resolver)) for calendar in calendars]:
