@@ -1,6 +1,7 @@
 """The busy times of ICS files, good and hostile."""
 
 from contextlib import suppress
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -125,4 +126,4 @@ def test_any_file_gives_times_in_order_or_a_code(lines: list[str]) -> None:
     with suppress(CalendarRejected):
         found = busy_times(ics(event(*lines)), first=FIRST, last=LAST, zone="Europe/Berlin")
         assert all(FIRST <= one.start < one.end <= LAST for one in found)
-        assert all(before.end < after.start for before, after in zip(found, found[1:], strict=False))
+        assert all(before.end < after.start for before, after in pairwise(found))

@@ -1,6 +1,5 @@
 """Calendars of other programs are read by a task, over HTTP."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -40,9 +39,8 @@ APPOINTMENT = ics(event(f"DTSTART:{SOON:%Y%m%d}T090000Z", "DURATION:PT1H"))
 
 
 @pytest.fixture(autouse=True)
-def loopback(settings: Any) -> Iterator[None]:
+def loopback(settings: Any) -> None:
     settings.WEBHOOK_ALLOWED_NETWORKS = LOOPBACK
-    yield
 
 
 @pytest.fixture
@@ -118,8 +116,9 @@ def test_a_calendar_that_cannot_be_read_keeps_its_last_times(
     assert (calendar.failure, calendar.tries) == (code, 0)
     assert ExternalBusy.objects.count() == 1
     assert not NotificationEvent.objects.exists()
+    since = now() - timedelta(days=1)
     for _ in range(2):
-        read_again(calendar, failing_since=now().replace(microsecond=0) - timedelta(days=1))
+        read_again(calendar, failing_since=since)
         assert timedelta(hours=5) < calendar.due_at - now() <= timedelta(hours=6)
     assert NotificationEvent.objects.filter(kind="external_calendar.unread").count() == 1
 
