@@ -116,6 +116,7 @@ TASKS = (
     TaskSpec("classes.make_series", HOUSEKEEPING, every=FALLBACK_INTERVAL_SECONDS),
     TaskSpec("classes.fill_seats", HOUSEKEEPING, every=300),
     TaskSpec("appointments.read_calendars", CALENDARS, every=FALLBACK_INTERVAL_SECONDS),
+    TaskSpec("appointments.end_holds", HOUSEKEEPING, every=FALLBACK_INTERVAL_SECONDS),
     TaskSpec("conversations.wake_snoozed", HOUSEKEEPING, every=FALLBACK_INTERVAL_SECONDS),
     TaskSpec("conversations.apply_parked_changes", HOUSEKEEPING, every=10),
     TaskSpec("channelconnect.sync_templates", TEMPLATES, every=FALLBACK_INTERVAL_SECONDS),

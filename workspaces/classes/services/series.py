@@ -17,7 +17,7 @@ from workspaces.catalogue.models import Service, Staff
 from workspaces.catalogue.services import share_lock_service, share_lock_staff
 from workspaces.catalogue.services.services import check_row_limit
 from workspaces.classes.models import ClassSeries, ClassSession, LeftOutDate
-from workspaces.classes.services.changes import ClassChanges, apply_changes
+from workspaces.classes.services.changes import ClassChanges, apply_changes, lock_hosts
 from workspaces.classes.services.series_dates import dates_of, times_of
 from workspaces.classes.services.sessions import YEARS, NotAClassService, Status, TimeOutOfRange, cancel_class
 from workspaces.subaccounts.models import Workspace
@@ -157,8 +157,8 @@ def change_series(
     Classes that nobody has joined follow: they move, and are cancelled where the rule has no class any more. The task
     makes those that are new. Raises `ChangeDateRefused`, `ClassSeriesIsEnded`, and the same as `create_series`.
     """
-    share_lock_staff(changes.get("staff"))
     series = _lock_going_on(series)
+    lock_hosts(series.staff_id, changes.get("staff"))
     _check_change_date(series, first, now)
     _apply(series, first, changes)
     _check_rule(series)
@@ -270,7 +270,7 @@ def _move(series: ClassSeries, session: ClassSession, now: datetime) -> bool:
     )
     try:
         with transaction.atomic():
-            apply_changes(session, values)
+            apply_changes(session, values, now)
     except Conflict:
         return False
     return True

@@ -1,5 +1,7 @@
 """Schedules, cancels and completes group classes, and lists those that people may join."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
 
@@ -10,8 +12,9 @@ from agency.actors import Actor
 from agency.services import NewEvent, record_activity, record_events, subscribed_events
 from config.db import TimeOrExpression
 from config.errors import Conflict, InvalidInput, NotFound
+from config.hooks import Registry
 from workspaces.catalogue.models import Service, Staff
-from workspaces.catalogue.services import share_lock_service, share_lock_staff
+from workspaces.catalogue.services import StaffNotFound, lock_staff_members, share_lock_service
 from workspaces.classes import events
 from workspaces.classes.models import ClassSeries, ClassSession, WaitingListEntry
 from workspaces.contacts.models import Contact
@@ -50,6 +53,30 @@ class TimeOutOfRange(InvalidInput):
     def __init__(self, field: str) -> None:
         words = field.replace("_", " ")
         super().__init__(f"The {words} field must be in the years {YEARS[0]} to {YEARS[-1]}.", field=field)
+
+
+@dataclass(frozen=True, slots=True)
+class ClassScheduleHandler:
+    """A higher app's functions that keep the time of a class's host free of other things.
+
+    `occupy(session, now)` takes the time at which the class is now, and raises a conflict if something else has it.
+    `free(session)` gives it back.
+    """
+
+    name: str
+    occupy: Callable[[ClassSession, datetime], None]
+    free: Callable[[ClassSession], None]
+
+
+class_schedule_handlers = Registry[ClassScheduleHandler](
+    "handlers of scheduled classes",
+    called=(
+        "`schedule_class`, `change_class` and `change_series` call `occupy` of each for a class with a host, under the "
+        "host's lock, and `free` for one without; `cancel_class` calls `free` of each"
+    ),
+    transaction="the caller's",
+    failure="rolls the caller back",
+)
 
 
 class ClassIsCancelled(Conflict):
@@ -114,11 +141,12 @@ def schedule_class(
     """Schedule a class. Without `ends_at` it ends after the service's duration.
 
     A class in the past is completed by the task's next run. A series' classes are not in the activity log, because the
-    series is. Raises `EndRequired`, `EndsBeforeItStarts`,
-    `NotAClassService`, `ServiceNotFound`, `StaffNotFound`, `TimeOutOfRange`.
+    series is. Raises `EndRequired`, `EndsBeforeItStarts`, `NotAClassService`, `ServiceNotFound`, `StaffNotFound`,
+    `TimeOutOfRange`, and a conflict if the host has no time.
     """
     share_lock_service(service)
-    share_lock_staff(staff)
+    if staff is not None and not lock_staff_members([staff.pk]):
+        raise StaffNotFound
     if service.kind != Service.Kind.CLASS:
         raise NotAClassService
     check_times(starts_at, ends_at)
@@ -133,10 +161,23 @@ def schedule_class(
         series_date=made_for.date if made_for else None,
         created_at=now,
     )
+    occupy_host(session, now)
     if made_for is None:
         record_class_activity(session=session, what="scheduled", by=by)
     record_workspace_event(workspace=workspace, name=events.CLASS_SCHEDULED, now=now, **{"class": session})
     return session
+
+
+def occupy_host(session: ClassSession, now: datetime) -> None:
+    """Occupy the host at the class's time, and nobody at another. The caller holds the host's lock.
+
+    Raises a conflict if the host has no time.
+    """
+    for handler in class_schedule_handlers:
+        if session.staff_id is None:
+            handler.free(session)
+        else:
+            handler.occupy(session, now)
 
 
 def check_times(starts_at: datetime, ends_at: datetime | None) -> None:
@@ -166,6 +207,8 @@ def cancel_class(*, session: ClassSession, now: datetime, by: Actor) -> ClassSes
     require_scheduled(session)
     session.status = Status.CANCELLED
     session.save(update_fields=["status"])
+    for handler in class_schedule_handlers:
+        handler.free(session)
     WaitingListEntry.objects.filter(session=session).delete()
     record_class_activity(session=session, what="cancelled", by=by)
     record_workspace_event(workspace=session.workspace, name=events.CLASS_CANCELLED, now=now, **{"class": session})
