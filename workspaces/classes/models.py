@@ -28,6 +28,10 @@ class ClassSeriesQuerySet(models.QuerySet["ClassSeries"]):
         """Join the service and the staff member, which every answer contains."""
         return self.select_related("service", "staff")
 
+    def with_left_out(self) -> Self:
+        """Fetch the dates without a class beside, in their order."""
+        return self.prefetch_related(models.Prefetch("left_out", LeftOutDate.objects.order_by("date")))
+
 
 class ClassSeries(models.Model):
     """A rule by which classes take place again and again, by the clock of `timezone`.
@@ -41,6 +45,10 @@ class ClassSeries(models.Model):
         DAYS = "days", _("days")
         WEEKS = "weeks", _("weeks")
         MONTHS = "months", _("months")
+
+    class Status(models.TextChoices):
+        ACTIVE = "active", _("Active")
+        ENDED = "ended", _("Ended")
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="class_series", db_index=False)
@@ -97,6 +105,10 @@ class ClassSeries(models.Model):
     @property
     def is_ended(self) -> bool:
         return self.ended_at is not None
+
+    @property
+    def status(self) -> str:
+        return self.Status.ENDED if self.is_ended else self.Status.ACTIVE
 
 
 class ClassSessionQuerySet(models.QuerySet["ClassSession"]):

@@ -172,16 +172,16 @@ def change_series(
 
 
 @transaction.atomic
-def end_series(*, series: ClassSeries, now: datetime, by: Actor, cancels_joined: bool = False) -> SeriesOutcome:
-    """End a series: no more classes are made, and coming classes are cancelled.
+def end_series(*, series: ClassSeries, now: datetime, by: Actor) -> SeriesOutcome:
+    """End a series: no more classes are made, and coming classes that nobody has joined are cancelled.
 
-    Classes that contacts have joined stay, unless `cancels_joined`. Raises `ClassSeriesIsEnded`.
+    Raises `ClassSeriesIsEnded`.
     """
     series = _lock_going_on(series)
     series.ended_at, series.due_at = now, None
     series.save(update_fields=["ended_at", "due_at"])
     coming = _coming_classes(series, None, now)
-    going = [session for session in coming if cancels_joined or not _is_joined(session)]
+    going = [session for session in coming if not _is_joined(session)]
     for session in going:
         cancel_class(session=session, now=now, by=by)
     _record(series, "ended", by)

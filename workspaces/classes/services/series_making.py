@@ -72,6 +72,7 @@ def _make_classes(key: int, now: datetime) -> None:
         return
     through = today_of(series, now) + HORIZON
     days = list(islice(dates_of(series, after=series.made_through, through=through), MADE_AT_ONCE))
+    LeftOutDate.objects.filter(series=series, starts_at__lt=now).delete()
     left_out = [day for day in _days_to_make(series, days) if not _make_class(series, day, now)]
     if left_out:
         _notify(series, left_out, now)
