@@ -68,6 +68,8 @@ NOTIFICATIONS = Queue("notifications", 60, 90)
 # A run calls payment providers for 40 seconds, eight accounts at a time. The slowest turn of an account takes another
 # 40: it ends with its first call that fails.
 PAYMENTS = Queue("payments", 110, 120)
+# A run reads calendars of other programs for some seconds. A batch takes up to 76 seconds.
+CALENDARS = Queue("calendars", 85, 90)
 HOUSEKEEPING = Queue("housekeeping", 240, 300)
 QUEUES = (
     DISPATCHER,
@@ -88,6 +90,7 @@ QUEUES = (
     NOTIFICATIONS,
     AUTOMATIONS,
     PAYMENTS,
+    CALENDARS,
     HOUSEKEEPING,
 )
 
@@ -114,6 +117,9 @@ TASKS = (
     TaskSpec("channelconnect.unsubscribe", SUBSCRIPTIONS, every=FALLBACK_INTERVAL_SECONDS),
     TaskSpec("channelconnect.check_access", SUBSCRIPTIONS, every=FALLBACK_INTERVAL_SECONDS),
     TaskSpec("classes.complete_ended", HOUSEKEEPING, every=FALLBACK_INTERVAL_SECONDS),
+    TaskSpec("classes.make_series", HOUSEKEEPING, every=FALLBACK_INTERVAL_SECONDS),
+    TaskSpec("classes.fill_seats", HOUSEKEEPING, every=300),
+    TaskSpec("appointments.read_calendars", CALENDARS, every=FALLBACK_INTERVAL_SECONDS),
     TaskSpec("appointments.end_holds", HOUSEKEEPING, every=FALLBACK_INTERVAL_SECONDS),
     TaskSpec("appointments.forget_visitors", HOUSEKEEPING, every=600),
     TaskSpec("finance.report_overdue", HOUSEKEEPING, every=FALLBACK_INTERVAL_SECONDS),

@@ -5,6 +5,7 @@ from typing import Final
 from django.utils.translation import gettext_lazy as _
 
 from agency.event_types import event_types
+from agency.notification_kinds import notification_kinds
 from agency.pages.registry import ActivityAction, MenuEntry, Section, activity_actions, dashboard_menu
 from agency.services.activity import RecordedAction, RecordedField, ValueFormat, recorded_actions
 from agency.services.mail.attachments import mail_attachments
@@ -16,6 +17,7 @@ from workspaces.appointments.serializers import AppointmentSerializer
 from workspaces.appointments.services import mails
 from workspaces.appointments.services.booking import CLASS_SCHEDULE_HANDLER, appointment_handlers
 from workspaces.appointments.services.booking_pages import booking_url
+from workspaces.appointments.services.calendar_reading import NOTIFICATION_KINDS as CALENDAR_NOTIFICATIONS
 from workspaces.appointments.services.moves import MERGE_HANDLER, REMOVAL_HANDLER, has_planned_appointments
 from workspaces.appointments.services.visitors import RETENTION_RULES
 from workspaces.catalogue.services import ServiceUse, StaffUse, service_uses, staff_uses
@@ -34,6 +36,8 @@ ACTIONS: Final = {
     "staff.hours_changed": _("Working hours changed"),
     "staff.time_off_added": _("Time off added"),
     "staff.time_off_removed": _("Time off removed"),
+    "external_calendar.added": _("Calendar from elsewhere added"),
+    "external_calendar.removed": _("Calendar from elsewhere removed"),
 }
 FIELDS: Final = {
     "appointment.rescheduled": (
@@ -105,3 +109,4 @@ recorded_actions.add(
         }
     )
 )
+notification_kinds.add(*CALENDAR_NOTIFICATIONS)

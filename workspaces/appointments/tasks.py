@@ -1,4 +1,4 @@
-"""The tasks that free the times of expired holds, and forget what visitors typed."""
+"""The tasks that free the times of expired holds, read calendars of other programs, and forget what visitors typed."""
 
 from celery import shared_task
 from django.db.models.functions import Now
@@ -7,11 +7,18 @@ from config.celery.tasks import DueWork, due_work, in_batches, one_at_a_time
 from config.db import database_now
 from config.retention import forget
 from workspaces.appointments.services.booking import end_expired_holds, expired_holds
+from workspaces.appointments.services.calendar_reading import read_next_calendars
+from workspaces.appointments.services.external_calendars import due_calendars
 from workspaces.appointments.services.visitors import RETENTION_RULES
 
 RUN_SECONDS = 45.0
+# A batch takes up to 76 s if all its files are hostile.
+CALENDAR_SECONDS = 5.0
 
-due_work.add(DueWork("appointments.end_holds", (lambda: expired_holds(Now()),)))
+due_work.add(
+    DueWork("appointments.end_holds", (lambda: expired_holds(Now()),)),
+    DueWork("appointments.read_calendars", (lambda: due_calendars(Now()),)),
+)
 
 
 @shared_task(name="appointments.end_holds")
@@ -26,3 +33,9 @@ def end_holds() -> None:
 def forget_visitors() -> None:
     """Delete what visitors typed on booking pages some days ago."""
     forget(RETENTION_RULES)
+
+
+@shared_task(name="appointments.read_calendars")
+def read_calendars() -> None:
+    """Read the calendars of other programs that are due."""
+    in_batches(read_next_calendars, seconds=CALENDAR_SECONDS)
