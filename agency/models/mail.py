@@ -46,6 +46,11 @@ class Mail(models.Model):
         AGENCY_MESSAGE = "agency_message"
         NOTIFICATION = "notification"
         NOTIFICATION_DIGEST = "notification_digest"
+        BOOKING_CODE = "booking_code"
+        APPOINTMENT_BOOKED = "appointment_booked"
+        APPOINTMENT_CHANGED = "appointment_changed"
+        APPOINTMENT_CANCELLED = "appointment_cancelled"
+        DEPOSIT_REFUNDED = "deposit_refunded"
         TEST = "test"
 
     class Failure(models.TextChoices):

@@ -1,7 +1,8 @@
 """A workspace's settings and their checks, its opening hours, and the currencies that it can have."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby, pairwise
 from typing import Any
@@ -10,6 +11,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import URLValidator
 
 from config.errors import InvalidInput
+from config.hooks import Registry
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.models.workspaces import DAYS
 
@@ -39,7 +41,7 @@ def checked_hours(given: Any) -> OpeningHours:
     if not isinstance(given, Mapping):
         raise OpeningHoursRefused("The opening hours field must be an object of days.")
     check_days(given)
-    hours = {day: _checked_day(day, given.get(day) or []) for day in DAYS}
+    hours = {day: checked_intervals(day, given.get(day) or []) for day in DAYS}
     return hours if any(hours.values()) else {}
 
 
@@ -49,7 +51,8 @@ def check_days(given: Mapping[str, Any]) -> None:
         raise OpeningHoursRefused("The opening hours field takes the days monday to sunday.")
 
 
-def _checked_day(day: str, intervals: Any) -> list[Interval]:
+def checked_intervals(day: str, intervals: Any) -> list[Interval]:
+    """Give the intervals of one day, sorted. `day` names it in refusals. Raises `OpeningHoursRefused`."""
     if not isinstance(intervals, list) or not all(map(_is_interval, intervals)):
         raise OpeningHoursRefused(f'The hours of {day} must be a list of pairs such as ["09:00", "17:00"].', day)
     if len(intervals) > MOST_INTERVALS:
@@ -103,7 +106,7 @@ def read_day(day: str, text: str) -> list[Interval]:
         if found is None:
             raise OpeningHoursRefused("Write hours such as 09:00-17:00 or 9-12, 14-18; leave it empty if closed.", day)
         intervals.append([_read_time(day, *found.groups()[:3]), _read_time(day, *found.groups()[3:])])
-    return _checked_day(day, intervals)
+    return checked_intervals(day, intervals)
 
 
 def _read_time(day: str, hour: str, minute: str | None, half: str | None) -> str:
@@ -150,9 +153,27 @@ def _check_link(name: str, link: str) -> None:
         raise SettingRefused(message, field=name) from error
 
 
+@dataclass(frozen=True, slots=True)
+class SettingDefault:
+    """Gives the value of a setting that the workspace has not set. `name` is the setting, such as `booking_link`."""
+
+    name: str
+    value_for: Callable[[Workspace], str]
+
+
+setting_defaults = Registry[SettingDefault](
+    "defaults of settings",
+    called="`settings_in_texts` calls those of the settings that are empty, when texts of the workspace are filled in",
+    transaction="the caller's, if it has one",
+    failure="ends the caller: the page or call answers 500, and a run of an automation is tried again",
+)
+
+
 def settings_in_texts(workspace: Workspace) -> dict[str, str]:
     """Give the value of each `{{workspace.…}}` variable by its name. A setting that is not set is empty."""
     texts = {name: getattr(workspace, name) for name in TEXTS}
+    for default in setting_defaults:
+        texts[default.name] = texts[default.name] or default.value_for(workspace)
     return {"name": workspace.name, "opening_hours": hours_as_text(workspace.opening_hours), **texts}
 
 
