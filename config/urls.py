@@ -25,6 +25,7 @@ from webhooks.api.agency import urlpatterns as webhook_paths
 from webhooks.api.workspace import urlpatterns as workspace_webhook_paths
 from webhooks.console import urlpatterns as webhook_pages
 from webhooks.dashboard import urlpatterns as workspace_webhook_pages
+from workspaces.appointments.dashboard.urls import urlpatterns as appointment_pages
 from workspaces.automations.api import urlpatterns as automation_paths
 from workspaces.automations.console import urlpatterns as ai_account_pages
 from workspaces.automations.dashboard.automations import urlpatterns as automation_pages
@@ -87,6 +88,7 @@ dashboard: list[URLPattern | URLResolver] = [
     *conversations_pages,
     *catalogue_pages,
     *classes_pages,
+    *appointment_pages,
     *automation_publishing_pages,  # before the pages whose address has an id: `automations/new`
     *automation_pages,
     *run_pages,

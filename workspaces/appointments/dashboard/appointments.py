@@ -198,10 +198,7 @@ class AppointmentMiss(AppointmentMove):
 
 class CancellationForm(forms.Form):
     reason = MultilineField(
-        label=gettext_lazy("Reason"),
-        required=False,
-        max_length=LONGEST_REASON,
-        widget=forms.Textarea({"rows": 2}),
+        label=gettext_lazy("Reason"), required=False, max_length=LONGEST_REASON, widget=forms.Textarea({"rows": 2})
     )
 
 

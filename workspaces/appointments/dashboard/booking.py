@@ -1,9 +1,11 @@
 """Pages on which an appointment is made or rescheduled: both let people choose from a week of free times."""
 
+from datetime import date
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode
 
 from django import forms
+from django.db.models import Q
 from django.http import HttpResponse
 from django.urls import reverse
 from django.utils import timezone
@@ -69,16 +71,13 @@ class AppointmentForm(StaffAndTimeForm):
                 services, label=gettext_lazy("Service"), to_field_name="uuid", widget=forms.HiddenInput
             ),
             "note": MultilineField(
-                label=gettext_lazy("Note"),
-                required=False,
-                max_length=LONGEST_NOTE,
-                widget=forms.Textarea({"rows": 2}),
+                label=gettext_lazy("Note"), required=False, max_length=LONGEST_NOTE, widget=forms.Textarea({"rows": 2})
             ),
         }
 
 
 class AppointmentNew(DashboardForm[AppointmentForm]):
-    """Asks for a contact, then for a service and staff, then for one of the free times. The address keeps the answers."""
+    """Asks for a contact, then for a service and staff, then for a free time. The address keeps the answers."""
 
     nav = "app:calendar"
     creates = True
@@ -195,11 +194,10 @@ class AppointmentReschedule(AppointmentDetail, DashboardForm[StaffAndTimeForm]):
             day=read_date(asked.get("from", "")) or self._usual_day,
             ignoring=self.appointment,
         )
-        providers = Staff.objects.of(self.workspace).filter(services=self.appointment.service)
         return {
             "appointment": self.appointment,
             "staff": self._staff,
-            "staff_choices": list(providers.by_name()[:MOST_CHOICES]),
+            "staff_choices": self._providers(),
             "week": week,
             "day": week.first,
             "earlier_url": with_day(asked, week.earlier),
@@ -208,14 +206,18 @@ class AppointmentReschedule(AppointmentDetail, DashboardForm[StaffAndTimeForm]):
             "crumbs": [(_("Appointments"), reverse(LIST)), (self.title, reverse(ONE, args=[self.appointment.uuid]))],
         }
 
+    def _providers(self) -> list[Staff]:
+        """Give who may take the appointment: who provides the service, and who has it now."""
+        rows = Staff.objects.of(self.workspace)
+        provided = self.appointment.service.provided_by.values("staff")
+        return list(rows.filter(Q(pk__in=provided) | Q(pk=self.appointment.staff_id)).by_name()[:MOST_CHOICES])
+
     @property
-    def _usual_day(self) -> Any:
+    def _usual_day(self) -> date:
         return self.appointment.starts_at.astimezone(self.zone).date()
 
     @cached_property
-    def _staff(self) -> Staff | None:
-        """The chosen staff member: the present one unless the address names another, or says that anybody may be."""
-        asked = self.request.POST.get("staff", self.request.GET.get("staff"))
-        if asked is None:
-            return None if self.appointment.staff.deleted_at else self.appointment.staff
-        return with_id(Staff.objects.of(self.workspace), parse_uuid(asked))
+    def _staff(self) -> Staff:
+        """The staff member whose times are shown: the present one unless the address names another."""
+        asked = parse_uuid(self.request.POST.get("staff") or self.request.GET.get("staff", ""))
+        return with_id(Staff.objects.of(self.workspace), asked) or self.appointment.staff

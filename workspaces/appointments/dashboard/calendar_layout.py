@@ -178,9 +178,7 @@ def gaps(parts: Iterable[Minutes], within: Minutes) -> list[Minutes]:
 def free_hours(parts: Sequence[Minutes], hours: Minutes) -> list[Minutes]:
     """Give the shown hours in which nothing stands."""
     whole = [(begins, begins + HOUR) for begins in range(*hours, HOUR)]
-    return [
-        hour for hour in whole if not any(begins < hour[1] and ends > hour[0] for begins, ends in parts)
-    ]
+    return [hour for hour in whole if not any(begins < hour[1] and ends > hour[0] for begins, ends in parts)]
 
 
 def merged(entries: Iterable[Entry]) -> list[Entry]:
