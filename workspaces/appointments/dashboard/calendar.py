@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import date, timedelta
-from typing import Any, Final
+from datetime import date, datetime, timedelta
+from typing import Final
 from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
@@ -17,6 +17,8 @@ from config.api.requests import parse_clamped_number, parse_uuid
 from workspaces.appointments.dashboard.calendar_entries import Wanted, WorkingTimes, entries_by_column, read_entries
 from workspaces.appointments.dashboard.calendar_layout import (
     HOUR,
+    MOST_LANES,
+    MOST_NARROW_LANES,
     Block,
     Day,
     Entry,
@@ -54,7 +56,7 @@ class FreeHour:
     """A free hour that has not begun, with the address at which an appointment is made for it."""
 
     block: Block
-    starts_at: Any
+    starts_at: datetime
     url: str
 
 
@@ -66,20 +68,21 @@ class Column:
     staff: Staff | None = None
     is_of_nobody: bool = False
     entries: list[Entry] = field(default_factory=list)
-    working: list[Minutes] = field(default_factory=list)
+    working: list[Minutes] | None = None
     placed: list[PlacedEntry] = field(default_factory=list)
     hidden: int = 0
     off: list[Block] = field(default_factory=list)
     free: list[FreeHour] = field(default_factory=list)
 
-    def lay_out(self, hours: Minutes, now: Any) -> None:
+    def lay_out(self, hours: Minutes, now: datetime, most_lanes: int) -> None:
         """Place the entries, shade the hours at which nobody works, and offer the free hours."""
-        self.placed, self.hidden = place(self.entries, self.day, hours)
-        blocks = (Block.of(gap, hours) for gap in gaps(self.working, hours))
-        self.off = [] if self.is_of_nobody else [block for block in blocks if block]
+        self.placed, self.hidden = place(self.entries, self.day, hours, most_lanes)
+        if self.working is not None:
+            blocks = (Block.of(gap, hours) for gap in gaps(self.working, hours))
+            self.off = [block for block in blocks if block]
         self.free = [] if self.is_of_nobody else list(self._free_hours(hours, now))
 
-    def _free_hours(self, hours: Minutes, now: Any) -> Iterator[FreeHour]:
+    def _free_hours(self, hours: Minutes, now: datetime) -> Iterator[FreeHour]:
         parts = (self.day.minutes(one.starts_at, one.ends_at) for one in self.entries)
         for hour in free_hours([part for part in parts if part], hours):
             starts_at, block = self.day.moment(hour[0]), Block.of(hour, hours)
@@ -102,9 +105,9 @@ class Calendar(DashboardView):
         columns, pages = self._week(day) if is_week else self._day(day)
         days = week_of(day) if is_week else [day]
         has_more = self._fill(columns, days, is_by_staff=not is_week)
-        hours = shown_hours((one.day, one.working, one.entries) for one in columns)
+        hours = shown_hours((one.day, one.working or [], one.entries) for one in columns)
         for column in columns:
-            column.lay_out(hours, now)
+            column.lay_out(hours, now, MOST_NARROW_LANES if is_week else MOST_LANES)
         return self.page(
             "appointments/calendar.html",
             columns=columns,
@@ -160,7 +163,7 @@ class Calendar(DashboardView):
         working = WorkingTimes.read(self.workspace, staff, days)
         by_staff = entries_by_column(entries, staff)
         for column in columns:
-            column.working = working.of(column.staff, column.day)
+            column.working = None if column.is_of_nobody else working.of(column.staff, column.day)
             mine = by_staff[column.staff.pk if column.staff else None] if is_by_staff else entries
             column.entries = [one for one in mine if column.day.minutes(one.starts_at, one.ends_at)]
         if columns[-1].is_of_nobody and not columns[-1].entries:

@@ -138,8 +138,10 @@ class WorkingTimes:
         rows = HoursException.objects.filter(staff__in=ids, date__range=near)
         return cls(workspace, hours, {(row.staff_id, row.date): row.intervals for row in rows})
 
-    def of(self, staff: Staff | None, day: Day) -> list[Minutes]:
-        """Give the parts of a day in which a staff member works; without one, the opening hours."""
+    def of(self, staff: Staff | None, day: Day) -> list[Minutes] | None:
+        """Give the parts of a day in which a staff member works; without one, the opening hours. None: not known."""
+        if staff is None and not self.workspace.opening_hours:
+            return None
         row = self.hours.get(staff.pk) if staff else None
         weekly, zone = (row.weekly, row.timezone) if row else (self.workspace.opening_hours, self.workspace.timezone)
         found = []

@@ -17,8 +17,8 @@ DAY: Final = 24 * HOUR
 ROW: Final = 15
 # An entry is shown at least so long, so that its text can be read and hit.
 SHORTEST: Final = 2 * ROW
-# So many overlapping entries stand side by side. The others are only counted.
-MOST_LANES: Final = 4
+# So many overlapping entries stand side by side in a wide and in a narrow column. The others are only counted.
+MOST_LANES, MOST_NARROW_LANES = 4, 3
 # The hours that are always shown.
 USUAL_HOURS: Final = (8 * HOUR, 18 * HOUR)
 
@@ -117,7 +117,9 @@ class PlacedEntry:
     lanes: int
 
 
-def place(entries: Sequence[Entry], day: Day, hours: Minutes) -> tuple[list[PlacedEntry], int]:
+def place(
+    entries: Sequence[Entry], day: Day, hours: Minutes, most_lanes: int = MOST_LANES
+) -> tuple[list[PlacedEntry], int]:
     """Place a column's entries by their start, and count those for which there is no lane."""
     blocks = []
     for entry in sorted(entries, key=lambda one: (one.starts_at, one.ends_at, one.title)):
@@ -128,7 +130,7 @@ def place(entries: Sequence[Entry], day: Day, hours: Minutes) -> tuple[list[Plac
     blocks.sort(key=lambda pair: pair[1].row)
     placed: list[PlacedEntry] = []
     for group in _overlapping(blocks):
-        placed += _in_lanes(group)
+        placed += _in_lanes(group, most_lanes)
     return placed, len(blocks) - len(placed)
 
 
@@ -151,12 +153,12 @@ def _overlapping(blocks: list[tuple[Entry, Block]]) -> Iterator[list[tuple[Entry
         yield group
 
 
-def _in_lanes(group: list[tuple[Entry, Block]]) -> list[PlacedEntry]:
+def _in_lanes(group: list[tuple[Entry, Block]], most_lanes: int) -> list[PlacedEntry]:
     ends: list[int] = []
     found: list[tuple[Entry, Block, int]] = []
     for entry, block in group:
         lane = next((lane for lane, end in enumerate(ends) if end <= block.row), len(ends))
-        if lane == MOST_LANES:
+        if lane == most_lanes:
             continue
         ends[lane : lane + 1] = [block.row + block.rows]
         found.append((entry, block, lane + 1))
