@@ -20,9 +20,10 @@ from agency.models import ActivityEntry
 from agency.pages.forms import MultilineField
 from agency.pages.pagination import with_id
 from agency.pages.tables import Choices, Column, Filter, ListPage, Table, TableState
-from config.api.requests import parse_uuid
+from config.api.requests import NothingMatches, QueryParameters, parse_uuid
 from workspaces.appointments.dashboard.calendar import MOST_CHOICES, read_date
 from workspaces.appointments.dashboard.calendar_layout import Day
+from workspaces.appointments.filters import AppointmentFilterSet
 from workspaces.appointments.models import Appointment
 from workspaces.appointments.services.booking import AppointmentNotFound
 from workspaces.appointments.services.links import manage_url
@@ -75,8 +76,12 @@ class Appointments(ListPage, DashboardView):
     def get(self, request: HttpRequest) -> HttpResponse:
         zone = ZoneInfo(self.workspace.timezone)
         state = TableState(self._table, request, self._choices())
-        rows = self._between_days(Appointment.objects.of(self.workspace).with_names(), state, zone)
-        state.fetch(self._filtered(rows, state))
+        rows: QuerySet[Appointment] = Appointment.objects.of(self.workspace).with_names()
+        try:
+            rows = AppointmentFilterSet.apply(QueryParameters.of(request), rows)
+        except NothingMatches:
+            rows = rows.none()
+        state.fetch(self._between_days(rows, state, zone))
         return self.list_page("appointments/appointments.html", state, zone=zone)
 
     @cached_property
@@ -97,19 +102,13 @@ class Appointments(ListPage, DashboardView):
             "contact": [(str(self._contact.uuid), str(self._contact))] if self._contact else [],
         }
 
-    def _filtered(self, rows: "QuerySet[Appointment]", state: TableState) -> "QuerySet[Appointment]":
-        for name, field in (("service", "service__uuid"), ("staff", "staff__uuid")):
-            if state.values[name]:
-                uuid = parse_uuid(state.values[name])
-                rows = rows.filter(**{field: uuid}) if uuid else rows.none()
-        if state.values["status"]:
-            rows = rows.filter(status=state.values["status"])
-        return rows.filter(contact=self._contact) if self._contact else rows
-
     def _between_days(
         self, rows: "QuerySet[Appointment]", state: TableState, zone: ZoneInfo
     ) -> "QuerySet[Appointment]":
-        """Keep the appointments between the two days of the filters, both included, and show the days in the form."""
+        """Keep the appointments between the two days of the filters, both included, and show the days in the form.
+
+        The appointments of one contact are shown from the first one on.
+        """
         is_filtered = state.is_filtered  # by the user's filters, not by the default day that the form shows
         first, last = read_date(state.values["from"]), read_date(state.values["to"])
         if first is None and last is None and self._contact is None:
