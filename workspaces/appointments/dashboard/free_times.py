@@ -23,6 +23,7 @@ from workspaces.subaccounts.models import Workspace
 WEEK: Final = timedelta(days=7)
 # If a week has no free time, so many days are searched for the first one: `free_times` takes no more at once.
 SEARCHED: Final = timedelta(days=31)
+LONGEST_MOMENT: Final = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,18 +98,17 @@ class FreeWeek:
             yield day, [(one.isoformat(), one, one == self.chosen) for one in times]
 
 
-class MomentField(forms.CharField):
+class MomentField(forms.Field):
     """A moment as the page's choices send it: ISO 8601 with an offset."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(**{"max_length": 40, "label": _("Time"), **options})
+        super().__init__(**{"label": _("Time"), **options})
 
-    def to_python(self, value: Any) -> Any:
-        text = super().to_python(value)
-        if not text:
+    def to_python(self, value: Any) -> datetime | None:
+        if not value:
             return None
         try:
-            moment = parse_datetime(text)
+            moment = parse_datetime(value) if len(value) <= LONGEST_MOMENT else None
         except ValueError:
             moment = None
         if moment is None or moment.tzinfo is None:

@@ -57,7 +57,7 @@ class StaffPages(StaffDetail):
 class WorkingHoursForm(forms.Form):
     """Own weekly hours or those of the business, and the hours of single dates.
 
-    Each exception is a row with a date and its hours. A row without a date is no exception.
+    Each exception is a row with a date and its hours. An empty row is no exception.
     """
 
     follows_business = forms.BooleanField(label=gettext_lazy("Works at the opening hours"), required=False)

@@ -3,11 +3,13 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from django.db import transaction
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM
+from tests.agency.console import browsers
 from tests.factories import ContactFactory, ServiceFactory, StaffFactory
-from workspaces.appointments.models import Appointment
+from workspaces.appointments.models import Appointment, Occupancy
 from workspaces.appointments.services.booking import book_appointment
 from workspaces.appointments.services.hours import set_working_hours
 from workspaces.catalogue.models import Service, Staff
@@ -28,9 +30,7 @@ def a_staff_member(workspace: Workspace, name: str = "Mia", **hours: Any) -> Sta
 
 def a_service(workspace: Workspace, *staff: Staff, name: str = "Haircut", **values: Any) -> Service:
     """A service of the kind appointment, which these people provide."""
-    service = ServiceFactory.create(workspace=workspace, name=name, kind="appointment", **values)
-    service.staff.set(staff)
-    return service
+    return ServiceFactory.create(workspace=workspace, name=name, kind="appointment", staff=staff, **values)
 
 
 def at(hour: int, minute: int = 0, *, days: int = 1) -> datetime:
@@ -51,3 +51,16 @@ def an_appointment(service: Service, starts_at: datetime, contact: Contact | Non
         source=Appointment.Source.API,
         **values,
     )
+
+
+def move_to(appointment: Appointment, starts_at: datetime, **values: Any) -> None:
+    """Let an appointment have been at another time, with other values such as its status."""
+    ends_at = starts_at + (appointment.ends_at - appointment.starts_at)
+    with transaction.atomic():
+        Appointment.objects.filter(pk=appointment.pk).update(starts_at=starts_at, ends_at=ends_at, **values)
+        Occupancy.objects.filter(appointment=appointment).update(during=(starts_at, ends_at))
+
+
+def text(page: Any) -> str:
+    """A page's words, with hyphens between times."""
+    return browsers.text(page).replace("\u2013", "-")
