@@ -65,6 +65,8 @@ DOMAINS = Queue("domains", 60, 90)
 AUTOMATIONS = Queue("automations", 85, 90)
 # A run notifies people for some seconds, a batch in each transaction.
 NOTIFICATIONS = Queue("notifications", 60, 90)
+# A run reads calendars of other programs for some seconds. A batch takes up to 76 seconds.
+CALENDARS = Queue("calendars", 85, 90)
 HOUSEKEEPING = Queue("housekeeping", 240, 300)
 QUEUES = (
     DISPATCHER,
@@ -84,6 +86,7 @@ QUEUES = (
     DOMAINS,
     NOTIFICATIONS,
     AUTOMATIONS,
+    CALENDARS,
     HOUSEKEEPING,
 )
 
@@ -110,6 +113,9 @@ TASKS = (
     TaskSpec("channelconnect.unsubscribe", SUBSCRIPTIONS, every=FALLBACK_INTERVAL_SECONDS),
     TaskSpec("channelconnect.check_access", SUBSCRIPTIONS, every=FALLBACK_INTERVAL_SECONDS),
     TaskSpec("classes.complete_ended", HOUSEKEEPING, every=FALLBACK_INTERVAL_SECONDS),
+    TaskSpec("classes.make_series", HOUSEKEEPING, every=FALLBACK_INTERVAL_SECONDS),
+    TaskSpec("classes.fill_seats", HOUSEKEEPING, every=300),
+    TaskSpec("appointments.read_calendars", CALENDARS, every=FALLBACK_INTERVAL_SECONDS),
     TaskSpec("appointments.end_holds", HOUSEKEEPING, every=FALLBACK_INTERVAL_SECONDS),
     TaskSpec("conversations.wake_snoozed", HOUSEKEEPING, every=FALLBACK_INTERVAL_SECONDS),
     TaskSpec("conversations.apply_parked_changes", HOUSEKEEPING, every=10),

@@ -5,6 +5,7 @@ from typing import Final
 from django.utils.translation import gettext_lazy as _
 
 from agency.event_types import event_types
+from agency.notification_kinds import notification_kinds
 from agency.pages.registry import ActivityAction, MenuEntry, Section, activity_actions, dashboard_menu
 from agency.services.activity import RecordedAction, RecordedField, ValueFormat, recorded_actions
 from config.api.fields import DictField
@@ -12,6 +13,7 @@ from workspaces.appointments import events
 from workspaces.appointments.dashboard.panels import appointments_of_contact
 from workspaces.appointments.serializers import AppointmentSerializer
 from workspaces.appointments.services.booking import CLASS_SCHEDULE_HANDLER
+from workspaces.appointments.services.calendar_reading import NOTIFICATION_KINDS as CALENDAR_NOTIFICATIONS
 from workspaces.appointments.services.moves import MERGE_HANDLER, REMOVAL_HANDLER, has_planned_appointments
 from workspaces.catalogue.services import ServiceUse, StaffUse, service_uses, staff_uses
 from workspaces.classes.services.sessions import class_schedule_handlers
@@ -29,6 +31,8 @@ ACTIONS: Final = {
     "staff.hours_changed": _("Working hours changed"),
     "staff.time_off_added": _("Time off added"),
     "staff.time_off_removed": _("Time off removed"),
+    "external_calendar.added": _("Calendar from elsewhere added"),
+    "external_calendar.removed": _("Calendar from elsewhere removed"),
 }
 FIELDS: Final = {
     "appointment.rescheduled": (
@@ -77,6 +81,7 @@ staff_uses.add(
 )
 recorded_actions.add(*RecordedAction.from_fields(FIELDS))
 activity_actions.add(*ActivityAction.from_labels(ACTIONS))
+notification_kinds.add(*CALENDAR_NOTIFICATIONS)
 dashboard_menu.add(
     MenuEntry(url_name="app:calendar", label=_("Calendar"), icon="calendar", section=Section.CATALOGUE, order=43)
 )

@@ -3,23 +3,37 @@
 from django.utils.translation import gettext_lazy as _
 
 from agency.event_types import event_types
+from agency.notification_kinds import notification_kinds
 from agency.pages.registry import ActivityAction, MenuEntry, Section, activity_actions, dashboard_menu
 from workspaces.catalogue.models import Service, Staff
 from workspaces.catalogue.services import ServiceUse, StaffUse, service_uses, staff_uses
 from workspaces.classes import events
 from workspaces.classes.models import ClassSession
 from workspaces.classes.serializers import ClassSessionSerializer, ParticipantContactSerializer
-from workspaces.classes.services.sessions import MERGE_HANDLER, REMOVAL_HANDLER
+from workspaces.classes.services.participants import MERGE_HANDLER, REMOVAL_HANDLER
+from workspaces.classes.services.series_making import NOTIFICATION_KINDS
 from workspaces.contacts.services import contact_merge_handlers, contact_removal_handlers
 from workspaces.subaccounts.events import workspace_event_type
 
-ACTIONS = {"class.scheduled": _("Class scheduled"), "class.cancelled": _("Class cancelled")}
+ACTIONS = {
+    "class.scheduled": _("Class scheduled"),
+    "class.changed": _("Class changed"),
+    "class.cancelled": _("Class cancelled"),
+    "class_series.created": _("Class series created"),
+    "class_series.changed": _("Class series changed"),
+    "class_series.ended": _("Class series ended"),
+}
 CLASSES = ("Classes", "class", ClassSessionSerializer)
 OVER = {"starts_at": "2026-11-20T08:30:00Z", "ends_at": "2026-11-20T09:30:00Z", "status": "completed"}
 
 
 def has_scheduled_classes(planned: Service | Staff) -> bool:
     return planned.class_sessions.filter(status=ClassSession.Status.SCHEDULED).exists()
+
+
+def has_class_series(planned: Service | Staff) -> bool:
+    """Say whether a series goes on that will make classes with a service or a staff member."""
+    return planned.class_series.filter(due_at__isnull=False).exists()
 
 
 for name, label, (group, resource, serializer), sample in (
@@ -48,11 +62,14 @@ for name, label in (
 contact_removal_handlers.add(REMOVAL_HANDLER)
 contact_merge_handlers.add(MERGE_HANDLER)
 service_uses.add(
-    ServiceUse("classes", has_scheduled_classes, "Classes are scheduled with this service. Cancel them first.")
+    ServiceUse("classes", has_scheduled_classes, "Classes are scheduled with this service. Cancel them first."),
+    ServiceUse("class series", has_class_series, "A class series goes on with this service. End it first."),
 )
 staff_uses.add(
-    StaffUse("classes", has_scheduled_classes, "Classes are scheduled with this staff member. Cancel them first.")
+    StaffUse("classes", has_scheduled_classes, "Classes are scheduled with this staff member. Cancel them first."),
+    StaffUse("class series", has_class_series, "A class series goes on with this staff member. End it first."),
 )
+notification_kinds.add(*NOTIFICATION_KINDS)
 dashboard_menu.add(
     MenuEntry(url_name="app:classes", label=_("Classes"), icon="calendar", section=Section.CATALOGUE, order=44)
 )

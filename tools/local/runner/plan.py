@@ -55,6 +55,7 @@ WORKERS = (
             "jobs",
             "broadcasts",
             "domains",
+            "calendars",
             "notifications",
             "automations",
         ),

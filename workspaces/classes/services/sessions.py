@@ -1,12 +1,12 @@
-"""Schedules, cancels and completes group classes, with participants up to the number of seats."""
+"""Schedules, cancels and completes group classes, and lists those that people may join."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
+from typing import NamedTuple
 
-from django.db import connection, transaction
-from django.db.models import F, QuerySet
-from django.utils.timezone import now
+from django.db import transaction
+from django.db.models import QuerySet
 
 from agency.actors import Actor
 from agency.services import NewEvent, record_activity, record_events, subscribed_events
@@ -16,15 +16,16 @@ from config.hooks import Registry
 from workspaces.catalogue.models import Service, Staff
 from workspaces.catalogue.services import StaffNotFound, lock_staff_members, share_lock_service
 from workspaces.classes import events
-from workspaces.classes.models import ClassSession, Participant
+from workspaces.classes.models import ClassSeries, ClassSession, WaitingListEntry
 from workspaces.contacts.models import Contact
-from workspaces.contacts.services import ContactMergeHandler, ContactNotFound, ContactRemovalHandler
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import record_workspace_event, tenant_of
 
 Status = ClassSession.Status
 YEARS = range(2000, 2200)
 COMPLETED_AT_ONCE = 200
+LONGEST_LIST = timedelta(days=31)
+MOST_LISTED = 500
 
 
 class ClassNotFound(NotFound):
@@ -70,8 +71,8 @@ class ClassScheduleHandler:
 class_schedule_handlers = Registry[ClassScheduleHandler](
     "handlers of scheduled classes",
     called=(
-        "`schedule_class` calls `occupy` of each for a class with a host, under the host's lock; `cancel_class` calls "
-        "`free` of each"
+        "`schedule_class`, `change_class` and `change_series` call `occupy` of each for a class with a host, under the "
+        "host's lock, and `free` for one without; `cancel_class` calls `free` of each"
     ),
     transaction="the caller's",
     failure="rolls the caller back",
@@ -84,6 +85,13 @@ class ClassIsCancelled(Conflict):
 
 class ClassIsCompleted(Conflict):
     message = "This class is completed."
+
+
+class SeriesDate(NamedTuple):
+    """The date for which a series makes a class."""
+
+    series: ClassSeries
+    date: date
 
 
 ERRORS_BY_STATUS: dict[str, type[Conflict]] = {Status.CANCELLED: ClassIsCancelled, Status.COMPLETED: ClassIsCompleted}
@@ -102,9 +110,11 @@ def record_class_activity(*, session: ClassSession, what: str, by: Actor) -> Non
 
 
 def lock_class(session: ClassSession) -> ClassSession:
-    """Lock the row and read it anew. Takes workspace, service and staff from the given session."""
+    """Lock the row and read it anew. Takes workspace, service and an unchanged staff member from the given session."""
     locked = ClassSession.objects.select_for_update(no_key=True).get(pk=session.pk)
-    locked.workspace, locked.service, locked.staff = session.workspace, session.service, session.staff
+    locked.workspace, locked.service = session.workspace, session.service
+    if locked.staff_id == session.staff_id:
+        locked.staff = session.staff
     return locked
 
 
@@ -126,22 +136,20 @@ def schedule_class(
     by: Actor,
     ends_at: datetime | None = None,
     staff: Staff | None = None,
+    made_for: SeriesDate | None = None,
 ) -> ClassSession:
     """Schedule a class. Without `ends_at` it ends after the service's duration.
 
-    A class in the past is completed by the task's next run. Raises `EndRequired`, `EndsBeforeItStarts`,
-    `NotAClassService`, `ServiceNotFound`, `StaffNotFound`, `TimeOutOfRange`, and a conflict if the host has no time.
+    A class in the past is completed by the task's next run. A series' classes are not in the activity log, because the
+    series is. Raises `EndRequired`, `EndsBeforeItStarts`, `NotAClassService`, `ServiceNotFound`, `StaffNotFound`,
+    `TimeOutOfRange`, and a conflict if the host has no time.
     """
     share_lock_service(service)
     if staff is not None and not lock_staff_members([staff.pk]):
         raise StaffNotFound
     if service.kind != Service.Kind.CLASS:
         raise NotAClassService
-    if ends_at is not None and ends_at <= starts_at:
-        raise EndsBeforeItStarts
-    for field, moment in (("starts_at", starts_at), ("ends_at", ends_at)):
-        if moment is not None and moment.year not in YEARS:
-            raise TimeOutOfRange(field)
+    check_times(starts_at, ends_at)
     session = ClassSession.objects.create(
         workspace=workspace,
         service=service,
@@ -149,14 +157,36 @@ def schedule_class(
         starts_at=starts_at.astimezone(UTC),
         ends_at=(ends_at or _default_end(service, starts_at)).astimezone(UTC),
         capacity=capacity,
+        series=made_for.series if made_for else None,
+        series_date=made_for.date if made_for else None,
         created_at=now,
     )
-    if staff is not None:
-        for handler in class_schedule_handlers:
-            handler.occupy(session, now)
-    record_class_activity(session=session, what="scheduled", by=by)
+    occupy_host(session, now)
+    if made_for is None:
+        record_class_activity(session=session, what="scheduled", by=by)
     record_workspace_event(workspace=workspace, name=events.CLASS_SCHEDULED, now=now, **{"class": session})
     return session
+
+
+def occupy_host(session: ClassSession, now: datetime) -> None:
+    """Occupy the host at the class's time, and nobody at another. The caller holds the host's lock.
+
+    Raises a conflict if the host has no time.
+    """
+    for handler in class_schedule_handlers:
+        if session.staff_id is None:
+            handler.free(session)
+        else:
+            handler.occupy(session, now)
+
+
+def check_times(starts_at: datetime, ends_at: datetime | None) -> None:
+    """Raise `EndsBeforeItStarts` or `TimeOutOfRange` for times that no class can have."""
+    if ends_at is not None and ends_at <= starts_at:
+        raise EndsBeforeItStarts
+    for field, moment in (("starts_at", starts_at), ("ends_at", ends_at)):
+        if moment is not None and moment.year not in YEARS:
+            raise TimeOutOfRange(field)
 
 
 def _default_end(service: Service, starts_at: datetime) -> datetime:
@@ -167,7 +197,10 @@ def _default_end(service: Service, starts_at: datetime) -> datetime:
 
 @transaction.atomic
 def cancel_class(*, session: ClassSession, now: datetime, by: Actor) -> ClassSession:
-    """Cancel a class. Its participants stay. A cancelled class stays as it is. Raises `ClassIsCompleted`."""
+    """Cancel a class. Its participants stay, and its waiting list is emptied.
+
+    A cancelled class stays as it is, and its series makes no other class for that date. Raises `ClassIsCompleted`.
+    """
     session = lock_class(session)
     if session.status == Status.CANCELLED:
         return session
@@ -176,6 +209,7 @@ def cancel_class(*, session: ClassSession, now: datetime, by: Actor) -> ClassSes
     session.save(update_fields=["status"])
     for handler in class_schedule_handlers:
         handler.free(session)
+    WaitingListEntry.objects.filter(session=session).delete()
     record_class_activity(session=session, what="cancelled", by=by)
     record_workspace_event(workspace=session.workspace, name=events.CLASS_CANCELLED, now=now, **{"class": session})
     return session
@@ -189,6 +223,7 @@ def complete_ended_classes(*, now: datetime, batch: int = COMPLETED_AT_ONCE) -> 
     if not locked:
         return 0
     ClassSession.objects.filter(pk__in=locked).update(status=Status.COMPLETED)
+    WaitingListEntry.objects.filter(session__in=locked).delete()
     sessions = ClassSession.objects.filter(pk__in=locked).with_names().select_related("workspace").order_by("id")
     _record_completions(list(sessions), now)
     return len(locked)
@@ -210,109 +245,20 @@ def _record_completions(sessions: list[ClassSession], now: datetime) -> None:
     )
 
 
-SHARE_LOCK_CONTACT = "SELECT 1 FROM contacts_contact WHERE id = %s FOR SHARE"
+def open_classes(
+    *, workspace: Workspace, service: Service, first: datetime, last: datetime, now: datetime
+) -> list[ClassSession]:
+    """Give the coming classes of a service that start from `first` to before `last`, full ones included.
 
-
-class ParticipantNotFound(NotFound):
-    message = "Participant not found."
-
-
-class ClassIsFull(Conflict):
-    message = "This class is full."
-
-
-@transaction.atomic
-def add_participant(*, session: ClassSession, contact: Contact, now: datetime) -> tuple[Participant, bool]:
-    """Give a contact a seat. Says whether the seat is new; a contact with a seat keeps it.
-
-    Contacts are locked before classes, as in the removal of a contact. Raises `ClassIsCancelled`,
-    `ClassIsCompleted`, `ClassIsFull`, `ContactNotFound`.
+    The range is at most 31 days, and the list has at most 500 classes. `is_full` says that there is only the waiting
+    list.
     """
-    _share_lock_contact(contact)
-    _refuse_if_full(session, contact)
-    session = lock_class(session)
-    seated = session.participants.filter(contact=contact).first()
-    if seated:
-        seated.contact = contact
-        return seated, False
-    require_scheduled(session)
-    if session.is_full:
-        raise ClassIsFull
-    participant = Participant.objects.create(session=session, contact=contact, created_at=now)
-    session.participants_count += 1  # a trigger has counted in the database
-    record_participant(events.PARTICIPANT_ADDED, session, contact, now)
-    if session.is_full:
-        record_workspace_event(workspace=session.workspace, name=events.CLASS_FULL, now=now, **{"class": session})
-    return participant, True
-
-
-@transaction.atomic
-def remove_participant(*, session: ClassSession, contact: Contact | None, now: datetime) -> ClassSession:
-    """Free the seat of a contact. Raises `ClassIsCancelled`, `ClassIsCompleted`, `ParticipantNotFound`."""
-    session = lock_class(session)
-    seated = session.participants.filter(contact=contact).first() if contact else None
-    if contact is None or seated is None:
-        raise ParticipantNotFound
-    require_scheduled(session)
-    seated.delete()
-    session.participants_count -= 1
-    record_participant(events.PARTICIPANT_REMOVED, session, contact, now)
-    return session
+    rows = ClassSession.objects.of(workspace).filter(service=service, status=Status.SCHEDULED)
+    coming = rows.filter(starts_at__gte=max(first, now), starts_at__lt=min(last, first + LONGEST_LIST))
+    return list(coming.with_names().by_start()[:MOST_LISTED])
 
 
 def record_participant(name: str, session: ClassSession, contact: Contact, now: datetime) -> None:
     """Record an event about a contact who got or lost a seat."""
     data = {"class": session, "contact": contact}
     record_workspace_event(workspace=session.workspace, name=name, now=now, **data)
-
-
-def _refuse_if_full(session: ClassSession, contact: Contact) -> None:
-    """Raise `ClassIsFull` without the class's lock, for which all requests for a popular class would queue."""
-    full = ClassSession.objects.filter(pk=session.pk, status=Status.SCHEDULED, participants_count__gte=F("capacity"))
-    if full.exclude(participants__contact=contact).exists():
-        raise ClassIsFull
-
-
-def _share_lock_contact(contact: Contact) -> None:
-    """Lock a contact against removal until the transaction ends. Raises `ContactNotFound`."""
-    with connection.cursor() as cursor:
-        cursor.execute(SHARE_LOCK_CONTACT, [contact.pk])
-        if cursor.fetchone() is None:
-            raise ContactNotFound
-
-
-def free_seats(contact: int) -> None:
-    """Free every seat of a contact that is being removed. The caller holds the contact's lock."""
-    _delete_seats(_seats(contact))
-
-
-def move_seats(kept: int, gone: int) -> None:
-    """Move the seats of a merged contact to the kept one. In a class where both have a seat, one seat is freed."""
-    seats = _seats(gone)
-    taken = set(Participant.objects.filter(contact=kept).values_list("session", flat=True))
-    moving = [seat.pk for seat in seats if seat.session_id not in taken]
-    Participant.objects.filter(pk__in=moving).update(contact=kept)
-    _delete_seats([seat for seat in seats if seat.session_id in taken])
-
-
-def _seats(contact: int) -> list[Participant]:
-    """Lock the classes in which a contact takes part, always in the same order. Gives the contact's seats."""
-    of_contact = ClassSession.objects.filter(participants__contact=contact).values("pk")
-    locked = ClassSession.objects.filter(pk__in=of_contact).order_by("pk").select_for_update(no_key=True)
-    sessions = [row.pk for row in locked]
-    rows = Participant.objects.filter(contact=contact, session__in=sessions).order_by("session")
-    return list(rows.select_related("session__service", "session__staff", "session__workspace", "contact"))
-
-
-def _delete_seats(seats: list[Participant]) -> None:
-    moment = now()
-    for seat in seats:
-        session = seat.session
-        seat.delete()
-        session.participants_count -= 1  # a trigger has counted in the database
-        if session.status == Status.SCHEDULED:
-            record_participant(events.PARTICIPANT_REMOVED, session, seat.contact, moment)
-
-
-REMOVAL_HANDLER = ContactRemovalHandler("classes", free_seats)
-MERGE_HANDLER = ContactMergeHandler("classes", move_seats)
