@@ -27,6 +27,7 @@ from webhooks.console import urlpatterns as webhook_pages
 from webhooks.dashboard import urlpatterns as workspace_webhook_pages
 from workspaces.appointments.api import urlpatterns as appointment_paths
 from workspaces.appointments.dashboard.booking_page import urlpatterns as booking_page_pages
+from workspaces.appointments.dashboard.urls import urlpatterns as appointment_pages
 from workspaces.automations.api import urlpatterns as automation_paths
 from workspaces.automations.console import urlpatterns as ai_account_pages
 from workspaces.automations.dashboard.automations import urlpatterns as automation_pages
@@ -97,6 +98,7 @@ dashboard: list[URLPattern | URLResolver] = [
     *classes_pages,
     *booking_page_pages,
     *payment_account_pages,
+    *appointment_pages,
     *automation_publishing_pages,  # before the pages whose address has an id: `automations/new`
     *automation_pages,
     *run_pages,

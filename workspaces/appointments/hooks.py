@@ -1,4 +1,4 @@
-"""This app's registrations: events, handlers, labels and fields of the activity log."""
+"""This app's registrations: events, handlers, menu entries, panels, labels and fields of the activity log."""
 
 from typing import Final
 
@@ -13,6 +13,7 @@ from agency.services.mail.content import mail_links
 from config.api.fields import DictField
 from config.retention import retention_rules
 from workspaces.appointments import events
+from workspaces.appointments.dashboard.panels import appointments_of_contact
 from workspaces.appointments.serializers import AppointmentSerializer
 from workspaces.appointments.services import mails
 from workspaces.appointments.services.booking import CLASS_SCHEDULE_HANDLER, appointment_handlers
@@ -22,6 +23,7 @@ from workspaces.appointments.services.moves import MERGE_HANDLER, REMOVAL_HANDLE
 from workspaces.appointments.services.visitors import RETENTION_RULES
 from workspaces.catalogue.services import ServiceUse, StaffUse, service_uses, staff_uses
 from workspaces.classes.services.sessions import class_schedule_handlers
+from workspaces.contacts.pages import ContactPanel, contact_panels
 from workspaces.contacts.services import contact_merge_handlers, contact_removal_handlers
 from workspaces.subaccounts.events import workspace_event_type
 from workspaces.subaccounts.services.settings import SettingDefault, setting_defaults
@@ -110,3 +112,15 @@ recorded_actions.add(
     )
 )
 notification_kinds.add(*CALENDAR_NOTIFICATIONS)
+dashboard_menu.add(
+    MenuEntry(url_name="app:calendar", label=_("Calendar"), icon="calendar", section=Section.CATALOGUE, order=43)
+)
+contact_panels.add(
+    ContactPanel(
+        name="appointments",
+        order=5,
+        template="appointments/_contact_panel.html",
+        inbox_template="appointments/_inbox_panel.html",
+        content=appointments_of_contact,
+    )
+)

@@ -1,29 +1,38 @@
 """Forms of the dashboard about products, services and their categories."""
 
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from agency.pages.forms import MultilineField, NameField
 from workspaces.catalogue.models import (
+    LONGEST_BUFFER,
     LONGEST_DESCRIPTION,
     LONGEST_DURATION,
+    LONGEST_HORIZON,
+    LONGEST_NOTICE,
+    LONGEST_STEP,
     MOST_STOCK,
     PRICE_DIGITS,
+    SHORTEST_STEP,
     Product,
     Service,
     ServiceCategory,
+    Staff,
     StockMovement,
 )
+from workspaces.catalogue.services.appointment_settings import SETTINGS, default_settings
 from workspaces.catalogue.services.services import price_decimals
 from workspaces.subaccounts.models import Workspace
 
 if TYPE_CHECKING:
     _CategoryField = forms.ModelChoiceField[ServiceCategory]
+    _StaffField = forms.ModelMultipleChoiceField[Staff]
 else:
     _CategoryField = forms.ModelChoiceField
+    _StaffField = forms.ModelMultipleChoiceField
 
 Reason = StockMovement.Reason
 # The reasons that a customer can choose: they increase the stock, decrease it, or set it after a count.
@@ -37,6 +46,38 @@ REASON_CHOICES = [(reason.value, reason.label) for reason in (*STOCK_INCREASES, 
 ]
 
 
+NUMBERS: Final = {
+    "buffer_before": (_("Minutes free before"), _("To get ready."), 0, LONGEST_BUFFER),
+    "buffer_after": (_("Minutes free after"), _("To clear up."), 0, LONGEST_BUFFER),
+    "notice_minutes": (
+        _("Notice in minutes"),
+        _("How long before the start an appointment can still be booked. A day has 1440 minutes."),
+        0,
+        LONGEST_NOTICE,
+    ),
+    "horizon_days": (_("Days ahead"), _("How many days ahead appointments can be booked."), 1, LONGEST_HORIZON),
+    "step_minutes": (
+        _("Minutes between starts"),
+        _("15 offers 9:00, 9:15, 9:30 and so on."),
+        SHORTEST_STEP,
+        LONGEST_STEP,
+    ),
+}
+
+
+class StaffField(_StaffField):
+    """The people who provide a service, as check boxes by name."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(
+            Staff.objects.of(workspace).by_name(),
+            label=_("Who provides it"),
+            required=False,
+            to_field_name="uuid",
+            widget=forms.CheckboxSelectMultiple,
+        )
+
+
 class CategoryField(_CategoryField):
     """One of the workspace's categories, by its uuid, or none."""
 
@@ -47,9 +88,9 @@ class CategoryField(_CategoryField):
 
 class PriceField(forms.DecimalField):
     def __init__(self, currency: str, **options: Any) -> None:
-        label = _("Price in %(currency)s") % {"currency": currency}
+        usual = {"label": _("Price in %(currency)s") % {"currency": currency}, "min_value": Decimal(0)}
         decimals = price_decimals(currency)
-        super().__init__(label=label, min_value=Decimal(0), max_digits=PRICE_DIGITS, decimal_places=decimals, **options)
+        super().__init__(**{"max_digits": PRICE_DIGITS, "decimal_places": decimals, **usual, **options})
 
     def prepare_value(self, value: Any) -> Any:
         """Show a price without decimals if the currency has none, as it may be sent back. It is stored with two."""
@@ -109,11 +150,13 @@ class StockForm(forms.Form):
 
 
 class ServiceForm(forms.Form):
+    """The form of a service. The fields of `for_appointments` count only for services of the kind appointment."""
+
     def __init__(self, *args: Any, workspace: Workspace, service: Service | None = None, **options: Any) -> None:
         if service:
-            category = service.category.uuid if service.category else None
-            names = ("name", "kind", "duration_minutes", "price")
-            options["initial"] = {"category": category, **{name: getattr(service, name) for name in names}}
+            names = ("name", "kind", "duration_minutes", "price", *SETTINGS)
+            options["initial"] = {name: getattr(service, name) for name in names}
+            options["initial"] |= {"category": service.category_uuid, "staff": service.staff_uuids}
         super().__init__(*args, **options)
         self.fields |= {
             "name": NameField(),
@@ -124,6 +167,49 @@ class ServiceForm(forms.Form):
             ),
             "price": PriceField(workspace.currency, required=False),
         }
+        self._general = list(self.fields)
+        self.fields |= {"staff": StaffField(workspace), **_numbers(), **_offer(workspace)}
+
+    def general(self) -> list[forms.BoundField]:
+        """Give the fields that count for every service."""
+        return [self[name] for name in self._general]
+
+    def for_appointments(self) -> list[forms.BoundField]:
+        """Give the fields that count for appointments, but the staff."""
+        return [self[name] for name in self.fields if name not in (*self._general, "staff")]
+
+    def values(self) -> dict[str, Any]:
+        """Give the values for the service: of a class none of an appointment's settings."""
+        given = dict(self.cleaned_data)
+        if given["kind"] != Service.Kind.APPOINTMENT:
+            return {name: given[name] for name in self._general}
+        given["deposit"] = given["deposit"] or None
+        return {name: value for name, value in given.items() if value is not None or name not in NUMBERS}
+
+
+def _numbers() -> dict[str, forms.Field]:
+    """Give the settings of appointments that are numbers. An empty one stays as it is."""
+    usual = default_settings()
+    return {
+        name: forms.IntegerField(
+            label=label, help_text=help_text, required=False, min_value=least, max_value=most, initial=usual[name]
+        )
+        for name, (label, help_text, least, most) in NUMBERS.items()
+    }
+
+
+def _offer(workspace: Workspace) -> dict[str, forms.Field]:
+    return {
+        "deposit": PriceField(
+            workspace.currency,
+            label=_("Deposit in %(currency)s") % {"currency": workspace.currency},
+            help_text=_("What visitors of the booking page pay in advance."),
+            required=False,
+        ),
+        "bookable": forms.BooleanField(
+            label=_("Offered on the booking page"), required=False, initial=default_settings()["bookable"]
+        ),
+    }
 
 
 class CategoryForm(forms.Form):

@@ -147,6 +147,7 @@ class Services(ListPage, DashboardView):
 
 
 class ServiceNew(ObjectFormView[ServiceForm]):
+    template_name = "catalogue/service.html"
     nav = SERVICE_LIST
     creates = True
 
@@ -163,7 +164,7 @@ class ServiceNew(ObjectFormView[ServiceForm]):
         return ServiceForm(data, workspace=self.workspace)
 
     def save(self, form: ServiceForm) -> HttpResponse:
-        service = create_service(workspace=self.workspace, now=timezone.now(), by=self.by, **form.cleaned_data)
+        service = create_service(workspace=self.workspace, now=timezone.now(), by=self.by, **form.values())
         return self.done(_("%(name)s was added.") % {"name": service.name}, SERVICE_LIST)
 
 
@@ -183,6 +184,8 @@ class ServiceDetail(DashboardView):
 
 
 class ServicePage(ServiceDetail, ObjectFormView[ServiceForm]):
+    template_name = "catalogue/service.html"
+
     def heading(self) -> str:
         return self.service.name
 
@@ -199,7 +202,7 @@ class ServicePage(ServiceDetail, ObjectFormView[ServiceForm]):
         return ServiceForm(data, workspace=self.workspace, service=self.service)
 
     def save(self, form: ServiceForm) -> HttpResponse:
-        changed = change_service(service=self.service, now=timezone.now(), by=self.by, **form.cleaned_data)
+        changed = change_service(service=self.service, now=timezone.now(), by=self.by, **form.values())
         return self.done(_("%(name)s was saved.") % {"name": changed.name}, SERVICE_PAGE, changed.uuid)
 
 

@@ -80,6 +80,8 @@ class StaffDetail(DashboardView):
 
 
 class StaffPage(StaffDetail, ObjectFormView[StaffForm]):
+    template_name = "catalogue/staff_member.html"
+
     def heading(self) -> str:
         return self.staff.name
 
@@ -91,6 +93,9 @@ class StaffPage(StaffDetail, ObjectFormView[StaffForm]):
 
     def links(self) -> list[Link]:
         return [(_("Delete"), reverse("app:staff-delete", args=[self.staff.uuid]))]
+
+    def context(self) -> dict[str, Any]:
+        return {**super().context(), "staff": self.staff}
 
     def make_form(self, data: Any = None) -> StaffForm:
         return StaffForm(data, initial={"name": self.staff.name, "email": self.staff.email or ""})

@@ -1,0 +1,235 @@
+"""The list of appointments, the page of one, and its buttons."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, ClassVar, Final
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from django import forms
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.functional import cached_property
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from agency.models import ActivityEntry
+from agency.pages.forms import MultilineField
+from agency.pages.pagination import with_id
+from agency.pages.tables import Choices, Column, Filter, ListPage, Table, TableState
+from config.api.requests import NothingMatches, QueryParameters, parse_uuid
+from workspaces.appointments.dashboard.calendar import MOST_CHOICES, read_date
+from workspaces.appointments.dashboard.calendar_layout import Day
+from workspaces.appointments.filters import AppointmentFilterSet
+from workspaces.appointments.models import Appointment
+from workspaces.appointments.services.booking import AppointmentNotFound
+from workspaces.appointments.services.links import manage_url
+from workspaces.appointments.services.moves import (
+    cancel_appointment,
+    complete_appointment,
+    confirm_appointment,
+    miss_appointment,
+)
+from workspaces.catalogue.dashboard.form_views import ObjectFormView, shown_decimals
+from workspaces.catalogue.models import Service, Staff
+from workspaces.contacts.models import Contact
+from workspaces.subaccounts.dashboard.base import DashboardView
+from workspaces.subaccounts.dashboard.home import ActivityNames
+
+LIST: Final = "app:appointments"
+ONE: Final = "app:appointment"
+MOST_ENTRIES: Final = 20
+LONGEST_REASON: Final = 500
+Status = Appointment.Status
+CONTACT = Filter(name="contact", label=gettext_lazy("Contact"), is_choice=True)
+
+
+class Appointments(ListPage, DashboardView):
+    """Lists appointments by their start: between two days, or from today on if the filters name no day.
+
+    The filter by contact is offered where the address names one, such as from the contact's page.
+    """
+
+    nav = "app:calendar"
+    table = Table(
+        caption=gettext_lazy("Appointments"),
+        columns=(
+            Column(name="contact", label=gettext_lazy("Contact")),
+            Column(name="service", label=gettext_lazy("Service")),
+            Column(name="staff", label=gettext_lazy("Staff")),
+            Column(name="starts", label=gettext_lazy("Starts"), order=("starts_at", "id")),
+            Column(name="status", label=gettext_lazy("Status")),
+        ),
+        filters=(
+            Filter(name="service", label=gettext_lazy("Service"), is_choice=True),
+            Filter(name="staff", label=gettext_lazy("Staff"), is_choice=True),
+            Filter(name="status", label=gettext_lazy("Status"), is_choice=True, choices=Status.choices),
+            Filter(name="from", label=gettext_lazy("From"), is_date=True),
+            Filter(name="to", label=gettext_lazy("Until"), is_date=True),
+        ),
+        sort="starts",
+    )
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        zone = ZoneInfo(self.workspace.timezone)
+        state = TableState(self._table, request, self._choices())
+        rows: QuerySet[Appointment] = Appointment.objects.of(self.workspace).with_names()
+        try:
+            rows = AppointmentFilterSet.apply(QueryParameters.of(request), rows)
+        except NothingMatches:
+            rows = rows.none()
+        state.fetch(self._between_days(rows, state, zone))
+        return self.list_page("appointments/appointments.html", state, zone=zone)
+
+    @cached_property
+    def _contact(self) -> Contact | None:
+        asked = parse_uuid(self.request.GET.get("contact", ""))
+        return with_id(Contact.objects.of(self.workspace), asked)
+
+    @property
+    def _table(self) -> Table:
+        return replace(self.table, filters=(*self.table.filters, CONTACT)) if self._contact else self.table
+
+    def _choices(self) -> dict[str, Choices]:
+        services = Service.objects.of(self.workspace).filter(kind=Service.Kind.APPOINTMENT).by_name()
+        staff = Staff.objects.of(self.workspace).by_name()
+        return {
+            "service": [(str(one.uuid), one.name) for one in services[:MOST_CHOICES]],
+            "staff": [(str(one.uuid), one.name) for one in staff[:MOST_CHOICES]],
+            "contact": [(str(self._contact.uuid), str(self._contact))] if self._contact else [],
+        }
+
+    def _between_days(
+        self, rows: "QuerySet[Appointment]", state: TableState, zone: ZoneInfo
+    ) -> "QuerySet[Appointment]":
+        """Keep the appointments between the two days of the filters, both included, and show the days in the form.
+
+        The appointments of one contact are shown from the first one on.
+        """
+        is_filtered = state.is_filtered  # by the user's filters, not by the default day that the form shows
+        first, last = read_date(state.values["from"]), read_date(state.values["to"])
+        if first is None and last is None and self._contact is None:
+            first = timezone.now().astimezone(zone).date()
+        state.values |= {"from": first.isoformat() if first else "", "to": last.isoformat() if last else ""}
+        state.is_filtered = is_filtered
+        rows = rows.filter(starts_at__gte=Day.of(first, zone).begins) if first else rows
+        return rows.filter(starts_at__lt=Day.of(last, zone).ends) if last else rows
+
+
+class AppointmentDetail(DashboardView):
+    """A page about one appointment of the workspace. Malformed, unknown and foreign ids get the same answer."""
+
+    nav = "app:calendar"
+    form_page = ONE
+    appointment: Appointment
+
+    def find(self, **ids: Any) -> None:
+        found = with_id(Appointment.objects.of(self.workspace).with_names(), ids["uuid"])
+        if found is None:
+            raise AppointmentNotFound
+        found.workspace = self.workspace
+        self.appointment = found
+
+    @property
+    def zone(self) -> ZoneInfo:
+        return ZoneInfo(self.workspace.timezone)
+
+    @property
+    def title(self) -> str:
+        """Name the appointment by its service and its time."""
+        when = date_format(self.appointment.starts_at.astimezone(self.zone), "D j M Y, H:i")
+        return f"{self.appointment.service.name}, {when}"
+
+
+class AppointmentPage(AppointmentDetail):
+    def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
+        self.find(uuid=uuid)
+        appointment, now = self.appointment, timezone.now()
+        return self.page(
+            "appointments/appointment.html",
+            appointment=appointment,
+            title=self.title,
+            zone=self.zone,
+            has_begun=appointment.starts_at <= now,
+            manage_url=manage_url(appointment),
+            history=self._history(),
+            decimals=shown_decimals(self.workspace),
+        )
+
+    def _history(self) -> list[tuple[ActivityEntry, str]]:
+        """Give the newest entries of the activity log about this appointment, each with who made the change."""
+        rows = ActivityEntry.objects.filter(
+            workspace_uuid=self.workspace.uuid, target_kind="appointment", target_id=str(self.appointment.uuid)
+        )
+        names = ActivityNames(self.workspace)
+        return [(one, names.of_actor(one)) for one in rows.select_related("agency").order_by("-id")[:MOST_ENTRIES]]
+
+
+class AppointmentMove(AppointmentDetail):
+    """A button that moves an appointment to another state."""
+
+    move: ClassVar[Callable[..., Appointment]]
+    message: ClassVar[Any]
+
+    def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
+        self.find(uuid=uuid)
+        type(self).move(appointment=self.appointment, now=timezone.now(), by=self.by)
+        return self.done(str(self.message), ONE, self.appointment.uuid)
+
+
+class AppointmentConfirm(AppointmentMove):
+    move = staticmethod(confirm_appointment)
+    message = gettext_lazy("The appointment is confirmed.")
+
+
+class AppointmentComplete(AppointmentMove):
+    move = staticmethod(complete_appointment)
+    message = gettext_lazy("The appointment is completed.")
+
+
+class AppointmentMiss(AppointmentMove):
+    move = staticmethod(miss_appointment)
+    message = gettext_lazy("The appointment is marked as missed.")
+
+
+class CancellationForm(forms.Form):
+    reason = MultilineField(
+        label=gettext_lazy("Reason"), required=False, max_length=LONGEST_REASON, widget=forms.Textarea({"rows": 2})
+    )
+
+
+class AppointmentCancel(AppointmentDetail, ObjectFormView[CancellationForm]):
+    def heading(self) -> str:
+        return _("Cancel this appointment?")
+
+    def submit(self) -> str:
+        return _("Cancel the appointment")
+
+    def crumbs(self) -> list[Any]:
+        own = reverse(ONE, args=[self.appointment.uuid])
+        return [(_("Appointments"), reverse(LIST)), (self.title, own)]
+
+    def make_form(self, data: Any = None) -> CancellationForm:
+        return CancellationForm(data)
+
+    def context(self) -> dict[str, Any]:
+        return {**super().context(), "text": self._text(), "danger": True}
+
+    def _text(self) -> str:
+        """Say whose appointment ends, and who is told."""
+        contact = self.appointment.contact
+        if contact is None or not contact.email:
+            return _("The time becomes free. Nobody gets an e-mail, because no address is known.")
+        return _("The time becomes free. %(name)s gets an e-mail to %(email)s.") % {
+            "name": contact,
+            "email": contact.email,
+        }
+
+    def save(self, form: CancellationForm) -> HttpResponse:
+        cancel_appointment(
+            appointment=self.appointment, now=timezone.now(), by=self.by, reason=form.cleaned_data["reason"]
+        )
+        return self.done(_("The appointment is cancelled."), ONE, self.appointment.uuid)

@@ -1,0 +1,223 @@
+"""Pages on which an appointment is made or rescheduled: both let people choose from a week of free times."""
+
+from datetime import date
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlencode
+
+from django import forms
+from django.db.models import Q
+from django.http import HttpResponse
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.functional import cached_property
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from agency.pages.forms import MultilineField
+from agency.pages.pagination import with_id
+from config.api.requests import is_storable, parse_uuid
+from config.db import like_pattern, name_key
+from workspaces.appointments.dashboard.appointments import LIST, ONE, AppointmentDetail
+from workspaces.appointments.dashboard.calendar import MOST_CHOICES, read_date
+from workspaces.appointments.dashboard.free_times import FreeWeek, MomentField, read_wall_clock, with_day
+from workspaces.appointments.models import Appointment
+from workspaces.appointments.models.appointments import LONGEST_NOTE
+from workspaces.appointments.services.booking import book_appointment
+from workspaces.appointments.services.moves import reschedule_appointment
+from workspaces.catalogue.models import Service, Staff
+from workspaces.contacts.models import Contact
+from workspaces.subaccounts.dashboard.base import DashboardForm
+from workspaces.subaccounts.models import Workspace
+
+if TYPE_CHECKING:
+    _ChoiceOfRow = forms.ModelChoiceField[Any]
+else:
+    _ChoiceOfRow = forms.ModelChoiceField
+
+MOST_FOUND: Final = 10
+
+
+class StaffAndTimeForm(forms.Form):
+    """A time from the list, and with whom. Without a staff member anybody who is free takes the appointment."""
+
+    def __init__(self, *args: Any, workspace: Workspace, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.fields |= {
+            "staff": _ChoiceOfRow(
+                Staff.objects.of(workspace),
+                label=gettext_lazy("Staff"),
+                to_field_name="uuid",
+                required=False,
+                widget=forms.HiddenInput,
+            ),
+            "starts_at": MomentField(),
+        }
+
+
+class AppointmentForm(StaffAndTimeForm):
+    """A new appointment. The page asks for contact, service and staff before it shows times."""
+
+    def __init__(self, *args: Any, workspace: Workspace, **options: Any) -> None:
+        super().__init__(*args, workspace=workspace, **options)
+        services = Service.objects.of(workspace).filter(kind=Service.Kind.APPOINTMENT)
+        self.fields |= {
+            "contact": _ChoiceOfRow(
+                Contact.objects.of(workspace),
+                label=gettext_lazy("Contact"),
+                to_field_name="uuid",
+                widget=forms.HiddenInput,
+            ),
+            "service": _ChoiceOfRow(
+                services, label=gettext_lazy("Service"), to_field_name="uuid", widget=forms.HiddenInput
+            ),
+            "note": MultilineField(
+                label=gettext_lazy("Note"), required=False, max_length=LONGEST_NOTE, widget=forms.Textarea({"rows": 2})
+            ),
+        }
+
+
+class AppointmentNew(DashboardForm[AppointmentForm]):
+    """Asks for a contact, then for a service and staff, then for a free time. The address keeps the answers."""
+
+    nav = "app:calendar"
+    creates = True
+    template_name = "appointments/new.html"
+
+    def make_form(self, data: Any = None) -> AppointmentForm:
+        return AppointmentForm(data, workspace=self.workspace)
+
+    def save(self, form: AppointmentForm) -> HttpResponse:
+        made = book_appointment(
+            workspace=self.workspace,
+            now=timezone.now(),
+            by=self.by,
+            source=Appointment.Source.DASHBOARD,
+            timezone=self.workspace.timezone,
+            **form.cleaned_data,
+        )
+        return self.done(_("%(name)s has an appointment.") % {"name": made.contact}, ONE, made.uuid)
+
+    def context(self) -> dict[str, Any]:
+        asked = self.request.GET
+        search = asked.get("search", "").strip()
+        staff = Staff.objects.of(self.workspace)
+        staff = staff.filter(services=self._service) if self._service else staff
+        return {
+            "contact": self._contact,
+            "service": self._service,
+            "staff": self._staff,
+            "services": self._services,
+            "staff_choices": list(staff.by_name()[:MOST_CHOICES]),
+            "search": search,
+            "found": self._found(search),
+            "day": read_date(asked.get("from", "")),
+            "kept": {name: asked[name] for name in ("contact", "service", "staff", "at", "from") if asked.get(name)},
+            "week": self._week,
+            "earlier_url": with_day(asked, self._week.earlier) if self._week else "",
+            "later_url": with_day(asked, self._week.later) if self._week else "",
+            "first_free_url": with_day(asked, self._week.first_free) if self._week and self._week.first_free else "",
+            "contact_new_url": self._contact_new_url(),
+        }
+
+    def _contact_new_url(self) -> str:
+        """Lead to the form of a new contact, and back here with what was chosen."""
+        back = f"{self.request.path}?{self.request.GET.urlencode()}"
+        return f"{reverse('app:contact-new')}?{urlencode({'next': back})}"
+
+    def _asked(self, name: str) -> Any:
+        """Give the id that the form or the address names."""
+        return parse_uuid(self.request.POST.get(name) or self.request.GET.get(name, ""))
+
+    @cached_property
+    def _contact(self) -> Contact | None:
+        return with_id(Contact.objects.of(self.workspace), self._asked("contact"))
+
+    @cached_property
+    def _services(self) -> list[Service]:
+        rows = Service.objects.of(self.workspace).filter(kind=Service.Kind.APPOINTMENT)
+        return list(rows.by_name()[:MOST_CHOICES])
+
+    @cached_property
+    def _service(self) -> Service | None:
+        """The chosen service. A workspace with one service has no choice."""
+        if len(self._services) == 1:
+            return self._services[0]
+        rows = Service.objects.of(self.workspace).filter(kind=Service.Kind.APPOINTMENT)
+        return with_id(rows, self._asked("service"))
+
+    @cached_property
+    def _staff(self) -> Staff | None:
+        return with_id(Staff.objects.of(self.workspace), self._asked("staff"))
+
+    @cached_property
+    def _week(self) -> FreeWeek | None:
+        if self._contact is None or self._service is None:
+            return None
+        asked = self.request.GET
+        chosen = read_wall_clock(asked.get("at", ""), self.workspace)
+        day = read_date(asked.get("from", "")) or read_date(asked.get("at", "")[:10])
+        return FreeWeek.read(
+            workspace=self.workspace,
+            service=self._service,
+            staff=self._staff,
+            now=timezone.now(),
+            day=day,
+            chosen=chosen,
+        )
+
+    def _found(self, search: str) -> list[Contact]:
+        if not search or not is_storable(search):
+            return []
+        rows = Contact.objects.of(self.workspace).filter(search_key__like=like_pattern(name_key(search)))
+        return list(rows.newest_first()[:MOST_FOUND])
+
+
+class AppointmentReschedule(AppointmentDetail, DashboardForm[StaffAndTimeForm]):
+    template_name = "appointments/reschedule.html"
+
+    def make_form(self, data: Any = None) -> StaffAndTimeForm:
+        return StaffAndTimeForm(data, workspace=self.workspace)
+
+    def save(self, form: StaffAndTimeForm) -> HttpResponse:
+        moved = reschedule_appointment(
+            appointment=self.appointment, now=timezone.now(), by=self.by, **form.cleaned_data
+        )
+        return self.done(_("The appointment has another time."), ONE, moved.uuid)
+
+    def context(self) -> dict[str, Any]:
+        asked = self.request.GET
+        week = FreeWeek.read(
+            workspace=self.workspace,
+            service=self.appointment.service,
+            staff=self._staff,
+            now=timezone.now(),
+            day=read_date(asked.get("from", "")) or self._usual_day,
+            ignoring=self.appointment,
+        )
+        return {
+            "appointment": self.appointment,
+            "staff": self._staff,
+            "staff_choices": self._providers(),
+            "week": week,
+            "day": week.first,
+            "earlier_url": with_day(asked, week.earlier),
+            "later_url": with_day(asked, week.later),
+            "first_free_url": with_day(asked, week.first_free) if week.first_free else "",
+            "crumbs": [(_("Appointments"), reverse(LIST)), (self.title, reverse(ONE, args=[self.appointment.uuid]))],
+        }
+
+    def _providers(self) -> list[Staff]:
+        """Give who may take the appointment: who provides the service, and who has it now."""
+        rows = Staff.objects.of(self.workspace)
+        provided = self.appointment.service.provided_by.values("staff")
+        return list(rows.filter(Q(pk__in=provided) | Q(pk=self.appointment.staff_id)).by_name()[:MOST_CHOICES])
+
+    @property
+    def _usual_day(self) -> date:
+        return self.appointment.starts_at.astimezone(self.zone).date()
+
+    @cached_property
+    def _staff(self) -> Staff:
+        """The staff member whose times are shown: the present one unless the address names another."""
+        asked = parse_uuid(self.request.POST.get("staff") or self.request.GET.get("staff", ""))
+        return with_id(Staff.objects.of(self.workspace), asked) or self.appointment.staff
