@@ -46,6 +46,12 @@ class Mail(models.Model):
         AGENCY_MESSAGE = "agency_message"
         NOTIFICATION = "notification"
         NOTIFICATION_DIGEST = "notification_digest"
+        BOOKING_CODE = "booking_code"
+        APPOINTMENT_BOOKED = "appointment_booked"
+        APPOINTMENT_CHANGED = "appointment_changed"
+        APPOINTMENT_CANCELLED = "appointment_cancelled"
+        DEPOSIT_REFUNDED = "deposit_refunded"
+        INVOICE = "invoice"
         TEST = "test"
 
     class Failure(models.TextChoices):

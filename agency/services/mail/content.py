@@ -1,10 +1,10 @@
 """The content of e-mails: text and HTML from a template for each kind, and the links in them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from email.utils import formataddr, make_msgid, parseaddr
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlencode, urlsplit
 from uuid import UUID
 
@@ -25,6 +25,7 @@ from agency.models import Agency, Brand, Domain, Invitation, Mail, MailSettings,
 from agency.models.branding import Picture, PictureKind
 from agency.services.colours import text_on
 from agency.services.hosts import agency_of_host, base_url_of, hosts_of
+from agency.services.mail.attachments import mail_attachments
 from agency.services.mail.queue import mail_settings_for
 from agency.services.passwords import TokensForHost, only_agency_id_of
 from config.api.text_fields import CONTROLS, ENCODED_WORD
@@ -35,6 +36,7 @@ LOGOS: Final[tuple[PictureKind, ...]] = ("logo", "dark_logo")
 CONTINUE: Final = _("Continue")
 PASSWORD: Final = _("Choose a password")
 INVITATION: Final = _("Answer the invitation")
+APPOINTMENT: Final = _("Open the appointment")
 # The labels of the button, where there is a better one than "Continue".
 BUTTONS: Final = {
     Mail.Kind.OWNER_INVITATION: PASSWORD,
@@ -50,6 +52,12 @@ BUTTONS: Final = {
     Mail.Kind.AGENCY_MESSAGE: _("Sign in"),
     Mail.Kind.NOTIFICATION: _("Open"),
     Mail.Kind.NOTIFICATION_DIGEST: _("Notifications"),
+    Mail.Kind.BOOKING_CODE: _("Type the code"),
+    Mail.Kind.APPOINTMENT_BOOKED: APPOINTMENT,
+    Mail.Kind.APPOINTMENT_CHANGED: APPOINTMENT,
+    Mail.Kind.APPOINTMENT_CANCELLED: APPOINTMENT,
+    Mail.Kind.DEPOSIT_REFUNDED: _("Choose another time"),
+    Mail.Kind.INVOICE: _("Open the invoice"),
     Mail.Kind.TEST: _("Open the e-mail settings"),
 }
 HEADERS: Final = {"Auto-Submitted": "auto-generated"}
@@ -93,15 +101,21 @@ def render_mail(
 
 
 def language_of(mail: Mail) -> str:
-    """Return the language of an e-mail: its reader's choice, else the agency's, else the installation's."""
-    chosen = mail.user.language if mail.user else ""
+    """Return the language of an e-mail: its reader's choice, else the agency's, else the installation's.
+
+    A reader without an account may have a language on the page that caused the e-mail: `language` in its context.
+    """
+    chosen = mail.user.language if mail.user else str(mail.context.get("language", ""))
     return chosen or (mail.agency.language if mail.agency else "") or str(settings.LANGUAGE_CODE)
 
 
 def _write(
     mail: Mail, link: str, own: MailSettings | None, connection: BaseEmailBackend | None
 ) -> EmailMultiAlternatives:
-    text = render_to_string(f"mail/{mail.kind}.txt", {**mail.context, "link": link, "user": mail.user}).strip()
+    content = mail_links.get(mail.kind)
+    made = content.make_context(mail) if content else {}
+    context = {**mail.context, **made, "link": link, "user": mail.user}
+    text = render_to_string(f"mail/{mail.kind}.txt", context).strip()
     subject = " ".join(render_to_string(f"mail/subjects/{mail.kind}.txt").split())
     sender = sender_of(mail, own=own)
     message = EmailMultiAlternatives(
@@ -114,6 +128,9 @@ def _write(
         connection=connection,
     )
     message.attach_alternative(_html(mail, subject, link, blocks_of(text, link)), "text/html")
+    files = mail_attachments.get(mail.kind)
+    for file in files.make(mail) if files else ():
+        message.attach(file.part())
     return message
 
 
@@ -170,18 +187,20 @@ class MailLink:
     """How to make the path that e-mails of one kind link to; `name` is the kind.
 
     With `is_installations` the link is on the installation's own host, whatever the agency has. `sets_password` says
-    whether a person sets their password at the path.
+    whether a person sets their password at the path. `make_context` returns what the text shows beside the stored
+    context, and is called when the e-mail is written, in its language.
     """
 
     name: str
     make_path: Callable[[Mail], str]
     is_installations: bool = False
     sets_password: Callable[[Mail], bool] = lambda _: False
+    make_context: Callable[[Mail], Mapping[str, Any]] = lambda _: {}
 
 
 mail_links = Registry[MailLink](
     "links of e-mails",
-    called="`link_of` calls the functions of the e-mail's kind, when the mail worker writes the e-mail",
+    called="`link_of` and `render_mail` call those of the e-mail's kind, when the mail worker writes the e-mail",
     transaction="none",
     failure="is logged, and the e-mail is given up; a fault of the database ends the run",
 )

@@ -31,9 +31,12 @@ INVITATIONS = frozenset(
 SIGN_UPS = frozenset({Mail.Kind.SIGN_UP_CONFIRMATION, Mail.Kind.SIGN_UP_KNOWN_ADDRESS})
 MESSAGES = frozenset({Mail.Kind.AGENCY_MESSAGE})
 RESETS = frozenset({Mail.Kind.PASSWORD_RESET})
+BOOKING_CODES = frozenset({Mail.Kind.BOOKING_CODE})
+INVOICES = frozenset({Mail.Kind.INVOICE})
 # The kinds that count together, each with the part of an agency's hourly limit that they have (1 / number). Anybody can
-# cause sign-ups and password links. Their own parts keep strangers from stopping an agency's invitations.
-QUOTA_DIVISORS: Final = {INVITATIONS: 1, MESSAGES: 1, SIGN_UPS: 5, RESETS: 1}
+# cause sign-ups, password links and booking codes. Their own parts keep strangers from stopping an agency's
+# invitations.
+QUOTA_DIVISORS: Final = {INVITATIONS: 1, MESSAGES: 1, SIGN_UPS: 5, RESETS: 1, BOOKING_CODES: 2, INVOICES: 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,10 @@ RECIPIENT_LIMITS = (
     RecipientLimit(SIGN_UPS, 10, is_for_agency=True),
     RecipientLimit(SIGN_UPS, 20),
     RecipientLimit(RESETS, 30),
+    RecipientLimit(BOOKING_CODES, 10, is_for_agency=True),
+    RecipientLimit(BOOKING_CODES, 20),
+    RecipientLimit(INVOICES, 20, is_for_agency=True),
+    RecipientLimit(INVOICES, 50),
 )
 
 
@@ -210,7 +217,7 @@ LEASE: Final = timedelta(minutes=2)
 NOTICES: Final = frozenset({Mail.Kind.TWO_FACTOR_CHANGED, Mail.Kind.RECOVERY_CODE_USED, Mail.Kind.NEW_SIGN_IN})
 # People who cannot sign in, or must know at once, come first. People who look at a page that says "see your e-mails"
 # come next. E-mails that nobody expects yet come last, such as the invitations of an import.
-IN_ORDER: Final = ({Mail.Kind.PASSWORD_RESET} | NOTICES, SIGN_UPS | {Mail.Kind.TEST})
+IN_ORDER: Final = ({Mail.Kind.PASSWORD_RESET} | NOTICES, SIGN_UPS | BOOKING_CODES | {Mail.Kind.TEST})
 # Reads the first entry of the index for each agency (0 for none) and kind, which has been due for longest, and skips
 # the other waiting e-mails, however many there are.
 FIRST: Final = """

@@ -1,7 +1,7 @@
 """The tables of appointments."""
 
 from workspaces.appointments.models.appointments import Appointment, Hold, Occupancy
-from workspaces.appointments.models.booking_pages import BookingPage
+from workspaces.appointments.models.booking_pages import BookingPage, VisitorBooking
 from workspaces.appointments.models.hours import ExternalBusy, ExternalCalendar, HoursException, TimeOff, WorkingHours
 
 __all__ = [
@@ -13,5 +13,6 @@ __all__ = [
     "HoursException",
     "Occupancy",
     "TimeOff",
+    "VisitorBooking",
     "WorkingHours",
 ]

@@ -35,9 +35,10 @@ class AppointmentQuerySet(models.QuerySet["Appointment"]):
 class Appointment(models.Model):
     """A contact's appointment with a staff member. `contact` is empty once the contact was removed.
 
-    `timezone` is the clock of the person who booked. `price` and `currency` are those of the service at that time.
-    `calendar_sequence` counts the changes of times, and the cancellation, for calendars. `token` opens the page on
-    which the contact manages the appointment; `token_digest` finds the appointment by it.
+    `timezone` is the clock of the person who booked, and `language` that of the booking page as they saw it. `price`
+    and `currency` are those of the service at that time. `calendar_sequence` counts the changes of times, and the
+    cancellation, for calendars. `token` opens the page on which the contact manages the appointment; `token_digest`
+    finds the appointment by it.
     """
 
     class Status(models.TextChoices):
@@ -65,6 +66,7 @@ class Appointment(models.Model):
     status = models.CharField(max_length=20, choices=Status, default=Status.BOOKED)
     source = models.CharField(max_length=20, choices=Source)
     timezone = models.CharField(max_length=64)
+    language = models.CharField(max_length=10, blank=True, default="", db_default="")
     price = models.DecimalField(max_digits=PRICE_DIGITS, decimal_places=PRICE_DECIMALS, null=True, blank=True)
     currency = models.CharField(max_length=3)
     note = models.CharField(max_length=LONGEST_NOTE, blank=True)

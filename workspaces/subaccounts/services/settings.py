@@ -1,7 +1,8 @@
 """A workspace's settings and their checks, its opening hours, and the currencies that it can have."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby, pairwise
 from typing import Any
@@ -10,6 +11,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import URLValidator
 
 from config.errors import InvalidInput
+from config.hooks import Registry
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.models.workspaces import DAYS
 
@@ -150,9 +152,27 @@ def _check_link(name: str, link: str) -> None:
         raise SettingRefused(message, field=name) from error
 
 
+@dataclass(frozen=True, slots=True)
+class SettingDefault:
+    """Gives the value of a setting that the workspace has not set. `name` is the setting, such as `booking_link`."""
+
+    name: str
+    value_for: Callable[[Workspace], str]
+
+
+setting_defaults = Registry[SettingDefault](
+    "defaults of settings",
+    called="`settings_in_texts` calls those of the settings that are empty, when texts of the workspace are filled in",
+    transaction="the caller's, if it has one",
+    failure="ends the caller: the page or call answers 500, and a run of an automation is tried again",
+)
+
+
 def settings_in_texts(workspace: Workspace) -> dict[str, str]:
     """Give the value of each `{{workspace.…}}` variable by its name. A setting that is not set is empty."""
     texts = {name: getattr(workspace, name) for name in TEXTS}
+    for default in setting_defaults:
+        texts[default.name] = texts[default.name] or default.value_for(workspace)
     return {"name": workspace.name, "opening_hours": hours_as_text(workspace.opening_hours), **texts}
 
 
