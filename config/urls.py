@@ -43,6 +43,9 @@ from workspaces.contacts.dashboard.contacts import urlpatterns as contacts_pages
 from workspaces.contacts.dashboard.tasks import urlpatterns as task_pages
 from workspaces.conversations.api import urlpatterns as conversations_paths
 from workspaces.conversations.dashboard.urls import urlpatterns as conversations_pages
+from workspaces.finance.api.reports import urlpatterns as finance_report_paths
+from workspaces.finance.console import urlpatterns as finance_console_pages
+from workspaces.finance.dashboard.urls import urlpatterns as finance_pages
 from workspaces.media.api import urlpatterns as media_paths
 from workspaces.subaccounts.api.agency import urlpatterns as sub_account_paths
 from workspaces.subaccounts.api.surface import WorkspaceSurface
@@ -64,6 +67,7 @@ workspace_surface: list[URLPattern | URLResolver] = [
     *conversations_paths,
     *catalogue_paths,
     *classes_paths,
+    *finance_report_paths,
     *media_paths,
     *automation_paths,
     *template_paths,
@@ -79,6 +83,7 @@ console: list[URLPattern | URLResolver] = [
     *connection_pages,
     *agency_broadcast_pages,
     *ai_account_pages,
+    *finance_console_pages,
 ]
 dashboard: list[URLPattern | URLResolver] = [
     *workspace_pages,
@@ -87,6 +92,7 @@ dashboard: list[URLPattern | URLResolver] = [
     *conversations_pages,
     *catalogue_pages,
     *classes_pages,
+    *finance_pages,
     *automation_publishing_pages,  # before the pages whose address has an id: `automations/new`
     *automation_pages,
     *run_pages,

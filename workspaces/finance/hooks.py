@@ -1,1 +1,2 @@
 """This app's registrations."""
+

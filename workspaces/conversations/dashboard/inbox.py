@@ -19,6 +19,7 @@ from agency.pages.form_drafts import pop_form_draft
 from config.api.fields import DateTimeOutOfRange, parse_aware_datetime
 from config.event_streams import EventStreamResponse, latest_entry_id
 from workspaces.contacts.dashboard.tasks import shown_tasks
+from workspaces.contacts.pages import inbox_panels_of
 from workspaces.conversations.dashboard.composer import Composer, composer_of, kept_composer
 from workspaces.conversations.models import Conversation, Message, Note
 from workspaces.conversations.models.messages import OUTCOME_UNKNOWN, Direction, Status, Type
@@ -254,6 +255,7 @@ class InboxPage(DashboardView):
         mode, template = asked.get("mode", ""), asked.get("template", "")
         return {
             **shown_tasks(conversation.contact, self.workspace),
+            "panels": inbox_panels_of(conversation.contact),
             "conversation": conversation,
             "channel_kind": CHANNEL_NAMES[conversation.channel.platform],
             "thread": read_entries(conversation, before=before),
