@@ -43,6 +43,7 @@ from workspaces.contacts.dashboard.contacts import urlpatterns as contacts_pages
 from workspaces.contacts.dashboard.tasks import urlpatterns as task_pages
 from workspaces.conversations.api import urlpatterns as conversations_paths
 from workspaces.conversations.dashboard.urls import urlpatterns as conversations_pages
+from workspaces.finance.api.invoices import urlpatterns as invoice_paths
 from workspaces.finance.api.reports import urlpatterns as finance_report_paths
 from workspaces.finance.console import urlpatterns as finance_console_pages
 from workspaces.finance.dashboard.urls import urlpatterns as finance_pages
@@ -68,6 +69,7 @@ workspace_surface: list[URLPattern | URLResolver] = [
     *catalogue_paths,
     *classes_paths,
     *finance_report_paths,
+    *invoice_paths,
     *media_paths,
     *automation_paths,
     *template_paths,

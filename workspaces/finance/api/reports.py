@@ -2,9 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import date, datetime
-from decimal import Decimal
-from typing import Any, Final
+from datetime import date
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from django.http import HttpResponse

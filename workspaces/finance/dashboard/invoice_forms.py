@@ -9,6 +9,14 @@ from typing import Any, Final, NamedTuple, Self
 from django import forms
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
+
+from agency.pages.forms import LineField, LongSelect, MultilineField
+from config.api.requests import is_storable, parse_uuid
+from config.db import like_pattern, name_key
+from workspaces.catalogue.models import PRICE_DIGITS, Product
+from workspaces.contacts.models import Contact
+from workspaces.finance.models import TaxRate
+from workspaces.finance.models.invoices import LONGEST_DESCRIPTION, LONGEST_TEXT, QUANTITY_DECIMALS, QUANTITY_DIGITS
 from workspaces.finance.services.amounts import (
     MOST_LINES,
     AmountRefused,
@@ -18,17 +26,9 @@ from workspaces.finance.services.amounts import (
     to_minor,
     totals_of,
 )
+from workspaces.finance.services.exports import plain_percent
 from workspaces.finance.services.invoices import LineInput
 from workspaces.finance.services.lines import NO_TAX
-
-from agency.pages.forms import LineField, LongSelect, MultilineField
-from config.api.requests import is_storable, parse_uuid
-from config.db import like_pattern, name_key
-from workspaces.catalogue.models import PRICE_DIGITS, Product
-from workspaces.contacts.models import Contact
-from workspaces.finance.models import TaxRate
-from workspaces.finance.models.invoices import LONGEST_DESCRIPTION, LONGEST_TEXT, QUANTITY_DECIMALS, QUANTITY_DIGITS
-from workspaces.finance.services.exports import plain_percent
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services.settings import decimals_of
 

@@ -9,6 +9,12 @@ from django.utils import timezone
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
+
+from agency.pages.registry import StrOrPromise
+from workspaces.catalogue.dashboard.form_views import ConfirmView, ObjectFormView
+from workspaces.finance.dashboard.invoice_forms import CreditForm
+from workspaces.finance.dashboard.invoices import LIST, ONE, InvoiceDetail
+from workspaces.finance.models import Invoice, InvoiceLine
 from workspaces.finance.services.amounts import from_minor
 from workspaces.finance.services.documents import invoice_pdf
 from workspaces.finance.services.invoices import (
@@ -19,12 +25,6 @@ from workspaces.finance.services.invoices import (
     send_invoice,
     void_invoice,
 )
-
-from agency.pages.registry import StrOrPromise
-from workspaces.catalogue.dashboard.form_views import ConfirmView, ObjectFormView
-from workspaces.finance.dashboard.invoice_forms import CreditForm
-from workspaces.finance.dashboard.invoices import LIST, ONE, InvoiceDetail
-from workspaces.finance.models import Invoice, InvoiceLine
 
 
 class InvoiceStep(InvoiceDetail, ConfirmView):

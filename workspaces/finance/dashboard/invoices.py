@@ -14,10 +14,6 @@ from django.utils import timezone
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from workspaces.finance.services.amounts import from_minor
-from workspaces.finance.services.details import END_OF_DAY
-from workspaces.finance.services.invoices import InvoiceNotFound, change_invoice, create_invoice, pay_url
-from workspaces.finance.services.taxes import tax_rates_to_choose
 
 from agency.pages.invalid_forms import mark_form_redisplayed
 from agency.pages.pagination import with_id
@@ -41,7 +37,11 @@ from workspaces.finance.dashboard.invoice_forms import (
     typed_date,
 )
 from workspaces.finance.models import Invoice, InvoiceLine, Payment, TaxRate
+from workspaces.finance.services.amounts import from_minor
+from workspaces.finance.services.details import END_OF_DAY
+from workspaces.finance.services.invoices import InvoiceNotFound, change_invoice, create_invoice, pay_url
 from workspaces.finance.services.reports import start_of_day, totals_of
+from workspaces.finance.services.taxes import tax_rates_to_choose
 from workspaces.subaccounts.dashboard.base import DashboardForm, DashboardView
 
 LIST: Final = "app:invoices"

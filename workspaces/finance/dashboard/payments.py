@@ -13,9 +13,6 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from workspaces.finance.services.amounts import from_minor, to_minor
-from workspaces.finance.services.payments import PaymentNotFound, record_payment
-from workspaces.finance.services.refunds import refund_payment
 
 from agency.pages.forms import LineField
 from agency.pages.pagination import with_id
@@ -27,6 +24,9 @@ from workspaces.finance.dashboard.invoice_forms import LONGEST_SEARCH
 from workspaces.finance.dashboard.invoices import ONE, YEARS, InvoiceDetail, end_of_day, read_day
 from workspaces.finance.models import Invoice, Payment, Refund
 from workspaces.finance.models.payments import LONGEST_NOTE
+from workspaces.finance.services.amounts import from_minor, to_minor
+from workspaces.finance.services.payments import PaymentNotFound, record_payment
+from workspaces.finance.services.refunds import refund_payment
 from workspaces.finance.services.reports import start_of_day
 from workspaces.subaccounts.dashboard.base import DashboardView
 

@@ -11,9 +11,6 @@ from django.utils import timezone
 from django.utils.dates import MONTHS
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from workspaces.finance.services.numbering import LARGEST_FIRST_NUMBER, change_series, is_in_use, series_of
-from workspaces.finance.services.settings import change_finance_settings, finance_settings_of
-from workspaces.finance.services.taxes import TaxRateNotFound, change_tax_rate, create_tax_rate
 
 from agency.pages.forms import LineField, MultilineField
 from agency.pages.pagination import with_id
@@ -42,6 +39,9 @@ from workspaces.finance.models.invoices import (
     PERCENT_DIGITS,
 )
 from workspaces.finance.services.bookkeeping import ACCOUNTS, bookkeeping_of, change_bookkeeping
+from workspaces.finance.services.numbering import LARGEST_FIRST_NUMBER, change_series, is_in_use, series_of
+from workspaces.finance.services.settings import change_finance_settings, finance_settings_of
+from workspaces.finance.services.taxes import TaxRateNotFound, change_tax_rate, create_tax_rate
 from workspaces.subaccounts.dashboard.base import DashboardView
 from workspaces.subaccounts.models import Workspace
 

@@ -2,6 +2,7 @@
 
 import uuid
 from datetime import datetime
+from types import SimpleNamespace
 from typing import Any, ClassVar, Self
 
 from django.db import models
@@ -296,27 +297,16 @@ class Invoice(models.Model):
         return f"{base_url_of(self.workspace.agency_id)}{PAY_PATH}{self.token}"
 
     @property
-    def amounts(self) -> "InvoiceAmounts":
-        """The amounts as JSON numbers."""
-        return InvoiceAmounts(self)
+    def amounts(self) -> SimpleNamespace:
+        """The amounts as JSON numbers, by their names."""
+        names = ("net", "tax", "total", "paid", "credited", "balance")
+        return SimpleNamespace(**{name: as_number(getattr(self, name), self.exponent) for name in names})
 
 
 def _text_of(contact: Contact, name: str) -> str:
     """Return a contact's attribute as one text that fits an invoice."""
     value: Any = contact.attributes.get(name)
     return value.strip()[:LONGEST_ADDRESS] if isinstance(value, str) else ""
-
-
-class InvoiceAmounts:
-    """The amounts of an invoice in major units, by the names of their columns."""
-
-    def __init__(self, invoice: Invoice) -> None:
-        self.net = as_number(invoice.net, invoice.exponent)
-        self.tax = as_number(invoice.tax, invoice.exponent)
-        self.total = as_number(invoice.total, invoice.exponent)
-        self.paid = as_number(invoice.paid, invoice.exponent)
-        self.credited = as_number(invoice.credited, invoice.exponent)
-        self.balance = as_number(invoice.balance, invoice.exponent)
 
 
 class InvoiceLine(models.Model):
@@ -347,6 +337,19 @@ class InvoiceLine(models.Model):
         return self.description
 
     @property
+    def shown_quantity(self) -> float:
+        return float(self.quantity)
+
+    @property
+    def shown_percent(self) -> float:
+        return float(self.tax_percent)
+
+    @property
+    def shown_tax_rate(self) -> "InvoiceLine | None":
+        """The line itself if it has a tax rate: it holds the copy."""
+        return self if self.tax_rate_id else None
+
+    @property
     def shown_unit_price(self) -> float:
         return as_number(self.unit_price, self.invoice.exponent)
 
@@ -373,6 +376,10 @@ class InvoiceTax(models.Model):
 
     def __str__(self) -> str:
         return f"{self.percent} % of {self.invoice_id}"
+
+    @property
+    def shown_percent(self) -> float:
+        return float(self.percent)
 
     @property
     def shown_base(self) -> float:
