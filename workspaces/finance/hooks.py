@@ -111,9 +111,7 @@ dashboard_menu.add(
         url_name="app:finance-settings", label=_("Invoice settings"), icon="settings", section=Section.FINANCE, order=58
     ),
 )
-console_menu.add(
-    MenuEntry(url_name="console:finance", label=_("Finance"), icon="plan", section=Section.MAIN, order=25)
-)
+console_menu.add(MenuEntry(url_name="console:finance", label=_("Finance"), icon="plan", section=Section.MAIN, order=25))
 contact_panels.add(
     ContactPanel(
         name="invoices",

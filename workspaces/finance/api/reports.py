@@ -80,7 +80,9 @@ class Money:
         return float(from_minor(minor, self.exponent))
 
 
-def summary_of(owed: Iterable[Owed], paid: PaidByMonth, taxes: Iterable[TaxOfMonth], months: Months) -> Iterator[dict[str, Any]]:
+def summary_of(
+    owed: Iterable[Owed], paid: PaidByMonth, taxes: Iterable[TaxOfMonth], months: Months
+) -> Iterator[dict[str, Any]]:
     """Yield the figures of each currency."""
     owed_in, taxes = {one.currency: one for one in owed}, list(taxes)
     for currency in sorted({*owed_in, *paid, *(one.currency for one in taxes)}):
