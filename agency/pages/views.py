@@ -137,7 +137,12 @@ class SignedInView(View):
         try:
             if request.method == "POST":
                 self.prepare(request, *args, **kwargs)
-            if request.method == "POST" and self.creates and NONCE_FIELD in request.POST and not self.only_looks(request):
+            if (
+                request.method == "POST"
+                and self.creates
+                and NONCE_FIELD in request.POST
+                and not self.only_looks(request)
+            ):
                 return self._send_once(request, *args, **kwargs)
             return self.handle(request, *args, **kwargs)
         except NotFound as error:

@@ -84,7 +84,7 @@ def summary_of(
     owed: Iterable[Owed], paid: PaidByMonth, taxes: Iterable[TaxOfMonth], months: Months
 ) -> Iterator[dict[str, Any]]:
     """Yield the figures of each currency."""
-    owed_in, taxes = {one.currency: one for one in owed}, list(taxes)
+    owed_in = {one.currency: one for one in owed}
     for currency in sorted({*owed_in, *paid, *(one.currency for one in taxes)}):
         money = Money(decimals_of(currency))
         own = owed_in.get(currency)

@@ -16,16 +16,17 @@ from django.utils.translation import gettext_lazy
 
 from agency.pages.forms import LineField
 from agency.pages.pagination import with_id
+from agency.pages.registry import StrOrPromise
 from agency.pages.tables import Column, Filter, ListPage, Table
 from config.api.requests import is_storable
 from config.db import database_now
 from workspaces.catalogue.dashboard.form_views import Link, ObjectFormView
 from workspaces.finance.dashboard.invoice_forms import LONGEST_SEARCH
 from workspaces.finance.dashboard.invoices import ONE, YEARS, InvoiceDetail, end_of_day, read_day
-from workspaces.finance.models import Invoice, Payment, Refund
+from workspaces.finance.models import Invoice, Payment
 from workspaces.finance.models.payments import LONGEST_NOTE
 from workspaces.finance.services.amounts import from_minor, to_minor
-from workspaces.finance.services.payments import PaymentNotFound, record_payment
+from workspaces.finance.services.payments import BY_HAND, PaymentNotFound, by_hand, record_payment
 from workspaces.finance.services.refunds import refund_payment
 from workspaces.finance.services.reports import start_of_day
 from workspaces.subaccounts.dashboard.base import DashboardView
@@ -33,8 +34,6 @@ from workspaces.subaccounts.dashboard.base import DashboardView
 LIST: Final = "app:payments"
 AMOUNT_DIGITS: Final = 15
 Method = Payment.Method
-# Methods that people record; those of a provider come from it.
-BY_HAND: Final = (Method.BANK_TRANSFER, Method.CASH, Method.CARD, Method.OTHER)
 
 
 class Payments(ListPage, DashboardView):
@@ -89,7 +88,7 @@ class PaymentForm(forms.Form):
     """A payment that arrived: its amount, method, day and note."""
 
     def __init__(self, data: Any = None, *, invoice: Invoice, now: datetime, zone: ZoneInfo) -> None:
-        self._zone, self._now = zone, now
+        self._zone, self.now = zone, now
         today = now.astimezone(zone).date()
         owed = from_minor(max(invoice.balance, 0), invoice.exponent)
         super().__init__(data, initial={"amount": owed, "received_on": today, "method": Method.BANK_TRANSFER})
@@ -106,11 +105,11 @@ class PaymentForm(forms.Form):
     def received_at(self) -> datetime:
         """The moment of the payment: now if it came today, else the beginning of its day."""
         day = self.cleaned_data["received_on"]
-        return self._now if day == self._now.astimezone(self._zone).date() else start_of_day(day, self._zone)
+        return self.now if day == self.now.astimezone(self._zone).date() else start_of_day(day, self._zone)
 
     def clean_received_on(self) -> Any:
         day = self.cleaned_data["received_on"]
-        if day > self._now.astimezone(self._zone).date():
+        if day > self.now.astimezone(self._zone).date():
             raise forms.ValidationError(_("This day has not come yet."))
         if day.year not in YEARS:
             raise forms.ValidationError(_("Give a day after 1999."))
@@ -145,28 +144,29 @@ class PaymentNew(InvoiceDetail, ObjectFormView[PaymentForm]):
             method=typed["method"],
             received_at=form.received_at,
             note=typed["note"],
-            now=timezone.now(),
+            now=form.now,
             by=self.by,
         )
         return self.back(_("The payment was recorded."))
 
 
+def ways_back(payment: Payment) -> list[tuple[str, StrOrPromise]]:
+    """Return how a payment can go back: as it came, or by hand."""
+    methods = dict.fromkeys([Method(payment.method), *BY_HAND])
+    return [(method.value, method.label) for method in methods]
+
+
 class RefundForm(forms.Form):
-    """How much of a payment goes back, and why."""
+    """How much of a payment goes back, how, and why."""
 
     def __init__(self, data: Any = None, *, payment: Payment) -> None:
         exponent = payment.invoice.exponent
-        super().__init__(data, initial={"amount": from_minor(refundable(payment), exponent)})
+        super().__init__(data, initial={"amount": from_minor(payment.left, exponent), "method": payment.method})
         self.fields |= {
             "amount": AmountField(payment.currency, exponent),
+            "method": forms.ChoiceField(label=_("How it goes back"), choices=ways_back(payment)),
             "reason": LineField(label=_("Reason"), required=False, max_length=LONGEST_NOTE),
         }
-
-
-def refundable(payment: Payment) -> int:
-    """Return how much of a payment can still go back, in minor units."""
-    failed = Refund.Status.FAILED
-    return payment.amount - sum(one.amount for one in payment.refunds.all() if one.status != failed)
 
 
 class PaymentRefund(ObjectFormView[RefundForm]):
@@ -196,10 +196,9 @@ class PaymentRefund(ObjectFormView[RefundForm]):
         return [(_("Payments"), reverse(LIST)), (invoice.number or "", reverse(ONE, args=[invoice.uuid]))]
 
     def context(self) -> dict[str, Any]:
-        if self.payment.account_id:
-            text = _("The payment provider sends the money back to the payer. This takes some days.")
-        else:
-            text = _("Send the money back yourself: this only records that you did.")
+        text = _("If you choose cash or a transfer, send the money back yourself: this only records that you did.")
+        if not by_hand(self.payment.method):
+            text = f"{text} {_('The payment provider sends money back within some days.')}"
         return {**super().context(), "text": text, "danger": True}
 
     def make_form(self, data: Any = None) -> RefundForm:
@@ -207,6 +206,6 @@ class PaymentRefund(ObjectFormView[RefundForm]):
 
     def save(self, form: RefundForm) -> HttpResponse:
         amount = to_minor(form.cleaned_data["amount"], self.payment.invoice.exponent)
-        reason = form.cleaned_data["reason"]
-        refund_payment(payment=self.payment, amount=amount, reason=reason, now=timezone.now(), by=self.by)
+        more = {name: form.cleaned_data[name] for name in ("method", "reason")}
+        refund_payment(payment=self.payment, amount=amount, now=timezone.now(), by=self.by, **more)
         return self.done(_("The refund was recorded."), ONE, self.payment.invoice.uuid)

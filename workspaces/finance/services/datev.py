@@ -223,24 +223,24 @@ class PostingBatch:
         return of_rates.get(percent, self.accounts.revenue_other)
 
     def _of_payment(self, payment: Payment) -> Iterator[Mapping[str, str]]:
-        money = self._money_account(payment)
+        money = self._money_account(payment.method)
         yield self._posting(payment.invoice, payment.amount, money, self.accounts.receivables, on=payment.received_at)
         if payment.fee:
             yield self._posting(payment.invoice, payment.fee, self.accounts.fees, money, on=payment.received_at)
 
     def _of_refund(self, refund: Refund) -> Mapping[str, str]:
         payment = refund.payment
-        money = self._money_account(payment)
+        money = self._money_account(refund.method)
         return self._posting(
             payment.invoice, -refund.amount, money, self.accounts.receivables, on=_known(refund.ended_at)
         )
 
-    def _money_account(self, payment: Payment) -> str:
+    def _money_account(self, method: str) -> str:
         accounts = {
             Payment.Method.CASH.value: self.accounts.cash,
             Payment.Method.BANK_TRANSFER.value: self.accounts.bank,
         }
-        return accounts.get(payment.method, self.accounts.provider)
+        return accounts.get(method, self.accounts.provider)
 
     def _posting(
         self, invoice: Invoice, amount: int, account: str, contra: str, *, on: datetime, **more: str
