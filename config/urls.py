@@ -44,8 +44,10 @@ from workspaces.contacts.dashboard.tasks import urlpatterns as task_pages
 from workspaces.conversations.api import urlpatterns as conversations_paths
 from workspaces.conversations.dashboard.urls import urlpatterns as conversations_pages
 from workspaces.finance.api.invoices import urlpatterns as invoice_paths
+from workspaces.finance.api.payments import urlpatterns as payment_paths
 from workspaces.finance.api.reports import urlpatterns as finance_report_paths
 from workspaces.finance.console import urlpatterns as finance_console_pages
+from workspaces.finance.dashboard.payment_account import urlpatterns as payment_account_pages
 from workspaces.finance.dashboard.urls import urlpatterns as finance_pages
 from workspaces.media.api import urlpatterns as media_paths
 from workspaces.subaccounts.api.agency import urlpatterns as sub_account_paths
@@ -70,6 +72,7 @@ workspace_surface: list[URLPattern | URLResolver] = [
     *classes_paths,
     *finance_report_paths,
     *invoice_paths,
+    *payment_paths,
     *media_paths,
     *automation_paths,
     *template_paths,
@@ -95,6 +98,7 @@ dashboard: list[URLPattern | URLResolver] = [
     *catalogue_pages,
     *classes_pages,
     *finance_pages,
+    *payment_account_pages,
     *automation_publishing_pages,  # before the pages whose address has an id: `automations/new`
     *automation_pages,
     *run_pages,
@@ -122,6 +126,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("media/", include("workspaces.media.public")),
     path("connect/", include("channelconnect.pages.urls")),
     path("l/", include("broadcasts.public")),
+    path("pay/", include("workspaces.finance.public")),
     path("console", RedirectView.as_view(pattern_name="console:home")),
     path("console/", include((console, "console"))),
     path("app", RedirectView.as_view(pattern_name="app:home")),

@@ -39,7 +39,13 @@ from workspaces.finance.dashboard.invoice_forms import (
 from workspaces.finance.models import Invoice, InvoiceLine, Payment, TaxRate
 from workspaces.finance.services.amounts import from_minor
 from workspaces.finance.services.details import END_OF_DAY
-from workspaces.finance.services.invoices import InvoiceNotDraft, InvoiceNotFound, change_invoice, create_invoice, pay_url
+from workspaces.finance.services.invoices import (
+    InvoiceNotDraft,
+    InvoiceNotFound,
+    change_invoice,
+    create_invoice,
+    pay_url,
+)
 from workspaces.finance.services.reports import start_of_day, totals_of
 from workspaces.finance.services.taxes import tax_rates_to_choose
 from workspaces.subaccounts.dashboard.base import DashboardForm, DashboardView
