@@ -9,11 +9,11 @@ from io import StringIO
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
-from django.db.models import Model, Q, QuerySet, Sum
+from django.db.models import Model, Q, QuerySet
 
 from agency.services.exports import escape_formula
 from config.errors import InvalidInput
-from workspaces.finance.models import Invoice, Payment, Refund
+from workspaces.finance.models import Invoice, Payment
 from workspaces.finance.services.amounts import from_minor
 from workspaces.finance.services.reports import Months, start_of_day, taxes_by_month
 from workspaces.subaccounts.models import Workspace
@@ -49,6 +49,7 @@ PAYMENT_COLUMNS: Final = (
     "amount",
     "fee",
     "refunded",
+    "disputed",
     "provider_id",
     "note",
 )
@@ -120,17 +121,17 @@ def check_size(*lists: "QuerySet[Any]", most: int = MOST_ROWS) -> None:
         raise TooManyRows
 
 
-def batches(rows: "QuerySet[Any]", moment: str) -> Iterator[list[Any]]:
+def batches(rows: "QuerySet[Any]", moment: str, *, size: int = ROWS_AT_ONCE) -> Iterator[list[Any]]:
     """Yield all rows in the order of a time and the id, some at a time. Each statement begins after the last row."""
     ordered = rows.order_by(moment, "id")
-    found: list[Model] = list(ordered[:ROWS_AT_ONCE])
+    found: list[Model] = list(ordered[:size])
     while found:
         yield found
         last = found[-1]
         after = getattr(last, moment)
         later = Q(**{f"{moment}__gt": after}) | Q(**{moment: after, "id__gt": last.pk})
         # The second condition says the same for the first column alone, so that the index can begin there.
-        found = list(ordered.filter(later, **{f"{moment}__gte": after})[:ROWS_AT_ONCE])
+        found = list(ordered.filter(later, **{f"{moment}__gte": after})[:size])
 
 
 def exported_invoices(workspace: Workspace, days: Days) -> Iterator[str]:
@@ -144,8 +145,7 @@ def exported_payments(workspace: Workspace, days: Days) -> Iterator[str]:
     """Yield the payments that arrived in these days, as lines of CSV. Raises `TooManyRows`."""
     rows = received_payments(workspace, days)
     check_size(rows)
-    going_back = Q(refunds__status__in=[Refund.Status.PENDING, Refund.Status.SUCCEEDED])
-    shown = rows.select_related("invoice").annotate(refunded=Sum("refunds__amount", filter=going_back, default=0))
+    shown = rows.select_related("invoice")
     return _lines(PAYMENT_COLUMNS, shown, "received_at", lambda row: _payment_cells(row, days))
 
 
@@ -204,7 +204,7 @@ def _invoice_cells(invoice: Invoice, days: Days) -> tuple[str, ...]:
     )
 
 
-def _payment_cells(payment: Any, days: Days) -> tuple[str, ...]:
+def _payment_cells(payment: Payment, days: Days) -> tuple[str, ...]:
     invoice = payment.invoice
     return (
         payment.received_at.astimezone(days.reader).isoformat(timespec="seconds"),
@@ -215,6 +215,7 @@ def _payment_cells(payment: Any, days: Days) -> tuple[str, ...]:
         written_amount(payment.amount, invoice.exponent),
         "" if payment.fee is None else written_amount(payment.fee, invoice.exponent),
         written_amount(payment.refunded, invoice.exponent),
+        written_amount(payment.disputed, invoice.exponent),
         payment.provider_id,
         payment.note,
     )

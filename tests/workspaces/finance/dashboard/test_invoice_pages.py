@@ -2,7 +2,6 @@
 
 from datetime import timedelta
 from decimal import Decimal
-from typing import Any
 
 import pytest
 from django.db import connection
@@ -16,21 +15,16 @@ from tests.agency.console.browsers import flashes, text
 from tests.factories import ContactFactory, ProductFactory
 from tests.factories.finance import InvoiceFactory, TaxRateFactory, a_line, an_issued_invoice
 from tests.tenants import Tenant
+from tests.workspaces.finance.dashboard.dated import an_invoice_of, in_berlin
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.finance.models import Invoice, Payment
-from workspaces.finance.services.invoices import issue_invoice
 from workspaces.finance.services.payments import record_payment
-from workspaces.subaccounts.models import Workspace
 
 a, b = furnished.a_with_customer, furnished.b_with_customer
 
+__all__ = ["in_berlin"]
+
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def in_berlin(a: Tenant) -> None:
-    Workspace.objects.filter(pk=a.workspace.pk).update(timezone="Europe/Berlin", currency="EUR")
-    a.workspace.refresh_from_db()
 
 
 @pytest.fixture
@@ -91,7 +85,7 @@ def test_a_draft_that_cannot_be_saved_says_why(a: Tenant, b: Tenant, owner: Clie
         ({"contact": str(ada.uuid), **line, "line-0-unit_price": "1.001"}, "no more than 2 decimal places"),
         ({"contact": str(ada.uuid), **line, "line-0-description": ""}, "Description: This field is required."),
         ({"contact": str(foreign.uuid), **line}, "Select a valid choice"),
-        ({"contact": "\0", **line}, "Contact: Null characters are not allowed."),
+        ({"contact": "\0", **line}, "Select a valid choice"),
         (line, "Find the contact who gets the invoice"),
         ({"contact": str(ada.uuid), **line, "due_on": "0001-01-01"}, "ten years from now"),
     ):
@@ -134,7 +128,9 @@ def test_an_invoice_is_issued_paid_refunded_and_credited(a: Tenant, owner: Clien
     assert flashes(owner.post(f"{path}/send", follow=True)) == ["The e-mail is on its way."]
     pay = {"amount": "38.00", "method": "cash", "received_on": "2026-01-02", "note": "At the counter"}
     assert "Amount in EUR: " in text(owner.post(f"{path}/payments/new", {**pay, "amount": "238.01"}))
-    assert "This day has not come yet." in text(owner.post(f"{path}/payments/new", {**pay, "received_on": "2199-01-01"}))
+    assert "This day has not come yet." in text(
+        owner.post(f"{path}/payments/new", {**pay, "received_on": "2199-01-01"})
+    )
     paid = owner.post(f"{path}/payments/new", pay, follow=True)
     assert "€200.00" in text(paid)
     assert "At the counter" in text(paid)
@@ -157,16 +153,9 @@ def test_an_invoice_is_issued_paid_refunded_and_credited(a: Tenant, owner: Clien
     assert "Something was paid" in text(owner.post(f"{path}/void", follow=True))
 
 
-def an_overdue_invoice(workspace: Workspace, **values: Any) -> Invoice:
-    """An invoice over 100.00 that was issued three days ago and due two days ago."""
-    then = now() - timedelta(days=3)
-    draft = InvoiceFactory.create(workspace=workspace, now=then, due_at=then + timedelta(days=1), **values)
-    return issue_invoice(invoice=draft, now=then, by=SYSTEM)
-
-
 def test_the_list_filters_finds_and_adds_up(a: Tenant, b: Tenant, owner: Client) -> None:
     ada = ContactFactory.create(workspace=a.workspace, name="Ada")
-    an_overdue_invoice(a.workspace, contact=ada)
+    an_invoice_of(a.workspace, now() - timedelta(days=3), due_in=timedelta(days=1), contact=ada)
     other = an_issued_invoice(a.workspace, lines=[a_line("50")])
     InvoiceFactory.create(workspace=a.workspace, lines=[a_line("7")])
     an_issued_invoice(b.workspace)
@@ -225,7 +214,8 @@ def test_pages_cost_the_same_however_much_they_show(a: Tenant, owner: Client) ->
     small = one_more(1)
     steps = ("", "/credit", "/payments/new")
     few = [cost(page) for page in (*lists, *(f"/app/invoices/{small.uuid}{step}" for step in steps))]
-    large = [one_more(4) for _ in range(3)][0]
+    one_more(4)
+    large = one_more(4)
     many = [cost(page) for page in (*lists, *(f"/app/invoices/{large.uuid}{step}" for step in steps))]
     assert many == few
     assert max(few) <= 20
