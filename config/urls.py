@@ -48,7 +48,10 @@ from workspaces.conversations.api import urlpatterns as conversations_paths
 from workspaces.conversations.dashboard.urls import urlpatterns as conversations_pages
 from workspaces.finance.api.invoices import urlpatterns as invoice_paths
 from workspaces.finance.api.payments import urlpatterns as payment_paths
+from workspaces.finance.api.reports import urlpatterns as finance_report_paths
+from workspaces.finance.console import urlpatterns as finance_console_pages
 from workspaces.finance.dashboard.payment_account import urlpatterns as payment_account_pages
+from workspaces.finance.dashboard.urls import urlpatterns as finance_pages
 from workspaces.media.api import urlpatterns as media_paths
 from workspaces.subaccounts.api.agency import urlpatterns as sub_account_paths
 from workspaces.subaccounts.api.surface import WorkspaceSurface
@@ -71,8 +74,9 @@ workspace_surface: list[URLPattern | URLResolver] = [
     *catalogue_paths,
     *appointment_paths,
     *classes_paths,
-    *payment_paths,
+    *finance_report_paths,
     *invoice_paths,
+    *payment_paths,
     *media_paths,
     *automation_paths,
     *template_paths,
@@ -88,6 +92,7 @@ console: list[URLPattern | URLResolver] = [
     *connection_pages,
     *agency_broadcast_pages,
     *ai_account_pages,
+    *finance_console_pages,
 ]
 dashboard: list[URLPattern | URLResolver] = [
     *workspace_pages,
@@ -97,6 +102,7 @@ dashboard: list[URLPattern | URLResolver] = [
     *catalogue_pages,
     *classes_pages,
     *booking_page_pages,
+    *finance_pages,
     *payment_account_pages,
     *appointment_pages,
     *automation_publishing_pages,  # before the pages whose address has an id: `automations/new`

@@ -24,6 +24,7 @@ class Section(TextChoices):
     MAIN = "main", _("")
     AUTOMATION = "automation", _("Automation")
     CATALOGUE = "catalogue", _("Catalogue")
+    FINANCE = "finance", _("Finance")
     CONFIGURATION = "configuration", _("Configuration")
     AGENCY = "agency", _("Agency")
 

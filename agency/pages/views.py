@@ -137,7 +137,12 @@ class SignedInView(View):
         try:
             if request.method == "POST":
                 self.prepare(request, *args, **kwargs)
-            if request.method == "POST" and self.creates and NONCE_FIELD in request.POST:
+            if (
+                request.method == "POST"
+                and self.creates
+                and NONCE_FIELD in request.POST
+                and not self.only_looks(request)
+            ):
                 return self._send_once(request, *args, **kwargs)
             return self.handle(request, *args, **kwargs)
         except NotFound as error:
@@ -145,6 +150,10 @@ class SignedInView(View):
         except DomainError as error:
             messages.error(request, in_page_language(error.message))
             return redirect(self.nav or self.landing_page)
+
+    def only_looks(self, request: HttpRequest) -> bool:
+        """Say whether this POST changes nothing, such as one that shows a form again."""
+        return False
 
     def handle(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         """Call the method; for a form that counts once, this runs inside its transaction."""

@@ -1,4 +1,4 @@
-"""This app's registrations: events, handlers, mails, labels and fields of the activity log."""
+"""This app's registrations: events, handlers, mails, menu entries, labels and fields of the activity log."""
 
 from typing import Final
 
@@ -6,14 +6,17 @@ from django.utils.translation import gettext_lazy as _
 
 from agency.event_types import event_types
 from agency.notification_kinds import notification_kinds
-from agency.pages.registry import ActivityAction, MenuEntry, Section, activity_actions, dashboard_menu
+from agency.pages.registry import ActivityAction, MenuEntry, Section, activity_actions, console_menu, dashboard_menu
 from agency.services.activity import RecordedAction, RecordedField, ValueFormat, recorded_actions
 from agency.services.mail.attachments import mail_attachments
 from agency.services.mail.content import mail_links
 from config.request_bodies import BodyRule, body_rules
 from config.retention import retention_rules
+from workspaces.contacts.pages import ContactPanel, contact_panels
 from workspaces.contacts.services import contact_merge_handlers, contact_removal_handlers
 from workspaces.finance import events
+from workspaces.finance.dashboard.reports import invoices_of_contact
+from workspaces.finance.dashboard.settings import ACCOUNT_LABELS
 from workspaces.finance.public import LONGEST_EVENT
 from workspaces.finance.serializers.invoices import InvoiceSerializer
 from workspaces.finance.serializers.payments import PaymentSerializer
@@ -123,7 +126,40 @@ retention_rules.add(*PROVIDER_EVENT_RULES)
 # An event without a signature is refused before its body is read.
 body_rules.add(BodyRule("/pay/stripe/", most_bytes=LONGEST_EVENT, headers=(b"stripe-signature",), view_refuses=True))
 dashboard_menu.add(
+    MenuEntry(url_name="app:payment-account", label=_("Card payments"), icon="plug", section=Section.FINANCE, order=56)
+)
+
+# Pages and reports -------------------------------------------------------------------------------------------
+
+FINANCE_PAGE_ACTIONS: Final = {
+    "finance.bookkeeping_changed": _("Accounts for DATEV changed"),
+    "finance.exported": _("Invoices or payments exported"),
+}
+ACCOUNT_FIELDS: Final = (
+    RecordedField("consultant_number", _("Consultant number"), ValueFormat.NUMBER),
+    RecordedField("client_number", _("Client number"), ValueFormat.NUMBER),
+    RecordedField("year_begins_in", _("Month in which the financial year begins"), ValueFormat.NUMBER),
+    RecordedField("account_length", _("Digits of an account"), ValueFormat.NUMBER),
+    *(RecordedField(name, label) for name, label in ACCOUNT_LABELS.items()),
+)
+
+dashboard_menu.add(
+    MenuEntry(url_name="app:finance", label=_("Overview"), icon="activity", section=Section.FINANCE, order=50),
+    MenuEntry(url_name="app:invoices", label=_("Invoices"), icon="plan", section=Section.FINANCE, order=52),
+    MenuEntry(url_name="app:payments", label=_("Payments"), icon="bag", section=Section.FINANCE, order=54),
     MenuEntry(
-        url_name="app:payment-account", label=_("Card payments"), icon="plug", section=Section.CONFIGURATION, order=60
+        url_name="app:finance-settings", label=_("Invoice settings"), icon="settings", section=Section.FINANCE, order=58
+    ),
+)
+console_menu.add(MenuEntry(url_name="console:finance", label=_("Finance"), icon="plan", section=Section.MAIN, order=25))
+contact_panels.add(
+    ContactPanel(
+        name="invoices",
+        order=20,
+        template="finance/_contact_panel.html",
+        content=invoices_of_contact,
+        inbox_template="finance/_inbox_panel.html",
     )
 )
+recorded_actions.add(*RecordedAction.from_fields({"finance.bookkeeping_changed": ACCOUNT_FIELDS}))
+activity_actions.add(*ActivityAction.from_labels(FINANCE_PAGE_ACTIONS))

@@ -1,5 +1,6 @@
 """The tables of invoices and payments."""
 
+from workspaces.finance.models.bookkeeping import BookkeepingSettings
 from workspaces.finance.models.invoices import (
     FinanceSettings,
     Invoice,
@@ -12,6 +13,7 @@ from workspaces.finance.models.invoices import (
 from workspaces.finance.models.payments import Checkout, Dispute, Payment, ProviderAccount, ProviderEvent, Refund
 
 __all__ = [
+    "BookkeepingSettings",
     "Checkout",
     "Dispute",
     "FinanceSettings",

@@ -239,6 +239,11 @@ class Invoice(models.Model):
             models.Index(fields=["contact", "-created_at", "-id"], name="invoice_of_contact"),
             models.Index(fields=["workspace", "issued_at", "id"], name="invoice_by_issue"),
             models.Index(
+                fields=["workspace", "due_at", "id"],
+                condition=Q(status="open", kind="invoice"),
+                name="invoice_open_by_due",
+            ),
+            models.Index(
                 fields=["due_at"],
                 condition=Q(status="open", kind="invoice", overdue_at=None),
                 name="invoice_to_become_overdue",

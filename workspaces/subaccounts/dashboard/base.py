@@ -250,10 +250,6 @@ class DashboardView(CustomerView):
             record_change_by_agency(workspace=self.workspace, page=self._name_of_page(request), by=by)
         return response
 
-    def only_looks(self, request: HttpRequest) -> bool:
-        """Say whether this POST changes nothing, such as one that shows a form again."""
-        return False
-
     @staticmethod
     def _name_of_page(request: HttpRequest) -> str:
         match = request.resolver_match

@@ -1,0 +1,167 @@
+"""The finance overview, the tax report, and the forms of the files to download."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Any, Final
+from zoneinfo import ZoneInfo
+
+from django.http import HttpRequest, HttpResponse
+from django.template.defaultfilters import date as format_date
+from django.utils.translation import gettext as _
+
+from agency.pages.charts import BucketLabel, Chart, ChartSource, Period, PeriodChoice, Series, draw
+from config.db import database_now
+from workspaces.contacts.models import Contact
+from workspaces.finance.models import Invoice
+from workspaces.finance.services.reports import (
+    MONTHS_SHOWN,
+    MonthPaid,
+    Months,
+    Owed,
+    PaidByMonth,
+    TaxOfMonth,
+    oldest_overdue,
+    owed_by_contact,
+    owed_by_currency,
+    paid_by_month,
+    taxes_by_month,
+)
+from workspaces.subaccounts.dashboard.base import DashboardView
+
+OVERVIEW: Final = "app:finance"
+MOST_OF_CONTACT: Final = 5
+YEARS: Final = range(2000, 2200)
+MONTH: Final = timedelta(days=30)
+
+
+@dataclass(frozen=True)
+class MonthPeriod(Period):
+    """The steps of a chart, each a month by the workspace's clock."""
+
+    @property
+    def labels(self) -> list[BucketLabel]:  # type: ignore[override]  # short enough to be written for each chart
+        return [BucketLabel(start.date().isoformat(), format_date(start, "F Y")) for start in self.starts]
+
+    @classmethod
+    def of(cls, months: Months) -> "MonthPeriod":
+        kind = PeriodChoice("months", "", months.number, MONTH)
+        return cls(kind, tuple(datetime(day.year, day.month, 1, tzinfo=months.zone) for day in months.days))
+
+
+@dataclass(frozen=True, slots=True)
+class CurrencyOverview:
+    """All figures of one currency, in minor units."""
+
+    currency: str
+    owed: Owed | None
+    this_month: MonthPaid
+    year: MonthPaid
+    chart: Chart
+
+
+def overview_of(owed: Iterable[Owed], paid: PaidByMonth, months: Months) -> Iterator[CurrencyOverview]:
+    """Yield the figures of each currency in which something is owed or was paid."""
+    owed_in = {one.currency: one for one in owed}
+    for currency in sorted({*owed_in, *paid}):
+        by_month = paid.get(currency, {})
+        yield CurrencyOverview(
+            currency,
+            owed_in.get(currency),
+            by_month.get(months.days[-1], MonthPaid()),
+            sum_of(by_month.values()),
+            chart_of(currency, by_month, months),
+        )
+
+
+def sum_of(found: Iterable[MonthPaid]) -> MonthPaid:
+    rows = list(found)
+    return MonthPaid(*(sum(getattr(row, name) for row in rows) for name in ("paid", "fees", "returned")))
+
+
+def chart_of(currency: str, by_month: Mapping[date, MonthPaid], months: Months) -> Chart:
+    """Draw what came in and what went back in each month."""
+    period = MonthPeriod.of(months)
+
+    def counts(name: str) -> dict[datetime, int]:
+        known = zip(months.days, period.starts, strict=True)
+        return {start: getattr(by_month.get(day, MonthPaid()), name) for day, start in known}
+
+    series = (
+        Series(label=_("Paid"), counts=counts("paid"), look="good"),
+        Series(label=_("Went back"), counts=counts("returned"), look="bad"),
+    )
+    source = ChartSource(name=currency, label=currency, order=0, url_name=OVERVIEW, series=lambda *_: series)
+    return draw(source, series, period)
+
+
+class FinanceOverview(DashboardView):
+    """What is owed and overdue, what was paid in the last twelve months, and the oldest overdue invoices."""
+
+    nav = OVERVIEW
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        now, zone = database_now(), ZoneInfo(self.workspace.timezone)
+        months = Months.until(now, zone=zone)
+        owed = owed_by_currency(Invoice.objects.of(self.workspace), now=now)
+        overview = list(overview_of(owed, paid_by_month(self.workspace, months), months))
+        late = oldest_overdue(self.workspace, now=now) if any(one.overdue for one in owed) else []
+        return self.page("finance/overview.html", overview=overview, overdue=late, now=now, zone=zone)
+
+
+def months_of_year(asked: str, now: datetime, zone: ZoneInfo) -> Months:
+    """Return the months of the year that the address names, or of this year."""
+    this = now.astimezone(zone).year
+    year = int(asked) if asked.isascii() and asked.isdecimal() and len(asked) == 4 else this
+    return Months(date(year if year in YEARS else this, 1, 1), MONTHS_SHOWN, zone)
+
+
+@dataclass(frozen=True, slots=True)
+class TaxGroup:
+    """The taxes of a month, and of the year if `month` is None."""
+
+    month: date | None
+    rows: Sequence[TaxOfMonth]
+
+
+def by_month(rows: Iterable[TaxOfMonth]) -> list[TaxGroup]:
+    """Group the taxes, the newest month first."""
+    groups: dict[date, list[TaxOfMonth]] = {}
+    for row in rows:
+        groups.setdefault(row.month, []).append(row)
+    return [TaxGroup(month, found) for month, found in groups.items()]
+
+
+class TaxReport(DashboardView):
+    """The taxes of a year by month and rate, from issued invoices and credit notes, by their date of issue."""
+
+    nav = OVERVIEW
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        now, zone = database_now(), ZoneInfo(self.workspace.timezone)
+        months = months_of_year(request.GET.get("year", ""), now, zone)
+        year = months.first.year
+        return self.page(
+            "finance/taxes.html",
+            groups=by_month(taxes_by_month(self.workspace, months)),
+            year=year,
+            earlier=year - 1 if year - 1 in YEARS else None,
+            later=year + 1 if year < now.astimezone(zone).year else None,
+        )
+
+
+# On pages about a contact ---------------------------------------------------------------------------------------
+
+
+def invoices_of_contact(contact: Contact) -> Mapping[str, Any]:
+    """Give a contact's newest invoices and what it owes, for its page and for the inbox."""
+    now = database_now()
+    rows = Invoice.objects.filter(contact=contact, workspace=contact.workspace_id).newest_first()
+    found = list(rows[: MOST_OF_CONTACT + 1])
+    return {
+        "invoices": found[:MOST_OF_CONTACT],
+        "has_more": len(found) > MOST_OF_CONTACT,
+        "owed": owed_by_contact(contact, now=now) if found else [],
+        "contact": contact,
+        "now": now,
+    }
