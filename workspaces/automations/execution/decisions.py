@@ -21,6 +21,8 @@ from workspaces.automations.execution.types import Happened, Replied, RunEvent, 
 # No automation starts another one deeper than this.
 MOST_DEPTH: Final = 5
 BUTTON: Final = re.compile(r"run:([0-9a-f]{32}):(0|[1-9][0-9]{0,8}):([a-z][a-z0-9_]{0,39})", re.ASCII)
+# A wait for a moment has a key if a fact may move that moment.
+WAITS_FOR_FACTS: Final = frozenset({WaitKind.EVENT, WaitKind.TIME})
 # Facts about which the contact expects one answer, as for a message. All other facts may start several automations.
 ANSWERED_ONCE: Final = frozenset(
     {"ad_click", "story_mention", "chat_opened", "missed_call", "review_received", "question_received", "new_follower"}
@@ -268,9 +270,9 @@ COMMENT_RULES: Final[tuple[Rule, ...]] = (*BEFORE_ALL, _comment_keyword, _any_co
 
 def _decide_fact(event: EventFacts, contact: ContactFacts, triggers: CompiledTriggers) -> Decision:
     """Continue the runs that wait for the fact, and start the automations that fit."""
-    keys = (event.kind, f"{event.kind}:{event.subject}")
+    keys = (event.kind, f"{event.kind}:{event.subject}", f"{event.kind.partition('_')[0]}:{event.subject}")
     happened = Happened(event.kind, event.values)
-    waits = [run for run in contact.waiting if run.wait_kind is WaitKind.EVENT and run.key in keys]
+    waits = [run for run in contact.waiting if run.wait_kind in WAITS_FOR_FACTS and run.key in keys]
     started = _starts_of_fact(event, contact, triggers)
     if not waits:
         return started
