@@ -1,6 +1,6 @@
 """Changes of the staff of a workspace."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypedDict, Unpack
@@ -89,6 +89,15 @@ def share_lock_staff(staff: Staff | None) -> None:
         cursor.execute(SHARE_LOCK_STAFF, [staff.pk])
         if cursor.fetchone() is None:
             raise StaffNotFound
+
+
+def lock_staff_members(staff: Collection[int]) -> list[Staff]:
+    """Lock these people's rows in the order of their ids, and return those who are not deleted.
+
+    Lock a person before you occupy their time.
+    """
+    rows = Staff.objects.filter(pk__in=staff, deleted_at=None).order_by("pk")
+    return list(rows.select_for_update(no_key=True))
 
 
 @transaction.atomic
