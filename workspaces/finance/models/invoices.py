@@ -1,13 +1,18 @@
 """Invoices and credit notes with their lines and taxes, and what a workspace decides about them."""
 
 import uuid
-from typing import ClassVar, Self
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any, ClassVar, Self
 
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import F, Prefetch, Q
+from django.db.models.functions import Now
 from django.utils.timezone import now
 from django.utils.translation import gettext_lazy as _
 
+from agency.services.hosts import base_url_of
+from config.db import database_now
 from config.encryption import EncryptedTextField
 from workspaces.catalogue.models import Product
 from workspaces.contacts.models import Contact
@@ -19,10 +24,49 @@ LONGEST_NUMBER = 40
 LONGEST_DESCRIPTION = 500
 LONGEST_TEXT = 2_000
 LONGEST_BUSINESS_NAME = 200
+LONGEST_ADDRESS = 500
 LONGEST_VAT_ID = 40
 LONGEST_TERMS = 365
 QUANTITY_DIGITS, QUANTITY_DECIMALS = 12, 3
 PERCENT_DIGITS, PERCENT_DECIMALS = 6, 3
+PAY_PATH = "/pay/"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Party:
+    """The seller or the buyer of an invoice, as the invoice keeps it. A buyer has no tax number and no texts."""
+
+    name: str = ""
+    address: str = ""
+    vat_id: str = ""
+    email: str = ""
+    phone: str = ""
+    tax_number: str = ""
+    payment_details: str = ""
+    footer: str = ""
+
+    @classmethod
+    def from_json(cls, stored: dict[str, str]) -> Self:
+        return cls(**stored)
+
+    def as_json(self) -> dict[str, str]:
+        """Return the parts that are not empty."""
+        return {name: text for name, text in asdict(self).items() if text}
+
+
+def as_number(minor: int, exponent: int) -> float:
+    """Return an amount as a JSON number in major units. Every amount of an invoice is exact below 2 ** 53."""
+    return minor / 10**exponent
+
+
+class TaxRateQuerySet(models.QuerySet["TaxRate"]):
+    def of(self, workspace: Workspace) -> Self:
+        """Keep the tax rates of one workspace, archived ones too."""
+        return self.filter(workspace=workspace)
+
+    def in_use(self) -> Self:
+        """Leave out the archived ones."""
+        return self.filter(archived_at=None)
 
 
 class TaxRate(models.Model):
@@ -40,6 +84,8 @@ class TaxRate(models.Model):
     created_at = models.DateTimeField(default=now, editable=False)
     archived_at = models.DateTimeField(null=True, blank=True, editable=False)
 
+    objects: ClassVar[TaxRateQuerySet] = TaxRateQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
+
     class Meta:
         constraints = [
             models.UniqueConstraint(
@@ -52,6 +98,10 @@ class TaxRate(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def is_archived(self) -> bool:
+        return self.archived_at is not None
+
 
 class FinanceSettings(models.Model):
     """What stands on a workspace's invoices: the seller's legal name, address and tax numbers, and the payment terms.
@@ -63,7 +113,7 @@ class FinanceSettings(models.Model):
         Workspace, on_delete=models.CASCADE, primary_key=True, related_name="finance_settings"
     )
     business_name = models.CharField(max_length=LONGEST_BUSINESS_NAME, blank=True)
-    address = models.CharField(max_length=500, blank=True)
+    address = models.CharField(max_length=LONGEST_ADDRESS, blank=True)
     vat_id = models.CharField(max_length=LONGEST_VAT_ID, blank=True)
     tax_number = models.CharField(max_length=LONGEST_VAT_ID, blank=True)
     payment_details = models.CharField(max_length=LONGEST_TEXT, blank=True)
@@ -110,6 +160,16 @@ class InvoiceQuerySet(models.QuerySet["Invoice"]):
 
     def newest_first(self) -> Self:
         return self.order_by("-created_at", "-id")
+
+    def overdue(self, now: datetime | Now) -> Self:
+        """Keep what is open and past due."""
+        return self.filter(status="open", kind="invoice", due_at__lte=now)
+
+    def with_parts(self) -> Self:
+        """Fetch what the API shows of each invoice, and the database's time for `shown_status`."""
+        lines = InvoiceLine.objects.select_related("tax_rate", "product").order_by("position")
+        rows = self.select_related("workspace", "contact", "credits").annotate(read_at=Now())
+        return rows.prefetch_related(Prefetch("lines", lines), Prefetch("taxes", InvoiceTax.objects.order_by("id")))
 
 
 class Invoice(models.Model):
@@ -212,8 +272,69 @@ class Invoice(models.Model):
 
     @property
     def balance(self) -> int:
-        """What is still owed, in minor units. Negative after an overpayment."""
-        return self.total - self.credited - self.paid
+        """What is still owed, in minor units. Negative after an overpayment, and 0 for a credit note."""
+        return self.total - self.credited - self.paid if self.kind == self.Kind.INVOICE else 0
+
+    @property
+    def is_draft(self) -> bool:
+        return self.status == self.Status.DRAFT
+
+    @property
+    def shown_status(self) -> str:
+        """The status, or `overdue` for an open invoice whose due time has passed by the database's clock."""
+        if self.status != self.Status.OPEN or self.kind != self.Kind.INVOICE or self.due_at is None:
+            return self.status
+        read_at: datetime = getattr(self, "read_at", None) or database_now()
+        return "overdue" if self.due_at <= read_at else self.status
+
+    @property
+    def billed_to(self) -> Party:
+        """The buyer. A draft takes what it does not say from the contact; issuing keeps a copy."""
+        said = Party.from_json(self.buyer)
+        if not self.is_draft or self.contact is None:
+            return said
+        return Party(
+            name=said.name or self.contact.name,
+            address=said.address or _text_of(self.contact, "address"),
+            vat_id=said.vat_id or _text_of(self.contact, "vat_id"),
+            email=said.email or self.contact.email or "",
+            phone=said.phone or self.contact.phone or "",
+        )
+
+    @property
+    def sold_by(self) -> Party:
+        """The seller's copy. It is empty for a draft."""
+        return Party.from_json(self.seller)
+
+    @property
+    def pay_url(self) -> str | None:
+        """The address of the public pay page. A draft, a void invoice and a credit note have none."""
+        if self.kind != self.Kind.INVOICE or self.status not in (self.Status.OPEN, self.Status.PAID):
+            return None
+        return f"{base_url_of(self.workspace.agency_id)}{PAY_PATH}{self.token}"
+
+    @property
+    def amounts(self) -> "InvoiceAmounts":
+        """The amounts as JSON numbers."""
+        return InvoiceAmounts(self)
+
+
+def _text_of(contact: Contact, name: str) -> str:
+    """Return a contact's attribute as one text that fits an invoice."""
+    value: Any = contact.attributes.get(name)
+    return value.strip()[:LONGEST_ADDRESS] if isinstance(value, str) else ""
+
+
+class InvoiceAmounts:
+    """The amounts of an invoice in major units, by the names of their columns."""
+
+    def __init__(self, invoice: Invoice) -> None:
+        self.net = as_number(invoice.net, invoice.exponent)
+        self.tax = as_number(invoice.tax, invoice.exponent)
+        self.total = as_number(invoice.total, invoice.exponent)
+        self.paid = as_number(invoice.paid, invoice.exponent)
+        self.credited = as_number(invoice.credited, invoice.exponent)
+        self.balance = as_number(invoice.balance, invoice.exponent)
 
 
 class InvoiceLine(models.Model):
@@ -243,6 +364,14 @@ class InvoiceLine(models.Model):
     def __str__(self) -> str:
         return self.description
 
+    @property
+    def shown_unit_price(self) -> float:
+        return as_number(self.unit_price, self.invoice.exponent)
+
+    @property
+    def shown_amount(self) -> float:
+        return as_number(self.amount, self.invoice.exponent)
+
 
 class InvoiceTax(models.Model):
     """The tax of one rate of an issued invoice: what it is computed from (`base`, the net amount), and the tax."""
@@ -262,6 +391,14 @@ class InvoiceTax(models.Model):
 
     def __str__(self) -> str:
         return f"{self.percent} % of {self.invoice_id}"
+
+    @property
+    def shown_base(self) -> float:
+        return as_number(self.base, self.invoice.exponent)
+
+    @property
+    def shown_tax(self) -> float:
+        return as_number(self.tax, self.invoice.exponent)
 
 
 class InvoiceDocument(models.Model):

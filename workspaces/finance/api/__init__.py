@@ -1,0 +1,1 @@
+"""Invoices, tax rates and payments in the workspace API."""

@@ -1,0 +1,1 @@
+"""What the workspace API reads and writes of invoices and payments."""
