@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 from typing import Final
 
 from django.db import transaction
-from django.db.models import Q
 from django.utils.timezone import now as current_time
 
 from agency.actors import SYSTEM, Actor

@@ -91,7 +91,7 @@ SELECT workspace_id, number FROM automations_triggergeneration WHERE workspace_i
 ENABLED: Final = """
 SELECT automation.workspace_id, version.flow -> 'trigger', automation.id, automation.published_id, automation.platform,
     automation.name, automation.reentry, automation.reentry_days, automation.stops_on_reply, automation.catch_all,
-    automation.uuid
+    automation.uuid, automation.stops_on_booking
 FROM automations_automation automation
 JOIN automations_automationversion version ON version.id = automation.published_id
 WHERE automation.workspace_id = ANY (%s::bigint[]) AND automation.enabled

@@ -269,7 +269,13 @@ COMMENT_RULES: Final[tuple[Rule, ...]] = (*BEFORE_ALL, _comment_keyword, _any_co
 
 
 def _decide_fact(event: EventFacts, contact: ContactFacts, triggers: CompiledTriggers) -> Decision:
-    """Continue the runs that wait for the fact, and start the automations that fit."""
+    """Continue the runs that wait for the fact, start the automations that fit, and end runs that a booking ends."""
+    decision = _go_on_and_start(event, contact, triggers)
+    ends = event.kind == "appointment_booked" and contact.end_on_booking
+    return replace(decision, stops=tuple(contact.end_on_booking)) if ends else decision
+
+
+def _go_on_and_start(event: EventFacts, contact: ContactFacts, triggers: CompiledTriggers) -> Decision:
     keys = (event.kind, f"{event.kind}:{event.subject}", f"{event.kind.partition('_')[0]}:{event.subject}")
     happened = Happened(event.kind, event.values)
     waits = [run for run in contact.waiting if run.wait_kind in WAITS_FOR_FACTS and run.key in keys]

@@ -1,4 +1,4 @@
-"""The step that asks for a payment: an invoice is issued, the contact gets its link, and the run waits for the money."""
+"""The step that asks for a payment: it sends the link to an invoice, and waits for the money."""
 
 from collections.abc import Mapping
 from datetime import timedelta
