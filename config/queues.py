@@ -119,6 +119,7 @@ TASKS = (
     TaskSpec("contacts.forget_records", HOUSEKEEPING, every=600),
     TaskSpec("automations.forget_runs", HOUSEKEEPING, every=600),
     TaskSpec("automations.delete_removed", HOUSEKEEPING, every=FALLBACK_INTERVAL_SECONDS),
+    TaskSpec("automations.make_calls", HOUSEKEEPING, every=FALLBACK_INTERVAL_SECONDS),
     TaskSpec("automations.remind", HOUSEKEEPING, every=FALLBACK_INTERVAL_SECONDS),
     TaskSpec("contacts.merge_counts", HOUSEKEEPING, every=30),
     TaskSpec("contacts.recount_segments", HOUSEKEEPING, every=FALLBACK_INTERVAL_SECONDS),

@@ -181,7 +181,7 @@ class SettingsForm(forms.Form):
 
 
 class AutomationSettings(AutomationDetail, DashboardForm[SettingsForm]):
-    """Changes the name of an automation, how often it runs for a contact, and whether an answer or a booking ends it."""
+    """Changes the name of an automation, how often it runs for a contact, and what ends it."""
 
     template_name = "pages/dashboard/form.html"
 

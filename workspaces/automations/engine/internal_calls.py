@@ -8,11 +8,14 @@ process dies.
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
 from functools import partial
 from typing import Any, Final
 
 import orjson
 from django.db import connection, transaction
+from django.db.models import QuerySet
+from django.db.models.functions import Now
 
 from agency.actors import Actor
 from config.db import database_now
@@ -46,6 +49,7 @@ logger = logging.getLogger(__name__)
 KIND: Final = "automation-calls"
 # So many calls are taken up at once of those that a dead process has left behind.
 MOST_LEFT: Final = 20
+LEFT_AFTER: Final = timedelta(seconds=5)
 REFUSED: Final = "not_possible"
 GAVE_UP: Final = "internal_error"
 NAMES: Final[Mapping[type, str]] = {call: name for name, call in INTERNAL_CALLS.items()}
@@ -92,8 +96,16 @@ def make_calls(keys: Sequence[int]) -> int:
     return done
 
 
+def left_calls() -> QuerySet[InternalCall]:
+    """Return calls that were not made at once, because a process died or a call broke off."""
+    return InternalCall.objects.filter(created_at__lte=Now() - LEFT_AFTER).order_by("pk")
+
+
 def make_left_calls() -> int:
-    """Make calls that were left behind, with counted tries. After five that died or broke off a call is given up."""
+    """Make calls that were left behind, with counted tries. After five that died or broke off a call is given up.
+
+    Return how many were made.
+    """
     done = 0
     for key in InternalCall.objects.order_by("pk").values_list("pk", flat=True)[:MOST_LEFT]:
         try:

@@ -18,7 +18,7 @@ from config.postgresql.concurrency import retry_on_conflict
 from config.recovery.identity import is_confirmed
 from config.tries.counting import run_counted
 from workspaces.automations.engine.deciding import decide_batch
-from workspaces.automations.engine.internal_calls import make_calls, make_left_calls
+from workspaces.automations.engine.internal_calls import make_calls
 from workspaces.automations.engine.picking import (
     Picker,
     clear_suspect,
@@ -88,10 +88,7 @@ class Engine:
             self._merged_at = self._merged_at if self._has_counts else now
 
     def _look(self) -> bool:
-        """Every few seconds, look at the database's identity, for dead workers and calls that they left behind.
-
-        Return whether to go on.
-        """
+        """Every few seconds, look at the database's identity and for dead workers. Return whether to go on."""
         now = time.monotonic()
         if not self._is_confirmed or self._looked_at is None or now - self._looked_at > LOOK_SECONDS:
             self._looked_at = now
@@ -99,7 +96,6 @@ class Engine:
                 self._is_confirmed = is_confirmed(cursor)
             if self._is_confirmed:
                 suspect_contacts_of_dead_workers(worker=self._picker.worker)
-                make_left_calls()
         return self._is_confirmed
 
     def _work(self, contacts: Sequence[int]) -> int:

@@ -2,6 +2,17 @@ import django.db.models.deletion
 import django.db.models.functions.datetime
 from django.db import migrations, models
 
+# A change of `stops_on_booking` makes the engine read the triggers anew, too.
+GROWS = """
+DROP TRIGGER automation_is_another ON automations_automation;
+CREATE TRIGGER automation_is_another AFTER UPDATE ON automations_automation FOR EACH ROW
+    WHEN (OLD.enabled IS DISTINCT FROM NEW.enabled OR OLD.published_id IS DISTINCT FROM NEW.published_id
+        OR OLD.reentry IS DISTINCT FROM NEW.reentry OR OLD.reentry_days IS DISTINCT FROM NEW.reentry_days
+        OR OLD.stops_on_reply IS DISTINCT FROM NEW.stops_on_reply OR OLD.name IS DISTINCT FROM NEW.name{more})
+    EXECUTE FUNCTION automations_new_generation();
+"""
+MORE = " OR OLD.stops_on_booking IS DISTINCT FROM NEW.stops_on_booking"
+
 
 class Migration(migrations.Migration):
     dependencies = [("appointments", "0001_initial"), ("automations", "0009_pending_counts")]
@@ -58,4 +69,5 @@ class Migration(migrations.Migration):
                 ],
             },
         ),
+        migrations.RunSQL(GROWS.format(more=MORE), GROWS.format(more="")),
     ]

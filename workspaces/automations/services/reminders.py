@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 from typing import Final
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 
