@@ -110,6 +110,7 @@ TASKS = (
     TaskSpec("channelconnect.unsubscribe", SUBSCRIPTIONS, every=FALLBACK_INTERVAL_SECONDS),
     TaskSpec("channelconnect.check_access", SUBSCRIPTIONS, every=FALLBACK_INTERVAL_SECONDS),
     TaskSpec("classes.complete_ended", HOUSEKEEPING, every=FALLBACK_INTERVAL_SECONDS),
+    TaskSpec("appointments.end_holds", HOUSEKEEPING, every=FALLBACK_INTERVAL_SECONDS),
     TaskSpec("conversations.wake_snoozed", HOUSEKEEPING, every=FALLBACK_INTERVAL_SECONDS),
     TaskSpec("conversations.apply_parked_changes", HOUSEKEEPING, every=10),
     TaskSpec("channelconnect.sync_templates", TEMPLATES, every=FALLBACK_INTERVAL_SECONDS),

@@ -25,6 +25,7 @@ from webhooks.api.agency import urlpatterns as webhook_paths
 from webhooks.api.workspace import urlpatterns as workspace_webhook_paths
 from webhooks.console import urlpatterns as webhook_pages
 from webhooks.dashboard import urlpatterns as workspace_webhook_pages
+from workspaces.appointments.api import urlpatterns as appointment_paths
 from workspaces.automations.api import urlpatterns as automation_paths
 from workspaces.automations.console import urlpatterns as ai_account_pages
 from workspaces.automations.dashboard.automations import urlpatterns as automation_pages
@@ -63,6 +64,7 @@ workspace_surface: list[URLPattern | URLResolver] = [
     *contacts_paths,
     *conversations_paths,
     *catalogue_paths,
+    *appointment_paths,
     *classes_paths,
     *media_paths,
     *automation_paths,

@@ -99,6 +99,7 @@ class Appointment(models.Model):
             models.Index(fields=["service", "starts_at", "id"], name="appointment_of_service"),
             models.Index(fields=["staff", "starts_at", "id"], name="appointment_of_staff"),
             models.Index(fields=["contact", "starts_at", "id"], name="appointment_of_contact"),
+            models.Index(fields=["staff", "-created_at"], name="appointment_last_booked"),
         ]
 
     def __str__(self) -> str:

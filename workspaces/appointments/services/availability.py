@@ -20,20 +20,19 @@ LONGEST_RANGE: Final = timedelta(days=31)
 MINUTE: Final = 60
 # A person's local dates begin up to so much earlier or later than the dates in UTC.
 LOCAL: Final = timedelta(days=2)
-BUSY: Final = """
-SELECT staff_id, lower(during), upper(during) FROM appointments_occupancy
-WHERE staff_id = ANY(%(staff)s::bigint[]) AND during && tstzrange(%(first)s, %(last)s)
-    AND (expires_at IS NULL OR expires_at > %(now)s) AND appointment_id IS DISTINCT FROM %(ignoring)s
-UNION ALL
-SELECT staff_id, starts_at, ends_at FROM appointments_timeoff
-WHERE staff_id = ANY(%(staff)s::bigint[]) AND ends_at > %(first)s AND starts_at < %(last)s
-UNION ALL
-SELECT staff_id, greatest(lower(during), %(first)s), least(upper(during), %(last)s) FROM appointments_externalbusy
-WHERE staff_id = ANY(%(staff)s::bigint[]) AND during && tstzrange(%(first)s, %(last)s)
-"""
-BUSY_SECONDS: Final = f"""
+BUSY_SECONDS: Final = """
 SELECT staff_id, floor(extract(epoch FROM starts_at))::bigint, ceil(extract(epoch FROM ends_at))::bigint
-FROM ({BUSY}) AS busy (staff_id, starts_at, ends_at)
+FROM (
+    SELECT staff_id, lower(during), upper(during) FROM appointments_occupancy
+    WHERE staff_id = ANY(%(staff)s::bigint[]) AND during && tstzrange(%(first)s, %(last)s)
+        AND (expires_at IS NULL OR expires_at > %(now)s) AND appointment_id IS DISTINCT FROM %(ignoring)s
+    UNION ALL
+    SELECT staff_id, starts_at, ends_at FROM appointments_timeoff
+    WHERE staff_id = ANY(%(staff)s::bigint[]) AND ends_at > %(first)s AND starts_at < %(last)s
+    UNION ALL
+    SELECT staff_id, greatest(lower(during), %(first)s), least(upper(during), %(last)s) FROM appointments_externalbusy
+    WHERE staff_id = ANY(%(staff)s::bigint[]) AND during && tstzrange(%(first)s, %(last)s)
+) AS busy (staff_id, starts_at, ends_at)
 """
 
 

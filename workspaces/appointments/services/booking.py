@@ -4,30 +4,32 @@ Everybody who occupies a time first locks the staff rows, in the order of their 
 check and the insertion see the same rows. If two still meet, an exclusion constraint refuses the second.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Final
-from zoneinfo import ZoneInfo
 
-from django.db import Error, connection, transaction
+from django.db import Error, transaction
 from django.db.backends.postgresql.psycopg_any import DateTimeTZRange
+from django.db.models import QuerySet
 
 from agency.actors import Actor
 from agency.services import record_activity
 from agency.services.activity import Changes
+from config.db import TimeOrExpression
 from config.errors import Conflict, InvalidInput, NotFound
 from config.hooks import Registry
-from config.postgresql.arrays import integers, timestamps
 from config.postgresql.concurrency import sqlstate
 from config.wall_clock import known_zone
 from workspaces.appointments.models import Appointment, Hold, Occupancy
-from workspaces.appointments.services.availability import load_schedules, providers_of, rules_of
+from workspaces.appointments.services.assignment import Slot, find_slot, occupied_span
+from workspaces.appointments.services.availability import providers_of
 from workspaces.appointments.services.links import new_token
-from workspaces.appointments.services.slots import ONE_DAY, Schedule, SlotRules, local_midnight, slot_starts
 from workspaces.catalogue.models import Service, Staff
 from workspaces.catalogue.services import StaffNotFound, lock_staff_members, share_lock_service
+from workspaces.classes.models import ClassSession
+from workspaces.classes.services.sessions import ClassScheduleHandler
 from workspaces.contacts.models import Contact
 from workspaces.contacts.services import ContactNotFound
 from workspaces.contacts.services.contacts import lock_contact
@@ -35,21 +37,9 @@ from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import record_workspace_event
 
 BOOKED: Final = "booked"
+ENDED_AT_ONCE: Final = 100
 # exclusion_violation, deadlock_detected.
 LOST_STATES: Final = frozenset({"23P01", "40P01"})
-SECOND: Final = timedelta(seconds=1)
-# Fewest minutes in the day, then the one who was booked longest ago, then id.
-CHOOSE: Final = """
-SELECT member.id
-FROM unnest(%(staff)s::bigint[], %(mornings)s::timestamptz[], %(nights)s::timestamptz[])
-    AS member (id, morning, night)
-ORDER BY
-    (SELECT coalesce(sum(least(upper(during), night) - greatest(lower(during), morning)), interval '0')
-     FROM appointments_occupancy WHERE staff_id = member.id AND during && tstzrange(morning, night)),
-    (SELECT max(created_at) FROM appointments_appointment WHERE staff_id = member.id) NULLS FIRST,
-    member.id
-LIMIT 1
-"""
 
 
 class TimeTaken(Conflict):
@@ -58,16 +48,6 @@ class TimeTaken(Conflict):
 
 class AppointmentNotFound(NotFound):
     message = "Appointment not found."
-
-
-class NotAnAppointmentService(InvalidInput):
-    field = "service"
-    message = "The service field must name a service of the kind appointment."
-
-
-class DurationRequired(InvalidInput):
-    field = "service"
-    message = "The service needs a duration before it can be booked."
 
 
 class NotAProvider(InvalidInput):
@@ -93,16 +73,6 @@ appointment_handlers = Registry[AppointmentHandler](
     transaction="the caller's",
     failure="rolls the caller back",
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Slot:
-    """A free time of a locked staff member."""
-
-    staff: Staff
-    starts_at: datetime
-    ends_at: datetime
-    during: DateTimeTZRange
 
 
 def book_appointment(
@@ -220,6 +190,21 @@ def release_expired_holds(*, staff: Collection[int], now: datetime) -> None:
         Occupancy.objects.filter(hold__in=holds).delete()
 
 
+def expired_holds(now: TimeOrExpression) -> "QuerySet[Hold]":
+    """Return the holds that have expired and still occupy their time, those that expired first first."""
+    return Hold.objects.filter(ended_at=None, expires_at__lte=now).order_by("expires_at")
+
+
+@transaction.atomic
+def end_expired_holds(*, now: datetime, batch: int = ENDED_AT_ONCE) -> int:
+    """Free the times of holds that have expired. Returns how many it found."""
+    found = list(expired_holds(now).values_list("staff", flat=True)[:batch])
+    staff = {pk for pk in found if pk is not None}
+    lock_staff_members(staff)
+    release_expired_holds(staff=staff, now=now)
+    return len(found)
+
+
 @contextmanager
 def taken_if_lost() -> Iterator[None]:
     """Run a transaction that occupies a time. Raises `TimeTaken` if another transaction was first."""
@@ -232,42 +217,26 @@ def taken_if_lost() -> Iterator[None]:
         raise TimeTaken from error
 
 
-def find_slot(
-    *,
-    workspace: Workspace,
-    service: Service,
-    candidates: Sequence[Staff],
-    starts_at: datetime,
-    now: datetime,
-    ignoring: Appointment | None = None,
-) -> Slot:
-    """Find out who of the candidates can take an appointment at this time. Their rows are locked by the caller.
+def occupy_with_class(session: ClassSession, now: datetime) -> None:
+    """Occupy the host of a class at its time, instead of where it was before. The host's row is locked by the caller.
 
-    Several are free: see `CHOOSE`. Raises `TimeTaken`, `NotAnAppointmentService`, `DurationRequired`.
+    A class may be outside of working hours. Raises `TimeTaken`.
     """
-    if service.kind != Service.Kind.APPOINTMENT:
-        raise NotAnAppointmentService
-    rules = rules_of(service, ignoring)
-    if rules is None:
-        raise DurationRequired
-    starts_at, members = starts_at.astimezone(UTC), {one.pk: one for one in candidates}
-    release_expired_holds(staff=members, now=now)
-    last = starts_at + SECOND
-    schedules = load_schedules(
-        workspace=workspace, staff=list(members), rules=rules, first=starts_at, last=last, now=now, ignoring=ignoring
-    )
-    free = {
-        pk: schedule
-        for pk, schedule in schedules.items()
-        if slot_starts(schedule, rules, first=starts_at, last=last, now=now) == [starts_at.timestamp()]
-    }
-    if not free:
-        raise TimeTaken
-    return _slot_of(members[_choose(free, starts_at)], starts_at, rules)
+    Occupancy.objects.filter(class_session=session).delete()
+    if session.staff_id is None:
+        return
+    release_expired_holds(staff=[session.staff_id], now=now)
+    during = DateTimeTZRange(session.starts_at, session.ends_at, "[)")
+    with taken_if_lost():
+        Occupancy.objects.create(staff_id=session.staff_id, during=during, class_session=session)
 
 
-def occupied_span(starts_at: datetime, ends_at: datetime, *, before: timedelta, after: timedelta) -> DateTimeTZRange:
-    return DateTimeTZRange(starts_at - before, ends_at + after, "[)")
+def free_from_class(session: ClassSession) -> None:
+    """Free the host of a class that is cancelled."""
+    Occupancy.objects.filter(class_session=session).delete()
+
+
+CLASS_SCHEDULE_HANDLER: Final = ClassScheduleHandler("appointments", occupy_with_class, free_from_class)
 
 
 def record_appointment(
@@ -309,29 +278,11 @@ def _find_free_slot(
     candidates = lock_staff_members([one.pk for one in providers_of(service, staff=staff)])
     if staff is not None and not candidates:
         raise NotAProvider
-    return find_slot(workspace=workspace, service=service, candidates=candidates, starts_at=starts_at, now=now)
-
-
-def _slot_of(staff: Staff, starts_at: datetime, rules: SlotRules) -> Slot:
-    ends_at = starts_at + timedelta(seconds=rules.duration)
-    before, after = timedelta(seconds=rules.before), timedelta(seconds=rules.after)
-    return Slot(staff, starts_at, ends_at, occupied_span(starts_at, ends_at, before=before, after=after))
-
-
-def _choose(free: dict[int, Schedule], starts_at: datetime) -> int:
-    """Choose one of the people who are free. The day is that of each person's own zone."""
-    if len(free) == 1:
-        return next(iter(free))
-    days = {pk: _local_day(one.zone, starts_at) for pk, one in free.items()}
-    values = {
-        "staff": integers(free),
-        "mornings": timestamps(days[pk][0] for pk in free),
-        "nights": timestamps(days[pk][1] for pk in free),
-    }
-    with connection.cursor() as cursor:
-        cursor.execute(CHOOSE, values)
-        [pk] = cursor.fetchone()
-    return int(pk)
+    release_expired_holds(staff=[one.pk for one in candidates], now=now)
+    slot = find_slot(workspace=workspace, service=service, candidates=candidates, starts_at=starts_at, now=now)
+    if slot is None:
+        raise TimeTaken
+    return slot
 
 
 def _create_appointment(
@@ -385,10 +336,3 @@ def _occupied(service: Service, held: Hold) -> DateTimeTZRange:
     reserved = Occupancy.objects.filter(hold=held).values_list("during", flat=True).first()
     before, after = timedelta(minutes=service.buffer_before), timedelta(minutes=service.buffer_after)
     return reserved or occupied_span(held.starts_at, held.ends_at, before=before, after=after)
-
-
-def _local_day(zone: str, moment: datetime) -> tuple[datetime, datetime]:
-    day = moment.astimezone(ZoneInfo(zone)).date()
-    midnights = (local_midnight(day, zone), local_midnight(day + ONE_DAY, zone))
-    morning, night = (datetime.fromtimestamp(second, UTC) for second in midnights)
-    return morning, night

@@ -11,12 +11,14 @@ from agency.actors import SYSTEM, Actor
 from agency.services.activity import Changes
 from config.errors import Conflict
 from workspaces.appointments.models import Appointment, Hold, Occupancy
+from workspaces.appointments.services.assignment import find_slot
 from workspaces.appointments.services.availability import providers_of
 from workspaces.appointments.services.booking import (
     AppointmentNotFound,
     NotAProvider,
-    find_slot,
+    TimeTaken,
     record_appointment,
+    release_expired_holds,
     taken_if_lost,
 )
 from workspaces.catalogue.models import Service, Staff
@@ -98,6 +100,7 @@ def reschedule_appointment(
         target = _target(locked, members, appointment.staff if staff is None else staff)
         if (locked.starts_at, locked.staff_id) == (starts_at, target.pk):
             return locked
+        release_expired_holds(staff=[target.pk], now=now)
         slot = find_slot(
             workspace=locked.workspace,
             service=locked.service,
@@ -106,6 +109,8 @@ def reschedule_appointment(
             now=now,
             ignoring=locked,
         )
+        if slot is None:
+            raise TimeTaken
         before = _reading(locked)
         locked.staff, locked.starts_at, locked.ends_at = target, slot.starts_at, slot.ends_at
         locked.calendar_sequence += 1

@@ -1,5 +1,12 @@
 """Every change of the catalogue: one verb, one function, one transaction."""
 
+from workspaces.catalogue.services.appointment_settings import (
+    MOST_PROVIDERS,
+    AppointmentSettingRefused,
+    AppointmentSettings,
+    StaffNotFound,
+    find_staff,
+)
 from workspaces.catalogue.services.products import (
     CHANGE_REASONS,
     NotEnoughStock,
@@ -44,7 +51,6 @@ from workspaces.catalogue.services.staff import (
     StaffInUse,
     StaffLimitReached,
     StaffNameTaken,
-    StaffNotFound,
     StaffUse,
     change_staff,
     create_staff,
@@ -58,8 +64,11 @@ from workspaces.catalogue.services.staff import (
 __all__ = [
     "CHANGE_REASONS",
     "MOST_CATEGORIES",
+    "MOST_PROVIDERS",
     "MOST_SERVICES",
     "MOST_STAFF",
+    "AppointmentSettingRefused",
+    "AppointmentSettings",
     "NotEnoughStock",
     "ProductChanges",
     "ProductNotFound",
@@ -93,6 +102,7 @@ __all__ = [
     "delete_product",
     "delete_service",
     "delete_staff",
+    "find_staff",
     "has_services",
     "lock_staff_members",
     "products_to_choose",

@@ -1,0 +1,19 @@
+"""The task that frees the times of expired holds."""
+
+from celery import shared_task
+from django.db.models.functions import Now
+
+from config.celery.tasks import DueWork, due_work, in_batches, one_at_a_time
+from config.db import database_now
+from workspaces.appointments.services.booking import end_expired_holds, expired_holds
+
+RUN_SECONDS = 45.0
+
+due_work.add(DueWork("appointments.end_holds", (lambda: expired_holds(Now()),)))
+
+
+@shared_task(name="appointments.end_holds")
+@one_at_a_time
+def end_holds() -> None:
+    """Free the time of every hold that has expired."""
+    in_batches(lambda: end_expired_holds(now=database_now()), seconds=RUN_SECONDS)
