@@ -114,6 +114,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("workspaces.subaccounts.sign_up")),
     path("brand/", include("agency.public")),
     path("media/", include("workspaces.media.public")),
+    path("book/", include("workspaces.appointments.public.urls")),
     path("connect/", include("channelconnect.pages.urls")),
     path("l/", include("broadcasts.public")),
     path("console", RedirectView.as_view(pattern_name="console:home")),

@@ -1,4 +1,4 @@
-"""This app's registrations: events, handlers, labels and fields of the activity log."""
+"""This app's registrations."""
 
 from typing import Final
 
@@ -7,15 +7,20 @@ from django.utils.translation import gettext_lazy as _
 from agency.event_types import event_types
 from agency.pages.registry import ActivityAction, activity_actions
 from agency.services.activity import RecordedAction, RecordedField, ValueFormat, recorded_actions
+from agency.services.mail.attachments import mail_attachments
+from agency.services.mail.content import mail_links
 from config.api.fields import DictField
 from workspaces.appointments import events
 from workspaces.appointments.serializers import AppointmentSerializer
-from workspaces.appointments.services.booking import CLASS_SCHEDULE_HANDLER
+from workspaces.appointments.services import mails
+from workspaces.appointments.services.booking import CLASS_SCHEDULE_HANDLER, appointment_handlers
+from workspaces.appointments.services.booking_pages import booking_url
 from workspaces.appointments.services.moves import MERGE_HANDLER, REMOVAL_HANDLER, has_planned_appointments
 from workspaces.catalogue.services import ServiceUse, StaffUse, service_uses, staff_uses
 from workspaces.classes.services.sessions import class_schedule_handlers
 from workspaces.contacts.services import contact_merge_handlers, contact_removal_handlers
 from workspaces.subaccounts.events import workspace_event_type
+from workspaces.subaccounts.services.settings import SettingDefault, setting_defaults
 
 ACTIONS: Final = {
     "appointment.booked": _("Appointment booked"),
@@ -75,3 +80,22 @@ staff_uses.add(
 )
 recorded_actions.add(*RecordedAction.from_fields(FIELDS))
 activity_actions.add(*ActivityAction.from_labels(ACTIONS))
+
+# The booking page, and the e-mails to visitors.
+appointment_handlers.add(mails.MAIL_HANDLER)
+mail_attachments.add(*mails.ATTACHMENTS)
+mail_links.add(*mails.LINKS)
+setting_defaults.add(SettingDefault("booking_link", lambda workspace: booking_url(workspace) or ""))
+activity_actions.add(*ActivityAction.from_labels({"booking_page.changed": _("Booking page changed")}))
+recorded_actions.add(
+    *RecordedAction.from_fields(
+        {
+            "booking_page.changed": (
+                RecordedField("slug", _("Address")),
+                RecordedField("enabled", _("Switched on"), ValueFormat.SWITCH),
+                RecordedField("introduction", _("Introduction")),
+                RecordedField("cancel_notice_minutes", _("Latest change, in minutes before"), ValueFormat.NUMBER),
+            )
+        }
+    )
+)
