@@ -1,4 +1,4 @@
-"""This app's registrations."""
+"""This app's registrations: events, handlers, labels and fields of the activity log."""
 
 from typing import Final
 
@@ -10,12 +10,14 @@ from agency.services.activity import RecordedAction, RecordedField, ValueFormat,
 from agency.services.mail.attachments import mail_attachments
 from agency.services.mail.content import mail_links
 from config.api.fields import DictField
+from config.retention import retention_rules
 from workspaces.appointments import events
 from workspaces.appointments.serializers import AppointmentSerializer
 from workspaces.appointments.services import mails
 from workspaces.appointments.services.booking import CLASS_SCHEDULE_HANDLER, appointment_handlers
 from workspaces.appointments.services.booking_pages import booking_url
 from workspaces.appointments.services.moves import MERGE_HANDLER, REMOVAL_HANDLER, has_planned_appointments
+from workspaces.appointments.services.visitors import RETENTION_RULES
 from workspaces.catalogue.services import ServiceUse, StaffUse, service_uses, staff_uses
 from workspaces.classes.services.sessions import class_schedule_handlers
 from workspaces.contacts.services import contact_merge_handlers, contact_removal_handlers
@@ -81,11 +83,12 @@ staff_uses.add(
 recorded_actions.add(*RecordedAction.from_fields(FIELDS))
 activity_actions.add(*ActivityAction.from_labels(ACTIONS))
 
-# The booking page, and the e-mails to visitors.
+# The booking page, and the e-mails to its visitors.
 appointment_handlers.add(mails.MAIL_HANDLER)
 mail_attachments.add(*mails.ATTACHMENTS)
 mail_links.add(*mails.LINKS)
 setting_defaults.add(SettingDefault("booking_link", lambda workspace: booking_url(workspace) or ""))
+retention_rules.add(*RETENTION_RULES)
 activity_actions.add(*ActivityAction.from_labels({"booking_page.changed": _("Booking page changed")}))
 recorded_actions.add(
     *RecordedAction.from_fields(

@@ -1,11 +1,13 @@
-"""The task that frees the times of expired holds."""
+"""The tasks that free the times of expired holds, and forget what visitors typed."""
 
 from celery import shared_task
 from django.db.models.functions import Now
 
 from config.celery.tasks import DueWork, due_work, in_batches, one_at_a_time
 from config.db import database_now
+from config.retention import forget
 from workspaces.appointments.services.booking import end_expired_holds, expired_holds
+from workspaces.appointments.services.visitors import RETENTION_RULES
 
 RUN_SECONDS = 45.0
 
@@ -17,3 +19,10 @@ due_work.add(DueWork("appointments.end_holds", (lambda: expired_holds(Now()),)))
 def end_holds() -> None:
     """Free the time of every hold that has expired."""
     in_batches(lambda: end_expired_holds(now=database_now()), seconds=RUN_SECONDS)
+
+
+@shared_task(name="appointments.forget_visitors")
+@one_at_a_time
+def forget_visitors() -> None:
+    """Delete what visitors typed on booking pages some days ago."""
+    forget(RETENTION_RULES)

@@ -9,7 +9,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("appointments", "0001_initial"),
+        ("appointments", "0003_classes_occupy_their_hosts"),
         ("catalogue", "0004_appointment_services"),
         ("subaccounts", "0006_search_by_external_id"),
     ]

@@ -12,6 +12,7 @@ from django.utils.crypto import constant_time_compare
 from agency.actors import Actor
 from agency.models import Mail
 from config.errors import Conflict, Forbidden
+from config.retention import ExpiredRows
 from workspaces.appointments.models import Appointment, BookingPage, Hold, VisitorBooking
 from workspaces.appointments.models.appointments import LONGEST_NOTE
 from workspaces.appointments.services.booking import book_appointment
@@ -29,6 +30,8 @@ CODE_LASTS: Final = timedelta(minutes=10)
 MOST_TRIES: Final = 5
 # Somebody whose time was taken meanwhile may choose another for so long without a new code.
 VERIFIED_FOR: Final = timedelta(minutes=30)
+# Longer than anybody takes to pay a deposit.
+KEPT: Final = timedelta(days=3)
 # The codes that one address is sent, whoever asks for them.
 MOST_CODES: Final = 5
 CODES_WITHIN: Final = timedelta(minutes=15)
@@ -261,3 +264,6 @@ def cancel_visit(*, appointment: Appointment, now: datetime, by: Actor) -> Appoi
     if not may_change_visit(appointment, now=now):
         raise TooLateToChange
     return cancel_appointment(appointment=appointment, now=now, by=by)
+
+
+RETENTION_RULES: Final = (ExpiredRows("appointments_visitorbooking", "created_at", KEPT).rule("visitor_bookings"),)
