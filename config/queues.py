@@ -112,6 +112,7 @@ TASKS = (
     TaskSpec("classes.complete_ended", HOUSEKEEPING, every=FALLBACK_INTERVAL_SECONDS),
     TaskSpec("appointments.end_holds", HOUSEKEEPING, every=FALLBACK_INTERVAL_SECONDS),
     TaskSpec("appointments.forget_visitors", HOUSEKEEPING, every=600),
+    TaskSpec("finance.report_overdue", HOUSEKEEPING, every=FALLBACK_INTERVAL_SECONDS),
     TaskSpec("conversations.wake_snoozed", HOUSEKEEPING, every=FALLBACK_INTERVAL_SECONDS),
     TaskSpec("conversations.apply_parked_changes", HOUSEKEEPING, every=10),
     TaskSpec("channelconnect.sync_templates", TEMPLATES, every=FALLBACK_INTERVAL_SECONDS),

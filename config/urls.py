@@ -44,6 +44,7 @@ from workspaces.contacts.dashboard.contacts import urlpatterns as contacts_pages
 from workspaces.contacts.dashboard.tasks import urlpatterns as task_pages
 from workspaces.conversations.api import urlpatterns as conversations_paths
 from workspaces.conversations.dashboard.urls import urlpatterns as conversations_pages
+from workspaces.finance.api.invoices import urlpatterns as invoice_paths
 from workspaces.media.api import urlpatterns as media_paths
 from workspaces.subaccounts.api.agency import urlpatterns as sub_account_paths
 from workspaces.subaccounts.api.surface import WorkspaceSurface
@@ -66,6 +67,7 @@ workspace_surface: list[URLPattern | URLResolver] = [
     *catalogue_paths,
     *appointment_paths,
     *classes_paths,
+    *invoice_paths,
     *media_paths,
     *automation_paths,
     *template_paths,

@@ -51,6 +51,7 @@ class Mail(models.Model):
         APPOINTMENT_CHANGED = "appointment_changed"
         APPOINTMENT_CANCELLED = "appointment_cancelled"
         DEPOSIT_REFUNDED = "deposit_refunded"
+        INVOICE = "invoice"
         TEST = "test"
 
     class Failure(models.TextChoices):

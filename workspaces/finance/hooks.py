@@ -1,1 +1,87 @@
-"""This app's registrations."""
+"""This app's registrations: events, handlers, mails, labels and fields of the activity log."""
+
+from typing import Final
+
+from django.utils.translation import gettext_lazy as _
+
+from agency.event_types import event_types
+from agency.pages.registry import ActivityAction, activity_actions
+from agency.services.activity import RecordedAction, RecordedField, ValueFormat, recorded_actions
+from agency.services.mail.attachments import mail_attachments
+from agency.services.mail.content import mail_links
+from workspaces.contacts.services import contact_merge_handlers, contact_removal_handlers
+from workspaces.finance import events
+from workspaces.finance.serializers.invoices import InvoiceSerializer
+from workspaces.finance.services.invoices import MERGE_HANDLER, REMOVAL_HANDLER
+from workspaces.finance.services.sending import INVOICE_FILES, INVOICE_LINK
+from workspaces.subaccounts.events import workspace_event_type
+
+# Invoices ----------------------------------------------------------------------------------------------------
+
+INVOICE_ACTIONS: Final = {
+    "invoice.created": _("Invoice drafted"),
+    "invoice.changed": _("Invoice draft edited"),
+    "invoice.deleted": _("Invoice draft deleted"),
+    "invoice.issued": _("Invoice issued"),
+    "invoice.sent": _("Invoice sent"),
+    "invoice.paid": _("Invoice paid"),
+    "invoice.voided": _("Invoice voided"),
+    "invoice.credited": _("Credit note issued"),
+    "tax_rate.created": _("Tax rate created"),
+    "tax_rate.changed": _("Tax rate edited"),
+    "finance.settings_changed": _("Invoice settings changed"),
+    "finance.series_changed": _("Invoice numbers changed"),
+}
+INVOICE_FIELDS: Final[dict[str, tuple[RecordedField, ...]]] = {
+    "invoice.changed": (
+        RecordedField("due_at", _("Due date"), ValueFormat.MOMENT),
+        RecordedField("supplied_on", _("Date of supply")),
+        RecordedField("reverse_charge", _("Reverse charge"), ValueFormat.SWITCH),
+        RecordedField("contact", _("Contact"), hidden=True),
+        RecordedField("buyer", _("Buyer"), hidden=True),
+        RecordedField("note", _("Note"), hidden=True),
+        RecordedField("lines", _("Lines"), hidden=True),
+    ),
+    "tax_rate.changed": (
+        RecordedField("name", _("Name")),
+        RecordedField("percent", _("Percent"), ValueFormat.NUMBER),
+        RecordedField("inclusive", _("Prices contain the tax"), ValueFormat.SWITCH),
+        RecordedField("archived", _("Archived"), ValueFormat.SWITCH),
+    ),
+    "finance.settings_changed": (
+        RecordedField("business_name", _("Name of the business"), hidden=True),
+        RecordedField("address", _("Address"), hidden=True),
+        RecordedField("vat_id", _("VAT id")),
+        RecordedField("tax_number", _("Tax number"), hidden=True),
+        RecordedField("payment_details", _("Payment details"), hidden=True),
+        RecordedField("footer", _("Footer"), hidden=True),
+        RecordedField("payment_days", _("Days for payment"), ValueFormat.NUMBER),
+        RecordedField("shares_totals", _("The agency sees the totals"), ValueFormat.SWITCH),
+    ),
+    "finance.series_changed": (
+        RecordedField("prefix", _("Prefix")),
+        RecordedField("next_number", _("Next number"), ValueFormat.NUMBER),
+    ),
+}
+DUE = "2026-11-19T22:59:59Z"
+PAID = {"status": "paid", "paid": 119.0, "balance": 0.0, "paid_at": "2026-11-21T09:30:00Z"}
+VOID = {"status": "void", "credited": 119.0, "balance": 0.0, "pay_url": None, "voided_at": "2026-11-21T09:30:00Z"}
+
+for name, label, sample in (
+    (events.INVOICE_CREATED, "Invoice or credit note issued", {}),
+    (events.INVOICE_SENT, "Invoice sent", {"sent_at": "2026-11-20T09:31:00Z"}),
+    (events.INVOICE_PAID, "Invoice paid", PAID),
+    (events.INVOICE_OVERDUE, "Invoice overdue", {"status": "overdue", "due_at": DUE}),
+    (events.INVOICE_VOIDED, "Invoice voided", VOID),
+):
+    event_types.add(
+        workspace_event_type(
+            name, label, group="Invoices", resource="invoice", serializer=InvoiceSerializer, sample=sample
+        )
+    )
+contact_removal_handlers.add(REMOVAL_HANDLER)
+contact_merge_handlers.add(MERGE_HANDLER)
+mail_links.add(INVOICE_LINK)
+mail_attachments.add(INVOICE_FILES)
+recorded_actions.add(*RecordedAction.from_fields(INVOICE_FIELDS))
+activity_actions.add(*ActivityAction.from_labels(INVOICE_ACTIONS))

@@ -57,6 +57,7 @@ BUTTONS: Final = {
     Mail.Kind.APPOINTMENT_CHANGED: APPOINTMENT,
     Mail.Kind.APPOINTMENT_CANCELLED: APPOINTMENT,
     Mail.Kind.DEPOSIT_REFUNDED: _("Choose another time"),
+    Mail.Kind.INVOICE: _("Open the invoice"),
     Mail.Kind.TEST: _("Open the e-mail settings"),
 }
 HEADERS: Final = {"Auto-Submitted": "auto-generated"}

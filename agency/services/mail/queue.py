@@ -32,10 +32,11 @@ SIGN_UPS = frozenset({Mail.Kind.SIGN_UP_CONFIRMATION, Mail.Kind.SIGN_UP_KNOWN_AD
 MESSAGES = frozenset({Mail.Kind.AGENCY_MESSAGE})
 RESETS = frozenset({Mail.Kind.PASSWORD_RESET})
 BOOKING_CODES = frozenset({Mail.Kind.BOOKING_CODE})
+INVOICES = frozenset({Mail.Kind.INVOICE})
 # The kinds that count together, each with the part of an agency's hourly limit that they have (1 / number). Anybody can
 # cause sign-ups, password links and booking codes. Their own parts keep strangers from stopping an agency's
 # invitations.
-QUOTA_DIVISORS: Final = {INVITATIONS: 1, MESSAGES: 1, SIGN_UPS: 5, RESETS: 1, BOOKING_CODES: 2}
+QUOTA_DIVISORS: Final = {INVITATIONS: 1, MESSAGES: 1, SIGN_UPS: 5, RESETS: 1, BOOKING_CODES: 2, INVOICES: 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,8 @@ RECIPIENT_LIMITS = (
     RecipientLimit(RESETS, 30),
     RecipientLimit(BOOKING_CODES, 10, is_for_agency=True),
     RecipientLimit(BOOKING_CODES, 20),
+    RecipientLimit(INVOICES, 20, is_for_agency=True),
+    RecipientLimit(INVOICES, 50),
 )
 
 

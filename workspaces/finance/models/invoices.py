@@ -1,8 +1,8 @@
 """Invoices and credit notes with their lines and taxes, and what a workspace decides about them."""
 
 import uuid
-from dataclasses import asdict, dataclass
 from datetime import datetime
+from types import SimpleNamespace
 from typing import Any, ClassVar, Self
 
 from django.db import models
@@ -16,6 +16,7 @@ from config.db import database_now
 from config.encryption import EncryptedTextField
 from workspaces.catalogue.models import Product
 from workspaces.contacts.models import Contact
+from workspaces.finance.models.parties import LONGEST_ADDRESS, Party
 from workspaces.subaccounts.models import Workspace
 
 LONGEST_TAX_NAME = 60
@@ -24,34 +25,11 @@ LONGEST_NUMBER = 40
 LONGEST_DESCRIPTION = 500
 LONGEST_TEXT = 2_000
 LONGEST_BUSINESS_NAME = 200
-LONGEST_ADDRESS = 500
 LONGEST_VAT_ID = 40
 LONGEST_TERMS = 365
 QUANTITY_DIGITS, QUANTITY_DECIMALS = 12, 3
 PERCENT_DIGITS, PERCENT_DECIMALS = 6, 3
 PAY_PATH = "/pay/"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Party:
-    """The seller or the buyer of an invoice, as the invoice keeps it. A buyer has no tax number and no texts."""
-
-    name: str = ""
-    address: str = ""
-    vat_id: str = ""
-    email: str = ""
-    phone: str = ""
-    tax_number: str = ""
-    payment_details: str = ""
-    footer: str = ""
-
-    @classmethod
-    def from_json(cls, stored: dict[str, str]) -> Self:
-        return cls(**stored)
-
-    def as_json(self) -> dict[str, str]:
-        """Return the parts that are not empty."""
-        return {name: text for name, text in asdict(self).items() if text}
 
 
 def as_number(minor: int, exponent: int) -> float:
@@ -314,27 +292,16 @@ class Invoice(models.Model):
         return f"{base_url_of(self.workspace.agency_id)}{PAY_PATH}{self.token}"
 
     @property
-    def amounts(self) -> "InvoiceAmounts":
-        """The amounts as JSON numbers."""
-        return InvoiceAmounts(self)
+    def amounts(self) -> SimpleNamespace:
+        """The amounts as JSON numbers, by their names."""
+        names = ("net", "tax", "total", "paid", "credited", "balance")
+        return SimpleNamespace(**{name: as_number(getattr(self, name), self.exponent) for name in names})
 
 
 def _text_of(contact: Contact, name: str) -> str:
     """Return a contact's attribute as one text that fits an invoice."""
     value: Any = contact.attributes.get(name)
     return value.strip()[:LONGEST_ADDRESS] if isinstance(value, str) else ""
-
-
-class InvoiceAmounts:
-    """The amounts of an invoice in major units, by the names of their columns."""
-
-    def __init__(self, invoice: Invoice) -> None:
-        self.net = as_number(invoice.net, invoice.exponent)
-        self.tax = as_number(invoice.tax, invoice.exponent)
-        self.total = as_number(invoice.total, invoice.exponent)
-        self.paid = as_number(invoice.paid, invoice.exponent)
-        self.credited = as_number(invoice.credited, invoice.exponent)
-        self.balance = as_number(invoice.balance, invoice.exponent)
 
 
 class InvoiceLine(models.Model):
@@ -365,6 +332,19 @@ class InvoiceLine(models.Model):
         return self.description
 
     @property
+    def shown_quantity(self) -> float:
+        return float(self.quantity)
+
+    @property
+    def shown_percent(self) -> float:
+        return float(self.tax_percent)
+
+    @property
+    def shown_tax_rate(self) -> "InvoiceLine | None":
+        """The line itself if it has a tax rate: it holds the copy."""
+        return self if self.tax_rate_id else None
+
+    @property
     def shown_unit_price(self) -> float:
         return as_number(self.unit_price, self.invoice.exponent)
 
@@ -391,6 +371,10 @@ class InvoiceTax(models.Model):
 
     def __str__(self) -> str:
         return f"{self.percent} % of {self.invoice_id}"
+
+    @property
+    def shown_percent(self) -> float:
+        return float(self.percent)
 
     @property
     def shown_base(self) -> float:

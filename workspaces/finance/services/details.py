@@ -8,7 +8,7 @@ from django.conf import settings
 
 from config.errors import InvalidInput
 from workspaces.finance.models import Invoice
-from workspaces.finance.models.invoices import Party
+from workspaces.finance.models.parties import Party
 from workspaces.finance.services.amounts import Totals
 from workspaces.finance.services.settings import finance_settings_of, seller_of
 from workspaces.subaccounts.models import Workspace

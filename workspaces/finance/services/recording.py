@@ -4,6 +4,7 @@ from datetime import datetime
 
 from agency.actors import SYSTEM, Actor
 from agency.services.activity import Changes
+from agency.services.events import subscribed_events
 from workspaces.finance.models import Invoice
 from workspaces.subaccounts.services import record_workspace_activity, record_workspace_event
 
@@ -18,4 +19,6 @@ def record_invoice_activity(*, invoice: Invoice, what: str, by: Actor = SYSTEM, 
 
 def record_invoice_event(*, invoice: Invoice, name: str, now: datetime) -> None:
     """Record an event with the invoice as the API reads it, in the change's transaction."""
-    record_workspace_event(workspace=invoice.workspace, name=name, now=now, invoice=invoice)
+    if name in subscribed_events({invoice.workspace_id}).get(invoice.workspace_id, ()):
+        shown = Invoice.objects.with_parts().get(pk=invoice.pk)
+        record_workspace_event(workspace=invoice.workspace, name=name, now=now, invoice=shown)

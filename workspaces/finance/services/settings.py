@@ -9,7 +9,8 @@ from agency.actors import Actor
 from agency.services.activity import changes_to
 from config.errors import InvalidInput
 from workspaces.finance.models import FinanceSettings
-from workspaces.finance.models.invoices import LONGEST_TERMS, Party
+from workspaces.finance.models.invoices import LONGEST_TERMS
+from workspaces.finance.models.parties import Party
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import record_workspace_activity
 
