@@ -50,6 +50,7 @@ from workspaces.automations.services.conversation_triggers import (
 )
 from workspaces.automations.services.outside_calls import CALL_RULES
 from workspaces.automations.services.pauses import ENDED_CONVERSATION_HANDLER, OWN_MESSAGE_HANDLER
+from workspaces.automations.services.payment_calls import PAYMENT_HANDLER
 from workspaces.automations.services.removal import LOCK_HANDLER, MERGE_HANDLER, REMOVAL_HANDLER, RUN_RULES
 from workspaces.automations.services.run_failures import NOTIFICATION_KINDS, RUN_FAILED
 from workspaces.automations.services.switching import DISABLED, ENABLED
@@ -66,6 +67,7 @@ from workspaces.conversations.services.registries import (
     received_message_handlers,
     referral_handlers,
 )
+from workspaces.finance.services.payments import payment_handlers
 from workspaces.media.models import Media, MediaQuerySet
 from workspaces.media.services import MediaUse, media_uses
 from workspaces.subaccounts.events import workspace_event_type
@@ -272,6 +274,7 @@ requirement_checks.add(
     RequirementCheck("service", has_services, url_name="app:service-new"),
 )
 appointment_handlers.add(APPOINTMENT_HANDLER)
+payment_handlers.add(PAYMENT_HANDLER)
 tag_handlers.add(TagHandler("automations", record_added_tags))
 set_up_sources.add(SetUpSource(name="automations", order=20, steps=automation_steps))
 workspace_concern_sources.add(WorkspaceConcernSource(name="automations", order=20, concerns=automation_warnings))

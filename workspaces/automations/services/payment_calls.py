@@ -1,4 +1,4 @@
-"""Has invoices issued for runs that ask the contact for a payment."""
+"""Has invoices issued for runs that ask the contact for a payment, and records payments as facts."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -8,12 +8,15 @@ from agency.actors import Actor
 from config.errors import DomainError
 from workspaces.automations.execution.internal_calls import NOTHING_DUE, RequestPayment
 from workspaces.automations.execution.languages.contacts import languages_of
+from workspaces.automations.execution.payment_steps import PAYMENT_RECEIVED
 from workspaces.automations.services.appointment_calls import CallRefused, find_appointment
+from workspaces.automations.services.trigger_events import NewTriggerEvent, record_trigger_events
 from workspaces.catalogue.models import Product
 from workspaces.contacts.models import Contact
-from workspaces.finance.models import Invoice, TaxRate
+from workspaces.finance.models import Invoice, Payment, TaxRate
 from workspaces.finance.services.amounts import format_money
 from workspaces.finance.services.invoices import LineInput, create_invoice, issue_invoice, pay_url
+from workspaces.finance.services.payments import PaymentHandler
 
 # Why no payment is asked for. The steps' details have these codes.
 NO_PRICE: Final = "no_price"
@@ -38,6 +41,27 @@ def payment_values(invoice: Invoice, amount: int, contact: Contact) -> dict[str,
     """Return the values of `{{payment.…}}`, in the contact's language."""
     language = languages_of(str(contact.attributes.get("language") or ""), contact.country or "")[0]
     return {"amount": format_money(amount, invoice.currency, language), "link": pay_url(invoice) or ""}
+
+
+def record_payment_fact(payment: Payment, now: datetime) -> None:
+    """Record that a contact paid. Runs that wait for the invoice go on once it is paid as a whole."""
+    invoice = payment.invoice
+    contact = Contact.objects.filter(pk=invoice.contact_id).first()
+    if contact is None:
+        return
+    is_paid = invoice.status == Invoice.Status.PAID
+    fact = NewTriggerEvent(
+        workspace_id=payment.workspace_id,
+        contact_id=contact.pk,
+        kind=PAYMENT_RECEIVED,
+        source_key=f"payment:{payment.uuid}",
+        subject=str(invoice.uuid) if is_paid else "",
+        data={"values": {"payment": payment_values(invoice, payment.amount, contact)}},
+    )
+    record_trigger_events([fact])
+
+
+PAYMENT_HANDLER: Final = PaymentHandler("automations", record_payment_fact)
 
 
 def _line(call: RequestPayment, contact: Contact) -> LineInput:
