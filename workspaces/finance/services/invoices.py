@@ -32,7 +32,7 @@ from workspaces.finance.services.details import (
     complete_details,
 )
 from workspaces.finance.services.ledger import settle_invoice
-from workspaces.finance.services.lines import totals_of_lines, write_lines
+from workspaces.finance.services.lines import NO_TAX, totals_of_lines, write_lines
 from workspaces.finance.services.numbering import take_number
 from workspaces.finance.services.recording import record_invoice_activity, record_invoice_event
 from workspaces.finance.services.sending import queue_invoice_mail
@@ -310,6 +310,7 @@ def _row_of(invoice: Invoice, line: LineInput) -> InvoiceLine:
         quantity=line.quantity,
         unit_price=unit_price,
         amount=line_amount(line.quantity, unit_price),
+        tax_percent=NO_TAX.percent,
         tax_rate=line.tax_rate,
         product=line.product,
     )

@@ -1,0 +1,1 @@
+"""Invoices, taxes, credit notes and payments."""
