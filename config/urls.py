@@ -45,6 +45,8 @@ from workspaces.contacts.dashboard.tasks import urlpatterns as task_pages
 from workspaces.conversations.api import urlpatterns as conversations_paths
 from workspaces.conversations.dashboard.urls import urlpatterns as conversations_pages
 from workspaces.finance.api.invoices import urlpatterns as invoice_paths
+from workspaces.finance.api.payments import urlpatterns as payment_paths
+from workspaces.finance.dashboard.payment_account import urlpatterns as payment_account_pages
 from workspaces.media.api import urlpatterns as media_paths
 from workspaces.subaccounts.api.agency import urlpatterns as sub_account_paths
 from workspaces.subaccounts.api.surface import WorkspaceSurface
@@ -68,6 +70,7 @@ workspace_surface: list[URLPattern | URLResolver] = [
     *appointment_paths,
     *classes_paths,
     *invoice_paths,
+    *payment_paths,
     *media_paths,
     *automation_paths,
     *template_paths,
@@ -91,6 +94,7 @@ dashboard: list[URLPattern | URLResolver] = [
     *conversations_pages,
     *catalogue_pages,
     *classes_pages,
+    *payment_account_pages,
     *automation_publishing_pages,  # before the pages whose address has an id: `automations/new`
     *automation_pages,
     *run_pages,
@@ -119,6 +123,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("book/", include("workspaces.appointments.public.urls")),
     path("connect/", include("channelconnect.pages.urls")),
     path("l/", include("broadcasts.public")),
+    path("pay/", include("workspaces.finance.public")),
     path("console", RedirectView.as_view(pattern_name="console:home")),
     path("console/", include((console, "console"))),
     path("app", RedirectView.as_view(pattern_name="app:home")),
