@@ -271,7 +271,7 @@ def test_pages_that_are_off_suspended_or_another_agencys_answer_404(visitor: Vis
     assert visitor.get(off.page).status_code == 404
     on = a_salon(b.agency, name="Third")
     assert visitor.get(on.page).status_code == 200
-    suspend_agency(agency=b.agency, now=now(), by=SYSTEM)
+    suspend_agency(agency=b.agency, reason="unpaid", now=now(), by=SYSTEM)
     assert visitor.get(on.page).status_code == 404
 
 
