@@ -201,7 +201,7 @@ def _beginning_of_day(moment: datetime, zone: str) -> str:
 
 
 def _is_done(run: Execution, config: Config, result: Mapping[str, Any]) -> Outcome:
-    run.values = {**run.values, "appointment": dict(result["appointment"])}
+    run.values = {**run.values, "appointment": dict(result.get("appointment") or {})}
     return _leave(run, is_done=True)
 
 
@@ -295,7 +295,11 @@ def _read_time(run: Execution, config: Config, text: str) -> Reading | None:
     answer = parse(run, "date", text)
     if answer is None or answer.value[:10] < f"{run.context.now.astimezone(ZoneInfo(zone_of(run))):%Y-%m-%d}":
         return None
-    return Reading(CHOSEN, answer.value, answer.shown, needs_consent="T" in answer.value and not answer.is_clear)
+    if "T" not in answer.value:
+        return Reading(CHOSEN, answer.value, answer.shown)
+    instant = instant_of(datetime.fromisoformat(answer.value), zone_of(run))
+    offered = next((value for value, *_ in _offered(run) if datetime.fromisoformat(value) == instant), "")
+    return Reading(CHOSEN, offered or answer.value, answer.shown, needs_consent=not offered and not answer.is_clear)
 
 
 def _accept(run: Execution, config: Config, reading: Reading) -> None:

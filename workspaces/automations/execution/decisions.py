@@ -12,7 +12,7 @@ from typing import Final
 
 from django.utils.translation import gettext_noop as _
 
-from workspaces.automations.execution.decision_facts import ContactFacts, EventFacts, ListeningRun
+from workspaces.automations.execution.decision_facts import ContactFacts, EventFacts, ListeningRun, WaitingRun
 from workspaces.automations.execution.keywords import EXACT, MODES, CompiledTriggers, TriggerMatch
 from workspaces.automations.execution.languages.hand_over import asks_for_people
 from workspaces.automations.execution.languages.normalization import normalized, words_of
@@ -21,8 +21,6 @@ from workspaces.automations.execution.types import Happened, Replied, RunEvent, 
 # No automation starts another one deeper than this.
 MOST_DEPTH: Final = 5
 BUTTON: Final = re.compile(r"run:([0-9a-f]{32}):(0|[1-9][0-9]{0,8}):([a-z][a-z0-9_]{0,39})", re.ASCII)
-# A wait for a moment has a key if a fact may move that moment.
-WAITS_FOR_FACTS: Final = frozenset({WaitKind.EVENT, WaitKind.TIME})
 # Facts about which the contact expects one answer, as for a message. All other facts may start several automations.
 ANSWERED_ONCE: Final = frozenset(
     {"ad_click", "story_mention", "chat_opened", "missed_call", "review_received", "question_received", "new_follower"}
@@ -276,9 +274,11 @@ def _decide_fact(event: EventFacts, contact: ContactFacts, triggers: CompiledTri
 
 
 def _go_on_and_start(event: EventFacts, contact: ContactFacts, triggers: CompiledTriggers) -> Decision:
-    keys = (event.kind, f"{event.kind}:{event.subject}", f"{event.kind.partition('_')[0]}:{event.subject}")
+    keys = (event.kind, f"{event.kind}:{event.subject}")
     happened = Happened(event.kind, event.values)
-    waits = [run for run in contact.waiting if run.wait_kind in WAITS_FOR_FACTS and run.key in keys]
+    waits = [run for run in contact.waiting if run.wait_kind is WaitKind.EVENT and run.key in keys]
+    if event.kind.startswith("appointment_"):
+        waits += [run for run in contact.waiting if _is_beside_appointment(run, event.subject)]
     started = _starts_of_fact(event, contact, triggers)
     if not waits:
         return started
@@ -286,6 +286,11 @@ def _go_on_and_start(event: EventFacts, contact: ContactFacts, triggers: Compile
     if started.starts:
         return replace(started, continues=continues)
     return Decision(Outcome.CONTINUED, "awaited", continues=continues)
+
+
+def _is_beside_appointment(run: WaitingRun, appointment: str) -> bool:
+    """Say whether a run waits for a moment before or after this appointment, which may move."""
+    return run.wait_kind is WaitKind.TIME and run.key == f"appointment:{appointment}"
 
 
 def _starts_of_fact(event: EventFacts, contact: ContactFacts, triggers: CompiledTriggers) -> Decision:

@@ -56,9 +56,9 @@ def _resume(run: Execution, config: Config, event: RunEvent) -> Outcome | None:
 
 def _asked(run: Execution, config: Config, event: CallEnded) -> Outcome:
     """Send the link, and wait until the invoice is paid."""
-    if not event.ok:
+    payment = event.result.get("payment")
+    if not event.ok or not payment:
         return Leave("paid" if event.code == NOTHING_DUE else "not_paid", event.code)
-    payment = event.result["payment"]
     run.values = {**run.values, "payment": dict(payment)}
     send_link(run, config.get("text"), payment["link"])
     until = run.context.now + timedelta(hours=DEFAULT_WAIT_HOURS)
