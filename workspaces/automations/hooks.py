@@ -23,6 +23,7 @@ from agency.pages.registry import (
 from agency.services.activity import RecordedAction, RecordedField, ValueFormat, recorded_actions
 from config.metrics import METRICS
 from config.retention import retention_rules
+from workspaces.appointments.services.booking import appointment_handlers
 from workspaces.automations.api import AutomationSerializer
 from workspaces.automations.dashboard.inbox import message_remarks, pause_banner, runs_of_contact
 from workspaces.automations.engine.effects import TEAM_NOTIFICATIONS
@@ -40,6 +41,7 @@ from workspaces.automations.services import (
 )
 from workspaces.automations.services.ai_budgets import BUDGET_KINDS
 from workspaces.automations.services.ai_health import KINDS
+from workspaces.automations.services.appointment_facts import APPOINTMENT_HANDLER
 from workspaces.automations.services.contact_triggers import record_added_tags
 from workspaces.automations.services.conversation_triggers import (
     RECEIVED_COMMENT_HANDLER,
@@ -48,6 +50,7 @@ from workspaces.automations.services.conversation_triggers import (
 )
 from workspaces.automations.services.outside_calls import CALL_RULES
 from workspaces.automations.services.pauses import ENDED_CONVERSATION_HANDLER, OWN_MESSAGE_HANDLER
+from workspaces.automations.services.payment_calls import PAYMENT_HANDLER
 from workspaces.automations.services.removal import LOCK_HANDLER, MERGE_HANDLER, REMOVAL_HANDLER, RUN_RULES
 from workspaces.automations.services.run_failures import NOTIFICATION_KINDS, RUN_FAILED
 from workspaces.automations.services.switching import DISABLED, ENABLED
@@ -64,6 +67,7 @@ from workspaces.conversations.services.registries import (
     received_message_handlers,
     referral_handlers,
 )
+from workspaces.finance.services.payments import payment_handlers
 from workspaces.media.models import Media, MediaQuerySet
 from workspaces.media.services import MediaUse, media_uses
 from workspaces.subaccounts.events import workspace_event_type
@@ -165,6 +169,7 @@ FIELDS: Final[dict[str, tuple[RecordedField, ...]]] = {
         RecordedField("reentry", gettext_lazy("How often for each contact"), choices=Automation.Reentry.choices),
         RecordedField("reentry_days", gettext_lazy("Days"), ValueFormat.NUMBER),
         RecordedField("stops_on_reply", gettext_lazy("An answer ends waiting"), ValueFormat.SWITCH),
+        RecordedField("stops_on_booking", gettext_lazy("A booking ends it"), ValueFormat.SWITCH),
     ),
     "readiness.changed": tuple(
         RecordedField(name, gettext_lazy(label), ValueFormat.SWITCH) for name, label in REQUIREMENTS.items()
@@ -268,6 +273,8 @@ requirement_checks.add(
     RequirementCheck("contact", has_contacts, url_name="app:contact-new"),
     RequirementCheck("service", has_services, url_name="app:service-new"),
 )
+appointment_handlers.add(APPOINTMENT_HANDLER)
+payment_handlers.add(PAYMENT_HANDLER)
 tag_handlers.add(TagHandler("automations", record_added_tags))
 set_up_sources.add(SetUpSource(name="automations", order=20, steps=automation_steps))
 workspace_concern_sources.add(WorkspaceConcernSource(name="automations", order=20, concerns=automation_warnings))

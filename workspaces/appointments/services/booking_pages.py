@@ -65,8 +65,9 @@ def booking_page_of(workspace: Workspace) -> BookingPage | None:
 
 def booking_url(workspace: Workspace) -> str | None:
     """Return the address of the workspace's booking page; None while it is off."""
-    slug = BookingPage.objects.filter(workspace=workspace, enabled=True).values_list("slug", flat=True).first()
-    return address_of(workspace, slug) if slug else None
+    # Without a page this is the default. A caller that reads many workspaces has joined their pages.
+    page: BookingPage | None = getattr(workspace, "booking_page", None)
+    return address_of(workspace, page.slug) if page and page.enabled else None
 
 
 def address_of(workspace: Workspace, slug: str) -> str:

@@ -172,10 +172,16 @@ class SettingsForm(forms.Form):
             initial=automation.stops_on_reply,
             help_text=_("If the contact writes while the automation waits for a moment, it ends for this contact."),
         )
+        self.fields["stops_on_booking"] = forms.BooleanField(
+            label=_("A booking ends it"),
+            required=False,
+            initial=automation.stops_on_booking,
+            help_text=_("If the contact books an appointment in another way meanwhile, it ends for this contact."),
+        )
 
 
 class AutomationSettings(AutomationDetail, DashboardForm[SettingsForm]):
-    """Changes the name of an automation, how often it runs for a contact, and whether an answer ends waits."""
+    """Changes the name of an automation, how often it runs for a contact, and what ends it."""
 
     template_name = "pages/dashboard/form.html"
 
@@ -190,6 +196,7 @@ class AutomationSettings(AutomationDetail, DashboardForm[SettingsForm]):
             reentry=values["reentry"],
             reentry_days=values["reentry_days"] or 0,
             stops_on_reply=values["stops_on_reply"],
+            stops_on_booking=values["stops_on_booking"],
             now=timezone.now(),
             by=self.by,
         )

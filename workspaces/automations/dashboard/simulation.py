@@ -93,6 +93,8 @@ class AutomationTest(EditorPage):
         sent = self.request.POST
         if "press" in sent:
             simulation.press(sent["press"][:40])
+        elif "pay" in sent:
+            simulation.pay()
         elif "wait" in sent:
             simulation.wait_until_next()
         elif "call" in sent:
@@ -139,6 +141,7 @@ class AutomationTest(EditorPage):
             is_too_long=is_too_long,
             is_listening=waits_for is WaitKind.REPLY,
             waits=waits_for is not None and waits_for is not WaitKind.CALL,
+            waits_for_payment=goes_on and simulation is not None and simulation.waits_for_payment,
             calls=self._call_results(simulation) if simulation and waits_for is WaitKind.CALL else [],
             asked=asked if waits_for is WaitKind.REPLY else None,
         )

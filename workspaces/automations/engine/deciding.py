@@ -3,10 +3,11 @@
 import uuid
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Final
 
 from workspaces.automations.engine.contents import MessageContents
-from workspaces.automations.engine.facts import event_facts, languages_of, listening_run, waiting_run
+from workspaces.automations.engine.facts import event_facts, listening_run, waiting_run
 from workspaces.automations.engine.planning import BatchPlan, EventResult
 from workspaces.automations.engine.progress import RunProgress
 from workspaces.automations.engine.reading import TriggerCache
@@ -15,6 +16,7 @@ from workspaces.automations.execution.decision_facts import ContactFacts, Listen
 from workspaces.automations.execution.decisions import Decision, Outcome, decide
 from workspaces.automations.execution.interpreter import begin_state
 from workspaces.automations.execution.keywords import Trigger
+from workspaces.automations.execution.languages.contacts import languages_of
 from workspaces.automations.execution.opening_hours import is_open
 from workspaces.automations.execution.types import RunEvent, Started, TimedOut, WaitKind
 
@@ -22,6 +24,8 @@ from workspaces.automations.execution.types import RunEvent, Started, TimedOut, 
 LATEST: Final = timedelta(hours=24)
 # Facts from before a workspace was restored are answered only if they are younger than this at that time.
 LATEST_BEFORE_RESTORING: Final = timedelta(hours=1)
+APPOINTMENT_BOOKED: Final = "appointment_booked"
+ENDED_BY_BOOKING: Final = frozenset({"time", "reply", "event"})
 CAUGHT_AGAIN_AFTER: Final = timedelta(hours=24)
 
 
@@ -134,10 +138,11 @@ class ContactDecider:
             is_first_message=is_first,
             is_open_now=is_first and is_open(work.workspace.opening_hours, work.workspace.timezone, self._now),
             caught_lately=self._was_caught_lately(),
-            languages=languages_of(work.values),
+            languages=languages_of(work.values.language, work.values.country),
             listening=self._listening_run(listening, conversation),
             waiting=[waiting_run(run, work) for run in work.runs if run.is_active and not run.listens],
-            may_enter=self._may_enter,
+            end_on_booking=self._ending_on_booking() if event.kind == APPOINTMENT_BOOKED else (),
+            may_enter=partial(self._may_enter, subject=_subject_of(event)),
         )
 
     def _listening_run(self, run: RunRow | None, conversation: ConversationRow | None) -> ListeningRun | None:
@@ -153,9 +158,17 @@ class ContactDecider:
         known, since = self._work.triggers.automations, self._now - CAUGHT_AGAIN_AFTER
         return any(at > since for pk, at in entries.items() if pk in known and known[pk].catch_all)
 
-    def _may_enter(self, automation: int) -> bool:
+    def _ending_on_booking(self) -> list[int]:
+        """Return the runs that end because the contact books. The run that does so waits for a call."""
+        known = self._work.triggers.automations
+        waiting = [run for run in self._work.runs if run.is_active and run.wait_kind in ENDED_BY_BOOKING]
+        return [one.ref for one in waiting if one.automation_id in known and known[one.automation_id].stops_on_booking]
+
+    def _may_enter(self, automation: int, subject: str) -> bool:
+        """Say whether the contact may start the automation. Runs of two appointments go on beside each other."""
         known = self._work.triggers.automations.get(automation)
-        if known is None or any(run.is_active and run.automation_id == automation for run in self._work.runs):
+        active = [run for run in self._work.runs if run.is_active and run.automation_id == automation]
+        if known is None or any(run.subject == subject for run in active):
             return False
         last = self._work.last_entries.get(automation)
         if last is None or known.reentry == "always":
@@ -193,7 +206,7 @@ class ContactDecider:
             wait_kind="begin",
             wait_until=self._now + timedelta(days=1),
             depth=event.depth,
-            subject="",
+            subject=_subject_of(event),
             comment=str(event.data.get("comment", "")) if event.kind == "comment" else "",
             started_at=self._now,
             started_by_kind="automation" if event.cause else "system",
@@ -210,6 +223,12 @@ class ContactDecider:
     def _stop(self, runs: Sequence[RunRow], reason: str) -> None:
         for run in runs:
             self._progress.stop(run, reason)
+
+
+def _subject_of(event: EventRow) -> str:
+    """Return what separates runs of one automation: the appointment that a fact is about."""
+    appointment = _values(event).get("appointment") if event.kind.startswith("appointment_") else None
+    return str(appointment.get("id", "")) if appointment else ""
 
 
 def _values(event: EventRow) -> Mapping[str, Mapping[str, str]]:

@@ -1,23 +1,13 @@
 """Reads rows of the engine into what decisions are based on."""
 
-from functools import lru_cache
-from typing import Final
 from uuid import UUID
 
 from config.api.requests import parse_uuid
 from workspaces.automations.engine.rows import ContactWork, ConversationRow, EventRow, RunRow
 from workspaces.automations.execution.decision_facts import EventFacts, ListeningRun, WaitingRun
 from workspaces.automations.execution.interpreter import accepts_reply, options_of
-from workspaces.automations.execution.types import CallEnded, ContactValues, Replied, RunContext, WaitKind
+from workspaces.automations.execution.types import CallEnded, Replied, RunContext, WaitKind
 from workspaces.automations.flows.flow import Flow
-
-# The languages of answers, by the contact's country. English is always understood.
-LANGUAGES: Final = {
-    **dict.fromkeys(("DE", "AT", "LI"), "de"),
-    **dict.fromkeys(("ES", "MX", "AR", "CO", "CL", "PE", "VE", "EC", "UY", "PY", "BO", "GT", "CR", "PA", "DO"), "es"),
-    **dict.fromkeys(("FR", "MC", "LU", "SN", "CI"), "fr"),
-    **dict.fromkeys(("BR", "PT", "AO", "MZ"), "pt"),
-}
 
 
 def event_facts(event: EventRow, work: ContactWork, conversation: ConversationRow | None) -> EventFacts:
@@ -75,14 +65,3 @@ def waiting_run(run: RunRow, work: ContactWork) -> WaitingRun:
     kind = run.state.wait.kind if run.state.wait else WaitKind.TURN
     key = run.state.wait.key if run.state.wait else ""
     return WaitingRun(run.ref, kind, run.state.seq, key, stops_on_reply=known is not None and known.stops_on_reply)
-
-
-def languages_of(contact: ContactValues) -> tuple[str, ...]:
-    """Return the languages in which a contact's answers are read, the likeliest first."""
-    return _languages(contact.language, contact.country)
-
-
-@lru_cache(maxsize=1_024)
-def _languages(language: str, country: str) -> tuple[str, ...]:
-    own = language.partition("-")[0].partition("_")[0].lower()
-    return tuple(dict.fromkeys(filter(None, (own, LANGUAGES.get(country.upper(), ""), "en"))))

@@ -18,6 +18,7 @@ from config.postgresql.concurrency import retry_on_conflict
 from config.recovery.identity import is_confirmed
 from config.tries.counting import run_counted
 from workspaces.automations.engine.deciding import decide_batch
+from workspaces.automations.engine.internal_calls import make_calls
 from workspaces.automations.engine.picking import (
     Picker,
     clear_suspect,
@@ -120,6 +121,7 @@ class Engine:
                     clear_suspect(locked[0])
             self._picker.end()
         if plan is not None:
+            make_calls(plan.stored_calls)
             self._has_counts = self._has_counts or bool(plan.counts)
             _count(plan)
             if plan.failed:

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from workspaces.automations.engine.rows import ContactWork, RunRow
+from workspaces.automations.execution.internal_calls import InternalCall
 from workspaces.automations.execution.types import CallAi, CallHttp, CreateTask, Effect
 from workspaces.conversations.services.content import CheckedContent
 
@@ -70,6 +71,15 @@ class PlannedCall(NamedTuple):
     call: CallHttp | CallAi
 
 
+class PlannedInternalCall(NamedTuple):
+    """A call of the product's own appointments or invoices, named by the run and the number of the step."""
+
+    run: RunRow
+    work: ContactWork
+    seq: int
+    call: InternalCall
+
+
 # An automation, one of its versions, a step ("" for whole runs), and a port or what happened.
 CountKey = tuple[int, int, str, str]
 
@@ -79,7 +89,7 @@ class BatchPlan:
     """All that a batch writes, in the order in which the contacts were worked on.
 
     `labels` are the names of the automations, by version. `hand_overs` are conversations whose contacts asked for a
-    person.
+    person. `stored_calls` are the keys of the internal calls, once they are written.
     """
 
     now: datetime
@@ -93,6 +103,8 @@ class BatchPlan:
     tasks: list[PlannedTask] = field(default_factory=list)
     hand_overs: list[tuple[ContactWork, int]] = field(default_factory=list)
     calls: list[PlannedCall] = field(default_factory=list)
+    internal_calls: list[PlannedInternalCall] = field(default_factory=list)
+    stored_calls: list[int] = field(default_factory=list)
     failed: list[RunRow] = field(default_factory=list)
     counts: Counter[CountKey] = field(default_factory=Counter)
     labels: dict[int, str] = field(default_factory=dict)

@@ -9,18 +9,20 @@ from django.utils.translation import gettext_noop
 from config.db import name_key
 from config.errors import DomainError
 from workspaces.automations.engine.contents import MessageContents, count_message, reason_unsendable
-from workspaces.automations.engine.facts import languages_of
 from workspaces.automations.engine.planning import (
     BatchPlan,
     PlannedCall,
     PlannedEffect,
+    PlannedInternalCall,
     PlannedMessage,
     PlannedTask,
     StepResult,
 )
 from workspaces.automations.engine.reading import TriggerCache, read_history
 from workspaces.automations.engine.rows import ContactWork, ConversationRow, RunRow
+from workspaces.automations.execution.internal_calls import InternalCall
 from workspaces.automations.execution.interpreter import advance
+from workspaces.automations.execution.languages.contacts import languages_of
 from workspaces.automations.execution.types import (
     CallAi,
     CallHttp,
@@ -74,7 +76,7 @@ class RunProgress:
             now=self._now,
             platform=conversation.platform if conversation else "",
             timezone=workspace.timezone,
-            languages=languages_of(self._work.values),
+            languages=languages_of(self._work.values.language, self._work.values.country),
             currency=workspace.currency,
             country=workspace.country,
             contact=self._work.values,
@@ -171,6 +173,8 @@ class RunProgress:
                 all_sent = self._send(run, result, effect, conversation, label) and all_sent
             elif isinstance(effect, CallHttp | CallAi):
                 self._plan.calls.append(PlannedCall(run, self._work, step.seq, effect))
+            elif isinstance(effect, InternalCall):
+                self._plan.internal_calls.append(PlannedInternalCall(run, self._work, step.seq, effect))
             elif isinstance(effect, CreateTask):
                 self._plan.tasks.append(PlannedTask(run, self._work, result, effect))
             else:

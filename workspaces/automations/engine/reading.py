@@ -44,12 +44,14 @@ SELECT contact.id, contact.uuid, contact.name, contact.phone, contact.email, con
     contact.marketing_opted_out_at IS NULL, contact.workspace_id, workspace.agency_id,
     greatest(workspace.restored_at, agency.restored_at),
     queued.minute_began_at, queued.minute_count, queued.day_began_at, queued.day_count, queued.last_text_digest,
-    queued.last_text_count, queued.last_text_at, workspace.xmin::text || workspace.ctid::text
+    queued.last_text_count, queued.last_text_at,
+    workspace.xmin::text || workspace.ctid::text || coalesce(page.xmin::text || page.ctid::text, '')
 FROM unnest(%s::bigint[]) AS due (contact_id)
 CROSS JOIN LATERAL (SELECT * FROM contacts_contact WHERE id = due.contact_id LIMIT 1) AS contact
 CROSS JOIN LATERAL (SELECT * FROM automations_contactqueue WHERE contact_id = due.contact_id LIMIT 1) AS queued
 JOIN subaccounts_workspace workspace ON workspace.id = contact.workspace_id
 JOIN agency_agency agency ON agency.id = workspace.agency_id
+LEFT JOIN appointments_bookingpage page ON page.workspace_id = workspace.id
 """
 EVENTS: Final = """
 SELECT event.id, event.contact_id, event.kind, event.source_key, event.channel_id, event.conversation_id,
@@ -91,7 +93,7 @@ SELECT workspace_id, number FROM automations_triggergeneration WHERE workspace_i
 ENABLED: Final = """
 SELECT automation.workspace_id, version.flow -> 'trigger', automation.id, automation.published_id, automation.platform,
     automation.name, automation.reentry, automation.reentry_days, automation.stops_on_reply, automation.catch_all,
-    automation.uuid
+    automation.uuid, automation.stops_on_booking
 FROM automations_automation automation
 JOIN automations_automationversion version ON version.id = automation.published_id
 WHERE automation.workspace_id = ANY (%s::bigint[]) AND automation.enabled
@@ -119,7 +121,8 @@ WHERE conversation_id = %s ORDER BY provider_time DESC, id DESC LIMIT %s
 class TriggerCache:
     """Compiled triggers of workspaces, settings of workspaces, and the flows of versions, which never change.
 
-    Triggers are kept under their generation, and settings under the version of the workspace's row. An engine has one.
+    Triggers are kept under their generation, and settings under the versions of the rows of the workspace and of its
+    booking page. An engine has one.
     """
 
     def __init__(self) -> None:
@@ -182,7 +185,8 @@ class TriggerCache:
         if len(self._workspaces) + len(stale) > MOST_WORKSPACES:
             self._workspaces.clear()
             stale = list(rows)
-        for workspace in Workspace.objects.filter(pk__in=stale) if stale else ():
+        found = Workspace.objects.filter(pk__in=stale).select_related("booking_page") if stale else ()
+        for workspace in found:
             self._workspaces[workspace.pk] = rows[workspace.pk], _workspace_values(workspace)
         return {one: self._workspaces[one][1] for one in rows}
 

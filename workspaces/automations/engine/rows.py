@@ -116,6 +116,7 @@ class EnabledTrigger:
     stops_on_reply: bool
     catch_all: bool
     uuid: UUID
+    stops_on_booking: bool = False
 
 
 @dataclass(slots=True)

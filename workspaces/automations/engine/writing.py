@@ -10,6 +10,7 @@ from django.db import connection
 from agency.actors import SYSTEM, Actor
 from config.postgresql.arrays import integers, texts, timestamps, uuids
 from workspaces.automations.engine.effects import hand_over, make_effect
+from workspaces.automations.engine.internal_calls import store_calls
 from workspaces.automations.engine.planning import BatchPlan, EventResult, PlannedCall, PlannedTask
 from workspaces.automations.engine.rows import ContactWork, RunRow
 from workspaces.automations.services.outside_calls import NewCall, plan_calls
@@ -102,6 +103,7 @@ def write_plan(plan: BatchPlan) -> None:
     write_tasks(plan)
     write_steps(plan, messages)
     plan_calls([_call(one) for one in plan.calls], now=plan.now)
+    plan.stored_calls = store_calls(plan.internal_calls, plan.labels.__getitem__)
     write_events(plan.events)
     record_run_failures([run.pk for run in plan.failed if run.pk is not None], plan.now)
     write_queue(plan.work)

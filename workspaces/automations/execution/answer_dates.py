@@ -333,6 +333,44 @@ FORMS: Final[Mapping[str, str]] = {
 MONTH_FIRST_FORM: Final = "{weekday}, {month} {day}, {year}"
 
 
+# Short forms, for buttons of 20 characters.
+SHORT_FORMS: Final[Mapping[str, str]] = {
+    "en": "{weekday:.3} {day} {month:.3}",
+    "de": "{weekday:.2} {day:02}.{number:02}.",
+    "es": "{weekday:.3} {day:02}/{number:02}",
+    "fr": "{weekday:.3} {day:02}/{number:02}",
+    "pt": "{weekday:.3} {day:02}/{number:02}",
+}
+SHORT_MONTH_FIRST_FORM: Final = "{weekday:.3} {month:.3} {day}"
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenMoment:
+    """A moment in words: its date, its time, and both in a short form of at most 20 characters."""
+
+    date: str
+    time: str
+    short: str
+
+
+def moment_in_words(moment: datetime, *, languages: Sequence[str], country: str) -> WrittenMoment:
+    """Write a moment by its own clock, in the first of the languages that is known."""
+    language = known_languages(languages)[0]
+    is_american = language == "en" and country in MONTH_FIRST
+    clock = _clock(moment.time(), is_american=is_american)
+    day = (SHORT_MONTH_FIRST_FORM if is_american else SHORT_FORMS[language]).format(
+        weekday=WEEKDAY_NAMES[language][moment.weekday()],
+        day=moment.day,
+        month=MONTH_NAMES[language][moment.month - 1],
+        number=moment.month,
+    )
+    return WrittenMoment(_written(moment.date(), None, country, language).shown, clock, f"{day}, {clock}")
+
+
+def _clock(moment: time, *, is_american: bool) -> str:
+    return f"{moment.hour % 12 or 12}:{moment:%M %p}" if is_american else f"{moment:%H:%M}"
+
+
 def _written(day: date, moment: time | None, country: str, language: str) -> ReadDate:
     is_american = language == "en" and country in MONTH_FIRST
     shown = (MONTH_FIRST_FORM if is_american else FORMS[language]).format(
@@ -343,5 +381,5 @@ def _written(day: date, moment: time | None, country: str, language: str) -> Rea
     )
     if moment is None:
         return ReadDate(day.isoformat(), shown)
-    clock = f"{moment.hour % 12 or 12}:{moment:%M %p}" if is_american else f"{moment:%H:%M}"
+    clock = _clock(moment, is_american=is_american)
     return ReadDate(f"{day.isoformat()}T{moment:%H:%M}", f"{shown}, {clock}")

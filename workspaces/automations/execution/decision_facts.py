@@ -81,7 +81,7 @@ class ContactFacts:
 
     `caught_lately` says that a catch-all answered the contact in the last 24 hours.
     `may_enter` says whether the contact may start an automation now: it has no active run of it, and the automation's
-    rule for coming again allows it.
+    rule for coming again allows it. `end_on_booking` are runs that end when the contact books an appointment.
     """
 
     paused: bool = False
@@ -93,4 +93,5 @@ class ContactFacts:
     languages: Sequence[str] = ("en",)
     listening: ListeningRun | None = None
     waiting: Sequence[WaitingRun] = ()
+    end_on_booking: Sequence[int] = ()
     may_enter: Callable[[int], bool] = _may_enter_any

@@ -12,7 +12,7 @@ from typing import Final
 
 from django.utils.translation import gettext_noop as _
 
-from workspaces.automations.execution.decision_facts import ContactFacts, EventFacts, ListeningRun
+from workspaces.automations.execution.decision_facts import ContactFacts, EventFacts, ListeningRun, WaitingRun
 from workspaces.automations.execution.keywords import EXACT, MODES, CompiledTriggers, TriggerMatch
 from workspaces.automations.execution.languages.hand_over import asks_for_people
 from workspaces.automations.execution.languages.normalization import normalized, words_of
@@ -267,10 +267,18 @@ COMMENT_RULES: Final[tuple[Rule, ...]] = (*BEFORE_ALL, _comment_keyword, _any_co
 
 
 def _decide_fact(event: EventFacts, contact: ContactFacts, triggers: CompiledTriggers) -> Decision:
-    """Continue the runs that wait for the fact, and start the automations that fit."""
+    """Continue the runs that wait for the fact, start the automations that fit, and end runs that a booking ends."""
+    decision = _go_on_and_start(event, contact, triggers)
+    ends = event.kind == "appointment_booked" and contact.end_on_booking
+    return replace(decision, stops=tuple(contact.end_on_booking)) if ends else decision
+
+
+def _go_on_and_start(event: EventFacts, contact: ContactFacts, triggers: CompiledTriggers) -> Decision:
     keys = (event.kind, f"{event.kind}:{event.subject}")
     happened = Happened(event.kind, event.values)
     waits = [run for run in contact.waiting if run.wait_kind is WaitKind.EVENT and run.key in keys]
+    if event.kind.startswith("appointment_"):
+        waits += [run for run in contact.waiting if _is_beside_appointment(run, event.subject)]
     started = _starts_of_fact(event, contact, triggers)
     if not waits:
         return started
@@ -278,6 +286,11 @@ def _decide_fact(event: EventFacts, contact: ContactFacts, triggers: CompiledTri
     if started.starts:
         return replace(started, continues=continues)
     return Decision(Outcome.CONTINUED, "awaited", continues=continues)
+
+
+def _is_beside_appointment(run: WaitingRun, appointment: str) -> bool:
+    """Say whether a run waits for a moment before or after this appointment, which may move."""
+    return run.wait_kind is WaitKind.TIME and run.key == f"appointment:{appointment}"
 
 
 def _starts_of_fact(event: EventFacts, contact: ContactFacts, triggers: CompiledTriggers) -> Decision:

@@ -1,22 +1,23 @@
 """Runs a flow's steps from one pause to the next, as a pure function."""
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final
 
 import orjson
 
 from workspaces.automations.execution.ai_steps import AI_EXECUTORS
+from workspaces.automations.execution.appointment_steps import APPOINTMENT_EXECUTORS, APPOINTMENT_QUESTIONS
 from workspaces.automations.execution.contact_steps import CONTACT_EXECUTORS
 from workspaces.automations.execution.logic_steps import LOGIC_EXECUTORS
 from workspaces.automations.execution.message_steps import MESSAGE_EXECUTORS
 from workspaces.automations.execution.outside_steps import OUTSIDE_EXECUTORS
+from workspaces.automations.execution.payment_steps import PAYMENT_EXECUTORS
 from workspaces.automations.execution.question_steps import QUESTION_EXECUTORS, QUESTIONS
 from workspaces.automations.execution.questions import Question
 from workspaces.automations.execution.running import (
     ERRORS,
     EXPIRED,
-    WAITING_FOR_TURN,
     Execution,
     Executor,
     Failure,
@@ -24,6 +25,7 @@ from workspaces.automations.execution.running import (
     Outcome,
     Pause,
     StepFailed,
+    wait_for_turn,
 )
 from workspaces.automations.execution.types import (
     MOST_STATE_BYTES,
@@ -51,9 +53,10 @@ EXECUTORS: Final[Mapping[str, Executor]] = {
     **CONTACT_EXECUTORS,
     **AI_EXECUTORS,
     **OUTSIDE_EXECUTORS,
+    **APPOINTMENT_EXECUTORS,
+    **PAYMENT_EXECUTORS,
 }
-# A run waits so long for another run to end.
-LONGEST_TURN: Final = timedelta(hours=24)
+ALL_QUESTIONS: Final[Mapping[str, Question]] = {**QUESTIONS, **APPOINTMENT_QUESTIONS}
 
 
 def begin_state(flow: Flow, *, token: str, values: Mapping[str, Mapping[str, str]] | None = None) -> RunState:
@@ -136,7 +139,7 @@ def _waiting_question(
     flow: Flow, state: RunState, event: RunEvent, context: RunContext
 ) -> tuple[Execution, Question | None]:
     run = Execution.of(flow, state, event, context)
-    return run, QUESTIONS.get(run.steps[state.node]["type"]) if state.node in run.steps else None
+    return run, ALL_QUESTIONS.get(run.steps[state.node]["type"]) if state.node in run.steps else None
 
 
 def _resume(run: Execution, wait: Wait, event: RunEvent) -> Outcome | None:
@@ -162,7 +165,7 @@ def _do(run: Execution, event: RunEvent | None) -> Outcome | None:
         if event is not None:
             return executor.resume(run, run.config, event) if executor.resume else None
         if executor.listens and not run.context.may_listen:
-            return Pause(Wait(WaitKind.TURN, run.context.now + LONGEST_TURN), WAITING_FOR_TURN)
+            return wait_for_turn(run)
         return executor.begin(run, run.config)
     except StepFailed as error:
         return Failure(error.code)

@@ -14,7 +14,7 @@ from workspaces.automations.execution.contact_steps import LONGEST_TAG
 from workspaces.automations.execution.message_steps import one_line
 from workspaces.automations.execution.opening_hours import is_open, next_opening
 from workspaces.automations.execution.running import Config, Execution, Executor, Leave, Outcome, Pause, StepFailed
-from workspaces.automations.execution.types import RunEvent, TimedOut, Wait, WaitKind
+from workspaces.automations.execution.types import Happened, RunEvent, TimedOut, Wait, WaitKind
 from workspaces.automations.execution.variables import render, value_of
 
 MORNING: Final = time(9)
@@ -28,6 +28,9 @@ NUMBER: Final = re.compile(r"[+-]?[0-9]{1,20}(?:\.[0-9]{1,20})?")
 DATE: Final = re.compile(r"\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d)?)?", re.ASCII)
 OPEN_NOW: Final = "open_now"
 TOO_LATE: Final = "moment_has_passed"
+APPOINTMENT_CANCELLED: Final = "appointment_cancelled"
+# The wait for a moment beside an appointment has this key with the appointment's id.
+APPOINTMENT: Final = "appointment"
 
 
 def _condition(run: Execution, config: Config) -> Leave:
@@ -116,8 +119,26 @@ def _wait_until(run: Execution, config: Config) -> Outcome:
         return Leave(detail=OPEN_NOW) if until <= now else Pause(Wait(WaitKind.TIME, until))
     if moment in ("morning", "evening"):
         return Pause(Wait(WaitKind.TIME, _next(run, MORNING if moment == "morning" else EVENING)))
+    return _wait_beside_appointment(run, config)
+
+
+def _wait_beside_appointment(run: Execution, config: Config) -> Outcome:
+    """Wait for a moment before or after the appointment. The wait's key lets it follow when the appointment moves."""
     until = _beside_appointment(run, config)
-    return Leave(detail=TOO_LATE) if until <= now else Pause(Wait(WaitKind.TIME, until))
+    appointment = run.values["appointment"].get("id", "")
+    if until <= run.context.now:
+        return Leave(detail=TOO_LATE)
+    return Pause(Wait(WaitKind.TIME, until, f"{APPOINTMENT}:{appointment}" if appointment else ""))
+
+
+def _go_on_or_move(run: Execution, config: Config, event: RunEvent) -> Outcome | None:
+    """Go on after the wait. If the appointment moves, the wait moves with it; if it is cancelled, the run ends."""
+    if isinstance(event, Happened) and event.kind == "appointment_cancelled":
+        return Leave(port="", detail=APPOINTMENT_CANCELLED)
+    if isinstance(event, Happened) and event.kind == "appointment_rescheduled":
+        run.values = {**run.values, **event.values}
+        return _wait_beside_appointment(run, config)
+    return _goes_on(run, config, event)
 
 
 def _next(run: Execution, clock: time) -> datetime:
@@ -149,6 +170,6 @@ LOGIC_EXECUTORS: Final[Mapping[str, Executor]] = {
     "has_tag": Executor(_has_tag),
     "split": Executor(_split),
     "wait": Executor(_wait, _goes_on),
-    "wait_until": Executor(_wait_until, _goes_on),
+    "wait_until": Executor(_wait_until, _go_on_or_move),
     "working_hours": Executor(_working_hours),
 }

@@ -124,14 +124,8 @@ def _reply_to_comment(run: Execution, config: Config) -> Leave:
     return Leave()
 
 
-def send_link(run: Execution, text: str | None, setting: str) -> Leave:
-    """Send a text with a link of the workspace below it, unless the text has the link already.
-
-    Raises `StepFailed` if the workspace has no such link.
-    """
-    link = run.context.settings.get(setting, "")
-    if not link:
-        raise StepFailed("setting_missing")
+def send_link(run: Execution, text: str | None, link: str) -> Leave:
+    """Send a text with a link below it, unless the text has the link already."""
     platform = run.context.platform
     longest = LONGEST_TEXT.get(platform, LONGEST_TEXT_ELSEWHERE) - len(link.encode()) - 1
     written = cut(text_for(run, text), max(longest, SHORTEST), counts_bytes=platform in COUNTS_BYTES)
@@ -139,12 +133,20 @@ def send_link(run: Execution, text: str | None, setting: str) -> Leave:
     return Leave()
 
 
+def _setting_link(run: Execution, config: Config, setting: str) -> Leave:
+    """Send a link of the workspace. Raises `StepFailed` if it has none."""
+    link = run.context.settings.get(setting, "")
+    if not link:
+        raise StepFailed("setting_missing")
+    return send_link(run, config.get("text"), link)
+
+
 def _booking_link(run: Execution, config: Config) -> Leave:
-    return send_link(run, config.get("text"), "booking_link")
+    return _setting_link(run, config, "booking_link")
 
 
 def _ask_review(run: Execution, config: Config) -> Leave:
-    return send_link(run, config.get("text"), "review_link")
+    return _setting_link(run, config, "review_link")
 
 
 MESSAGE_EXECUTORS: Final[Mapping[str, Executor]] = {

@@ -54,9 +54,9 @@ def _read_answer(run: Execution, config: Config, reply: Replied) -> Reading | No
     kind = config.get("expects") or "text"
     if kind == "file":
         return Reading("answered", reply.media) if reply.media else None
-    if consent := _read_consent_to_date(run, reply):
+    if consent := read_consent_to_date(run, reply):
         return consent
-    answer = _parse(run, kind, _corrected(run, reply.text))
+    answer = parse(run, kind, corrected(run, reply.text))
     if answer is None:
         return None
     confirm = config.get("confirm") or "unclear"
@@ -64,14 +64,14 @@ def _read_answer(run: Execution, config: Config, reply: Replied) -> Reading | No
     return Reading("answered", answer.value, answer.shown, needs_consent)
 
 
-def _corrected(run: Execution, text: str) -> str:
+def corrected(run: Execution, text: str) -> str:
     """Give what follows a no to a date that was read back, as in "no, on Wednesday"."""
     said, comma, correction = text[:MOST_SEARCHED].partition(",")
     is_correction = comma and UNDERSTOOD in run.values and parse_yes_no(said, run.context.languages) is False
     return correction if is_correction else text
 
 
-def _parse(run: Execution, kind: str, text: str) -> Answer | None:
+def parse(run: Execution, kind: str, text: str) -> Answer | None:
     context = run.context
     return parse_answer(
         kind,
@@ -83,7 +83,7 @@ def _parse(run: Execution, kind: str, text: str) -> Answer | None:
     )
 
 
-def _yes_no_options(run: Execution, config: Config) -> tuple[Option, ...]:
+def yes_no_options(run: Execution, config: Config) -> tuple[Option, ...]:
     known = run.values.get(UNDERSTOOD)
     if not known:
         return ()
@@ -91,7 +91,7 @@ def _yes_no_options(run: Execution, config: Config) -> tuple[Option, ...]:
     return Option(f"yes_{number}", in_language(run, YES)), Option(f"no_{number}", in_language(run, NO))
 
 
-def _read_consent_to_date(run: Execution, reply: Replied) -> Reading | None:
+def read_consent_to_date(run: Execution, reply: Replied) -> Reading | None:
     """Read yes or no to a date that was read back; None for everything else."""
     known = run.values.get(UNDERSTOOD)
     if not known:
@@ -147,10 +147,10 @@ def _choice(of: str, prefix: str, style: Callable[[Execution, Config], str], lon
 def _style_of_choice(run: Execution, config: Config) -> str:
     if len(_items(config, "options")) <= MOST_BUTTONS:
         return "buttons"
-    return _style_of_many(run, config)
+    return style_of_many(run, config)
 
 
-def _style_of_many(run: Execution, config: Config) -> str:
+def style_of_many(run: Execution, config: Config) -> str:
     return "quick_replies" if run.context.platform in ("facebook", "instagram") else "list"
 
 
@@ -192,7 +192,7 @@ QUESTIONS: Final[Mapping[str, Question]] = {
         expected=lambda config: EXPECTED[config.get("expects") or "text"],
         otherwise="no_answer",
         in_silence="no_answer",
-        options=_yes_no_options,
+        options=yes_no_options,
         style=lambda run, config: "buttons",
     ),
     "ask_choice": _choice("options", "option", _style_of_choice),
@@ -202,7 +202,7 @@ QUESTIONS: Final[Mapping[str, Question]] = {
         otherwise="no_answer",
         in_silence="no_answer",
         options=_rating_options,
-        style=_style_of_many,
+        style=style_of_many,
     ),
     "ask_consent": Question(
         read=_read_consent,

@@ -74,7 +74,7 @@ def in_language(run: Execution, sentence: str) -> str:
         return gettext(sentence)
 
 
-def _ask(question: Question, run: Execution, config: Config, text: str) -> None:
+def ask(question: Question, run: Execution, config: Config, text: str) -> None:
     options = question.options(run, config)
     style = question.style(run, config) if options else ""
     run.send(
@@ -94,7 +94,7 @@ def _list_button(run: Execution, config: Config) -> str:
 
 def begin(question: Question, run: Execution, config: Config) -> Outcome:
     _forget_understood(run)
-    _ask(question, run, config, config.get("text") or "")
+    ask(question, run, config, config.get("text") or "")
     return listen(run, config)
 
 
@@ -144,13 +144,13 @@ def _not_understood(question: Question, run: Execution, config: Config) -> Outco
         return Leave(question.otherwise, NOT_UNDERSTOOD)
     run.repeats += 1
     known = run.values.get(UNDERSTOOD)
-    _ask(question, run, config, _is_right(run, known) if known else in_language(run, question.expected(config)))
+    ask(question, run, config, _is_right(run, known) if known else in_language(run, question.expected(config)))
     return listen(run, config, NOT_UNDERSTOOD)
 
 
 def _ask_once_more(question: Question, run: Execution, config: Config) -> Outcome:
     run.turns += 1
-    _ask(question, run, config, in_language(run, ASK_TWICE))
+    ask(question, run, config, in_language(run, ASK_TWICE))
     return listen(run, config)
 
 
@@ -169,7 +169,7 @@ def _read_back(question: Question, run: Execution, config: Config, reading: Read
     run.repeats += 1
     known = {"value": reading.value, "shown": reading.shown, "number": str(run.repeats)}
     run.values = {**run.values, UNDERSTOOD: known}
-    _ask(question, run, config, _is_right(run, known))
+    ask(question, run, config, _is_right(run, known))
     return listen(run, config)
 
 
@@ -178,7 +178,7 @@ def _denied(question: Question, run: Execution, config: Config) -> Outcome:
     if run.repeats >= MOST_REPEATS:
         return Leave(question.otherwise, NOT_UNDERSTOOD)
     _forget_understood(run)
-    _ask(question, run, config, in_language(run, question.expected(config)))
+    ask(question, run, config, in_language(run, question.expected(config)))
     return listen(run, config, NOT_UNDERSTOOD)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any, Final, TypeAlias
 
 from django.utils.translation import gettext_noop
@@ -22,6 +23,7 @@ from workspaces.automations.execution.types import (
     Started,
     Subscribe,
     Wait,
+    WaitKind,
 )
 from workspaces.automations.flows.flow import Flow
 
@@ -37,6 +39,8 @@ SHOWN: Final = "shown"
 WAITING: Final = "waiting"
 WAITING_FOR_TURN: Final = "waiting_for_turn"
 EXPIRED: Final = "expired"
+# A run waits so long for another run to end.
+LONGEST_TURN: Final = timedelta(hours=24)
 NOT_UNDERSTOOD: Final = "not_understood"
 # The reasons for which a run fails, in sentences for people.
 ERRORS: Final[Mapping[str, str]] = {
@@ -193,6 +197,11 @@ class Execution:
             values=self.values,
             wait=wait,
         )
+
+
+def wait_for_turn(run: Execution) -> Pause:
+    """Wait until no other run listens to the conversation. Then the step begins anew."""
+    return Pause(Wait(WaitKind.TURN, run.context.now + LONGEST_TURN), WAITING_FOR_TURN)
 
 
 Begin: TypeAlias = Callable[[Execution, Config], Outcome]

@@ -1,32 +1,26 @@
 """A test chat: a flow runs for a made-up contact, with a clock that you move, and nothing leaves."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final, Self
 from uuid import uuid4
 from zoneinfo import ZoneInfo
 
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
 from config.wall_clock import known_zone
+from workspaces.automations.execution.effect_texts import sentence_of
+from workspaces.automations.execution.internal_calls import InternalCall
 from workspaces.automations.execution.interpreter import advance, begin_state, state_from_row
+from workspaces.automations.execution.payment_steps import PAYMENT_RECEIVED
 from workspaces.automations.execution.running import changed_contact
+from workspaces.automations.execution.samples import sample_result, sample_values
 from workspaces.automations.execution.types import (
-    AddNote,
-    AssignConversation,
-    CallAi,
     CallEnded,
-    CallHttp,
-    ChangeTag,
-    CloseConversation,
     ContactValues,
-    CreateTask,
     DoneStep,
-    Effect,
-    HandOver,
-    NotifyTeam,
+    Happened,
     Progress,
     Replied,
     RunContext,
@@ -34,10 +28,7 @@ from workspaces.automations.execution.types import (
     RunState,
     RunStatus,
     SendMessage,
-    SetField,
-    StartAutomation,
     Started,
-    Subscribe,
     TimedOut,
     WaitKind,
 )
@@ -120,56 +111,6 @@ def _attachment(message: SendMessage) -> str:
     return f"{message.button}: {message.url or message.phone}" if message.button else ""
 
 
-def sentence_of(effect: Effect) -> str:
-    """Say what an effect does, in the language of the page."""
-    return next(write(effect) for kind, write in SENTENCES.items() if isinstance(effect, kind))
-
-
-def _tag(effect: Any) -> str:
-    sentence = _("The tag “%(tag)s” is added.") if effect.is_added else _("The tag “%(tag)s” is removed.")
-    return sentence % {"tag": effect.tag}
-
-
-def _field(effect: Any) -> str:
-    return _("The field %(field)s becomes “%(value)s”.") % {"field": effect.field, "value": effect.value}
-
-
-def _subscription(effect: Any) -> str:
-    if effect.wants_marketing:
-        return _("The contact now receives marketing messages.")
-    return _("The contact receives no more marketing messages.")
-
-
-def _task(effect: Any) -> str:
-    sentences = [_("A task is created: %(title)s") % {"title": effect.title}]
-    if effect.due_hours:
-        due = ngettext("It is due in %(hours)s hour.", "It is due in %(hours)s hours.", effect.due_hours)
-        sentences.append(due % {"hours": effect.due_hours})
-    if effect.email:
-        sentences.append(_("It is assigned to %(email)s.") % {"email": effect.email})
-    return " · ".join(sentences)
-
-
-def _ai_call(effect: Any) -> str:
-    return _("The A.I. is asked.")
-
-
-SENTENCES: Final[Mapping[type, Callable[[Any], str]]] = {
-    ChangeTag: _tag,
-    SetField: _field,
-    Subscribe: _subscription,
-    AssignConversation: lambda effect: _("The conversation is assigned to %(email)s.") % {"email": effect.email},
-    HandOver: lambda effect: _("A person takes over the conversation."),
-    CloseConversation: lambda effect: _("The conversation is closed."),
-    CreateTask: _task,
-    AddNote: lambda effect: _("A note is added: %(text)s") % {"text": effect.text},
-    NotifyTeam: lambda effect: _("The team is notified: %(text)s") % {"text": effect.text},
-    StartAutomation: lambda effect: _("Another automation starts."),
-    CallHttp: lambda effect: _("%(method)s %(url)s is called.") % {"method": effect.method, "url": effect.url},
-    CallAi: _ai_call,
-}
-
-
 # The chat --------------------------------------------------------------------------------------------
 
 
@@ -224,6 +165,7 @@ class Simulation:
         """
         state = begin_state(flow, token=token or uuid4().hex)
         self = cls(flow, platform, contact or ContactValues(), workspace or WorkspaceValues(), now, state)
+        self.state = replace(state, values=sample_values(flow["trigger"]["type"], self._context()))
         said = (_first_keyword(flow) if text is None else text)[:LONGEST_TEXT]
         if said:
             self._add(contact_line(said, now))
@@ -257,6 +199,16 @@ class Simulation:
             self.now = max(self.now, self.state.wait.until)
             self._add(note_line(_("Time passes."), self.now))
             self._advance(TimedOut())
+
+    @property
+    def waits_for_payment(self) -> bool:
+        return self.state.wait is not None and self.state.wait.key.startswith(f"{PAYMENT_RECEIVED}:")
+
+    def pay(self) -> None:
+        """Let the payment arrive for which the run waits."""
+        if self.waits_for_payment:
+            self._add(note_line(_("The payment arrives."), self.now))
+            self._advance(Happened(PAYMENT_RECEIVED))
 
     def end_call(self, result: Mapping[str, Any] | None, *, code: str = "failed") -> None:
         """Give the result of the call that the run waits for; None if the call failed."""
@@ -329,8 +281,11 @@ class Simulation:
             for effect in step.effects:
                 self.contact = changed_contact(self.contact, effect)
         zone = ZoneInfo(known_zone(self.workspace.timezone, None))
-        for line in _lines(self.flow, progress, self.now, zone):
+        call = _internal_call(progress)
+        for line in _lines(self.flow, progress, self.now, zone, is_waiting=call is None):
             self._add(line)
+        if call is not None:
+            self._advance(sample_result(call, self._context()))
 
     def _add(self, line: TranscriptLine) -> None:
         if len(self.transcript) < MOST_LINES:
@@ -353,18 +308,31 @@ class Simulation:
         )
 
 
+def _internal_call(progress: Progress) -> InternalCall | None:
+    """Give the call of the product's own appointments or invoices for which the run waits."""
+    effects = progress.steps[-1].effects if progress.status is RunStatus.WAITING and progress.steps else ()
+    return next((effect for effect in effects if isinstance(effect, InternalCall)), None)
+
+
 def _first_keyword(flow: Flow) -> str:
     keywords = (flow["trigger"].get("config") or {}).get("keywords") or [""]
     return str(keywords[0] or "")
 
 
-def _lines(flow: Flow, progress: Progress, now: datetime, zone: ZoneInfo) -> Iterator[TranscriptLine]:
+def _lines(
+    flow: Flow, progress: Progress, now: datetime, zone: ZoneInfo, *, is_waiting: bool
+) -> Iterator[TranscriptLine]:
     for step in progress.steps:
         yield from lines_of_step(flow, step, now)
     if progress.error is not None:
         yield note_line(_(progress.error.sentence), now, node=progress.error.node)
     elif progress.status is RunStatus.COMPLETED:
         yield note_line(_("The automation ends here."), now)
-    elif progress.state.wait is not None and progress.steps and progress.state.wait.kind is not WaitKind.REPLY:
+    elif (
+        is_waiting
+        and progress.state.wait is not None
+        and progress.steps
+        and progress.state.wait.kind is not WaitKind.REPLY
+    ):
         until = progress.state.wait.until.astimezone(zone).strftime("%Y-%m-%d %H:%M")
         yield note_line(_("The automation waits until %(until)s.") % {"until": until}, now)

@@ -14,6 +14,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Self, TypeAlias
 
+from workspaces.automations.execution.internal_calls import InternalCall
+
 # Limits of one run. A flow that meets one of them fails with the limit's error code.
 MOST_STEPS_AT_ONCE = 200
 MOST_STEPS = 1_000
@@ -30,8 +32,8 @@ class WaitKind(StrEnum):
     """What a waiting run waits for. Each wait also ends at its `until`."""
 
     REPLY = "reply"  # a message or a pressed button; the run listens to the conversation
-    TIME = "time"
-    CALL = "call"  # the result of an A.I. or HTTP call
+    TIME = "time"  # a moment; a fact with the key `Wait.key` may move it
+    CALL = "call"  # the result of a call of another system, or of the product's own appointments and invoices
     EVENT = "event"  # a fact with the key `Wait.key`
     TURN = "turn"  # another run listens to this conversation; the same step begins when that run has ended
 
@@ -331,6 +333,7 @@ Effect: TypeAlias = (
     | StartAutomation
     | CallHttp
     | CallAi
+    | InternalCall
 )
 
 

@@ -9,15 +9,18 @@ from django.utils.translation import gettext_noop
 from workspaces.automations.flows.flow import TRIGGER_NODE, Flow, step_title, steps_of
 from workspaces.automations.flows.presentation import translated_step_title
 from workspaces.automations.flows.registry import STEPS, TRIGGERS
-from workspaces.automations.flows.types import NO_APPOINTMENTS
+from workspaces.automations.flows.types import NO_ORDERS
 from workspaces.subaccounts.models import CHANNEL_NAMES
 
 # The channel types on which the sender can send messages.
 SENDING_PLATFORMS: Final = frozenset({"whatsapp", "facebook", "instagram"})
 # Moments of `wait_until` that need an appointment.
 APPOINTMENT_MOMENTS: Final = frozenset({"before_appointment", "after_appointment"})
+APPOINTMENT_STEPS: Final = frozenset({"book_appointment", "change_appointment"})
 COMMENT_TRIGGERS: Final = frozenset({"any_comment", "comment_keyword"})
 NO_TEMPLATE: Final = gettext_noop("No template is chosen")
+NO_APPOINTMENT: Final = gettext_noop("The automation has no appointment")
+NO_AMOUNT: Final = gettext_noop("Neither an amount nor a product is chosen")
 NO_COMMENT: Final = gettext_noop("The automation does not start with a comment")
 
 
@@ -58,10 +61,29 @@ def _unavailable_parts(flow: Flow) -> Iterator[tuple[str, str]]:
 def _reason_of_config(flow: Flow, step: dict[str, Any]) -> str:
     """Give the reason why a step of a type that runs cannot run as it stands."""
     config = step.get("config") or {}
-    if step["type"] == "wait_until" and config.get("moment") in APPOINTMENT_MOMENTS:
-        return NO_APPOINTMENTS
+    needs_appointment = step["type"] == "wait_until" and config.get("moment") in APPOINTMENT_MOMENTS
+    if needs_appointment and not has_appointment(flow):
+        return NO_APPOINTMENT
+    if step["type"] == "payment_link":
+        return _reason_of_payment(flow, config)
     if step["type"] == "send_template" and not config.get("template"):
         return NO_TEMPLATE
     if step["type"] == "reply_to_comment" and flow["trigger"]["type"] not in COMMENT_TRIGGERS:
         return NO_COMMENT
     return ""
+
+
+def has_appointment(flow: Flow) -> bool:
+    """Say whether runs may have an appointment: one starts them, or they book or change one."""
+    is_started = flow["trigger"]["type"].startswith("appointment_")
+    return is_started or any(step["type"] in APPOINTMENT_STEPS for step in steps_of(flow))
+
+
+def _reason_of_payment(flow: Flow, config: dict[str, Any]) -> str:
+    pays = config.get("pays")
+    if pays == "order":
+        return NO_ORDERS
+    if pays in ("appointment", "deposit") and not has_appointment(flow):
+        return NO_APPOINTMENT
+    has_amount = config.get("amount") or config.get("product")
+    return NO_AMOUNT if pays == "amount" and not has_amount else ""

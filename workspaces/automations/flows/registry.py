@@ -12,14 +12,7 @@ from workspaces.automations.flows.steps import (
     LOGIC_STEPS,
     TEAM_STEPS,
 )
-from workspaces.automations.flows.types import (
-    NO_APPOINTMENTS,
-    NO_ORDERS,
-    NO_PAYMENTS,
-    NO_REVIEWS,
-    StepType,
-    TriggerType,
-)
+from workspaces.automations.flows.types import NO_ORDERS, NO_REVIEWS, StepType, TriggerType
 
 CHATS = ("whatsapp", "facebook", "instagram", "sms", "tiktok", "telegram", "livechat")
 COMMENTS = ("facebook", "instagram", "tiktok")
@@ -92,11 +85,7 @@ TRIGGER_TYPES = (
         channels=OUTGOING,
     ),
     TriggerType(
-        name="appointment_booked",
-        label=_("An appointment is booked"),
-        requires=("service",),
-        channels=OUTGOING,
-        unavailable=NO_APPOINTMENTS,
+        name="appointment_booked", label=_("An appointment is booked"), requires=("service",), channels=OUTGOING
     ),
     TriggerType(
         name="appointment_near",
@@ -104,21 +93,16 @@ TRIGGER_TYPES = (
         fields=(HOURS,),
         requires=("service",),
         channels=OUTGOING,
-        unavailable=NO_APPOINTMENTS,
+    ),
+    TriggerType(name="appointment_done", label=_("An appointment is over"), requires=("service",), channels=OUTGOING),
+    TriggerType(
+        name="appointment_missed", label=_("An appointment was missed"), requires=("service",), channels=OUTGOING
     ),
     TriggerType(
-        name="appointment_done",
-        label=_("An appointment is over"),
-        requires=("service",),
-        channels=OUTGOING,
-        unavailable=NO_APPOINTMENTS,
+        name="appointment_rescheduled", label=_("An appointment is moved"), requires=("service",), channels=OUTGOING
     ),
     TriggerType(
-        name="appointment_missed",
-        label=_("An appointment was missed"),
-        requires=("service",),
-        channels=OUTGOING,
-        unavailable=NO_APPOINTMENTS,
+        name="appointment_cancelled", label=_("An appointment is cancelled"), requires=("service",), channels=OUTGOING
     ),
     TriggerType(
         name="order_placed",
@@ -142,13 +126,7 @@ TRIGGER_TYPES = (
         channels=OUTGOING,
         unavailable=NO_ORDERS,
     ),
-    TriggerType(
-        name="payment_received",
-        label=_("A payment arrives"),
-        requires=("payment",),
-        channels=OUTGOING,
-        unavailable=NO_PAYMENTS,
-    ),
+    TriggerType(name="payment_received", label=_("A payment arrives"), requires=("payment",), channels=OUTGOING),
     TriggerType(
         name="contact_inactive",
         label=_("A contact has been quiet"),

@@ -13,7 +13,7 @@ from workspaces.automations.flows.fields import (
     Variable,
 )
 from workspaces.automations.flows.message_steps import CHATS
-from workspaces.automations.flows.types import NO_APPOINTMENTS, NO_ORDERS, NO_PAYMENTS, StepType
+from workspaces.automations.flows.types import NO_ORDERS, StepType
 
 MODEL = AgencyAccount(name="account", label=_("A.I. account"))
 
@@ -83,7 +83,6 @@ BUSINESS_STEPS = (
         ports=("booked", "not_booked"),
         requires=("service", "availability"),
         waits=True,
-        unavailable=NO_APPOINTMENTS,
     ),
     StepType(
         name="booking_link",
@@ -99,7 +98,6 @@ BUSINESS_STEPS = (
         ports=("done", "not_done"),
         requires=("availability",),
         waits=True,
-        unavailable=NO_APPOINTMENTS,
     ),
     StepType(
         name="payment_link",
@@ -114,7 +112,6 @@ BUSINESS_STEPS = (
         ports=("paid", "not_paid"),
         requires=("payment",),
         waits=True,
-        unavailable=NO_PAYMENTS,
     ),
     StepType(
         name="order_status",

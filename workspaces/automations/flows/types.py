@@ -14,9 +14,7 @@ from workspaces.automations.flows.fields import Field
 ALL_CHANNELS = CHANNEL_TYPES
 
 # What the product does not have yet, in words for people.
-NO_APPOINTMENTS = _("Appointments are not available yet")
 NO_ORDERS = _("Orders are not available yet")
-NO_PAYMENTS = _("Payments are not available yet")
 NO_REVIEWS = _("Reviews and questions of a business profile are not available yet")
 NO_PRODUCTS = _("Sending products is not available yet")
 

@@ -8,7 +8,7 @@ from workspaces.automations.models.automations import (
     DraftRevision,
     Readiness,
 )
-from workspaces.automations.models.calls import OutsideCall
+from workspaces.automations.models.calls import AppointmentReminder, InternalCall, OutsideCall
 from workspaces.automations.models.runs import (
     AutomationCount,
     AutomationPause,
@@ -26,6 +26,7 @@ __all__ = [
     "AgencyAiUsage",
     "AiAccount",
     "AiUsage",
+    "AppointmentReminder",
     "Automation",
     "AutomationCount",
     "AutomationPause",
@@ -36,6 +37,7 @@ __all__ = [
     "ContactQueue",
     "DraftRevision",
     "EngineBatch",
+    "InternalCall",
     "OutsideCall",
     "PendingCount",
     "Readiness",

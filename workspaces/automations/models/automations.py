@@ -51,7 +51,8 @@ class Automation(models.Model):
     the same catch-all trigger.
 
     `reentry` says whether a contact who has been through may start it again: always, once, or only `reentry_days` after
-    the last start. `stops_on_reply` ends waits for a moment when the contact writes.
+    the last start. `stops_on_reply` ends waits for a moment when the contact writes. `stops_on_booking` ends the
+    contact's run when the contact books an appointment elsewhere.
 
     A removed automation has `removed_at` until all its rows are deleted. Only `with_removed` finds it.
     """
@@ -82,6 +83,7 @@ class Automation(models.Model):
     reentry = models.CharField(max_length=10, choices=Reentry, default=Reentry.ALWAYS, db_default="always")
     reentry_days = models.PositiveSmallIntegerField(default=0, db_default=0)
     stops_on_reply = models.BooleanField(default=False, db_default=False)
+    stops_on_booking = models.BooleanField(default=False, db_default=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(default=timezone.now, editable=False)
     removed_at = models.DateTimeField(null=True, editable=False)

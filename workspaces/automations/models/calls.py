@@ -1,4 +1,4 @@
-"""Calls of other systems that runs wait for: HTTP addresses and A.I. providers."""
+"""Calls that runs wait for, of other systems and of the product itself; and reminders of appointments."""
 
 import uuid
 from typing import ClassVar
@@ -101,3 +101,53 @@ class OutsideCall(models.Model):
 
     def __str__(self) -> str:
         return f"call {self.seq} of run {self.run_id}"
+
+
+class InternalCall(models.Model):
+    """What a run asks of the product's own appointments and invoices, until the answer is recorded.
+
+    The engine does each in a transaction of its own, which deletes the row and records the result as a `TriggerEvent`.
+    `kind` and `request` are a call of `execution.internal_calls`; `label` is the automation's name.
+    """
+
+    run_id = models.BigIntegerField()
+    run_uuid = models.UUIDField()
+    seq = models.IntegerField()
+    workspace_id = models.BigIntegerField()
+    contact_id = models.BigIntegerField()
+    channel_id = models.BigIntegerField(null=True)
+    conversation_id = models.BigIntegerField(null=True)
+    depth = models.SmallIntegerField(default=0)
+    label = models.CharField(max_length=254, blank=True)
+    kind = models.CharField(max_length=30)
+    request = models.JSONField()
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["run_id", "seq"], name="internal_call_once")]
+        indexes = [models.Index(fields=["contact_id"], name="internal_call_of_contact")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} of run {self.run_id}"
+
+
+class AppointmentReminder(models.Model):
+    """A moment so many hours before an appointment, at which automations start. It is deleted when they have.
+
+    Rescheduling makes new rows, and a cancellation deletes them.
+    """
+
+    appointment = models.ForeignKey(
+        "appointments.Appointment", on_delete=models.CASCADE, related_name="+", db_index=False
+    )
+    hours = models.PositiveSmallIntegerField()
+    due_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["appointment", "hours"], name="appointment_reminder_once_per_hours")
+        ]
+        indexes = [models.Index(fields=["due_at", "id"], name="appointment_reminder_due")]
+
+    def __str__(self) -> str:
+        return f"{self.hours} hours before appointment {self.appointment_id}"

@@ -37,6 +37,7 @@ from workspaces.automations.services.errors import (
     SlotNotFound,
     SlotRefused,
 )
+from workspaces.automations.services.reminders import plan_reminders_of
 from workspaces.subaccounts.models import Workspace
 
 
@@ -124,6 +125,7 @@ def freeze_draft(automation: Automation, *, now: datetime, by: Actor) -> None:
         automation, "published", "trigger", "trigger_digest", "catch_all", "requires", "updated_at"
     ):
         raise FlowRefused([Problem(CONFLICT)])
+    plan_reminders_of(automation, now=now)
 
 
 LONGEST_NAME = 120

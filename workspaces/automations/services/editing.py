@@ -273,13 +273,14 @@ class AutomationChanges(TypedDict, total=False):
     reentry: str
     reentry_days: int
     stops_on_reply: bool
+    stops_on_booking: bool
 
 
 @transaction.atomic
 def change_automation(
     *, automation: Automation, now: datetime, by: Actor, **changes: Unpack[AutomationChanges]
 ) -> Automation:
-    """Change the name, whether a contact may go through again, and whether an answer ends waits.
+    """Change the name, whether a contact may go through again, and whether an answer or a booking ends runs.
 
     Raises `NameRequired`, `ReentryDaysRequired`.
     """
@@ -331,6 +332,7 @@ def copy_automation(*, automation: Automation, name: str, platform: str, now: da
         reentry=source.reentry,
         reentry_days=source.reentry_days,
         stops_on_reply=source.stops_on_reply,
+        stops_on_booking=source.stops_on_booking,
         created_at=now,
         updated_at=now,
     )

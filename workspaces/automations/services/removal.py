@@ -102,6 +102,7 @@ REMOVE: Final = (
     # New facts and decided ones have an index by contact each.
     "DELETE FROM automations_triggerevent WHERE contact_id = %(contact)s AND outcome IS NULL",
     "DELETE FROM automations_triggerevent WHERE contact_id = %(contact)s AND outcome IS NOT NULL",
+    "DELETE FROM automations_internalcall WHERE contact_id = %(contact)s",
     "DELETE FROM automations_contactqueue WHERE contact_id = %(contact)s",
 )
 
@@ -138,6 +139,10 @@ MOVE: Final = (
     WHERE event.id IN (
         SELECT id FROM automations_triggerevent WHERE contact_id = %(gone)s AND outcome IS NULL
         UNION ALL SELECT id FROM automations_triggerevent WHERE contact_id = %(gone)s AND outcome IS NOT NULL)""",
+    """UPDATE automations_internalcall AS call SET contact_id = %(kept)s, conversation_id = (
+        SELECT conversation.id FROM conversations_conversation AS conversation
+        WHERE conversation.contact_id = %(kept)s AND conversation.channel_id = call.channel_id)
+    WHERE call.contact_id = %(gone)s""",
     "DELETE FROM automations_contactqueue WHERE contact_id = %(gone)s",
 )
 

@@ -27,6 +27,7 @@ from workspaces.automations.services.conflicts import (
 )
 from workspaces.automations.services.drafts import lock_automation, record_automation_activity
 from workspaces.automations.services.errors import AutomationNotFound, NotReady
+from workspaces.automations.services.reminders import plan_reminders_of
 from workspaces.subaccounts.models import CHANNEL_NAMES, Channel, Workspace
 from workspaces.subaccounts.services import record_workspace_activity, record_workspace_event, settings_in_texts
 
@@ -200,6 +201,7 @@ def enable_automation(*, automation: Automation, now: datetime, by: Actor) -> Au
             raise NotReady(reasons)
         if not _save_enabled(automation, enabled=True, now=now):
             raise NotReady([CONFLICT])
+        plan_reminders_of(automation, now=now)
         record_automation_activity(automation, "automation.switched_on", by)
         _record_event(automation, ENABLED, now)
     return automation

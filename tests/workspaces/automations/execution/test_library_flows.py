@@ -7,10 +7,14 @@ from typing import Any
 import pytest
 
 from packs.library.loading import library
-from tests.workspaces.automations.execution.running_flows import ANA, CONTEXT, checked, ports_of
-from workspaces.automations.execution.interpreter import begin_state
+from tests.workspaces.automations.execution.running_flows import ANA, CONTEXT, checked, effects_of, ports_of
+from workspaces.automations.execution.appointment_steps import CHOICE
+from workspaces.automations.execution.internal_calls import InternalCall
+from workspaces.automations.execution.interpreter import begin_state, options_of
+from workspaces.automations.execution.samples import sample_result
 from workspaces.automations.execution.types import (
     CallEnded,
+    Happened,
     Progress,
     Replied,
     RunContext,
@@ -42,7 +46,8 @@ ANSWERS = {
 WRONG = Replied("?!")
 LATE = CallEnded(ok=False, code="timeout")
 # A run may begin with what happened, such as an appointment.
-APPOINTMENT = {"appointment": {"date": "2026-12-24"}}
+APPOINTMENT = {"appointment": {"date": "2026-12-24", "id": "a-1", "starts_at": "2026-12-24T10:00:00+00:00"}}
+TAKEN = CallEnded(ok=False, code="time_taken")
 CLOSED = {"sunday": [["09:00", "09:01"]]}
 MOST_STATES = 3_000
 
@@ -127,16 +132,23 @@ def contexts(flow: Flow, platform: str) -> Iterator[RunContext]:
             yield replace(CONTEXT, platform=platform, contact=replace(ANA, tags=held), opening_hours=hours)
 
 
-def events_for(flow: Flow, state: RunState) -> list[RunEvent]:
+def events_for(flow: Flow, progress: Progress, context: RunContext) -> list[RunEvent]:
     """Give the events that lead a waiting run through each of its ports."""
+    state = progress.state
     step: dict[str, Any] = next(step for step in flow["steps"] if step["id"] == state.node)
     config = step.get("config") or {}
     assert state.wait is not None
     if state.wait.kind is WaitKind.TIME:
         return [TimedOut()]
+    if state.wait.kind is WaitKind.EVENT:
+        return [TimedOut(), Happened(state.wait.key.partition(":")[0])]
+    own_calls = [effect for effect in effects_of(progress) if isinstance(effect, InternalCall)]
+    if own_calls:
+        return [LATE, TAKEN, sample_result(own_calls[-1], context)]
     if state.wait.kind is WaitKind.CALL:
         return [LATE, *(CallEnded(ok=True, result=result) for result in _results(step["type"], config))]
-    return [TimedOut(), WRONG, *_replies(step["type"], config)]
+    offered = [Replied("…", port=option.port) for option in options_of(flow, state, context)]
+    return [TimedOut(), WRONG, *offered, *_replies(step["type"], config)]
 
 
 def _replies(type: str, config: dict[str, Any]) -> Iterator[RunEvent]:
@@ -170,7 +182,8 @@ def silence_ends(flow: Flow, state: RunState, context: RunContext) -> bool:
 
 def walk(flow: Flow, platform: str) -> Iterator[Progress]:
     """Go on from every state that the flow can reach, with every event."""
-    facts = ({}, APPOINTMENT) if "appointment.date" in str(flow) else ({},)
+    starts_with = flow["trigger"]["type"].startswith("appointment_")
+    facts = (APPOINTMENT,) if starts_with else ({}, APPOINTMENT) if "appointment.date" in str(flow) else ({},)
     tokens = range(8 if any(step["type"] == "split" for step in flow["steps"]) else 1)
     for context in contexts(flow, platform):
         ahead: list[tuple[RunState, RunEvent]] = [
@@ -186,11 +199,13 @@ def walk(flow: Flow, platform: str) -> Iterator[Progress]:
             left = progress.state
             waits_for = left.wait and left.wait.kind
             place = (left.token, *left.values, left.node, waits_for)
-            key = (*place, left.repeats, left.turns, *sorted(left.answers.items()))
+            chosen = left.values.get(CHOICE, {})
+            choice = (chosen.get("asks"), chosen.get("awaits"), bool(chosen.get("after")))
+            key = (*place, *choice, left.repeats, left.turns, *sorted(left.answers.items()))
             if left.wait and key not in seen:
                 seen.add(key)
                 assert silence_ends(flow, left, context)
-                ahead += [(left, one) for one in events_for(flow, left)]
+                ahead += [(left, one) for one in events_for(flow, progress, context)]
             assert len(seen) <= MOST_STATES
 
 

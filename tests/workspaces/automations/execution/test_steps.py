@@ -19,6 +19,7 @@ from workspaces.automations.execution.types import (
     CreateTask,
     Effect,
     HandOver,
+    Happened,
     NotifyTeam,
     Option,
     Replied,
@@ -41,6 +42,25 @@ HTTP = {"method": "GET", "url": "https://api.example/x", "save_as": "reply"}
 CONDITION = {"match": "all", "rules": [{"variable": "contact.city", "operator": "is", "value": "berlin"}]}
 QUESTION = {"text": "How many?", "expects": "number", "save_as": "many"}
 WRONG = (Replied("?!"), Replied("?!"), Replied("?!"))
+
+
+# What the product's own appointments and invoices answer.
+BOOK = {"text": "When?"}
+PAY = {"text": "Please pay.", "pays": "amount", "amount": 20}
+TEN, NOON = "2026-03-03T10:00:00+00:00", "2026-03-03T12:00:00+00:00"
+SERVICES = CallEnded(True, {"services": [["s-1", "Cut", "20 EUR"], ["s-2", "Colour", ""]]})
+TIMES = CallEnded(True, {"service": "s-2", "times": [TEN, NOON], "next": "2026-03-04T00:00:00+00:00"})
+NO_TIMES = CallEnded(True, {"service": "s-2", "times": [], "next": ""})
+TAKEN = CallEnded(False, code="time_taken")
+BOOKED = CallEnded(True, {"appointment": {"id": "a-1", "starts_at": TEN, "date": "Tuesday", "time": "10:00"}})
+NONE = CallEnded(True, {"appointments": []})
+ONE = CallEnded(True, {"appointments": [["a-1", TEN, "Cut"]]})
+TWO = CallEnded(True, {"appointments": [["a-1", TEN, "Cut"], ["a-2", NOON, "Colour"]]})
+ASKED = CallEnded(True, {"invoice": "i-1", "payment": {"amount": "20 EUR", "link": "https://x.example/pay/1"}})
+
+
+def pressed(port: str) -> Replied:
+    return Replied("…", "interactive", port=port)
 
 
 class Case(NamedTuple):
@@ -169,6 +189,25 @@ CASES = [
     Case("create_task", {"title": "Call", "due_hours": 2}, "next", effects=(CreateTask("Call", 2),)),
     Case("close_conversation", {}, "", effects=(CloseConversation(),)),
     Case("start_automation", {"automation": "u-1"}, "next", effects=(StartAutomation("u-1"),)),
+    Case("book_appointment", BOOK, "booked", (SERVICES, pressed("choice_2"), TIMES, pressed("choice_1"), BOOKED)),
+    Case("book_appointment", BOOK, "booked", (TIMES, Replied("Tue 3 Mar, 10:00"), BOOKED), effects=None),
+    Case("book_appointment", BOOK, "booked", (TIMES, pressed("more"), TIMES, Replied("2"), BOOKED)),
+    Case("book_appointment", BOOK, "booked", (TIMES, Replied("1"), TAKEN, TIMES, Replied("1"), BOOKED)),
+    Case("book_appointment", BOOK, "not_booked", (NO_TIMES,)),
+    Case("book_appointment", BOOK, "not_booked", (TIMES, TimedOut())),
+    Case("book_appointment", BOOK, "not_booked", (TIMES, *WRONG)),
+    Case("book_appointment", BOOK, "not_booked", (TimedOut(),)),
+    Case("book_appointment", BOOK, "not_booked", (TIMES, *(Replied("1"), TAKEN, TIMES) * 9, Replied("1"), TAKEN)),
+    Case("change_appointment", {"change": "confirm"}, "done", (ONE, BOOKED)),
+    Case("change_appointment", {"change": "cancel"}, "done", (TWO, pressed("choice_2"), BOOKED)),
+    Case("change_appointment", {"change": "reschedule"}, "done", (ONE, TIMES, Replied("1"), BOOKED)),
+    Case("change_appointment", {"change": "cancel"}, "not_done", (NONE,)),
+    Case("change_appointment", {"change": "cancel"}, "not_done", (ONE, CallEnded(False, code="not_possible"))),
+    Case("payment_link", PAY, "paid", (ASKED, Happened("payment_received"))),
+    Case("payment_link", PAY, "paid", (CallEnded(False, code="nothing_due"),)),
+    Case("payment_link", PAY, "not_paid", (ASKED, TimedOut())),
+    Case("payment_link", PAY, "not_paid", (CallEnded(False, code="no_price"),)),
+    Case("payment_link", PAY, "not_paid", (TimedOut(),)),
     Case("http_call", HTTP, "success", (CallEnded(True, {"status": 204, "text": "ok"}),)),
     Case("http_call", HTTP, "failure", (CallEnded(True, {"status": 500, "text": "no"}),)),
     Case("http_call", HTTP, "failure", (CallEnded(False, code="timeout"),)),
