@@ -27,7 +27,7 @@ KINDS = [
 
 
 class Migration(migrations.Migration):
-    dependencies = [("agency", "0008_counter_positions")]
+    dependencies = [("agency", "0002_database_rules")]
 
     operations = [
         migrations.AlterField(model_name="mail", name="kind", field=models.CharField(choices=KINDS, max_length=30))

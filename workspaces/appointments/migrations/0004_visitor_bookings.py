@@ -11,7 +11,7 @@ class Migration(migrations.Migration):
     dependencies = [
         ("appointments", "0003_classes_occupy_their_hosts"),
         ("catalogue", "0004_appointment_services"),
-        ("subaccounts", "0006_search_by_external_id"),
+        ("subaccounts", "0002_database_rules"),
     ]
 
     operations = [

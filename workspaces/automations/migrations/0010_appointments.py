@@ -15,7 +15,7 @@ MORE = " OR OLD.stops_on_booking IS DISTINCT FROM NEW.stops_on_booking"
 
 
 class Migration(migrations.Migration):
-    dependencies = [("appointments", "0001_initial"), ("automations", "0009_pending_counts")]
+    dependencies = [("appointments", "0001_initial"), ("automations", "0002_database_rules")]
 
     operations = [
         migrations.AddField(

@@ -12,8 +12,8 @@ class Migration(migrations.Migration):
     dependencies = [
         ("catalogue", "0004_appointment_services"),
         ("classes", "0003_staff_of_the_catalogue"),
-        ("contacts", "0009_tasks"),
-        ("subaccounts", "0006_search_by_external_id"),
+        ("contacts", "0002_database_rules"),
+        ("subaccounts", "0002_database_rules"),
     ]
 
     operations = [

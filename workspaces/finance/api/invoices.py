@@ -22,7 +22,7 @@ from workspaces.finance.serializers.invoices import (
     TaxRateFilterSet,
     TaxRateSerializer,
 )
-from workspaces.finance.services.documents import filename_of, invoice_pdf
+from workspaces.finance.services.documents import DraftHasNoDocument, filename_of, invoice_pdf
 from workspaces.finance.services.invoices import (
     InvoiceNotDraft,
     InvoiceNotFound,

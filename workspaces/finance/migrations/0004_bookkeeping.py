@@ -7,9 +7,9 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("contacts", "0009_tasks"),
+        ("contacts", "0002_database_rules"),
         ("finance", "0003_payment_provider"),
-        ("subaccounts", "0006_search_by_external_id"),
+        ("subaccounts", "0002_database_rules"),
     ]
 
     operations = [
