@@ -12,13 +12,12 @@ from agency.actors import SYSTEM
 from agency.models import ActivityEntry
 from tests import furnished
 from tests.factories import ContactFactory
-from tests.factories.finance import InvoiceFactory, TaxRateFactory, a_line, an_issued_invoice
+from tests.factories.finance import InvoiceFactory, TaxRateFactory, a_line, an_issued_invoice, pay_in_cash
 from tests.tenants import Tenant, message
 from tests.workspaces.topics import recorded_events, subscribe_to
 from workspaces.contacts.services import merge_contacts, remove_contact
-from workspaces.finance.models import Invoice, Payment
-from workspaces.finance.services.invoices import issue_invoice, lock_invoice
-from workspaces.finance.services.ledger import settle_invoice
+from workspaces.finance.models import Invoice
+from workspaces.finance.services.invoices import issue_invoice
 from workspaces.finance.services.numbering import SeriesInUse, change_series
 from workspaces.finance.services.overdue import report_overdue_invoices
 from workspaces.finance.services.settings import change_finance_settings
@@ -67,18 +66,7 @@ def refused(a: Tenant, invoice: dict[str, Any], move: str, sent: Any = None) -> 
 
 
 def pay(invoice: dict[str, Any], amount: int) -> None:
-    """Record a payment by hand, as the services of payments do."""
-    with transaction.atomic():
-        locked = lock_invoice(Invoice.objects.get(uuid=invoice["id"]))
-        Payment.objects.create(
-            workspace_id=locked.workspace_id,
-            invoice=locked,
-            amount=amount,
-            currency=locked.currency,
-            method="cash",
-            received_at=now(),
-        )
-        settle_invoice(invoice=locked, now=now())
+    pay_in_cash(Invoice.objects.get(uuid=invoice["id"]), amount)
 
 
 def test_a_draft_is_issued_paid_and_then_stays_as_it_is(a: Tenant, rate: Any) -> None:
