@@ -306,6 +306,19 @@ def test_sql_cannot_issue_what_does_not_add_up(a: Tenant) -> None:
         issue_and_commit(draft)
 
 
+def test_the_erasure_of_a_person_changes_texts_and_nothing_else(a: Tenant) -> None:
+    invoice = an_issued_invoice(a.workspace)
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL agency.activity = 'erasure'")
+        cursor.execute("UPDATE finance_invoice SET buyer = %s WHERE id = %s", ['{"name": "Erased"}', invoice.pk])
+        cursor.execute("UPDATE finance_invoiceline SET description = 'Erased' WHERE invoice_id = %s", [invoice.pk])
+    for changed in ("amounts", "a line", "a tax", "the invoice"):
+        with pytest.raises(DatabaseError, match="stays as it is"):
+            carry_out(STATEMENTS[changed], invoice)
+    invoice.refresh_from_db()
+    assert (invoice.buyer, invoice.lines.get().description) == ({"name": "Erased"}, "Erased")
+
+
 def statements_of_list(a: Tenant, invoices: int) -> int:
     with CaptureQueriesContext(connection) as captured:
         assert len(a.workspace_api.get("/invoices").json()["data"]) == invoices
