@@ -20,6 +20,7 @@ from config.celery.tasks import MOST_WAITING, QueueLengths, due_among, due_work,
 from config.queues import FALLBACK_INTERVAL_SECONDS, TASKS, TaskSpec
 from tests.factories import PendingSignUpFactory, ServiceFactory, StaffFactory, UserFactory
 from tests.factories.appointments import a_bookable_service, tomorrow
+from tests.factories.finance import InvoiceFactory
 from tests.packs.client import an_automation
 from tests.processes.broker import forget_calls
 from tests.tenants import Tenant
@@ -28,6 +29,7 @@ from workspaces.automations.services import remove_automation
 from workspaces.classes.models import ClassSession
 from workspaces.contacts.models import Contact, ContactImport, Segment
 from workspaces.conversations.models import Conversation, MediaFetch, Message
+from workspaces.finance.services.invoices import issue_invoice
 from workspaces.media.models import UnusedFile
 
 pytestmark = pytest.mark.django_db
@@ -180,6 +182,9 @@ def a_hold(a: Tenant, is_due: bool) -> None:
         expires_at=expires_at,
         now=expires_at - HOUR,
     )
+def an_invoice(a: Tenant, is_due: bool) -> None:
+    draft = InvoiceFactory.create(workspace=a.workspace)
+    issue_invoice(invoice=draft, now=now() - timedelta(days=30 * is_due), by=SYSTEM)
 
 
 def an_import(a: Tenant, is_due: bool) -> None:
@@ -237,6 +242,7 @@ WORK: tuple[tuple[str, Callable[[Tenant, bool], object]], ...] = (
     ("channelconnect.sync_templates", a_template_list),
     ("appointments.end_holds", a_hold),
     ("classes.complete_ended", a_class),
+    ("finance.report_overdue", an_invoice),
     ("contacts.import_files", an_import),
     ("contacts.recount_segments", a_segment_to_recount),
     ("conversations.wake_snoozed", a_snoozed_conversation),

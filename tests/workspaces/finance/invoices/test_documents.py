@@ -41,8 +41,8 @@ def pdf_of(a: Tenant, invoice: Invoice) -> bytes:
 
 
 def plain(text: str) -> str:
-    """Return a text without its spaces, which typesetting moves."""
-    return "".join(text.split())
+    """Return a text without its spaces, which typesetting moves, and without the places where it may break words."""
+    return "".join(text.replace("\N{ZERO WIDTH SPACE}", "").split())
 
 
 @pytest.mark.parametrize("language", ["en", "de", "es", "fr", "pt-br"])
@@ -95,6 +95,12 @@ def test_no_text_of_a_tenant_is_a_command_or_breaks_the_document(a: Tenant) -> N
     text = plain(text_of(pdf_of(a, invoice)))
     for part in ("Привет", "Αθήνα", "#let$x$*b*@a<b>\\u{41}"):
         assert text.count(part) >= 6, part
+
+
+def test_a_long_word_is_broken_and_leaves_the_amounts_readable(a: Tenant) -> None:
+    invoice = an_issued_invoice(a.workspace, lines=[LineInput("W" * 500, Decimal(1), Decimal(7))])
+    text = text_of(pdf_of(a, invoice))
+    assert ("W" * 60 in text, plain(text).count("W")) == (False, 500)
 
 
 def test_a_credit_note_and_reverse_charge_say_what_they_are(a: Tenant) -> None:

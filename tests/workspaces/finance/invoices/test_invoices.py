@@ -12,13 +12,12 @@ from agency.actors import SYSTEM
 from agency.models import ActivityEntry
 from tests import furnished
 from tests.factories import ContactFactory
-from tests.factories.finance import InvoiceFactory, TaxRateFactory, a_line, an_issued_invoice
+from tests.factories.finance import InvoiceFactory, TaxRateFactory, a_line, an_issued_invoice, pay_in_cash
 from tests.tenants import Tenant, message
 from tests.workspaces.topics import recorded_events, subscribe_to
 from workspaces.contacts.services import merge_contacts, remove_contact
-from workspaces.finance.models import Invoice, Payment
-from workspaces.finance.services.invoices import issue_invoice, lock_invoice
-from workspaces.finance.services.ledger import settle_invoice
+from workspaces.finance.models import Invoice
+from workspaces.finance.services.invoices import issue_invoice
 from workspaces.finance.services.numbering import SeriesInUse, change_series
 from workspaces.finance.services.overdue import report_overdue_invoices
 from workspaces.finance.services.settings import change_finance_settings
@@ -67,18 +66,7 @@ def refused(a: Tenant, invoice: dict[str, Any], move: str, sent: Any = None) -> 
 
 
 def pay(invoice: dict[str, Any], amount: int) -> None:
-    """Record a payment by hand, as the services of payments do."""
-    with transaction.atomic():
-        locked = lock_invoice(Invoice.objects.get(uuid=invoice["id"]))
-        Payment.objects.create(
-            workspace_id=locked.workspace_id,
-            invoice=locked,
-            amount=amount,
-            currency=locked.currency,
-            method="cash",
-            received_at=now(),
-        )
-        settle_invoice(invoice=locked, now=now())
+    pay_in_cash(Invoice.objects.get(uuid=invoice["id"]), amount)
 
 
 def test_a_draft_is_issued_paid_and_then_stays_as_it_is(a: Tenant, rate: Any) -> None:
@@ -316,6 +304,19 @@ def test_sql_cannot_issue_what_does_not_add_up(a: Tenant) -> None:
     Invoice.objects.filter(pk=draft.pk).update(net=draft.net + 1, total=draft.total + 1)
     with pytest.raises(IntegrityError, match="taxes of an invoice are its totals"):
         issue_and_commit(draft)
+
+
+def test_the_erasure_of_a_person_changes_texts_and_nothing_else(a: Tenant) -> None:
+    invoice = an_issued_invoice(a.workspace)
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL agency.activity = 'erasure'")
+        cursor.execute("UPDATE finance_invoice SET buyer = %s WHERE id = %s", ['{"name": "Erased"}', invoice.pk])
+        cursor.execute("UPDATE finance_invoiceline SET description = 'Erased' WHERE invoice_id = %s", [invoice.pk])
+    for changed in ("amounts", "a line", "a tax", "the invoice"):
+        with pytest.raises(DatabaseError, match="stays as it is"):
+            carry_out(STATEMENTS[changed], invoice)
+    invoice.refresh_from_db()
+    assert (invoice.buyer, invoice.lines.get().description) == ({"name": "Erased"}, "Erased")
 
 
 def statements_of_list(a: Tenant, invoices: int) -> int:
