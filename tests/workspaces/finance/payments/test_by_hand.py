@@ -153,3 +153,21 @@ def test_a_refund_by_hand_of_a_card_payment_calls_nobody(
     assert refund(a, str(payment.uuid), 19.0, method="cash").status_code == 201
     assert Refund.objects.get().status == "succeeded"
     assert not stripe.control("ledger")["refunds"]
+
+
+@pytest.mark.parametrize("action", ["void", "credit"])
+def test_voiding_and_crediting_close_the_payment_page_first(
+    a: Tenant, invoice: Invoice, stripe: RunningStripe, action: str
+) -> None:
+    opened = press_pay(invoice)
+    assert a.workspace_api.post(f"/invoices/{invoice.uuid}/{action}").status_code in {200, 201}
+    assert pay_at_stripe(opened) == ""
+    invoice.refresh_from_db()
+    assert invoice.status == "void"
+
+
+def test_an_invoice_that_was_just_paid_is_not_voided(a: Tenant, invoice: Invoice, stripe: RunningStripe) -> None:
+    pay_at_stripe(press_pay(invoice))
+    assert a.workspace_api.post(f"/invoices/{invoice.uuid}/void").status_code == 409
+    invoice.refresh_from_db()
+    assert invoice.status == "paid"

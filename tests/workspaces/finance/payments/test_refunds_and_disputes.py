@@ -6,6 +6,7 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from agency.models import NotificationEvent
 from tests import furnished
+from tests.factories.finance import a_line
 from tests.tenants import Tenant
 from tests.workspaces.finance.payments.paying import (
     an_invoice,
@@ -18,6 +19,7 @@ from tests.workspaces.finance.payments.paying import (
 )
 from tools.sandbox.stripe.server import RunningStripe
 from workspaces.finance.models import Dispute, Invoice, Payment, ProviderAccount, Refund
+from workspaces.finance.services.invoices import credit_invoice
 from workspaces.finance.services.provider_work import take_turn
 from workspaces.finance.services.refunds import RefundRefused, refund_payment
 
@@ -152,9 +154,7 @@ def test_more_than_is_owed_is_recorded_and_told(a: Tenant, account: ProviderAcco
     """Somebody pays at Stripe while the invoice is credited, so that less is owed than the session takes."""
     invoice = an_invoice(a)
     pay_at_stripe(press_pay(invoice))
-    a.workspace_api.post(
-        f"/invoices/{invoice.uuid}/credit", {"lines": [{"description": "Less work", "quantity": 1, "unit_price": 19.0}]}
-    )
+    credit_invoice(invoice=invoice, lines=[a_line("19")], now=now(), by=SYSTEM)
     deliver(stripe)
     work(account)
     invoice.refresh_from_db()
