@@ -115,6 +115,7 @@ TASKS = (
     TaskSpec("channelconnect.check_access", SUBSCRIPTIONS, every=FALLBACK_INTERVAL_SECONDS),
     TaskSpec("classes.complete_ended", HOUSEKEEPING, every=FALLBACK_INTERVAL_SECONDS),
     TaskSpec("appointments.end_holds", HOUSEKEEPING, every=FALLBACK_INTERVAL_SECONDS),
+    TaskSpec("appointments.settle_deposits", HOUSEKEEPING, every=FALLBACK_INTERVAL_SECONDS),
     TaskSpec("appointments.forget_visitors", HOUSEKEEPING, every=600),
     TaskSpec("finance.report_overdue", HOUSEKEEPING, every=FALLBACK_INTERVAL_SECONDS),
     TaskSpec("conversations.wake_snoozed", HOUSEKEEPING, every=FALLBACK_INTERVAL_SECONDS),
