@@ -149,4 +149,4 @@ def date_in(text: str) -> date | None:
 
 def query(**values: object) -> str:
     """Write a query of the values that are there."""
-    return urlencode({name: value for name, value in values.items() if value})
+    return urlencode({name: str(value) for name, value in values.items() if value})

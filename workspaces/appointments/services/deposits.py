@@ -110,6 +110,8 @@ def _line_of(hold: Hold) -> LineInput:
 
 def invoice_of(hold: Hold) -> Invoice | None:
     """Return the invoice of a hold's deposit."""
+    if hold.invoice is None:
+        return None
     return Invoice.objects.select_related("workspace__agency").filter(uuid=hold.invoice).first()
 
 

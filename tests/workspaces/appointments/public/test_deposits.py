@@ -84,7 +84,7 @@ def take(salon: Salon, link: str) -> Appointment:
 
 def subjects() -> list[str]:
     send_mail()
-    return [mail.subject for mail in outbox.outbox if mail.to == [ADA["email"]]]
+    return [str(mail.subject) for mail in outbox.outbox if mail.to == [ADA["email"]]]
 
 
 def an_hour_passes() -> None:
