@@ -2,7 +2,6 @@
 
 import re
 from datetime import timedelta
-from decimal import Decimal
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -11,34 +10,30 @@ from django.test import Client
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM
-from tests.factories import ContactFactory
+from tests.factories.finance import InvoiceFactory, a_line, an_issued_invoice
 from tests.tenants import Tenant, an_address
 from tools.sandbox.stripe.server import RunningStripe
-from workspaces.finance.models import Invoice, ProviderAccount
+from workspaces.finance.models import Invoice, Payment, ProviderAccount
 from workspaces.finance.services.connecting import connect_account
-from workspaces.finance.services.invoices import LineInput, create_invoice, issue_invoice
 from workspaces.finance.services.provider_work import KINDS, take_turn
 from workspaces.subaccounts.models import Workspace
 
 KEY = "rk_test_demo_1234"
 SECONDS = 20
 TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
-SELLER = {"business_name": "Corner Salon Ltd", "address": "1 High Street, London"}
 
 
 def connected(workspace: Workspace, key: str = KEY) -> ProviderAccount:
     return connect_account(workspace=workspace, key=key, now=now(), by=SYSTEM)
 
 
-def a_draft(tenant: Tenant, amount: str = "119.00") -> Invoice:
-    contact = ContactFactory.create(workspace=tenant.workspace, name="Ada Lovelace", email="ada@example.com")
-    line = LineInput(description="Consulting", quantity=Decimal(1), unit_price=Decimal(amount))
-    return create_invoice(workspace=tenant.workspace, contact=contact, lines=[line], now=now(), by=SYSTEM)
+def a_draft(tenant: Tenant) -> Invoice:
+    return InvoiceFactory.create(workspace=tenant.workspace)
 
 
-def an_invoice(tenant: Tenant, amount: str = "119.00") -> Invoice:
+def an_invoice(tenant: Tenant, price: str = "119") -> Invoice:
     """An issued invoice."""
-    return issue_invoice(invoice=a_draft(tenant, amount), now=now(), by=SYSTEM)
+    return an_issued_invoice(tenant.workspace, lines=[a_line(price)])
 
 
 def a_payer() -> Client:
@@ -96,3 +91,12 @@ def make_due() -> None:
     for kind in KINDS:
         waiting = kind.rows(now() + timedelta(days=400)).values_list("pk", flat=True)
         kind.rows(now() + timedelta(days=400)).model.objects.filter(pk__in=list(waiting)).update(**{kind.due: now()})
+
+
+def paid_by_card(invoice: Invoice, stripe: RunningStripe) -> Payment:
+    """Pay an invoice at Stripe, and let the event arrive."""
+    pay_at_stripe(press_pay(invoice))
+    deliver(stripe)
+    account = ProviderAccount.objects.get(disconnected_at=None, workspace=invoice.workspace)
+    work(account)
+    return Payment.objects.select_related("invoice__workspace").get(invoice=invoice, account=account)

@@ -216,7 +216,9 @@ def test_events_without_signature_of_unknown_accounts_and_of_great_length_are_re
     assert post_event({**signed, "body": "x" * 600_000}).status_code == 413
 
 
-@pytest.mark.parametrize("body", ["", "[]", "{}", '{"type": "charge.succeeded"}', "[" * 100_000, '{"data": {"object": 1}}'])
+@pytest.mark.parametrize(
+    "body", ["", "[]", "{}", '{"type": "charge.succeeded"}', "[" * 100_000, '{"data": {"object": 1}}']
+)
 def test_odd_bodies_change_nothing(account: ProviderAccount, body: str) -> None:
     signature = Notice("", account.webhook_secret or "", body.encode()).signature()
     answer = post_event({"url": f"/pay/stripe/{account.uuid}", "body": body, "signature": signature})
