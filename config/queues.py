@@ -121,6 +121,7 @@ TASKS = (
     TaskSpec("classes.fill_seats", HOUSEKEEPING, every=300),
     TaskSpec("appointments.read_calendars", CALENDARS, every=FALLBACK_INTERVAL_SECONDS),
     TaskSpec("appointments.end_holds", HOUSEKEEPING, every=FALLBACK_INTERVAL_SECONDS),
+    TaskSpec("appointments.settle_deposits", HOUSEKEEPING, every=FALLBACK_INTERVAL_SECONDS),
     TaskSpec("appointments.forget_visitors", HOUSEKEEPING, every=600),
     TaskSpec("finance.report_overdue", HOUSEKEEPING, every=FALLBACK_INTERVAL_SECONDS),
     TaskSpec("conversations.wake_snoozed", HOUSEKEEPING, every=FALLBACK_INTERVAL_SECONDS),

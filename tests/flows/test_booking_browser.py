@@ -35,7 +35,7 @@ def phone(browser: Browser, live_server: LiveServer, settings: Any) -> Iterator[
 def link_in_mail() -> str:
     send_mail()
     [link] = re.findall(r"http\S+/book/manage/\S+", str(mail.outbox[-1].body))
-    return link
+    return str(link)
 
 
 def test_a_visitor_books_moves_and_cancels_on_a_phone_without_scripts(phone: Page, salon: Salon) -> None:

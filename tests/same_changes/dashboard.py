@@ -252,6 +252,7 @@ DASHBOARD = {
 TASKS = "tasks of the team"
 # What people change in the dashboard alone, as no operation of the workspace's API does.
 ONLY_PAGES = {
+    "booking-page": "the workspace's public page",
     "webhook-dismiss": "failures that the pages tell of: tests/webhooks/services",
     "switch": "which workspace a person looks at",
     "leave": "a person's own",

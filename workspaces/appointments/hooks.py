@@ -19,12 +19,14 @@ from workspaces.appointments.services import mails
 from workspaces.appointments.services.booking import CLASS_SCHEDULE_HANDLER, appointment_handlers
 from workspaces.appointments.services.booking_pages import booking_url
 from workspaces.appointments.services.calendar_reading import NOTIFICATION_KINDS as CALENDAR_NOTIFICATIONS
+from workspaces.appointments.services.deposits import PAYMENT_HANDLER
 from workspaces.appointments.services.moves import MERGE_HANDLER, REMOVAL_HANDLER, has_planned_appointments
 from workspaces.appointments.services.visitors import RETENTION_RULES
 from workspaces.catalogue.services import ServiceUse, StaffUse, service_uses, staff_uses
 from workspaces.classes.services.sessions import class_schedule_handlers
 from workspaces.contacts.pages import ContactPanel, contact_panels
 from workspaces.contacts.services import contact_merge_handlers, contact_removal_handlers
+from workspaces.finance.services.received_payments import payment_handlers
 from workspaces.subaccounts.events import workspace_event_type
 from workspaces.subaccounts.services.settings import SettingDefault, setting_defaults
 
@@ -94,6 +96,7 @@ appointment_handlers.add(mails.MAIL_HANDLER)
 mail_attachments.add(*mails.ATTACHMENTS)
 mail_links.add(*mails.LINKS)
 setting_defaults.add(SettingDefault("booking_link", lambda workspace: booking_url(workspace) or ""))
+payment_handlers.add(PAYMENT_HANDLER)
 retention_rules.add(*RETENTION_RULES)
 dashboard_menu.add(
     MenuEntry(url_name="app:booking-page", label=_("Booking page"), icon="globe", section=Section.CATALOGUE, order=44)

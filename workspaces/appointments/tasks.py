@@ -1,4 +1,4 @@
-"""The tasks that free the times of expired holds, read calendars of other programs, and forget what visitors typed."""
+"""The tasks of appointments: holds and their deposits, calendars of other programs, and what visitors typed."""
 
 from celery import shared_task
 from django.db.models.functions import Now
@@ -8,6 +8,7 @@ from config.db import database_now
 from config.retention import forget
 from workspaces.appointments.services.booking import end_expired_holds, expired_holds
 from workspaces.appointments.services.calendar_reading import read_next_calendars
+from workspaces.appointments.services.deposits import due_holds, settle_next_hold
 from workspaces.appointments.services.external_calendars import due_calendars
 from workspaces.appointments.services.visitors import RETENTION_RULES
 
@@ -18,6 +19,7 @@ CALENDAR_SECONDS = 5.0
 due_work.add(
     DueWork("appointments.end_holds", (lambda: expired_holds(Now()),)),
     DueWork("appointments.read_calendars", (lambda: due_calendars(Now()),)),
+    DueWork("appointments.settle_deposits", (lambda: due_holds(Now()),)),
 )
 
 
@@ -26,6 +28,13 @@ due_work.add(
 def end_holds() -> None:
     """Free the time of every hold that has expired."""
     in_batches(lambda: end_expired_holds(now=database_now()), seconds=RUN_SECONDS)
+
+
+@shared_task(name="appointments.settle_deposits")
+@one_at_a_time
+def settle_deposits() -> None:
+    """Book the times whose deposit is paid, and cancel the invoices of deposits that were not paid in time."""
+    in_batches(lambda: settle_next_hold(now=database_now()), seconds=RUN_SECONDS)
 
 
 @shared_task(name="appointments.forget_visitors")

@@ -241,6 +241,7 @@ WORK: tuple[tuple[str, Callable[[Tenant, bool], object]], ...] = (
     ("channelconnect.check_access", an_access_check),
     ("channelconnect.sync_templates", a_template_list),
     ("appointments.end_holds", a_hold),
+    ("appointments.settle_deposits", a_deposit),
     ("classes.complete_ended", a_class),
     ("finance.report_overdue", an_invoice),
     ("contacts.import_files", an_import),

@@ -186,6 +186,7 @@ BOOKING = {
     "book:calendar-file",
     "book:cancel",
     "book:code",
+    "book:deposit",
     "book:details",
     "book:manage",
     "book:move",

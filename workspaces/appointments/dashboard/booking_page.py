@@ -1,5 +1,6 @@
 """The page on which a workspace sets up its booking page, with its link, a QR code and a button for websites."""
 
+from io import BytesIO
 from typing import Any, Final
 
 import segno
@@ -127,11 +128,10 @@ class BookingPageCode(DashboardView):
         if page is None or not page.enabled:
             raise BookingPageNotFound
         code = segno.make_qr(address_of(self.workspace, page.slug), error="m")
-        response = HttpResponse(
-            content_type="image/png", headers={"Content-Disposition": 'attachment; filename="booking-page.png"'}
-        )
-        code.save(response, kind="png", scale=PNG_SCALE, border=4)
-        return response
+        picture = BytesIO()
+        code.save(picture, kind="png", scale=PNG_SCALE, border=4)
+        headers = {"Content-Disposition": 'attachment; filename="booking-page.png"'}
+        return HttpResponse(picture.getvalue(), content_type="image/png", headers=headers)
 
 
 urlpatterns = [

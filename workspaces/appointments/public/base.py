@@ -20,6 +20,7 @@ from config.api.throttling import RateLimit, count_request
 from config.db import database_now
 from workspaces.appointments.models import BookingPage
 from workspaces.appointments.services.visitors import open_page
+from workspaces.finance.public import POLICY, provider_source
 from workspaces.subaccounts.models import Workspace
 
 # Pages that a network address may open in a minute, and forms that it may send.
@@ -42,6 +43,7 @@ class BookingView(View):
             response = render(request, "appointments/public/unknown.html", status=404)
         for name, value in HEADERS.items():
             response.headers[name] = value
+        response.headers["Content-Security-Policy"] = POLICY.format(provider=provider_source())
         return response
 
     def _find_and_answer(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
@@ -147,4 +149,4 @@ def date_in(text: str) -> date | None:
 
 def query(**values: object) -> str:
     """Write a query of the values that are there."""
-    return urlencode({name: value for name, value in values.items() if value})
+    return urlencode({name: str(value) for name, value in values.items() if value})

@@ -20,8 +20,10 @@ from workspaces.appointments.models import VisitorBooking
 from workspaces.appointments.models.appointments import LONGEST_NOTE
 from workspaces.appointments.public.base import WorkspacePage, instant_as_text, instant_in, query
 from workspaces.appointments.public.choosing import ServicePage
+from workspaces.appointments.public.deposits import address_of_deposit, pay_deposit
 from workspaces.appointments.services.availability import FreeTime
 from workspaces.appointments.services.booking import TimeTaken
+from workspaces.appointments.services.deposits import hold_visit, invoice_of, needs_deposit
 from workspaces.appointments.services.mails import CODE_DIGITS, time_in_words
 from workspaces.appointments.services.visitors import (
     CodeEnded,
@@ -36,6 +38,8 @@ from workspaces.appointments.services.visitors import (
     kept_booking,
 )
 from workspaces.contacts.services.fields import read_phone
+from workspaces.finance.services.accounts import PaymentsUnavailable
+from workspaces.finance.services.checkouts import CheckoutBeingPaid, NothingToPay
 from workspaces.subaccounts.pages.business import validate_plain_name
 
 SALT: Final = "appointments.public.form_time"
@@ -180,6 +184,7 @@ class Details(ServicePage):
             form=form,
             when=time_in_words(free.starts_at, free.ends_at, self.zone),
             business_when=self._at_business(free),
+            deposit=self.service.deposit if needs_deposit(self.service, self.workspace) else None,
             instant=instant_as_text(self.starts_at),
         )
 
@@ -198,8 +203,13 @@ def times_address(page: WorkspacePage, kept: VisitorBooking | None, *, staff: ob
 
 
 def book_or_explain(page: WorkspacePage, booking: VisitorBooking) -> HttpResponse:
-    """Book for a verified visitor. A taken time leads back to the times, and another refusal is said on the page."""
+    """Book for a verified visitor, or hold the time and lead to the payment of the deposit.
+
+    A taken time leads back to the times, and another refusal is said on the page.
+    """
     try:
+        if booking.hold is not None or needs_deposit(booking.service, page.workspace):
+            return _hold_and_pay(page, booking)
         appointment = book_visit(booking=booking, now=page.now, by=page.by)
     except TimeTaken:
         staff = booking.staff.uuid if booking.staff else ""
@@ -208,6 +218,18 @@ def book_or_explain(page: WorkspacePage, booking: VisitorBooking) -> HttpRespons
         message = in_page_language(refusal.message)
         return page.page("appointments/public/refused.html", status=409, message=message)
     return redirect(f"{reverse('book:manage', args=[appointment.token])}?booked=1")
+
+
+def _hold_and_pay(page: WorkspacePage, booking: VisitorBooking) -> HttpResponse:
+    """Hold the time, and send the visitor to the payment. If that is away, the deposit's page offers it again."""
+    held = hold_visit(booking=booking, now=page.now, by=page.by)
+    invoice = invoice_of(held.hold) if held.hold else None
+    try:
+        if invoice is not None:
+            return pay_deposit(page, held, invoice)
+    except (PaymentsUnavailable, NothingToPay, CheckoutBeingPaid):
+        pass
+    return redirect(address_of_deposit(page, held))
 
 
 class CodeForm(forms.Form):
@@ -240,6 +262,8 @@ class Code(WorkspacePage):
     def get(self, request: HttpRequest, slug: str, booking: UUID | None) -> HttpResponse:
         if self.booking.appointment is not None:
             return self.page("appointments/public/used.html", status=410)
+        if self.booking.hold is not None:
+            return redirect(address_of_deposit(self, self.booking))
         return self._show(CodeForm())
 
     def post(self, request: HttpRequest, slug: str, booking: UUID | None) -> HttpResponse:

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from workspaces.appointments.public import choosing, details, managing
+from workspaces.appointments.public import choosing, deposits, details, managing
 
 app_name = "book"
 urlpatterns = [
@@ -13,6 +13,7 @@ urlpatterns = [
     path("manage/<str:token>/cancel", managing.Cancel.as_view(), name="cancel"),
     path("<slug:slug>", choosing.Services.as_view(), name="services"),
     path("<slug:slug>/code/<id:booking>", details.Code.as_view(), name="code"),
+    path("<slug:slug>/deposit/<id:booking>", deposits.Deposit.as_view(), name="deposit"),
     path("<slug:slug>/<id:service>", choosing.Times.as_view(), name="times"),
     path("<slug:slug>/<id:service>/details", details.Details.as_view(), name="details"),
 ]

@@ -14,7 +14,7 @@ from agency.services.mail.attachments import MailAttachment, MailAttachments
 from agency.services.mail.content import MailLink
 from agency.services.mail.queue import queue_to_address
 from config.wall_clock import known_zone
-from workspaces.appointments.models import Appointment, VisitorBooking
+from workspaces.appointments.models import Appointment, BookingPage, Hold, VisitorBooking
 from workspaces.appointments.services.booking import AppointmentHandler
 from workspaces.appointments.services.calendar_files import CalendarEvent, Method, calendar_file
 from workspaces.appointments.services.links import manage_url
@@ -73,6 +73,25 @@ def queue_about(appointment: Appointment, kind: Mail.Kind) -> Mail | None:
         "language": appointment.language,
     }
     return queue_to_address(kind=kind, recipient=contact.email, context=context, agency=appointment.workspace.agency)
+
+
+def queue_refund(hold: Hold, *, language: str) -> Mail | None:
+    """Queue the e-mail that says that a deposit is paid back; None without an e-mail address or a booking page."""
+    slug = BookingPage.objects.filter(workspace=hold.workspace_id).values_list("slug", flat=True).first()
+    if not hold.contact.email or slug is None:
+        return None
+    context = {
+        "slug": slug,
+        "starts_at": hold.starts_at.isoformat(),
+        "ends_at": hold.ends_at.isoformat(),
+        "zone": hold.timezone,
+        "service": hold.service.name,
+        "business": hold.workspace.name,
+        "language": language,
+    }
+    return queue_to_address(
+        kind=Mail.Kind.DEPOSIT_REFUNDED, recipient=hold.contact.email, context=context, agency=hold.workspace.agency
+    )
 
 
 def _tell_contact(appointment: Appointment, what: str, now: datetime) -> None:

@@ -21,7 +21,7 @@ from workspaces.appointments.services.moves import cancel_appointment, reschedul
 from workspaces.catalogue.models import Service, ServiceStaff, Staff
 from workspaces.contacts.models import Contact
 from workspaces.contacts.models.contacts import email_key
-from workspaces.contacts.services import EmailTaken, PhoneTaken, create_contact
+from workspaces.contacts.services import EmailTaken, PhoneTaken, create_contact, update_contact
 from workspaces.contacts.services.contacts import lock_contact
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import LimitReached
@@ -182,6 +182,8 @@ def contact_of_visitor(booking: VisitorBooking, *, now: datetime) -> Contact:
     """
     contact = _find(booking) or _create(booking, now)
     contact = lock_contact(contact)
+    if not contact.name:
+        contact = update_contact(contact=contact, now=now, name=booking.name)
     open_ones = Appointment.objects.filter(contact=contact, starts_at__gt=now, status__in=["booked", "confirmed"])
     held = Hold.objects.filter(contact=contact, ended_at=None, expires_at__gt=now)
     if open_ones[:MOST_OPEN].count() + held[:MOST_OPEN].count() >= MOST_OPEN:

@@ -109,7 +109,7 @@ def the_code() -> str:
     send_mail()
     body = next(str(mail.body) for mail in reversed(outbox.outbox) if mail.subject == "The code for your booking")
     [code] = re.findall(r"\b\d{6}\b", body)
-    return code
+    return str(code)
 
 
 def wrong_code(booking: VisitorBooking) -> str:
