@@ -40,7 +40,7 @@ from workspaces.automations.dashboard.step_pages import urlpatterns as automatio
 from workspaces.catalogue.api import urlpatterns as catalogue_paths
 from workspaces.catalogue.dashboard.urls import urlpatterns as catalogue_pages
 from workspaces.classes.api import urlpatterns as classes_paths
-from workspaces.classes.dashboard import urlpatterns as classes_pages
+from workspaces.classes.dashboard.urls import urlpatterns as classes_pages
 from workspaces.contacts.api import urlpatterns as contacts_paths
 from workspaces.contacts.dashboard.contacts import urlpatterns as contacts_pages
 from workspaces.contacts.dashboard.tasks import urlpatterns as task_pages

@@ -14,7 +14,7 @@ from agency.services import suspend_agency
 from channelconnect.models import ChannelCredential
 from tests.broadcasts.making import a_body, bring_to, create
 from tests.channelconnect.agencies import RETURN_URL, a_session, switch_on, wanted
-from tests.factories import a_file, a_workspace_key, catalogue_ids
+from tests.factories import ContactFactory, a_file, a_workspace_key, catalogue_ids
 from tests.factories.appointments import appointment_ids, move_to_the_past, tomorrow
 from tests.factories.finance import invoice_ids
 from tests.tenants import NOTHING, Api, Multipart, Tenant, a_new_customer
@@ -27,6 +27,8 @@ from workspaces.appointments.models import Appointment
 from workspaces.automations.models import AutomationRun
 from workspaces.automations.services import enable_automation
 from workspaces.catalogue.models import Staff
+from workspaces.classes.models import ClassSession, WaitingListEntry
+from workspaces.contacts.models import Contact
 from workspaces.subaccounts.services import grant_addon, suspend_workspace, tenant_of
 
 AGENCY = "api/agency/v1/"
@@ -160,6 +162,25 @@ def _a_time_off() -> dict[str, Any]:
     return {"starts_at": "2030-12-24T00:00:00Z", "ends_at": "2030-12-27T00:00:00Z", "reason": "Holidays"}
 
 
+def _a_series(tenant: Tenant) -> dict[str, Any]:
+    service = str(ids_of(tenant)["class_service"])
+    return {"service": service, "first_date": "2100-12-01", "start_time": "18:00", "capacity": 5}
+
+
+def _who_waits(tenant: Tenant) -> dict[str, Any]:
+    """Fill the class, and name a contact who has no seat."""
+    ClassSession.objects.filter(uuid=ids_of(tenant)["session"]).update(capacity=1)
+    return {"contact": str(ContactFactory.create(workspace=tenant.workspace).uuid)}
+
+
+def _a_place_on_the_list(tenant: Tenant) -> Any:
+    """Let the contact wait that the path names."""
+    session = ClassSession.objects.get(uuid=ids_of(tenant)["session"])
+    contact = Contact.objects.get(uuid=ids_of(tenant)["contact"])
+    WaitingListEntry.objects.get_or_create(session=session, contact=contact)
+    return NOTHING
+
+
 READ = Case(200)
 LIST = Case(200, others=200)
 DO = Case(200, body=lambda _: {}, body_optional=True)
@@ -263,7 +284,13 @@ ROUTES: dict[str, dict[str, Case]] = {
     f"{WORKSPACE}appointments/<id:appointment>/complete": {"POST": Case(200, _after_the_start, body_optional=True)},
     f"{WORKSPACE}appointments/<id:appointment>/miss": {"POST": Case(200, _after_the_start, body_optional=True)},
     f"{WORKSPACE}classes": {"GET": LIST, "POST": Case(201, _a_class)},
-    f"{WORKSPACE}classes/<id:session>": {"GET": READ},
+    f"{WORKSPACE}classes/series": {"GET": LIST, "POST": Case(201, _a_series)},
+    f"{WORKSPACE}classes/series/<id:series>": {
+        "GET": READ,
+        "PATCH": Case(200, lambda _: {"capacity": 6}),
+        "DELETE": READ,
+    },
+    f"{WORKSPACE}classes/<id:session>": {"GET": READ, "PATCH": Case(200, lambda _: {"capacity": 6})},
     f"{WORKSPACE}classes/<id:session>/cancel": {"POST": DO},
     f"{WORKSPACE}classes/<id:session>/participants": {
         "GET": READ,
@@ -283,6 +310,8 @@ ROUTES: dict[str, dict[str, Case]] = {
     f"{WORKSPACE}invoices/<id:invoice>/void": {"POST": DO},
     f"{WORKSPACE}invoices/<id:invoice>/credit": {"POST": Case(201, _a_credit, body_optional=True)},
     f"{WORKSPACE}invoices/<id:invoice>/pdf": {"GET": Case(200, content_type="application/pdf")},
+    f"{WORKSPACE}classes/<id:session>/waiting-list": {"GET": READ, "POST": Case(201, _who_waits)},
+    f"{WORKSPACE}classes/<id:session>/waiting-list/<id:contact>": {"DELETE": Case(200, _a_place_on_the_list)},
     f"{WORKSPACE}workspace": {"GET": LIST, "PATCH": Case(200, lambda _: {"currency": "EUR"}, others=200)},
     f"{WORKSPACE}conversations": {"GET": LIST},
     f"{WORKSPACE}conversations/settings": {

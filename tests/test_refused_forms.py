@@ -84,6 +84,7 @@ CONFIRMATIONS = {
     },
     "app": {
         *("api-key-revoke", "automation", "broadcast-approve", "broadcast-cancel", "broadcast-delete", "class-cancel"),
+        "class-series-end",
         *("contact-merge", "contact-remove", "person-make-owner", "person-remove", "prerequisites", "product-delete"),
         *(
             "saved-reply-delete",

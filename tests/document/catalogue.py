@@ -6,12 +6,14 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.utils.timezone import now
 
 from tests.document.calls import Call, Provocation
 from tests.factories import ClassSessionFactory, ProductFactory, ServiceCategoryFactory, StaffFactory
 from tests.factories.appointments import AppointmentFactory, tomorrow
-from workspaces.classes.models import ClassSession
+from workspaces.classes.models import ClassSeries, ClassSession
 from workspaces.classes.services import add_participant
+from workspaces.classes.services.series import MOST_SERIES
 from workspaces.contacts.models import Contact
 
 BASE = "api/v1/"
@@ -116,6 +118,35 @@ def _a_contact(call: Call) -> Any:
     return Contact.objects.create(workspace=call.tenant.workspace, name="New", search_key="new").uuid
 
 
+def a_busy_host(call: Call) -> int:
+    workspace = call.tenant.workspace
+    staff = StaffFactory.create(workspace=workspace)
+    taken = ClassSessionFactory.create(workspace=workspace, staff=staff)
+    return call.send({**call.body, "staff": str(staff.uuid), "starts_at": taken.starts_at.isoformat()})
+
+
+def unknown_staff(call: Call) -> int:
+    return call.send({**call.body, "staff": str(uuid4())})
+
+
+def an_ended_series(call: Call) -> int:
+    ClassSeries.objects.filter(uuid=call.ids["series"]).update(ended_at=now(), due_at=None)
+    return call.send(call.body) if call.method == "PATCH" else call.send()
+
+
+def a_free_class(call: Call) -> int:
+    ClassSession.objects.filter(uuid=call.ids["session"]).update(capacity=9)
+    return call.send()
+
+
+def too_many_series(call: Call) -> int:
+    series = ClassSeries.objects.get(uuid=call.ids["series"])
+    fields = {name: getattr(series, name) for name in ("workspace", "service", "first_date", "start_time", "timezone")}
+    rows = {**fields, "unit": "days", "duration_minutes": 60, "capacity": 5, "due_at": now()}
+    ClassSeries.objects.bulk_create(ClassSeries(**rows) for _ in range(MOST_SERIES))
+    return call.send()
+
+
 OF_THEIR_OWN: dict[str, tuple[Provocation, ...]] = {
     f"POST {BASE}products": (an_unknown_category,),
     f"POST {BASE}services": (an_unknown_category, two_names_with_one_key),
@@ -135,7 +166,12 @@ OF_THEIR_OWN: dict[str, tuple[Provocation, ...]] = {
     f"GET {BASE}availability": (no_range,),
     f"POST {BASE}staff/<id:staff>/time-off": (one_time_off_too_many, reasons_with_one_key),
     f"GET {BASE}classes": (a_malformed_time,),
-    f"POST {BASE}classes": (an_unknown_service,),
+    f"POST {BASE}classes": (an_unknown_service, a_busy_host),
+    f"PATCH {BASE}classes/<id:session>": (unknown_staff, a_busy_host),
+    f"POST {BASE}classes/series": (an_unknown_service, too_many_series),
+    f"PATCH {BASE}classes/series/<id:series>": (unknown_staff, an_ended_series),
+    f"DELETE {BASE}classes/series/<id:series>": (an_ended_series,),
+    f"POST {BASE}classes/<id:session>/waiting-list": (a_free_class,),
     f"POST {BASE}classes/<id:session>/cancel": (a_class_that_is_over,),
     f"POST {BASE}classes/<id:session>/participants": (a_new_participant, a_completed_class),
     f"DELETE {BASE}classes/<id:session>/participants/<id:contact>": (a_seat_that_is_taken,),

@@ -14,6 +14,7 @@ from tests.factories.agencies import (
     plan_limits,
 )
 from tests.factories.catalogue import (
+    ClassSeriesFactory,
     ClassSessionFactory,
     ProductFactory,
     ServiceCategoryFactory,
@@ -37,6 +38,7 @@ __all__ = [
     "AddonFactory",
     "AgencyFactory",
     "ChannelFactory",
+    "ClassSeriesFactory",
     "ClassSessionFactory",
     "ContactFactory",
     "ContactImportFactory",

@@ -1,6 +1,6 @@
 """What sub-accounts offer: products, services, staff and classes."""
 
-from datetime import timedelta
+from datetime import time, timedelta
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -13,8 +13,8 @@ from tests.factories.contacts import ContactFactory
 from tests.factories.workspaces import WorkspaceFactory
 from workspaces.catalogue.models import Product, Service, ServiceCategory, Staff
 from workspaces.catalogue.services import create_category, create_product, create_service, create_staff
-from workspaces.classes.models import ClassSession
-from workspaces.classes.services import add_participant, schedule_class
+from workspaces.classes.models import ClassSeries, ClassSession
+from workspaces.classes.services import add_participant, create_series, schedule_class
 from workspaces.contacts.models import Contact
 from workspaces.subaccounts.models import Workspace
 
@@ -91,6 +91,25 @@ class ClassSessionFactory(ByService[ClassSession]):
         return schedule_class(service=service, **values)
 
 
+class ClassSeriesFactory(ByService[ClassSeries]):
+    """A series of next week, whose classes are not made yet."""
+
+    class Meta:
+        model = ClassSeries
+
+    workspace = SubFactory(WorkspaceFactory)
+    first_date = LazyFunction(lambda: (now() + timedelta(days=7)).date())
+    start_time = time(18)
+    timezone = "UTC"
+    capacity = 10
+    now = A_MOMENT_AGO
+
+    @classmethod
+    def make(cls, **values: Any) -> ClassSeries:
+        service = values.pop("service", None) or ServiceFactory.create(workspace=values["workspace"])
+        return create_series(service=service, **values)
+
+
 def catalogue_ids(workspace: Workspace, mark: str, contact: Contact | None = None) -> dict[str, UUID]:
     """Give the id of one of everything that is offered, and of a contact who has a seat in the class."""
     contact = contact or ContactFactory.create(workspace=workspace, name=f"Contact {mark}")
@@ -106,5 +125,6 @@ def catalogue_ids(workspace: Workspace, mark: str, contact: Contact | None = Non
         "class_service": service.uuid,
         "staff": staff.uuid,
         "session": session.uuid,
+        "series": ClassSeriesFactory.create(workspace=workspace, service=service).uuid,
         "contact": contact.uuid,
     }

@@ -16,6 +16,8 @@ from tests.workspaces.automations.runs import fail_run
 from webhooks.models import Delivery, Endpoint
 from workspaces.automations.models import Automation, AutomationRun
 from workspaces.automations.services import enable_automation
+from workspaces.classes.models import ClassSeries, ClassSession, WaitingListEntry
+from workspaces.contacts.models import Contact
 from workspaces.conversations.models import Conversation, Message
 from workspaces.conversations.services import mark_read, mark_unread
 
@@ -74,6 +76,22 @@ def runs(tenant: Tenant) -> Any:
 
 def a_class(tenant: Tenant) -> dict[str, Any]:
     return {"service": str(ids_of(tenant)["class_service"]), "starts_at": CLASS_AT[:16], "capacity": 5}
+
+
+def a_class_series(tenant: Tenant) -> dict[str, Any]:
+    service = str(ids_of(tenant)["class_service"])
+    return {"service": service, "first_date": "2100-12-01", "start_time": "18:00", "capacity": 5}
+
+
+def full_class(tenant: Tenant) -> None:
+    assert tenant.other_contact.pk
+    ClassSession.objects.filter(uuid=ids_of(tenant)["session"]).update(capacity=1)
+
+
+def waits_for_class(tenant: Tenant) -> None:
+    ids = ids_of(tenant)
+    session, contact = ClassSession.objects.get(uuid=ids["session"]), Contact.objects.get(uuid=ids["contact"])
+    WaitingListEntry.objects.create(session=session, contact=contact)
 
 
 def other(tenant: Tenant) -> dict[str, Any]:
@@ -197,6 +215,40 @@ DASHBOARD = {
     "staff-delete": removing("staff", "staff"),
     "class-new": Change(
         call=of_workspace("POST classes"), fields=a_class, body=lambda a: {**a_class(a), "starts_at": f"{CLASS_AT}Z"}
+    ),
+    "class-edit": Change(
+        call=of_workspace("PATCH classes/<id:session>"),
+        ids=("session",),
+        fields=lambda _: {"capacity": 7},
+        body=lambda _: {"capacity": 7},
+    ),
+    "class-series-new": Change(
+        call=of_workspace("POST classes/series"),
+        fields=a_class_series,
+        body=a_class_series,
+        rows=lambda a: list(ClassSeries.objects.of(a.workspace).values_list("first_date", "timezone", "weekdays")),
+    ),
+    "class-series-edit": Change(
+        call=of_workspace("PATCH classes/series/<id:series>"),
+        ids=("series",),
+        fields=lambda _: {"capacity": 7},
+        body=lambda _: {"capacity": 7},
+        rows=lambda a: list(ClassSeries.objects.of(a.workspace).values_list("capacity", "first_date", "start_time")),
+    ),
+    "class-series-end": Change(call=of_workspace("DELETE classes/series/<id:series>"), ids=("series",)),
+    "class-waiting-add": Change(
+        call=of_workspace("POST classes/<id:session>/waiting-list"),
+        ids=("session",),
+        fields=other,
+        body=other,
+        prepare=full_class,
+        rows=lambda a: WaitingListEntry.objects.filter(contact=a.other_contact).count(),
+    ),
+    "class-waiting-remove": Change(
+        call=of_workspace("DELETE classes/<id:session>/waiting-list/<id:contact>"),
+        ids=("session", "contact"),
+        prepare=waits_for_class,
+        rows=lambda a: WaitingListEntry.objects.filter(session__workspace=a.workspace).count(),
     ),
     "class-cancel": Change(call=of_workspace("POST classes/<id:session>/cancel"), ids=("session",)),
     "class-participant-add": Change(

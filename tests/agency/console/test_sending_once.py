@@ -36,7 +36,7 @@ from webhooks.models import Delivery, Endpoint
 from webhooks.services.endpoints import register_endpoint
 from workspaces.automations.models import AiAccount, Automation
 from workspaces.catalogue.models import Product, Service, ServiceCategory, Staff, StockMovement
-from workspaces.classes.models import ClassSession
+from workspaces.classes.models import ClassSeries, ClassSession
 from workspaces.contacts.models import Contact, ContactImport, Segment, Task
 from workspaces.conversations.models import Message, Note, QueuedMessage, SavedReply
 from workspaces.conversations.services import Content, send_message
@@ -154,6 +154,12 @@ def own_since_yesterday(tenant: Tenant) -> dict[str, Any]:
     return {"since": (now() - timedelta(days=1)).strftime("%Y-%m-%dT%H:%M")}
 
 
+def a_class_series(tenant: Tenant) -> dict[str, Any]:
+    service = ServiceFactory.create(workspace=tenant.workspace)
+    rule = {"start_time": "18:00", "capacity": "5", "interval": "1", "unit": "weeks"}
+    return {"service": str(service.uuid), "first_date": "2100-12-01", **rule}
+
+
 def a_class(tenant: Tenant) -> dict[str, Any]:
     service = ServiceFactory.create(workspace=tenant.workspace)
     starts_at = (now() + timedelta(days=1)).strftime("%Y-%m-%dT%H:%M")
@@ -231,6 +237,7 @@ OF_OWNERS = {
     "broadcast-new": Making(Broadcast, data=a_typed_broadcast),
     "broadcast-test": Making(Message, ids=of_draft, data=somebody_who_wrote),
     "class-new": Making(ClassSession, data=a_class),
+    "class-series-new": Making(ClassSeries, data=a_class_series),
     "contact-import-new": Making(ContactImport, data=lambda _: {"file": SimpleUploadedFile("a.csv", b"Name\nAda\n")}),
     "contact-new": Making(Contact, data=lambda _: {"name": "Ada"}),
     "conversation-again": Making(Message, ids=of_failed_message),

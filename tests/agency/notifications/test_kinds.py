@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, time, timedelta
 from decimal import Decimal
 
 import pytest
@@ -42,8 +42,11 @@ from tests.broadcasts.under_way import a_broadcast
 from tests.channelconnect.sending.messages import a_conversation, a_message
 from tests.factories import (
     ChannelFactory,
+    ClassSeriesFactory,
+    ClassSessionFactory,
     DomainFactory,
     EndpointFactory,
+    StaffFactory,
     UserFactory,
     WorkspaceMemberFactory,
     a_workspace_key,
@@ -57,12 +60,15 @@ from tests.workspaces.automations.runs import an_ended_run
 from tests.workspaces.conversations.facts import receive, received
 from webhooks.models import Endpoint
 from webhooks.services.endpoints import EndpointChanges, update_endpoint
+from workspaces.appointments.models import ExternalCalendar
+from workspaces.appointments.tasks import read_calendars
 from workspaces.automations.engine.loop import run_due
 from workspaces.automations.services import enable_automation
 from workspaces.automations.services.ai_accounts import set_agency_ai_budget
 from workspaces.automations.services.ai_budgets import Settlement, month_of, reserve, settle
 from workspaces.automations.services.ai_health import record_refused_key
 from workspaces.automations.services.run_failures import switch_off_failing
+from workspaces.classes.tasks import make_series
 from workspaces.contacts.services.tasks import create_task
 from workspaces.conversations.services.send_results import fail_queued_messages
 from workspaces.subaccounts.models import Workspace, WorkspaceKey
@@ -237,6 +243,26 @@ class Happening:
     owner: bool = False
 
 
+def class_is_left_out(tenant: Tenant) -> None:
+    """A series' host has another class at the time."""
+    workspace, host = tenant.workspace, StaffFactory.create(workspace=tenant.workspace)
+    first = now().date() + timedelta(days=2)
+    at = datetime.combine(first, time(18), UTC)
+    ClassSessionFactory.create(workspace=workspace, staff=host, starts_at=at)
+    ClassSeriesFactory.create(workspace=workspace, staff=host, first_date=first, count=1)
+    make_series()
+
+
+def calendar_is_not_read(tenant: Tenant) -> None:
+    """For a day, because its address may not be called."""
+    staff = StaffFactory.create(workspace=tenant.workspace)
+    past = now() - timedelta(days=1)
+    ExternalCalendar.objects.create(
+        staff=staff, name="Private", address="http://127.0.0.1:9/", host="127.0.0.1", due_at=past, failing_since=past
+    )
+    read_calendars()
+
+
 EVERYBODY = ("owner", "admin", "viewer")
 HAPPENINGS = {
     "agency.near_limit": Happening(sub_accounts_run_out, EVERYBODY),
@@ -264,6 +290,8 @@ HAPPENINGS = {
     "broadcast.paused": Happening(broadcast_is_paused, EVERYBODY),
     "workspace.broadcast_paused": Happening(broadcast_is_paused, (), people=True),
     "workspace.broadcast_held": Happening(broadcast_is_held, (), people=True),
+    "class.left_out": Happening(class_is_left_out, (), people=True),
+    "external_calendar.unread": Happening(calendar_is_not_read, (), people=True),
     "workspace.restored_from_backup": Happening(system_is_restored, (), people=True),
 }
 

@@ -24,9 +24,10 @@ from tests.factories.finance import InvoiceFactory
 from tests.packs.client import an_automation
 from tests.processes.broker import forget_calls
 from tests.tenants import Tenant
+from workspaces.appointments.models import ExternalCalendar
 from workspaces.appointments.services.booking import hold_time
 from workspaces.automations.services import remove_automation
-from workspaces.classes.models import ClassSession
+from workspaces.classes.models import ClassSeries, ClassSession
 from workspaces.contacts.models import Contact, ContactImport, Segment
 from workspaces.conversations.models import Conversation, MediaFetch, Message
 from workspaces.finance.services.invoices import issue_invoice
@@ -187,6 +188,19 @@ def an_invoice(a: Tenant, is_due: bool) -> None:
     issue_invoice(invoice=draft, now=now() - timedelta(days=30 * is_due), by=SYSTEM)
 
 
+def a_series(a: Tenant, is_due: bool) -> None:
+    service = ServiceFactory.create(workspace=a.workspace)
+    rule: dict[str, Any] = {"unit": "days", "first_date": now().date(), "start_time": "18:00", "timezone": "UTC"}
+    ClassSeries.objects.create(
+        workspace=a.workspace, service=service, capacity=5, duration_minutes=60, due_at=time(is_due), **rule
+    )
+
+
+def a_calendar(a: Tenant, is_due: bool) -> None:
+    staff = StaffFactory.create(workspace=a.workspace)
+    ExternalCalendar.objects.create(staff=staff, name="Private", address="x", host="x", due_at=time(is_due))
+
+
 def an_import(a: Tenant, is_due: bool) -> None:
     fields: dict[str, Any] = {"filename": "a.csv", "columns": ["a"], "rows_total": 1, "by_label": "Ada"}
     ContactImport.objects.create(workspace=a.workspace, status="running" if is_due else "completed", **fields)
@@ -244,6 +258,8 @@ WORK: tuple[tuple[str, Callable[[Tenant, bool], object]], ...] = (
     ("appointments.settle_deposits", a_deposit),
     ("classes.complete_ended", a_class),
     ("finance.report_overdue", an_invoice),
+    ("classes.make_series", a_series),
+    ("appointments.read_calendars", a_calendar),
     ("contacts.import_files", an_import),
     ("contacts.recount_segments", a_segment_to_recount),
     ("conversations.wake_snoozed", a_snoozed_conversation),

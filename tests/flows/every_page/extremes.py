@@ -25,6 +25,7 @@ from tests.broadcasts.under_way import a_busy_broadcast, a_draft
 from tests.channelconnect.agencies import a_session, switch_on
 from tests.factories import (
     ChannelFactory,
+    ClassSeriesFactory,
     ClassSessionFactory,
     ContactFactory,
     ContactImportFactory,
@@ -54,6 +55,7 @@ from webhooks.services.endpoints import register_endpoint
 from workspaces.automations.models import Automation, AutomationPause
 from workspaces.catalogue.services import change_product
 from workspaces.classes.services import add_participant
+from workspaces.classes.tasks import make_series
 from workspaces.contacts.models import Contact, ContactImport, Segment, Task
 from workspaces.contacts.services import update_contact
 from workspaces.contacts.services.tasks import create_task
@@ -281,6 +283,8 @@ class ExtremeTenant(Tenant):
             session = ClassSessionFactory.create(service=service, staff=staff, capacity=3, **more)
             contact = Contact.objects.create(name=name, search_key=name.lower(), **more)
             add_participant(session=session, contact=contact, now=now())
+        series = ClassSeriesFactory.create(service=service, staff=staff, unit="days", interval=52, **more)
+        make_series()
         product = ProductFactory.create(name=ENDLESS, description=ENDLESS * 4, track_stock=True, **more)
         by = Actor(kind="user", id="1", label=EMAIL)
         for level in (1_000_000_000, 0):
@@ -292,6 +296,7 @@ class ExtremeTenant(Tenant):
             "category": category.uuid,
             "staff": staff.uuid,
             "session": session.uuid,
+            "series": series.uuid,
         }
 
     @property

@@ -1,14 +1,13 @@
-"""The dashboard's pages and forms about classes."""
+"""The dashboard's pages about single classes, their participants and waiting lists."""
 
 from datetime import date, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from django import forms
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.urls import path, reverse
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -19,27 +18,26 @@ from config.api.requests import NothingMatches, QueryParameters, is_storable, pa
 from config.db import like_pattern, name_key
 from workspaces.catalogue.dashboard.form_views import ConfirmView, Link, ObjectFormView
 from workspaces.catalogue.models import Service, Staff
-from workspaces.classes.models import MOST_SEATS, ClassSession
+from workspaces.classes.dashboard.forms import ClassEditForm, ClassForm
+from workspaces.classes.models import ClassSession
 from workspaces.classes.serializers import ClassFilterSet
 from workspaces.classes.services import (
     ClassNotFound,
     ParticipantNotFound,
+    WaitingListEntryNotFound,
     add_participant,
     cancel_class,
+    change_class,
+    join_waiting_list,
+    leave_waiting_list,
     remove_participant,
     schedule_class,
 )
+from workspaces.classes.services.waiting_lists import MOST_WAITING
 from workspaces.contacts.models import Contact
 from workspaces.contacts.services import ContactNotFound
 from workspaces.subaccounts.dashboard.base import DashboardView
-from workspaces.subaccounts.models import Workspace
 
-if TYPE_CHECKING:
-    _ChoiceOfRow = forms.ModelChoiceField[Any]
-else:
-    _ChoiceOfRow = forms.ModelChoiceField
-
-WIDGET_FORMAT = "%Y-%m-%dT%H:%M"
 YEARS = range(2000, 2200)
 
 
@@ -55,53 +53,6 @@ def read_day(text: str) -> date | None:
 def start_of_day(day: date, zone: ZoneInfo) -> datetime:
     """Give the first moment of a day in the time zone."""
     return datetime(day.year, day.month, day.day, tzinfo=zone)
-
-
-class LocalTimeField(forms.DateTimeField):
-    """A time by the workspace's clock."""
-
-    def __init__(self, zone: ZoneInfo, **options: Any) -> None:
-        widget = forms.DateTimeInput({"type": "datetime-local"}, format=WIDGET_FORMAT)
-        super().__init__(widget=widget, **options)
-        self.zone = zone
-
-    def to_python(self, value: Any) -> datetime | None:
-        with timezone.override(self.zone):
-            return super().to_python(value)
-
-
-class ClassForm(forms.Form):
-    """The form of a new class. It offers the workspace's services of the kind class, and its staff."""
-
-    def __init__(self, *args: Any, workspace: Workspace, **options: Any) -> None:
-        super().__init__(*args, **options)
-        zone = ZoneInfo(workspace.timezone)
-        services = Service.objects.of(workspace).filter(kind=Service.Kind.CLASS).by_name()
-        staff = Staff.objects.of(workspace).by_name()
-        self.fields |= {
-            "service": _ChoiceOfRow(
-                services, label=gettext_lazy("Service"), to_field_name="uuid", empty_label=gettext_lazy("Choose…")
-            ),
-            "staff": _ChoiceOfRow(
-                staff,
-                label=gettext_lazy("Host"),
-                to_field_name="uuid",
-                required=False,
-                empty_label=gettext_lazy("Nobody yet"),
-            ),
-            "starts_at": LocalTimeField(
-                zone,
-                label=gettext_lazy("Starts"),
-                help_text=gettext_lazy("By the clock of %(zone)s.") % {"zone": workspace.timezone},
-            ),
-            "ends_at": LocalTimeField(
-                zone,
-                label=gettext_lazy("Ends"),
-                required=False,
-                help_text=gettext_lazy("Leave it empty, and the class lasts as long as its service says."),
-            ),
-            "capacity": forms.IntegerField(label=gettext_lazy("Seats"), min_value=1, max_value=MOST_SEATS),
-        }
 
 
 CLASS_LIST, CLASS_PAGE = "app:classes", "app:class"
@@ -197,15 +148,22 @@ class ClassDetail(DashboardView):
     session: ClassSession
 
     def find(self, **ids: Any) -> None:
-        found = with_id(ClassSession.objects.of(self.workspace).with_names(), ids["uuid"])
+        found = with_id(ClassSession.objects.of(self.workspace).with_names().select_related("series"), ids["uuid"])
         if found is None:
             raise ClassNotFound
         found.workspace = self.workspace
         self.session = found
 
+    def contact_sent(self) -> Contact:
+        """Find the contact that a form names. Raises `ContactNotFound`."""
+        contact = with_id(Contact.objects.of(self.workspace), parse_uuid(self.request.POST.get("contact", "")))
+        if contact is None:
+            raise ContactNotFound
+        return contact
+
 
 class ClassPage(ClassDetail):
-    """Shows a class's participants, and a search for contacts to add."""
+    """Shows a class's participants and waiting list, and a search for contacts to add to either."""
 
     def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         self.find(uuid=uuid)
@@ -217,17 +175,52 @@ class ClassPage(ClassDetail):
             is_scheduled=self.session.status == Status.SCHEDULED,
             rows=rows,
             pages=pages,
+            waiting=list(self.session.waiting.select_related("contact").order_by("id")[:MOST_WAITING]),
             zone=ZoneInfo(self.workspace.timezone),
             search=search,
             found=self._found(search),
         )
 
     def _found(self, search: str) -> list[Contact]:
-        """Find a few contacts without a seat in this class."""
+        """Find a few contacts who neither have a seat in this class nor wait for one."""
         if not search or not is_storable(search):
             return []
         rows = Contact.objects.of(self.workspace).filter(search_key__like=like_pattern(name_key(search)))
-        return list(rows.exclude(class_seats__session=self.session).newest_first()[:MOST_FOUND])
+        return list(
+            rows.exclude(class_seats__session=self.session)
+            .exclude(class_waits__session=self.session)
+            .newest_first()[:MOST_FOUND]
+        )
+
+
+class ClassEdit(ClassDetail, ObjectFormView[ClassEditForm]):
+    def heading(self) -> str:
+        return _("Change %(name)s") % {"name": self.session.service.name}
+
+    def submit(self) -> str:
+        return _("Save")
+
+    def crumbs(self) -> list[Link]:
+        own = reverse(CLASS_PAGE, args=[self.session.uuid])
+        return [(_("Classes"), reverse(CLASS_LIST)), (self.session.service.name, own)]
+
+    def context(self) -> dict[str, Any]:
+        return {**super().context(), "text": self.text()}
+
+    def text(self) -> str:
+        taken = _("Those who have a seat are not told by this.") if self.session.participants_count else ""
+        alone = _("The series of this class does not change it any more.") if self.session.series_id else ""
+        return " ".join(filter(None, (taken, alone)))
+
+    def make_form(self, data: Any = None) -> ClassEditForm:
+        return ClassEditForm(data, workspace=self.workspace, session=self.session)
+
+    def save(self, form: ClassEditForm) -> HttpResponse:
+        values = dict(form.cleaned_data)
+        if values["ends_at"] == self.session.ends_at:
+            values["ends_at"] = None  # a class that only starts at another time keeps its length
+        changed = change_class(session=self.session, now=timezone.now(), by=self.by, **values)
+        return self.done(_("%(name)s was saved.") % {"name": changed.service.name}, CLASS_PAGE, changed.uuid)
 
 
 class ClassCancel(ClassDetail, ConfirmView):
@@ -252,9 +245,7 @@ class ClassCancel(ClassDetail, ConfirmView):
 class ParticipantAdd(ClassDetail):
     def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         self.find(uuid=uuid)
-        contact = with_id(Contact.objects.of(self.workspace), parse_uuid(request.POST.get("contact", "")))
-        if contact is None:
-            raise ContactNotFound
+        contact = self.contact_sent()
         add_participant(session=self.session, contact=contact, now=timezone.now())
         return self.done(_("%(name)s takes part.") % {"name": contact}, CLASS_PAGE, self.session.uuid)
 
@@ -269,15 +260,19 @@ class ParticipantRemove(ClassDetail):
         return self.done(_("%(name)s takes part no longer.") % {"name": found}, CLASS_PAGE, self.session.uuid)
 
 
-urlpatterns = [
-    path("classes", Classes.as_view(), name="classes"),
-    path("classes/new", ClassNew.as_view(), name="class-new"),
-    path("classes/<id:uuid>", ClassPage.as_view(), name="class"),
-    path("classes/<id:uuid>/cancel", ClassCancel.as_view(), name="class-cancel"),
-    path("classes/<id:uuid>/participants", ParticipantAdd.as_view(), name="class-participant-add"),
-    path(
-        "classes/<id:uuid>/participants/<id:contact>/remove",
-        ParticipantRemove.as_view(),
-        name="class-participant-remove",
-    ),
-]
+class WaitingAdd(ClassDetail):
+    def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
+        self.find(uuid=uuid)
+        contact = self.contact_sent()
+        join_waiting_list(session=self.session, contact=contact, now=timezone.now())
+        return self.done(_("%(name)s is on the waiting list.") % {"name": contact}, CLASS_PAGE, self.session.uuid)
+
+
+class WaitingRemove(ClassDetail):
+    def post(self, request: HttpRequest, uuid: UUID | None, contact: UUID | None) -> HttpResponse:
+        self.find(uuid=uuid)
+        found = with_id(Contact.objects.of(self.workspace), contact)
+        if found is None:
+            raise WaitingListEntryNotFound
+        leave_waiting_list(session=self.session, contact=found)
+        return self.done(_("%(name)s waits no longer.") % {"name": found}, CLASS_PAGE, self.session.uuid)

@@ -1,0 +1,1 @@
+"""The dashboard's pages about classes and series of classes."""
