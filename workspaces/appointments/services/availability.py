@@ -25,7 +25,8 @@ SELECT staff_id, floor(extract(epoch FROM starts_at))::bigint, ceil(extract(epoc
 FROM (
     SELECT staff_id, lower(during), upper(during) FROM appointments_occupancy
     WHERE staff_id = ANY(%(staff)s::bigint[]) AND during && tstzrange(%(first)s, %(last)s)
-        AND (expires_at IS NULL OR expires_at > %(now)s) AND appointment_id IS DISTINCT FROM %(ignoring)s
+        AND (expires_at IS NULL OR expires_at > %(now)s)
+        AND (appointment_id IS NULL OR appointment_id IS DISTINCT FROM %(ignoring)s)
     UNION ALL
     SELECT staff_id, starts_at, ends_at FROM appointments_timeoff
     WHERE staff_id = ANY(%(staff)s::bigint[]) AND ends_at > %(first)s AND starts_at < %(last)s
