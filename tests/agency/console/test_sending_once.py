@@ -26,7 +26,8 @@ from tests import furnished
 from tests.agency.console.browsers import a_browser, a_member, flashes, hidden, text
 from tests.broadcasts.under_way import a_draft
 from tests.channelconnect.agencies import RETURN_URL, switch_on
-from tests.factories import ContactFactory, ProductFactory, ServiceFactory, a_workspace_key
+from tests.factories import ContactFactory, ProductFactory, ServiceFactory, StaffFactory, a_workspace_key
+from tests.factories.appointments import a_bookable_service, tomorrow
 from tests.factories.webhooks import a_failed_delivery
 from tests.packs.client import an_automation
 from tests.parallel import at_once
@@ -34,6 +35,7 @@ from tests.tenants import Tenant
 from tests.workspaces.conversations.facts import a_conversation
 from webhooks.models import Delivery, Endpoint
 from webhooks.services.endpoints import register_endpoint
+from workspaces.appointments.models import Appointment, ExternalCalendar, TimeOff
 from workspaces.automations.models import AiAccount, Automation
 from workspaces.catalogue.models import Product, Service, ServiceCategory, Staff, StockMovement
 from workspaces.classes.models import ClassSeries, ClassSession
@@ -166,6 +168,16 @@ def a_class(tenant: Tenant) -> dict[str, Any]:
     return {"service": str(service.uuid), "starts_at": starts_at, "capacity": "5"}
 
 
+def of_staff(tenant: Tenant) -> list[Any]:
+    return [StaffFactory.create(workspace=tenant.workspace).uuid]
+
+
+def an_appointment(tenant: Tenant) -> dict[str, Any]:
+    service = a_bookable_service(tenant.workspace, people=2)
+    contact = ContactFactory.create(workspace=tenant.workspace)
+    return {"service": str(service.uuid), "contact": str(contact.uuid), "starts_at": tomorrow().isoformat()}
+
+
 def a_further_workspace(tenant: Tenant) -> dict[str, Any]:
     change_sign_up(agency=tenant.agency, plan=tenant.plan, allows_further_workspaces=True, by=SYSTEM)
     return {"business": "Second Shop", "timezone": "UTC"}
@@ -229,6 +241,7 @@ MAKING = {
 OF_OWNERS = {
     "api-key-new": Making(WorkspaceKey, data=lambda _: {"name": "Shop"}),
     "api-key-roll": Making(WorkspaceKey, ids=of_workspace_key, data=lambda _: {"overlap": "24"}),
+    "appointment-new": Making(Appointment, data=an_appointment),
     "automation-copy": Making(Automation, ids=of_automation, data=lambda _: {"name": "Copy", "platform": "whatsapp"}),
     "automation-new": Making(
         Automation, data=lambda _: {"name": "Prices", "platform": "whatsapp", "trigger": "keyword"}
@@ -252,6 +265,12 @@ OF_OWNERS = {
     "service-category-new": Making(ServiceCategory, data=lambda _: {"name": "Hair"}),
     "service-new": Making(Service, data=lambda _: {"name": "Cut", "kind": "appointment"}),
     "staff-new": Making(Staff, data=lambda _: {"name": "Mia"}),
+    "staff-calendars": Making(
+        ExternalCalendar, ids=of_staff, data=lambda _: {"name": "Own", "address": "https://93.184.215.14/own.ics"}
+    ),
+    "staff-time-off": Making(
+        TimeOff, ids=of_staff, data=lambda _: {"starts_at": "2027-07-01T08:00", "ends_at": "2027-07-02T08:00"}
+    ),
     "person-invite": Making(Invitation, data=lambda _: {"name": "Nora", "email": "nora@example.com"}),
     "webhook-new": Making(Endpoint, data=lambda _: {**an_endpoint(_), "events": ["contact.created"]}),
     "webhook-rotate": Making(Endpoint, ids=of_own_endpoint),

@@ -1,6 +1,6 @@
 """A tenant whose every text is as long and as foreign as it may be."""
 
-from datetime import timedelta
+from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -41,6 +41,7 @@ from tests.factories import (
     an_agency_key,
     plan_limits,
 )
+from tests.factories.appointments import AppointmentFactory, tomorrow
 from tests.factories.flows import a_customers_flow
 from tests.factories.webhooks import a_failed_delivery, an_endpoint
 from tests.images.pictures import a_picture
@@ -52,7 +53,11 @@ from tests.workspaces.automations.runs import a_count, a_run, a_step_of, an_ende
 from tests.workspaces.conversations.facts import person, receive, received
 from webhooks.models import Delivery, Endpoint, HourlyStats
 from webhooks.services.endpoints import register_endpoint
+from workspaces.appointments.models import ExternalCalendar
+from workspaces.appointments.services.external_calendars import add_calendar
+from workspaces.appointments.services.hours import add_time_off, set_working_hours
 from workspaces.automations.models import Automation, AutomationPause
+from workspaces.catalogue.models import Staff
 from workspaces.catalogue.services import change_product
 from workspaces.classes.services import add_participant
 from workspaces.classes.tasks import make_series
@@ -62,6 +67,7 @@ from workspaces.contacts.services.tasks import create_task
 from workspaces.conversations.models import Conversation
 from workspaces.conversations.services import Content, add_note, create_saved_reply, send_message
 from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.models.workspaces import DAYS
 from workspaces.subaccounts.services import (
     grant_addon,
     invite_workspace_member,
@@ -103,6 +109,7 @@ class ExtremeTenant(Tenant):
         self.make_packs()
         self.make_contacts()
         self.make_catalogue()
+        self.make_appointments()
         self.make_conversations()
         self.make_runs()
         self.make_broadcasts()
@@ -298,6 +305,28 @@ class ExtremeTenant(Tenant):
             "session": session.uuid,
             "series": series.uuid,
         }
+
+    def make_appointments(self) -> None:
+        """An appointment, time off and calendars of other programs, with the longest texts; one cannot be read."""
+        staff, more = Staff.objects.get(uuid=self.offered["staff"]), {"workspace": self.customer}
+        weekly = {key: [["06:00", "22:00"]] for key in DAYS}
+        exceptions: dict[date, list[list[str]]] = {tomorrow().date() + timedelta(days=30): []}
+        set_working_hours(staff=staff, timezone="UTC", weekly=weekly, exceptions=exceptions, now=now(), by=SYSTEM)
+        service = ServiceFactory.create(name=f"{ENDLESS[:-1]}2", kind="appointment", staff=[staff], **more)
+        contact = ContactFactory.create(name=f"{ENDLESS[:-1]}2", email=EMAIL, **more)
+        starts_at = tomorrow(8) + timedelta(days=1)
+        given = {"service": service, "contact": contact, "note": ENDLESS, "timezone": "Asia/Kathmandu", **more}
+        appointment = AppointmentFactory.create(starts_at=starts_at, **given)
+        for hour in (9, 10):
+            begins, ends = starts_at.replace(hour=hour), starts_at.replace(hour=hour + 2)
+            add_time_off(staff=staff, starts_at=begins, ends_at=ends, reason=ENDLESS, now=now(), by=SYSTEM)
+        for number, address in enumerate(("https://93.184.215.14/a.ics", "https://93.184.215.14/b.ics")):
+            calendar = add_calendar(staff=staff, name=ENDLESS, address=address, now=now(), by=SYSTEM)
+            if number:
+                rows = ExternalCalendar.objects.filter(pk=calendar.pk)
+                rows.update(failure="not_a_calendar", failing_since=now(), read_at=now())
+        self.planned = starts_at
+        self.offered |= {"appointment": appointment.uuid, "bookable": service.uuid, "contact": contact.uuid}
 
     @property
     def workspace(self) -> Workspace:

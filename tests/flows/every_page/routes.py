@@ -68,6 +68,7 @@ ARGUMENTS: dict[str, Arguments] = {
     "app:segment": lambda a: [a.endless_segment.uuid],
     "app:class": lambda a: [a.offered["session"]],
     "app:class-series": lambda a: [a.offered["series"]],
+    "app:appointment": lambda a: [a.offered["appointment"]],
     "app:product": lambda a: [a.offered["product"]],
     "app:service": lambda a: [a.offered["service"]],
     "app:service-category": lambda a: [a.offered["category"]],
@@ -92,6 +93,9 @@ NOT_LOOKED_AT = {
     "account:two-factor-set-up",  # for whoever has begun it
     "account:set-password",  # its link is made where it is looked at
     "account:sign-out",
+    "app:appointment-complete",
+    "app:appointment-confirm",
+    "app:appointment-miss",
     "app:automation-off",
     "app:automation-on",
     "app:automation-run-retry",
@@ -135,6 +139,9 @@ NOT_LOOKED_AT = {
     "app:person-invite-withdraw",
     "app:saved-view-save",
     "app:saved-view-remove",
+    "app:staff-calendar-read",
+    "app:staff-calendar-remove",
+    "app:staff-time-off-remove",
     "app:switch",
     "app:task-complete",
     "app:task-reopen",
@@ -225,6 +232,13 @@ STATES: dict[str, Address] = {
         f"{reverse('app:conversation-new')}?contact={a.endless_contact.uuid}"
     ),
     "app:conversation-new (nothing found)": lambda a: f"{reverse('app:conversation-new')}?search={'x' * 100}",
+    "app:calendar (day)": lambda a: f"{reverse('app:calendar')}?view=day&day={a.planned:%Y-%m-%d}",
+    "app:calendar (week)": lambda a: f"{reverse('app:calendar')}?day={a.planned:%Y-%m-%d}",
+    "app:appointments (of a contact)": lambda a: f"{reverse('app:appointments')}?contact={a.offered['contact']}",
+    "app:appointment-new (search)": lambda a: f"{reverse('app:appointment-new')}?search={ENDLESS[:10]}",
+    "app:appointment-new (times)": lambda a: (
+        f"{reverse('app:appointment-new')}?contact={a.offered['contact']}&service={a.offered['bookable']}"
+    ),
     "app:class (search)": lambda a: f"{reverse('app:class', args=[a.offered['session']])}?search={ENDLESS[:10]}",
     "app:products (nothing found)": lambda a: f"{reverse('app:products')}?search={'x' * 120}",
 }

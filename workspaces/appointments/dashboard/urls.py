@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from workspaces.appointments.dashboard import appointments, booking, calendar, hours
+from workspaces.appointments.dashboard import appointments, booking, calendar, external_calendars, hours
 
 urlpatterns = [
     path("calendar", calendar.Calendar.as_view(), name="calendar"),
@@ -20,5 +20,16 @@ urlpatterns = [
         "staff/<id:uuid>/time-off/<id:time_off>/remove",
         hours.StaffTimeOffRemove.as_view(),
         name="staff-time-off-remove",
+    ),
+    path("staff/<id:uuid>/calendars", external_calendars.StaffCalendars.as_view(), name="staff-calendars"),
+    path(
+        "staff/<id:uuid>/calendars/<id:calendar>/read",
+        external_calendars.StaffCalendarRead.as_view(),
+        name="staff-calendar-read",
+    ),
+    path(
+        "staff/<id:uuid>/calendars/<id:calendar>/remove",
+        external_calendars.StaffCalendarRemove.as_view(),
+        name="staff-calendar-remove",
     ),
 ]

@@ -12,6 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM
+from config.http import error_codes
 from tests import furnished
 from tests.agency.console.browsers import flashes
 from tests.factories import ContactFactory, ServiceFactory, StaffFactory
@@ -19,7 +20,9 @@ from tests.tenants import Tenant
 from tests.workspaces.appointments.dashboard.making import a_service, a_staff_member, an_appointment, at, move_to, text
 from tests.workspaces.conversations.facts import a_conversation
 from tests.workspaces.subaccounts.dashboard.clients import agency_client, dashboard_client
-from workspaces.appointments.models import Appointment, TimeOff
+from workspaces.appointments.dashboard.external_calendars import FAILURES
+from workspaces.appointments.models import Appointment, ExternalCalendar, TimeOff
+from workspaces.appointments.services import calendar_reading
 from workspaces.appointments.services.hours import add_time_off, hours_of, set_working_hours
 from workspaces.appointments.services.moves import cancel_appointment
 from workspaces.catalogue.models import Service
@@ -307,6 +310,43 @@ def test_time_off_is_added_and_removed(a: Tenant, b: Tenant, owner: Client) -> N
     assert owner.post(f"/app/staff/{other.uuid}/time-off/{time_off.uuid}/remove").status_code == 404
     assert flashes(owner.post(f"{path}/{time_off.uuid}/remove", follow=True)) == ["The time off was removed."]
     assert not TimeOff.objects.exists()
+
+
+def test_calendars_of_other_programs_are_added_and_their_failures_are_said(a: Tenant, owner: Client) -> None:
+    mia = StaffFactory.create(workspace=a.workspace, name="Mia")
+    path = f"/app/staff/{mia.uuid}/calendars"
+    assert "No calendar is read." in text(owner.get(path))
+    secret = "https://93.184.215.14/private-7f/basic.ics"
+    added = owner.post(path, {"name": "Family", "address": secret.replace("https", "webcal")}, follow=True)
+    assert flashes(added) == ["Family was added."]
+    assert "Family 93.184.215.14 · not read yet" in text(added)
+    assert "private-7f" not in added.content.decode()
+    calendar = ExternalCalendar.objects.get()
+    assert calendar.address == secret
+    for address in ("ftp://example.com/x.ics", "https://127.0.0.1/x.ics", "", "x" * 2_001):
+        assert owner.post(path, {"name": "Other", "address": address}).status_code == 422, address
+    rows = ExternalCalendar.objects.filter(pk=calendar.pk)
+    for code, words in (
+        ("http_4xx", "The server does not give the calendar out."),
+        ("not_a_calendar", "is not a calendar in ICS form"),
+        ("unheard_of", "The calendar could not be read."),
+    ):
+        rows.update(failure=code, failing_since=now(), read_at=now(), due_at=now() + timedelta(hours=6))
+        assert words in text(owner.get(path))
+    for other in (StaffFactory.create(workspace=a.workspace), mia):
+        answer = owner.post(f"/app/staff/{other.uuid}/calendars/{calendar.uuid}/read")
+        assert answer.status_code == (302 if other == mia else 404)
+    calendar.refresh_from_db()
+    assert calendar.due_at <= now()
+    assert flashes(owner.post(f"{path}/{calendar.uuid}/remove", follow=True))[-1] == "Family was removed."
+    assert not rows.exists()
+
+
+def test_every_failure_of_a_reading_has_words() -> None:
+    codes = {value for name, value in vars(error_codes).items() if name.isupper() and isinstance(value, str)}
+    codes |= {*calendar_reading.REFUSALS.values(), "too_much_work", "http_3xx", "http_4xx", "http_5xx"}
+    without = {code for code in codes if code not in FAILURES}
+    assert without == {error_codes.FAILED, error_codes.WITHHELD}
 
 
 def test_a_service_says_how_it_is_booked(a: Tenant, b: Tenant, owner: Client) -> None:

@@ -16,10 +16,12 @@ from tests.factories import (
     ContactFactory,
     ContactImportFactory,
     SegmentFactory,
+    StaffFactory,
     WorkspaceMemberFactory,
     a_workspace_key,
     catalogue_ids,
 )
+from tests.factories.appointments import AppointmentFactory, a_time_off
 from tests.packs.client import an_automation, put_behind
 from tests.tenants import Tenant
 from tests.workspaces.automations.runs import a_run
@@ -29,6 +31,7 @@ from webhooks.pages.deliveries import sign_redelivery
 from webhooks.services.deliveries import ReplayResult, send_test
 from webhooks.services.endpoints import register_endpoint
 from workspaces.appointments.services.booking_pages import change_booking_page
+from workspaces.appointments.services.external_calendars import add_calendar
 from workspaces.contacts.services.tasks import create_task
 from workspaces.conversations.models import Message
 from workspaces.conversations.services import Content, create_saved_reply, send_message
@@ -173,6 +176,21 @@ def offered(*names: str) -> Ids:
         return [made[name] for name in names]
 
     return ids
+
+
+def appointment(tenant: Tenant) -> list[UUID]:
+    contact = ContactFactory.create(workspace=tenant.workspace, name=f"Contact {tenant.mark}")
+    return [AppointmentFactory.create(workspace=tenant.workspace, contact=contact).uuid]
+
+
+def time_off(tenant: Tenant) -> list[UUID]:
+    staff = StaffFactory.create(workspace=tenant.workspace)
+    return [staff.uuid, a_time_off(staff).uuid]
+
+
+def external_calendar(tenant: Tenant) -> list[UUID]:
+    staff, address = StaffFactory.create(workspace=tenant.workspace), "https://93.184.215.14/own.ics"
+    return [staff.uuid, add_calendar(staff=staff, name="Own", address=address, now=now(), by=SYSTEM).uuid]
 
 
 @dataclass(frozen=True)
@@ -323,6 +341,21 @@ PAGES = {
     "staff-new": PageCase(200, 422),
     "staff-member": PageCase(200, 422, offered("staff")),
     "staff-delete": PageCase(200, 302, offered("staff")),
+    "calendar": PageCase(200, 405),
+    "appointments": PageCase(200, 405),
+    "appointment-new": PageCase(200, 422),
+    "appointment": PageCase(200, 405, appointment),
+    "appointment-reschedule": PageCase(200, 422, appointment),
+    "appointment-cancel": PageCase(200, 302, appointment),
+    "appointment-confirm": PageCase(302, 302, appointment),
+    "appointment-complete": PageCase(302, 302, appointment),
+    "appointment-miss": PageCase(302, 302, appointment),
+    "staff-hours": PageCase(200, 422, offered("staff")),
+    "staff-time-off": PageCase(200, 422, offered("staff")),
+    "staff-time-off-remove": PageCase(302, 302, time_off),
+    "staff-calendars": PageCase(200, 422, offered("staff")),
+    "staff-calendar-read": PageCase(302, 302, external_calendar),
+    "staff-calendar-remove": PageCase(302, 302, external_calendar),
     "classes": PageCase(200, 405),
     "class-new": PageCase(200, 422),
     "class": PageCase(200, 405, offered("session")),

@@ -1,0 +1,116 @@
+"""The page of a staff member's calendars in other programs, whose events keep the person busy here."""
+
+from typing import Any, Final
+from uuid import UUID
+
+from django import forms
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from agency.pages.forms import LineField, NameField
+from agency.pages.pagination import with_id
+from agency.pages.registry import StrOrPromise
+from workspaces.appointments.dashboard.hours import StaffPages
+from workspaces.appointments.models import ExternalCalendar
+from workspaces.appointments.services.external_calendars import (
+    CalendarNotFound,
+    add_calendar,
+    calendars_of,
+    read_calendar_now,
+    remove_calendar,
+)
+from workspaces.subaccounts.dashboard.base import DashboardForm
+
+CALENDARS: Final = "app:staff-calendars"
+LONGEST_ADDRESS: Final = 2_000
+NO_CONNECTION: Final = gettext_lazy("The server cannot be reached.")
+NO_ANSWER: Final = gettext_lazy("The server did not answer in time.")
+ODD_ANSWER: Final = gettext_lazy("The server's answer cannot be understood.")
+FAILURES: Final[dict[str, StrOrPromise]] = {
+    "dns": gettext_lazy("The server's name is not known."),
+    "blocked_address": gettext_lazy("The address may not be called."),
+    "refused": NO_CONNECTION,
+    "closed": NO_CONNECTION,
+    "connect_timeout": NO_ANSWER,
+    "timeout": NO_ANSWER,
+    "tls": gettext_lazy("The server's certificate is not valid."),
+    "http_3xx": gettext_lazy("The server sends us to another address. Enter that one."),
+    "http_4xx": gettext_lazy("The server does not give the calendar out. Perhaps the secret address was renewed."),
+    "http_5xx": gettext_lazy("The server has a fault."),
+    "invalid_answer": ODD_ANSWER,
+    "too_large": gettext_lazy("The calendar is larger than 5 MiB."),
+    "not_a_calendar": gettext_lazy("What stands at the address is not a calendar in ICS form."),
+    "wrong_encoding": ODD_ANSWER,
+    "too_many_events": gettext_lazy("The calendar has too many events."),
+    "recurrence_refused": gettext_lazy("An event repeats in a way that cannot be read."),
+    "too_much_work": gettext_lazy("The calendar is too complicated to be read."),
+}
+OTHER_FAILURE: Final = gettext_lazy("The calendar could not be read.")
+
+
+def failure_in_words(code: str) -> StrOrPromise:
+    """Say why the last reading failed; empty if it did not."""
+    return FAILURES.get(code, OTHER_FAILURE) if code else ""
+
+
+class ExternalCalendarForm(forms.Form):
+    name = NameField()
+    address = LineField(
+        label=gettext_lazy("ICS address"),
+        max_length=LONGEST_ADDRESS,
+        widget=forms.URLInput({"autocomplete": "off", "spellcheck": "false"}),
+        help_text=gettext_lazy(
+            "The secret address in iCal form. Google Calendar, Outlook and iCloud show it in a calendar's settings."
+        ),
+    )
+
+
+class StaffCalendars(StaffPages, DashboardForm[ExternalCalendarForm]):
+    """Lists the calendars with their last reading, and adds one. An address is secret and not shown again."""
+
+    form_page = CALENDARS
+    creates = True
+    template_name = "appointments/external_calendars.html"
+
+    def make_form(self, data: Any = None) -> ExternalCalendarForm:
+        return ExternalCalendarForm(data)
+
+    def save(self, form: ExternalCalendarForm) -> HttpResponse:
+        added = add_calendar(staff=self.staff, now=timezone.now(), by=self.by, **form.cleaned_data)
+        return self.done(_("%(name)s was added.") % {"name": added.name}, CALENDARS, self.staff.uuid)
+
+    def context(self) -> dict[str, Any]:
+        rows = calendars_of(self.workspace).filter(staff=self.staff)
+        shown = [(one, failure_in_words(one.failure)) for one in rows]
+        return {"staff": self.staff, "crumbs": self.crumbs, "calendars": shown}
+
+
+class StaffCalendarDetail(StaffPages):
+    """A button about one calendar of the staff member."""
+
+    form_page = CALENDARS
+    calendar: ExternalCalendar
+
+    def find(self, **ids: Any) -> None:
+        super().find(**ids)
+        found = with_id(calendars_of(self.workspace).filter(staff=self.staff), ids["calendar"])
+        if found is None:
+            raise CalendarNotFound
+        found.staff = self.staff
+        self.calendar = found
+
+
+class StaffCalendarRead(StaffCalendarDetail):
+    def post(self, request: HttpRequest, uuid: UUID | None, calendar: UUID | None) -> HttpResponse:
+        self.find(uuid=uuid, calendar=calendar)
+        read_calendar_now(calendar=self.calendar, now=timezone.now())
+        return self.done(_("The calendar is read in a moment."), CALENDARS, self.staff.uuid)
+
+
+class StaffCalendarRemove(StaffCalendarDetail):
+    def post(self, request: HttpRequest, uuid: UUID | None, calendar: UUID | None) -> HttpResponse:
+        self.find(uuid=uuid, calendar=calendar)
+        remove_calendar(calendar=self.calendar, by=self.by)
+        return self.done(_("%(name)s was removed.") % {"name": self.calendar.name}, CALENDARS, self.staff.uuid)
