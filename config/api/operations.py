@@ -10,6 +10,7 @@ from typing import Any, TypeVar, cast
 
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import build_parameter_type, is_list_serializer
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import Direction, OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import serializers
 
@@ -17,6 +18,7 @@ from config.api.documents.answers import join_descriptions
 from config.api.filters import FilterSet
 from config.api.idempotency import Idempotency
 from config.api.parsers import MULTIPART, UploadRule
+from config.api.responses import CONTENT_TYPE
 from config.api.serializers import Serializer, TenantRelatedField
 from config.api.text_fields import LONGEST_NAME, MOST_NAMES, MetadataField
 
@@ -61,11 +63,12 @@ class PageMetaSerializer(serializers.Serializer[Any]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResponseSpec:
-    """The body of a success: its schema, and an example made from the serializer's example."""
+    """The body of a success: its schema, and an example made from the serializer's example. A file has no example."""
 
-    schema: AnySerializer
+    schema: AnySerializer | OpenApiTypes
     example: Any
     is_page: bool = False
+    content_type: str = CONTENT_TYPE
 
 
 def _named(serializer: AnySerializer, suffix: str, **fields: Any) -> AnySerializer:
@@ -94,6 +97,11 @@ def page_response(serializer: type[Serializer]) -> ResponseSpec:
     fields = {"data": serializer(many=True), "links": PageLinksSerializer(), "meta": PageMetaSerializer()}
     example = {"data": [serializer.example()], **PAGE_EXAMPLE}
     return ResponseSpec(schema=_named(serializer, "Page", **fields), example=example, is_page=True)
+
+
+def file_response(content_type: str) -> ResponseSpec:
+    """Describe a file."""
+    return ResponseSpec(schema=OpenApiTypes.BINARY, example=None, content_type=content_type)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +138,8 @@ class operation:  # noqa: N801  # used as a decorator
             summary=self.summary,
             request={MULTIPART: self.request} if self.upload else self.request,
             responses={
-                status: OpenApiResponse(answer.schema, description="Done.") for status, answer in self.answers.items()
+                (status, answer.content_type): OpenApiResponse(answer.schema, description="Done.")
+                for status, answer in self.answers.items()
             },
             parameters=[*self.query, IDEMPOTENCY_KEY] if self.idempotent else [*self.query],
             examples=[*self._request_examples(), *self._answer_examples()],
@@ -179,6 +188,7 @@ class operation:  # noqa: N801  # used as a decorator
                 "Answer", value=self.answer_example or answer.example, response_only=True, status_codes=[str(status)]
             )
             for status, answer in self.answers.items()
+            if answer.content_type == CONTENT_TYPE
         ]
 
 

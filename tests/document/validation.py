@@ -48,6 +48,8 @@ class DocumentValidator:
             if self._is_lost_race(method, status, body):
                 return []
             return [f"{where}, which the document does not declare:\n    {body!r}"]
+        if CONTENT_TYPE not in resolved(operation["responses"][str(status)], self.document)["content"]:
+            return []  # a file
         validator = self._answer(operation, status)
         return [f"{where}, {mistake}" for mistake in mistakes_in(orjson.loads(body), validator)]
 

@@ -166,10 +166,11 @@ class ReferenceBuilder:
                 if "$ref" in answer and "description" in answer
             ),
             usual_errors=tuple(status for status, answer in answers.items() if set(answer) == {"$ref"}),
-            samples=samples_of(self._sample_request(path, method, parameters, body, asked)),
+            samples=samples_of(self._sample_request(path, method, operation, body)),
         )
 
-    def _sample_request(self, path: str, method: str, parameters: list[JSON], body: Any, asked: JSON) -> SampleRequest:
+    def _sample_request(self, path: str, method: str, operation: JSON, body: Any) -> SampleRequest:
+        parameters, asked = operation.get("parameters", []), operation.get("requestBody", {})
         filled = NAME_IN_PATH.sub(lambda found: placeholder(found[1]), path)
         needed = [one["name"] for one in parameters if one["in"] == "query" and one.get("required")]
         query = "&".join(f"{name}={placeholder(name)}" for name in needed)
@@ -181,6 +182,9 @@ class ReferenceBuilder:
             body=body,
             is_idempotent=any(one["name"] == "Idempotency-Key" for one in parameters),
             uploads_file=bool(upload_content(asked)),
+            gets_file=not any(
+                json_content(answer) for status, answer in operation["responses"].items() if status < "300"
+            ),
         )
 
     def _event(self, name: str, operation: JSON) -> OperationEntry:

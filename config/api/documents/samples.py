@@ -14,17 +14,24 @@ from config.api.documents.schemas import Schema, Schemas, verbatim
 LANGUAGES = {"curl": "curl", "python": "Python", "node": "Node"}
 TIMEOUT_SECONDS = 10
 UPLOADED = "price-list.pdf"
+ANSWERED = "answer.pdf"
+FILE_IN_NODE = f"""const bytes = Buffer.from(await answer.arrayBuffer());
+await (await import("node:fs/promises")).writeFile("{ANSWERED}", bytes);"""
 
 
 @dataclass(frozen=True, slots=True)
 class SampleRequest:
-    """The request that the samples send. `body` is None for no body; with `uploads_file` a file is sent instead."""
+    """The request that the samples send. `body` is None for no body; with `uploads_file` a file is sent instead.
+
+    `gets_file` says that the answer is a file, which the samples write to `answer.pdf`.
+    """
 
     method: str
     url: str
     body: Any
     is_idempotent: bool
     uploads_file: bool = False
+    gets_file: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +67,15 @@ def _curl(request: SampleRequest) -> str:
         lines.append(f"-d {shlex.quote(pretty_json(request.body))}")
     if request.uploads_file:
         lines.append(f'-F "file=@{UPLOADED}"')
+    if request.gets_file:
+        lines.append(f"-o {ANSWERED}")
     return " \\\n  ".join(lines)
 
 
 def _python(request: SampleRequest) -> str:
     imports = [
         "import os",
-        *(["from pathlib import Path"] if request.uploads_file else []),
+        *(["from pathlib import Path"] if request.uploads_file or request.gets_file else []),
         *(["from uuid import uuid4"] if request.is_idempotent else []),
     ]
     headers = ['"x-api-key": os.environ["API_KEY"]']
@@ -88,7 +97,7 @@ def _python(request: SampleRequest) -> str:
             f"    timeout={TIMEOUT_SECONDS},",
             ")",
             "answer.raise_for_status()",
-            'print(answer.json()["data"])',
+            f'Path("{ANSWERED}").write_bytes(answer.content)' if request.gets_file else 'print(answer.json()["data"])',
         ]
     )
 
@@ -117,7 +126,7 @@ def _node(request: SampleRequest) -> str:
             f"  signal: AbortSignal.timeout({TIMEOUT_SECONDS}_000),",
             "});",
             "if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`);",
-            "console.log((await answer.json()).data);",
+            FILE_IN_NODE if request.gets_file else "console.log((await answer.json()).data);",
         ]
     )
 

@@ -1,1 +1,1 @@
-"""Invoices and payments."""
+"""Invoices, taxes, credit notes and payments."""

@@ -80,8 +80,6 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
-            options={
-                "indexes": [models.Index(fields=["email", "created_at"], name="visitor_booking_of_address")],
-            },
+            options={"indexes": [models.Index(fields=["email", "created_at"], name="visitor_booking_of_address")]},
         ),
     ]

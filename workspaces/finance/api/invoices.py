@@ -9,7 +9,7 @@ from django.urls import path
 from django.utils import timezone
 from rest_framework.request import Request
 
-from config.api.operations import object_response, operation, page_response
+from config.api.operations import file_response, object_response, operation, page_response
 from config.api.serializers import DeletedSerializer
 from workspaces.finance.models import Invoice, TaxRate
 from workspaces.finance.models.parties import Party
@@ -171,6 +171,12 @@ class InvoiceViewSet(WorkspaceViewSet):
         note = credit_invoice(invoice=found, now=timezone.now(), by=self.actor, **wanted)
         return self.shown(note, status=201)
 
+    @operation(
+        operation_id="readInvoicePdf",
+        summary="Read the PDF of an issued invoice; it is always the same file",
+        answer=file_response("application/pdf"),
+        errors={409: DraftHasNoDocument.message},
+    )
     def pdf(self, request: Request, invoice: UUID | None) -> HttpResponse:
         """Answer with the PDF of an issued invoice."""
         found = self.get_object()
