@@ -133,6 +133,7 @@ def test_every_rule_says_how_far_behind_it_is(db: None) -> None:
         "notes", "notifications", "automation_runs", "automation_events", "automation_counts", "automation_queues",
         "comments", "automation_pauses", "outside_calls", "ai_usage", "agency_ai_usage",
         "done_tasks",
+        "payment_events",
     }  # fmt: skip
     assert set(lags.values()) == {timedelta(0)}
 

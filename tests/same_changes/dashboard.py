@@ -312,6 +312,8 @@ ONLY_PAGES = {
     "automation-test": "a chat that changes nothing",
     "prerequisites": "automations",
     "pack-install": "automations",
+    "payment-account": "a key, which the API never takes",
+    "payment-account-disconnect": "a key, which the API never takes",
     "broadcast-test": "its recipients are typed: tests/broadcasts",
     "broadcast-duplicate": "copies a draft",
 }

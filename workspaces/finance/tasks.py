@@ -1,4 +1,4 @@
-"""Celery tasks of invoices and payments."""
+"""The tasks of invoices and payments."""
 
 from celery import shared_task
 from django.db.models.functions import Now

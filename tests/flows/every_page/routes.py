@@ -176,6 +176,8 @@ CONNECT = {
     "connect:session-cancel",
     "connect:session-continue",
 }
+# A payer's way is walked in tests/flows/test_paying_browser.py.
+PAY = {"pay:document", "pay:done", "pay:page", "pay:start", "pay:stripe"}
 # A new customer's way, on an agency's own host.
 SIGN_UP = {"sign-up:confirm", "sign-up:confirm-link", "sign-up:form", "sign-up:sent"}
 # Pages for whoever has not signed in.

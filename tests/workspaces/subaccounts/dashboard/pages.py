@@ -308,6 +308,8 @@ PAGES = {
     "service-category-new": PageCase(200, 422),
     "service-category": PageCase(200, 422, offered("category")),
     "service-category-delete": PageCase(200, 302, offered("category")),
+    "payment-account": PageCase(200, 422),
+    "payment-account-disconnect": PageCase(200, 302),
     "staff": PageCase(200, 405),
     "staff-new": PageCase(200, 422),
     "staff-member": PageCase(200, 422, offered("staff")),
