@@ -67,6 +67,13 @@ ARGUMENTS: dict[str, Arguments] = {
     "app:task": lambda a: [a.endless_task.uuid],
     "app:segment": lambda a: [a.endless_segment.uuid],
     "app:class": lambda a: [a.offered["session"]],
+    "app:invoice": lambda a: [a.issued_invoice.uuid],
+    "app:invoice-edit": lambda a: [a.draft_invoice.uuid],
+    "app:invoice-delete": lambda a: [a.draft_invoice.uuid],
+    "app:invoice-issue": lambda a: [a.draft_invoice.uuid],
+    "app:payment-new": lambda a: [a.issued_invoice.uuid],
+    "app:payment-refund": lambda a: [a.payment.uuid],
+    "app:tax-rate": lambda a: [a.tax_rate.uuid],
     "app:product": lambda a: [a.offered["product"]],
     "app:service": lambda a: [a.offered["service"]],
     "app:service-category": lambda a: [a.offered["category"]],
@@ -124,6 +131,7 @@ NOT_LOOKED_AT = {
     "app:conversations-change",
     "app:first-steps",
     "app:inbox-stream",
+    "app:invoice-pdf",  # a file
     "app:agency-access-end",
     "app:pack-install",
     "app:notifications-read",
@@ -209,6 +217,8 @@ STATES: dict[str, Address] = {
     ),
     "app:conversation-new (nothing found)": lambda a: f"{reverse('app:conversation-new')}?search={'x' * 100}",
     "app:class (search)": lambda a: f"{reverse('app:class', args=[a.offered['session']])}?search={ENDLESS[:10]}",
+    "app:invoice (draft)": lambda a: reverse("app:invoice", args=[a.draft_invoice.uuid]),
+    "app:invoices (nothing found)": lambda a: f"{reverse('app:invoices')}?search={'x' * 100}",
     "app:products (nothing found)": lambda a: f"{reverse('app:products')}?search={'x' * 120}",
 }
 

@@ -30,7 +30,12 @@ def test_payments_add_up_to_what_is_owed(a: Tenant) -> None:
     assert first.status_code == 201
     data = first.json()["data"]
     assert data["invoice"] == {"id": str(invoice.uuid), "number": invoice.number}
-    assert (data["amount"], data["currency"], data["status"], data["refunded"]) == (19.0, invoice.currency, "received", 0.0)
+    assert (data["amount"], data["currency"], data["status"], data["refunded"]) == (
+        19.0,
+        invoice.currency,
+        "received",
+        0.0,
+    )
     invoice.refresh_from_db()
     assert (invoice.status, invoice.paid, invoice.balance) == ("open", 1_900, 10_000)
     assert pay(a, invoice, 100.0).status_code == 201
