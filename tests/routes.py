@@ -299,6 +299,7 @@ ROUTES: dict[str, dict[str, Case]] = {
     f"{WORKSPACE}classes/<id:session>/participants/<id:contact>": {"DELETE": READ},
     f"{WORKSPACE}tax-rates": {"GET": LIST, "POST": Case(201, lambda _: {"name": "New", "percent": 7}, others=201)},
     f"{WORKSPACE}tax-rates/<id:tax_rate>": {"GET": READ, "PATCH": Case(200, lambda _: {"name": "Renamed"})},
+    f"{WORKSPACE}finance/summary": {"GET": LIST},
     f"{WORKSPACE}invoices": {"GET": LIST, "POST": Case(201, _an_invoice)},
     f"{WORKSPACE}invoices/<id:invoice>": {
         "GET": READ,

@@ -95,6 +95,7 @@ CONFIRMATIONS = {
             "staff-delete",
         ),
         "payment-account-disconnect",
+        *("invoice-delete", "invoice-issue", "invoice-send", "invoice-void", "tax-rate-archive"),
         *("two-factor", "webhook-remove", "webhook-rotate", "channel-disconnect", "automation-remove"),
     },
 }

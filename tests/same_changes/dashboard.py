@@ -20,6 +20,8 @@ from workspaces.classes.models import ClassSeries, ClassSession, WaitingListEntr
 from workspaces.contacts.models import Contact
 from workspaces.conversations.models import Conversation, Message
 from workspaces.conversations.services import mark_read, mark_unread
+from workspaces.finance.models import Invoice, Payment
+from workspaces.finance.services.payments import record_payment
 
 CLASS_AT = (now() + timedelta(days=2)).replace(minute=0, second=0, microsecond=0, tzinfo=None).isoformat()
 
@@ -118,6 +120,29 @@ def removing(route: str, one: str) -> Change:
 
 def adding(route: str, **fields: Any) -> Change:
     return Change(call=of_workspace(f"POST {route}"), fields=lambda _: fields, body=lambda _: fields)
+
+
+def a_typed_invoice(tenant: Tenant) -> dict[str, Any]:
+    line = {"description": "Work", "quantity": "1", "unit_price": "12.50", "tax_rate": ""}
+    return {"contact": str(ids_of(tenant)["contact"]), **{f"line-0-{part}": text for part, text in line.items()}}
+
+
+def an_invoice(tenant: Tenant) -> dict[str, Any]:
+    return {"contact": str(ids_of(tenant)["contact"]), "lines": [{"description": "Work", "unit_price": 12.5}]}
+
+
+def issued(tenant: Tenant) -> dict[str, Any]:
+    return {"invoice": ids_of(tenant)["issued_invoice"]}
+
+
+def paid(tenant: Tenant) -> dict[str, Any]:
+    invoice = Invoice.objects.get(uuid=ids_of(tenant)["issued_invoice"])
+    return {"payment": record_payment(invoice=invoice, amount=900, method="cash", now=now(), by=SYSTEM).uuid}
+
+
+def payments(tenant: Tenant) -> Any:
+    rows = Payment.objects.filter(workspace=tenant.workspace).order_by("pk")
+    return [*rows.values_list("amount", "method", "note", "refunded")]
 
 
 DASHBOARD = {
@@ -261,6 +286,39 @@ DASHBOARD = {
     "class-participant-remove": Change(
         call=of_workspace("DELETE classes/<id:session>/participants/<id:contact>"), ids=("session", "contact")
     ),
+    "invoice-new": Change(call=of_workspace("POST invoices"), fields=a_typed_invoice, body=an_invoice),
+    "invoice-edit": Change(
+        call=of_workspace("PATCH invoices/<id:invoice>"),
+        ids=("invoice",),
+        fields=lambda a: {**a_typed_invoice(a), "note": "New"},
+        body=lambda a: {**an_invoice(a), "note": "New"},
+    ),
+    "invoice-delete": removing("invoices", "invoice"),
+    "invoice-issue": Change(call=of_workspace("POST invoices/<id:invoice>/issue"), ids=("invoice",)),
+    "invoice-send": Change(call=of_workspace("POST invoices/<id:invoice>/send"), ids=("issued_invoice",)),
+    "invoice-void": Change(call=of_workspace("POST invoices/<id:invoice>/void"), ids=("issued_invoice",)),
+    "invoice-credit": Change(call=of_workspace("POST invoices/<id:invoice>/credit"), ids=("issued_invoice",)),
+    "payment-new": Change(
+        call=of_workspace("POST invoices/<id:invoice>/payments"),
+        ids=("invoice",),
+        prepare=issued,
+        fields=lambda _: {"amount": "5", "method": "cash", "note": "At the till"},
+        body=lambda _: {"amount": 5, "method": "cash", "note": "At the till"},
+        rows=payments,
+    ),
+    "payment-refund": Change(
+        call=of_workspace("POST payments/<id:payment>/refunds"),
+        ids=("payment",),
+        prepare=paid,
+        fields=lambda _: {"amount": "4", "reason": "Sorry"},
+        body=lambda _: {"amount": 4, "reason": "Sorry"},
+        rows=payments,
+    ),
+    "tax-rate-new": adding("tax-rates", name="Reduced", percent=7),
+    "tax-rate": renaming("tax-rates", "tax_rate"),
+    "tax-rate-archive": Change(
+        call=of_workspace("PATCH tax-rates/<id:tax_rate>"), ids=("tax_rate",), body=lambda _: {"archived": True}
+    ),
     "broadcast-new": Change(
         call=of_workspace("POST broadcasts"),
         fields=lambda a: {
@@ -365,6 +423,8 @@ ONLY_PAGES = {
     "automation-test": "a chat that changes nothing",
     "prerequisites": "automations",
     "pack-install": "automations",
+    "finance-settings": "settings of invoices: tests/workspaces/finance/dashboard",
+    "bookkeeping": "settings of invoices: tests/workspaces/finance/dashboard",
     "payment-account": "a key, which the API never takes",
     "payment-account-disconnect": "a key, which the API never takes",
     "broadcast-test": "its recipients are typed: tests/broadcasts",

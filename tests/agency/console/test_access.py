@@ -200,7 +200,7 @@ PAGES = {
 # The way to another agency has no role and stays open where the chosen agency is closed: test_switching.py.
 ELSEWHERE = {"switch"}
 # Pages of higher apps have tables of their own beside them. Who has no role there: tests/test_page_access.py.
-HIGHER = ("webhook", "pack", "channel-connect", "broadcast", "ai-")
+HIGHER = ("webhook", "pack", "channel-connect", "broadcast", "ai-", "finance")
 
 
 def address(name: str, ids: list[Any]) -> str:

@@ -33,6 +33,7 @@ from tests.packs.client import an_automation
 from tests.parallel import at_once
 from tests.tenants import Tenant
 from tests.workspaces.conversations.facts import a_conversation
+from tests.workspaces.subaccounts.dashboard.pages import issued_invoice, payment
 from webhooks.models import Delivery, Endpoint
 from webhooks.services.endpoints import register_endpoint
 from workspaces.appointments.models import Appointment, ExternalCalendar, TimeOff
@@ -42,6 +43,7 @@ from workspaces.classes.models import ClassSeries, ClassSession
 from workspaces.contacts.models import Contact, ContactImport, Segment, Task
 from workspaces.conversations.models import Message, Note, QueuedMessage, SavedReply
 from workspaces.conversations.services import Content, send_message
+from workspaces.finance.models import Invoice, Payment, Refund, TaxRate
 from workspaces.subaccounts.models import Workspace, WorkspaceKey
 from workspaces.subaccounts.services import tenant_of
 
@@ -129,6 +131,12 @@ def a_typed_broadcast(tenant: Tenant) -> dict[str, Any]:
 
 def somebody_who_wrote(tenant: Tenant) -> dict[str, Any]:
     return {"contacts": str(a_conversation(tenant.channel).contact.uuid)}
+
+
+def a_typed_invoice(tenant: Tenant) -> dict[str, Any]:
+    contact = ContactFactory.create(workspace=tenant.workspace)
+    line = {"line-0-description": "Work", "line-0-quantity": "1", "line-0-unit_price": "5"}
+    return {"contact": str(contact.uuid), **line}
 
 
 def of_product(tenant: Tenant) -> list[Any]:
@@ -257,6 +265,13 @@ OF_OWNERS = {
     "conversation-new": Making(Message, query=of_newcomer_on_whatsapp, data=a_first_message),
     "conversation-note": Making(Note, ids=of_conversation, data=lambda _: {"text": "Calls back"}),
     "conversation-send": Making(Message, ids=of_conversation, data=lambda _: {"text": "Yes"}),
+    "invoice-new": Making(Invoice, data=a_typed_invoice),
+    "invoice-credit": Making(Invoice, ids=issued_invoice, data=lambda _: {"line-1": "1"}),
+    "payment-new": Making(
+        Payment, ids=issued_invoice, data=lambda _: {"amount": "5", "method": "cash", "received_on": "2026-01-02"}
+    ),
+    "payment-refund": Making(Refund, ids=payment, data=lambda _: {"amount": "4", "method": "cash"}),
+    "tax-rate-new": Making(TaxRate, data=lambda _: {"name": "VAT", "percent": "19"}),
     "product-new": Making(Product, data=lambda _: {"name": "Soap", "price": "3"}),
     "product-stock": Making(StockMovement, ids=of_product, data=lambda _: {"reason": "received", "quantity": "5"}),
     "saved-reply-new": Making(SavedReply, data=lambda _: {"name": "Hours", "text": "Nine to six."}),

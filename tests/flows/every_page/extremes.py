@@ -42,6 +42,7 @@ from tests.factories import (
     plan_limits,
 )
 from tests.factories.appointments import AppointmentFactory, tomorrow
+from tests.factories.finance import InvoiceFactory, TaxRateFactory
 from tests.factories.flows import a_customers_flow
 from tests.factories.webhooks import a_failed_delivery, an_endpoint
 from tests.images.pictures import a_picture
@@ -66,6 +67,10 @@ from workspaces.contacts.services import update_contact
 from workspaces.contacts.services.tasks import create_task
 from workspaces.conversations.models import Conversation
 from workspaces.conversations.services import Content, add_note, create_saved_reply, send_message
+from workspaces.finance.services.invoices import LineInput, issue_invoice
+from workspaces.finance.services.payments import record_payment
+from workspaces.finance.services.refunds import refund_payment
+from workspaces.finance.services.settings import change_finance_settings
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.models.workspaces import DAYS
 from workspaces.subaccounts.services import (
@@ -110,6 +115,7 @@ class ExtremeTenant(Tenant):
         self.make_contacts()
         self.make_catalogue()
         self.make_appointments()
+        self.make_invoices()
         self.make_conversations()
         self.make_runs()
         self.make_broadcasts()
@@ -327,6 +333,23 @@ class ExtremeTenant(Tenant):
                 rows.update(failure="not_a_calendar", failing_since=now(), read_at=now())
         self.planned = starts_at
         self.offered |= {"appointment": appointment.uuid, "bookable": service.uuid, "contact": contact.uuid}
+
+    def make_invoices(self) -> None:
+        """A draft and an overdue invoice that was partly paid and refunded, with the longest texts and amounts."""
+        then, more = now() - timedelta(days=40), {"workspace": self.customer}
+        self.tax_rate = TaxRateFactory.create(name=ENDLESS[:60], percent=Decimal("19.125"), **more)
+        lines = [
+            LineInput(text, Decimal("99999999.999"), Decimal("99999.99"), self.tax_rate)
+            for text in (ENDLESS, RIGHT_TO_LEFT, EMOJI)
+        ]
+        asked: dict[str, Any] = {"contact": self.endless_contact, "lines": lines, "note": ENDLESS, "now": then, **more}
+        self.draft_invoice = InvoiceFactory.create(**asked)
+        draft = InvoiceFactory.create(due_at=then + timedelta(days=1), **asked)
+        self.issued_invoice = issue_invoice(invoice=draft, now=then, by=SYSTEM)
+        paid: dict[str, Any] = {"amount": 10**12, "method": "cash", "note": ENDLESS, "now": now(), "by": SYSTEM}
+        self.payment = record_payment(invoice=self.issued_invoice, **paid)
+        refund_payment(payment=self.payment, amount=10**11, reason=ENDLESS, now=now(), by=SYSTEM)
+        change_finance_settings(workspace=self.customer, now=now(), by=SYSTEM, shares_totals=True)
 
     @property
     def workspace(self) -> Workspace:

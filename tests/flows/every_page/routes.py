@@ -69,6 +69,13 @@ ARGUMENTS: dict[str, Arguments] = {
     "app:class": lambda a: [a.offered["session"]],
     "app:class-series": lambda a: [a.offered["series"]],
     "app:appointment": lambda a: [a.offered["appointment"]],
+    "app:invoice": lambda a: [a.issued_invoice.uuid],
+    "app:invoice-edit": lambda a: [a.draft_invoice.uuid],
+    "app:invoice-delete": lambda a: [a.draft_invoice.uuid],
+    "app:invoice-issue": lambda a: [a.draft_invoice.uuid],
+    "app:payment-new": lambda a: [a.issued_invoice.uuid],
+    "app:payment-refund": lambda a: [a.payment.uuid],
+    "app:tax-rate": lambda a: [a.tax_rate.uuid],
     "app:product": lambda a: [a.offered["product"]],
     "app:service": lambda a: [a.offered["service"]],
     "app:service-category": lambda a: [a.offered["category"]],
@@ -132,6 +139,7 @@ NOT_LOOKED_AT = {
     "app:conversations-change",
     "app:first-steps",
     "app:inbox-stream",
+    "app:invoice-pdf",  # a file
     "app:agency-access-end",
     "app:pack-install",
     "app:notifications-read",
@@ -240,6 +248,8 @@ STATES: dict[str, Address] = {
         f"{reverse('app:appointment-new')}?contact={a.offered['contact']}&service={a.offered['bookable']}"
     ),
     "app:class (search)": lambda a: f"{reverse('app:class', args=[a.offered['session']])}?search={ENDLESS[:10]}",
+    "app:invoice (draft)": lambda a: reverse("app:invoice", args=[a.draft_invoice.uuid]),
+    "app:invoices (nothing found)": lambda a: f"{reverse('app:invoices')}?search={'x' * 100}",
     "app:products (nothing found)": lambda a: f"{reverse('app:products')}?search={'x' * 120}",
 }
 

@@ -74,6 +74,7 @@ def of_console(tenant: Tenant) -> dict[str, str]:
         "channel-connect-start-for": connect,
         "channel-connect-cancel": [a_session(switch_on(tenant)).uuid],
         "broadcasts": [],
+        "finance": [],
         "broadcast": [a_broadcast(channel=tenant.channel, name=f"Broadcast {tenant.mark}").uuid],
     }
     return made | {name: reverse(f"console:{name}", args=found) for name, found in ids.items()}
@@ -93,6 +94,7 @@ def statuses_at_console(role: str) -> dict[str, int]:
         "channel-connect-cancel": 302,
         "broadcasts": 200,
         "broadcast": 200,
+        "finance": 200,
     }
 
 

@@ -93,6 +93,9 @@ class InvoiceVoid(InvoiceStep):
     def text(self) -> str:
         return _("A credit note over the whole amount is issued, and nothing is owed any more. This cannot be undone.")
 
+    def prepare(self, request: HttpRequest, *args: Any, **ids: Any) -> None:
+        self.close_payment_page(ids["uuid"])
+
     def save(self, form: Any) -> HttpResponse:
         void_invoice(invoice=self.invoice, now=timezone.now(), by=self.by)
         return self.back(_("The invoice is void."))
@@ -104,6 +107,9 @@ class InvoiceCredit(InvoiceDetail, ObjectFormView[CreditForm]):
     creates = True
     form_page = "app:invoice-credit"
     template_name = "finance/credit.html"
+
+    def prepare(self, request: HttpRequest, *args: Any, **ids: Any) -> None:
+        self.close_payment_page(ids["uuid"])
 
     def heading(self) -> str:
         return _("Credit %(number)s") % {"number": self.title}

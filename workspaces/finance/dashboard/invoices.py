@@ -38,6 +38,7 @@ from workspaces.finance.dashboard.invoice_forms import (
 )
 from workspaces.finance.models import Invoice, InvoiceLine, Payment, TaxRate
 from workspaces.finance.services.amounts import from_minor
+from workspaces.finance.services.checkouts import end_checkouts
 from workspaces.finance.services.details import END_OF_DAY
 from workspaces.finance.services.invoices import (
     InvoiceNotDraft,
@@ -232,6 +233,11 @@ class InvoiceDetail(DashboardView):
             raise InvoiceNotFound
         found.workspace = self.workspace
         self.invoice = found
+
+    def close_payment_page(self, uuid: UUID | None) -> None:
+        """Close the open payment page at the provider, so that nobody pays what is about to change."""
+        self.find(uuid=uuid)
+        end_checkouts(invoice=self.invoice, now=timezone.now())
 
     @property
     def title(self) -> str:

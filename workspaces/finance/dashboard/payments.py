@@ -122,6 +122,9 @@ class PaymentNew(InvoiceDetail, ObjectFormView[PaymentForm]):
     creates = True
     form_page = "app:payment-new"
 
+    def prepare(self, request: HttpRequest, *args: Any, **ids: Any) -> None:
+        self.close_payment_page(ids["uuid"])
+
     def heading(self) -> str:
         return _("Record a payment of %(number)s") % {"number": self.title}
 

@@ -238,6 +238,8 @@ class Invoice(models.Model):
             models.Index(fields=["workspace", "status", "-created_at", "-id"], name="invoice_by_status"),
             models.Index(fields=["contact", "-created_at", "-id"], name="invoice_of_contact"),
             models.Index(fields=["workspace", "issued_at", "id"], name="invoice_by_issue"),
+            models.Index(fields=["workspace", "due_at", "id"], name="invoice_by_due"),
+            models.Index(fields=["workspace", "total", "id"], name="invoice_by_total"),
             models.Index(
                 fields=["workspace", "due_at", "id"],
                 condition=Q(status="open", kind="invoice"),

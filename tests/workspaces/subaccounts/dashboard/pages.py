@@ -22,6 +22,7 @@ from tests.factories import (
     catalogue_ids,
 )
 from tests.factories.appointments import AppointmentFactory, a_time_off
+from tests.factories.finance import InvoiceFactory, TaxRateFactory, an_issued_invoice
 from tests.packs.client import an_automation, put_behind
 from tests.tenants import Tenant
 from tests.workspaces.automations.runs import a_run
@@ -35,6 +36,7 @@ from workspaces.appointments.services.external_calendars import add_calendar
 from workspaces.contacts.services.tasks import create_task
 from workspaces.conversations.models import Message
 from workspaces.conversations.services import Content, create_saved_reply, send_message
+from workspaces.finance.services.payments import record_payment
 from workspaces.subaccounts.services import invite_workspace_member, tenant_of
 
 Ids = Callable[[Tenant], list[Any]]
@@ -168,6 +170,24 @@ def an_item() -> str:
     return next(iter(library().items))
 
 
+def draft_invoice(tenant: Tenant) -> list[UUID]:
+    return [InvoiceFactory.create(workspace=tenant.workspace, note=f"Note {tenant.mark}").uuid]
+
+
+def issued_invoice(tenant: Tenant) -> list[UUID]:
+    contact = ContactFactory.create(workspace=tenant.workspace, email=f"{uuid4()}@example.com")
+    return [an_issued_invoice(tenant.workspace, contact=contact).uuid]
+
+
+def payment(tenant: Tenant) -> list[UUID]:
+    invoice = an_issued_invoice(tenant.workspace)
+    return [record_payment(invoice=invoice, amount=500, method="cash", now=now(), by=SYSTEM).uuid]
+
+
+def tax_rate(tenant: Tenant) -> list[UUID]:
+    return [TaxRateFactory.create(workspace=tenant.workspace, name=f"Tax {uuid4()}").uuid]
+
+
 def offered(*names: str) -> Ids:
     """The ids of what the workspace offers, by their names in `catalogue_ids`."""
 
@@ -207,7 +227,7 @@ class PageCase:
 
 
 # Answered piece by piece: no page.
-EXPORTS = ("contacts-export", "broadcast-export")
+EXPORTS = ("contacts-export", "broadcast-export", "finance-exports")
 STREAMS = ("inbox-stream", "contacts-export", "contact-import-refused", "broadcast-export")
 PAGES = {
     "home": PageCase(200, 405),
@@ -335,6 +355,28 @@ PAGES = {
     "service-category-new": PageCase(200, 422),
     "service-category": PageCase(200, 422, offered("category")),
     "service-category-delete": PageCase(200, 302, offered("category")),
+    "finance": PageCase(200, 405),
+    "finance-taxes": PageCase(200, 405),
+    "finance-exports": PageCase(200, 405),
+    "finance-settings": PageCase(200, 422),
+    "bookkeeping": PageCase(200, 422),
+    "tax-rates": PageCase(200, 405),
+    "tax-rate-new": PageCase(200, 422),
+    "tax-rate": PageCase(200, 422, tax_rate),
+    "tax-rate-archive": PageCase(200, 302, tax_rate),
+    "invoices": PageCase(200, 405),
+    "invoice-new": PageCase(200, 422),
+    "invoice": PageCase(200, 405, draft_invoice),
+    "invoice-edit": PageCase(200, 422, draft_invoice),
+    "invoice-delete": PageCase(200, 302, draft_invoice),
+    "invoice-issue": PageCase(200, 302, draft_invoice),
+    "invoice-send": PageCase(200, 302, issued_invoice),
+    "invoice-void": PageCase(200, 302, issued_invoice),
+    "invoice-credit": PageCase(200, 422, issued_invoice),
+    "invoice-pdf": PageCase(200, 405, issued_invoice),
+    "payment-new": PageCase(200, 422, issued_invoice),
+    "payments": PageCase(200, 405),
+    "payment-refund": PageCase(200, 422, payment),
     "payment-account": PageCase(200, 422),
     "payment-account-disconnect": PageCase(200, 302),
     "staff": PageCase(200, 405),
