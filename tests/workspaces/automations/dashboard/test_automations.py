@@ -21,7 +21,7 @@ from tests.tenants import WORKSPACE_BASE, Api, Tenant
 from tests.workspaces.automations.ready import make_ready
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.automations.models import Automation
-from workspaces.automations.services import change_readiness, met_requirements, publish_automation, remove_automation
+from workspaces.automations.services import met_requirements, publish_automation, remove_automation
 from workspaces.catalogue.models import Staff
 from workspaces.subaccounts.models import Workspace
 
@@ -118,7 +118,7 @@ def test_each_slot_is_asked_for_with_its_label_and_step(owner: Client, copied: A
 
 def test_prerequisites_are_shown_as_met_or_missing(owner: Client, customer: Workspace, copied: Automation) -> None:
     assert copied.requires
-    change_readiness(workspace=customer, by=SYSTEM, payment=True)
+    make_ready(customer, "payment")
     shown = text(page(owner, copied))
     assert "Met: a WhatsApp channel that works" in shown
     assert "Met: a payment method connected" in shown
@@ -168,7 +168,7 @@ def test_it_is_switched_on_only_when_ready_and_off_at_any_time(
     save(owner, birthday, **filled(customer))
     assert "This needs at least one contact." in flashes(switch(owner, birthday, "on"))[-1]
     ContactFactory.create(workspace=customer)
-    change_readiness(workspace=customer, by=SYSTEM, **dict.fromkeys(birthday.requires, True))
+    make_ready(customer, *birthday.requires)
     assert "Everything is there" in text(page(owner, birthday))
     assert flashes(switch(owner, birthday, "on")) == [f"{birthday.name} is on."]
     birthday.refresh_from_db()
