@@ -8,7 +8,6 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from agency.actors import SYSTEM
 from packs.models import Pack
 from tests.agency.console.browsers import a_member
 from tests.factories import ChannelFactory, ContactFactory, StaffFactory, WorkspaceFactory
@@ -17,8 +16,8 @@ from tests.flows.sessions import give_session
 from tests.packs.client import an_automation
 from tests.packs.small_library import write_library
 from tests.tenants import Tenant
+from tests.workspaces.automations.ready import make_ready
 from workspaces.automations.models import Automation
-from workspaces.automations.services import change_readiness
 from workspaces.subaccounts.models import Workspace
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -72,7 +71,7 @@ def customer(a: Tenant) -> Workspace:
     ChannelFactory.create(workspace=workspace)
     Automation.objects.filter(workspace=workspace).delete()
     ContactFactory.create(workspace=workspace)
-    change_readiness(workspace=workspace, availability=True, payment=True, by=SYSTEM)
+    make_ready(workspace, "availability", "payment")
     return workspace
 
 

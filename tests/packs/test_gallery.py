@@ -22,12 +22,12 @@ from tests.packs.client import PackClient, an_automation
 from tests.packs.small_library import BOOKING, REMINDER, REVIEWS, WELCOME, extra
 from tests.parallel import at_once
 from tests.tenants import Api, Tenant
+from tests.workspaces.automations.ready import make_ready
 from workspaces.automations.models import Automation
 from workspaces.automations.services import (
     NotReady,
     SlotNotFound,
     SlotRefused,
-    change_readiness,
     enable_automation,
     fill_slots,
     reasons_not_ready,
@@ -279,7 +279,7 @@ def test_from_a_customers_automation_to_another_customer_who_runs_it(
     filled = fill_slots(automation=made, values={("step_4", "url"): "https://else.example/"}, now=now(), by=SYSTEM)
     assert filled.published is not None
     ContactFactory.create(workspace=customer)
-    change_readiness(workspace=customer, availability=True, by=SYSTEM)
+    make_ready(customer, "availability")
     running = enable_automation(automation=made, now=now(), by=SYSTEM)
     assert running.enabled is True
     assert running.published is not None

@@ -19,9 +19,10 @@ from tests.packs.client import PackClient, an_automation
 from tests.sizes import size
 from tests.tenants import Api, Tenant
 from tests.workspaces.automations.flows.secrets import PLATFORM, SECRETS, a_value, field_at, flows
+from tests.workspaces.automations.ready import make_ready
 from tests.workspaces.conversations.sending import a_template
 from workspaces.automations.flows.checks import problems_of
-from workspaces.automations.services import NotReady, change_readiness, enable_automation, fill_slots, reasons_barred
+from workspaces.automations.services import NotReady, enable_automation, fill_slots, reasons_barred
 from workspaces.subaccounts.models import Workspace
 
 EVERYTHING = {"service", "availability", "booking_page", "payment", "contact", "template"}
@@ -75,7 +76,7 @@ def copy_and_install(a: Tenant, packs: PackClient, copier: Api, flow: Flow, secr
     assert problems_of(installed.published.flow, platform=PLATFORM) == []
     ProductFactory.create(workspace=customer)
     ContactFactory.create(workspace=customer)
-    change_readiness(workspace=customer, by=SYSTEM, **dict.fromkeys(EVERYTHING, True))
+    make_ready(customer, *EVERYTHING)
     links = dict.fromkeys(("booking_link", "review_link"), "https://corner-salon.example/")
     Workspace.objects.filter(pk=customer.pk).update(**links)
     installed.workspace.refresh_from_db()

@@ -23,6 +23,7 @@ from agency.pages.registry import (
 from agency.services.activity import RecordedAction, RecordedField, ValueFormat, recorded_actions
 from config.metrics import METRICS
 from config.retention import retention_rules
+from workspaces.appointments.models import WorkingHours
 from workspaces.appointments.services.booking import appointment_handlers
 from workspaces.automations.api import AutomationSerializer
 from workspaces.automations.dashboard.inbox import message_remarks, pause_banner, runs_of_contact
@@ -67,6 +68,7 @@ from workspaces.conversations.services.registries import (
     received_message_handlers,
     referral_handlers,
 )
+from workspaces.finance.services.accounts import accepts_payments
 from workspaces.finance.services.payments import payment_handlers
 from workspaces.media.models import Media, MediaQuerySet
 from workspaces.media.services import MediaUse, media_uses
@@ -84,6 +86,7 @@ from workspaces.subaccounts.services import settings_in_texts
 # At most this many automations of a workspace are read, beginning with those that are on and the newest.
 MOST_LOOKED_AT = 20
 MOST_NAMED = 3
+MOST_STAFF = 200
 
 
 def automation_steps(workspace: Workspace) -> Iterator[SetUpStep]:
@@ -160,6 +163,19 @@ def media_in_automations(media: MediaQuerySet) -> MediaQuerySet:
     """Keep the files that an automation of their workspace names."""
     naming = Automation.objects.filter(workspace=OuterRef("workspace")).alias(flows=FLOWS)
     return media.filter(Exists(naming.filter(flows__contains=Cast(OuterRef("uuid"), TextField()))))
+
+
+def has_working_hours(workspace: Workspace) -> bool:
+    """Say whether the business has opening hours, or a staff member hours of their own."""
+    if any(workspace.opening_hours.values()):
+        return True
+    hours = WorkingHours.objects.filter(staff__workspace=workspace, staff__deleted_at=None)
+    return any(any(weekly.values()) for weekly in hours.values_list("weekly", flat=True)[:MOST_STAFF])
+
+
+def has_booking_page(workspace: Workspace) -> bool:
+    """Say whether there is an address at which people book: the booking page while it is on, or the setting."""
+    return bool(settings_in_texts(workspace)["booking_link"])
 
 
 FIELDS: Final[dict[str, tuple[RecordedField, ...]]] = {
@@ -272,6 +288,9 @@ media_uses.add(MediaUse("automations", automation_needing, media_in_automations)
 requirement_checks.add(
     RequirementCheck("contact", has_contacts, url_name="app:contact-new"),
     RequirementCheck("service", has_services, url_name="app:service-new"),
+    RequirementCheck("availability", has_working_hours, url_name="app:settings"),
+    RequirementCheck("booking_page", has_booking_page, url_name="app:settings"),
+    RequirementCheck("payment", accepts_payments, url_name="app:payment-account"),
 )
 appointment_handlers.add(APPOINTMENT_HANDLER)
 payment_handlers.add(PAYMENT_HANDLER)

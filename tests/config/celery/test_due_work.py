@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.db import connection
@@ -18,14 +19,16 @@ from channelconnect.models import ChannelCredential, ConnectSession, TemplateSyn
 from config.celery import app
 from config.celery.tasks import MOST_WAITING, QueueLengths, due_among, due_work, start_due_tasks
 from config.queues import FALLBACK_INTERVAL_SECONDS, TASKS, TaskSpec
-from tests.factories import PendingSignUpFactory, ServiceFactory, StaffFactory, UserFactory
+from tests.factories import ContactFactory, PendingSignUpFactory, ServiceFactory, StaffFactory, UserFactory
 from tests.factories.appointments import a_bookable_service, tomorrow
 from tests.factories.finance import InvoiceFactory
 from tests.packs.client import an_automation
 from tests.processes.broker import forget_calls
 from tests.tenants import Tenant
+from tests.workspaces.automations.engine.test_appointments import a_service, booked
 from workspaces.appointments.models import ExternalCalendar
 from workspaces.appointments.services.booking import hold_time
+from workspaces.automations.models import AppointmentReminder, InternalCall
 from workspaces.automations.services import remove_automation
 from workspaces.classes.models import ClassSeries, ClassSession
 from workspaces.contacts.models import Contact, ContactImport, Segment
@@ -183,6 +186,8 @@ def a_hold(a: Tenant, is_due: bool) -> None:
         expires_at=expires_at,
         now=expires_at - HOUR,
     )
+
+
 def an_invoice(a: Tenant, is_due: bool) -> None:
     draft = InvoiceFactory.create(workspace=a.workspace)
     issue_invoice(invoice=draft, now=now() - timedelta(days=30 * is_due), by=SYSTEM)
@@ -239,6 +244,19 @@ def a_removed_automation(a: Tenant, is_due: bool) -> None:
         remove_automation(automation=automation, by=SYSTEM)
 
 
+def an_internal_call(a: Tenant, is_due: bool) -> None:
+    age = timedelta(minutes=1) if is_due else timedelta(0)
+    keys = {"run_id": 1, "run_uuid": uuid4(), "seq": 1, "workspace_id": a.workspace.pk, "contact_id": 1}
+    made = InternalCall.objects.create(kind="find_times", request={}, **keys)
+    InternalCall.objects.filter(pk=made.pk).update(created_at=now() - age)
+
+
+def a_reminder(a: Tenant, is_due: bool) -> None:
+    ContactFactory.create(workspace=a.workspace)
+    appointment = booked(a, a_service(a))
+    AppointmentReminder.objects.create(appointment=appointment, hours=2, due_at=time(is_due))
+
+
 WORK: tuple[tuple[str, Callable[[Tenant, bool], object]], ...] = (
     ("agency.send_mail", a_mail),
     ("agency.send_mail", a_password_reset),
@@ -264,6 +282,8 @@ WORK: tuple[tuple[str, Callable[[Tenant, bool], object]], ...] = (
     ("contacts.recount_segments", a_segment_to_recount),
     ("conversations.wake_snoozed", a_snoozed_conversation),
     ("automations.delete_removed", a_removed_automation),
+    ("automations.make_calls", an_internal_call),
+    ("automations.remind", a_reminder),
     ("broadcasts.count_audiences", a_forecast),
     ("broadcasts.count_audiences", an_old_forecast),
     ("broadcasts.count_clicks", a_click),

@@ -27,10 +27,10 @@ from tests.flows.tasks.person import Person
 from tests.packs.client import PackClient, an_automation
 from tests.packs.small_library import WELCOME, write_library
 from tests.tenants import Tenant
+from tests.workspaces.automations.ready import make_ready
 from tests.workspaces.automations.runs import a_run
 from tests.workspaces.conversations.facts import receive, received
 from workspaces.automations.models import Automation, AutomationPause
-from workspaces.automations.services import change_readiness
 from workspaces.conversations.models import Message
 from workspaces.subaccounts.models import Channel, Workspace
 
@@ -163,7 +163,7 @@ def test_a_new_customer_gets_an_automation_going_in_few_clicks(person: Person, c
     assert person.clicks == 7
 
     StaffFactory.create(workspace=customer, name="Hairdresser")
-    change_readiness(workspace=customer, availability=True, payment=True, by=SYSTEM)
+    make_ready(customer, "availability", "payment")
     ContactFactory.create(workspace=customer)
     owner = customer.owner
     install_a_pack_and_set_an_automation_up(person, f"{owner.name} ({owner.email})" if owner.name else owner.email)

@@ -8,7 +8,6 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from agency.actors import SYSTEM
 from packs.library import library
 from tests import furnished
 from tests.agency.console.browsers import flashes, text
@@ -16,9 +15,9 @@ from tests.factories import ChannelFactory, WorkspaceFactory
 from tests.packs.client import PackClient
 from tests.packs.small_library import BOOKING, REVIEWS, WELCOME, extra
 from tests.tenants import Tenant
+from tests.workspaces.automations.ready import make_ready
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.automations.models import Automation
-from workspaces.automations.services import change_readiness
 from workspaces.subaccounts.models import Workspace
 
 a, b = furnished.a_with_customer, furnished.b_with_customer
@@ -67,7 +66,7 @@ def test_a_pack_shows_labels_prerequisites_and_channels(packs: PackClient, custo
     assert "Installs on WhatsApp" in shown
     assert "What it does 1. Book an appointment" in shown
     assert "Needs a channel of one of these types: Google Business Profile" in shown
-    change_readiness(workspace=customer, by=SYSTEM, availability=True)
+    make_ready(customer, "availability")
     assert "Met: working hours" in text(owner.get(f"/app/gallery/{pack}"))
 
 

@@ -27,9 +27,8 @@ from tests.channelconnect.inbox.notices import whatsapp
 from tests.channelconnect.sending.conftest import StartSender
 from tests.channelconnect.sending.messages import BUSINESS, NUMBERS, a_channel
 from tests.config.http.receivers import Received
-from tests.factories import ChannelFactory, ClassSessionFactory
-from tests.factories.appointments import a_bookable_service, move_to_the_past, tomorrow
 from tests.factories import ChannelFactory, ClassSessionFactory, ContactFactory
+from tests.factories.appointments import a_bookable_service, move_to_the_past, tomorrow
 from tests.factories.finance import InvoiceFactory, an_issued_invoice, pay_in_cash
 from tests.factories.flows import a_catch_all
 from tests.packs.client import an_automation
@@ -159,6 +158,8 @@ def change_appointments(a: Tenant) -> None:
             move_to_the_past(Appointment.objects.get(uuid=booked["id"]))
         for name in names:
             made(a, f"/appointments/{booked['id']}/{name}", starts_at=tomorrow(hour, 30).isoformat())
+
+
 def bill(a: Tenant) -> None:
     """Send an invoice and have it paid, void another, and let a third one's due time pass."""
     contact = ContactFactory.create(workspace=a.workspace, email="buyer@example.com")

@@ -10,7 +10,10 @@ from agency.actors import SYSTEM
 from tests.factories import ChannelFactory, ContactFactory, ProductFactory, ServiceFactory, WorkspaceFactory
 from tests.factories.flows import Flow, a_flow, a_link_to_book, a_step
 from tests.tenants import Tenant
-from workspaces.automations.models import Automation, AutomationVersion, Readiness
+from tests.workspaces.automations.ready import make_ready
+from workspaces.appointments.models import WorkingHours
+from workspaces.appointments.services.booking_pages import change_booking_page
+from workspaces.automations.models import Automation, AutomationVersion
 from workspaces.automations.services import (
     FlowRefused,
     NameRequired,
@@ -29,6 +32,7 @@ from workspaces.automations.services import (
     switching,
 )
 from workspaces.automations.services.automation_removal import delete_removed_rows
+from workspaces.catalogue.models import Staff
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import change_workspace
 
@@ -123,11 +127,11 @@ def test_switching_on_shows_everything_that_is_missing(workspace: Workspace) -> 
 def test_an_automation_is_switched_on_when_it_is_ready_and_off_again(workspace: Workspace) -> None:
     automation = published(workspace, BOOKING)
     ChannelFactory.create(workspace=workspace)
-    change_readiness(workspace=workspace, availability=True, booking_page=True, by=SYSTEM)
-    change_workspace(workspace=workspace, by=SYSTEM, booking_link="https://book.example/")
+    make_ready(workspace, "availability", "booking_page")
     for _ in range(2):
         assert enable_automation(automation=automation, now=now(), by=SYSTEM).enabled is True
-    change_readiness(workspace=workspace, availability=False, by=SYSTEM)
+    change_workspace(workspace=workspace, by=SYSTEM, opening_hours={})
+    automation.workspace.refresh_from_db()
     assert enable_automation(automation=automation, now=now(), by=SYSTEM).enabled is True
     for _ in range(2):
         assert disable_automation(automation=automation, now=now(), by=SYSTEM).enabled is False
@@ -135,14 +139,18 @@ def test_an_automation_is_switched_on_when_it_is_ready_and_off_again(workspace: 
         enable_automation(automation=automation, now=now(), by=SYSTEM)
 
 
-def test_nothing_is_met_until_it_is_recorded(workspace: Workspace) -> None:
+def test_hours_the_booking_page_and_payments_answer_for_themselves(workspace: Workspace) -> None:
     names = ["availability", "booking_page", "payment"]
+    change_readiness(workspace=workspace, payment=True, availability=True, booking_page=True, by=SYSTEM)
     assert missing_requirements(workspace=workspace, names=names) == names
-    change_readiness(workspace=workspace, payment=True, by=SYSTEM)
-    change_readiness(workspace=workspace, payment=True, availability=True, by=SYSTEM)
+    make_ready(workspace, "payment")
+    kim = Staff.objects.create(workspace=workspace, name="Kim", name_key="kim")
+    hours = WorkingHours.objects.create(staff=kim, timezone="UTC", weekly={"monday": []})
+    assert missing_requirements(workspace=workspace, names=names) == ["availability", "booking_page"]
+    WorkingHours.objects.filter(pk=hours.pk).update(weekly={"monday": [["09:00", "17:00"]]})
     assert met_requirements(workspace) == {"payment", "availability"}
-    assert missing_requirements(workspace=workspace, names=names) == ["booking_page"]
-    assert Readiness.objects.get().booking_page is False
+    page = change_booking_page(workspace=workspace, now=now(), by=SYSTEM, enabled=True)
+    assert missing_requirements(workspace=page.workspace, names=names) == []
 
 
 def test_what_is_offered_and_who_is_known_answer_for_themselves(workspace: Workspace, b: Tenant) -> None:

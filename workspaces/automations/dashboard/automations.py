@@ -133,8 +133,10 @@ class AutomationPage(AutomationDetail, DashboardForm[SlotForm]):
 
     def _reasons_beyond_the_form(self) -> list[str]:
         """Give the reasons that this page's inputs and checkboxes cannot solve."""
-        asked = {*self.automation.requires} & {*manual_requirements()}
-        told = replace(self.capabilities, met=self.capabilities.met | asked)
+        asked, met = manual_requirements(), self.capabilities.met
+        told = replace(
+            self.capabilities, met={name for name in self.automation.requires if name in asked or name in met}
+        )
         return reasons_beyond_slots(self.automation, told)
 
     def context(self) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Forms about automations: prerequisites, and slots with a select or a search for what people choose."""
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Any, cast
 
 from django import forms
@@ -161,13 +161,14 @@ class PrerequisitesForm(forms.Form):
         ),
     )
 
-    def __init__(self, *args: Any, met: set[str], **options: Any) -> None:
+    def __init__(self, *args: Any, met: Container[str], **options: Any) -> None:
         names = manual_requirements()
         options["initial"] = {"has": [name for name in names if name in met]}
         super().__init__(*args, **options)
         has = self.fields["has"]
         assert isinstance(has, forms.MultipleChoiceField)  # noqa: S101  # tells the type checker what is declared above
         has.choices = [(name, capfirst(gettext(label))) for name, label in names.items()]
+        self.asks = bool(names)
         self.known = [
             (gettext(label), name in met, requirement_url_name(name))
             for name, label in REQUIREMENTS.items()
@@ -183,7 +184,7 @@ class SlotForm(forms.Form):
     """One input for each slot whose step is in the flow, and a checkbox for each requirement that is not `met`."""
 
     def __init__(
-        self, data: Any = None, *, automation: Automation, met: set[str], typed: Mapping[str, str] | None = None
+        self, data: Any = None, *, automation: Automation, met: Container[str], typed: Mapping[str, str] | None = None
     ) -> None:
         """Make the form, bound to `data`. `typed` holds the values of a form that is only shown again."""
         super().__init__(data)

@@ -45,6 +45,20 @@ DETAILS: Final[Mapping[str, str]] = {
     # Tasks
     LIMIT_REACHED: TaskLimitReached.message,
     NO_SUCH_ASSIGNEE: AssigneeNotInTheTeam.message,
+    # Appointments and payments
+    "no_free_times": gettext_noop("No time was free."),
+    "no_service": gettext_noop("There is no service that can be booked."),
+    "no_staff": gettext_noop("The person of this step is not there any more."),
+    "no_appointment": gettext_noop("The contact has no such appointment."),
+    "time_taken": gettext_noop("The time was not free any more."),
+    "too_many_rounds": gettext_noop("Times were offered too often."),
+    "appointment_cancelled": gettext_noop("The appointment was cancelled."),
+    "nothing_due": gettext_noop("There was nothing to pay."),
+    "no_price": gettext_noop("There is no price for it."),
+    "no_product": gettext_noop("The product of this step is not there any more."),
+    "not_invoiced": gettext_noop("No invoice could be issued."),
+    "not_possible": gettext_noop("It was not possible any more."),
+    "internal_error": OUR_FAULT,
     # Calls of web addresses and of A.I. providers
     "unsure": gettext_noop("The A.I. was not sure."),
     "answer_refused": gettext_noop("The answer of the A.I. was not used: it has parts that are not in its facts."),

@@ -7,16 +7,7 @@ from typing import Final
 from workspaces.automations.execution.internal_calls import NOTHING_DUE, RequestPayment
 from workspaces.automations.execution.message_steps import send_link
 from workspaces.automations.execution.outside_steps import call_is_late, wait_for_call
-from workspaces.automations.execution.running import (
-    EXPIRED,
-    WAITING,
-    Config,
-    Execution,
-    Executor,
-    Leave,
-    Outcome,
-    Pause,
-)
+from workspaces.automations.execution.running import EXPIRED, Config, Execution, Executor, Leave, Outcome, Pause
 from workspaces.automations.execution.types import (
     DEFAULT_WAIT_HOURS,
     CallEnded,
@@ -62,7 +53,7 @@ def _asked(run: Execution, config: Config, event: CallEnded) -> Outcome:
     run.values = {**run.values, "payment": dict(payment)}
     send_link(run, config.get("text"), payment["link"])
     until = run.context.now + timedelta(hours=DEFAULT_WAIT_HOURS)
-    return Pause(Wait(WaitKind.EVENT, until, f"{PAYMENT_RECEIVED}:{event.result['invoice']}"), WAITING)
+    return Pause(Wait(WaitKind.EVENT, until, f"{PAYMENT_RECEIVED}:{event.result['invoice']}"))
 
 
 def _paid(run: Execution, event: RunEvent) -> Outcome | None:

@@ -65,7 +65,7 @@ def _reason_of_config(flow: Flow, step: dict[str, Any]) -> str:
     if needs_appointment and not has_appointment(flow):
         return NO_APPOINTMENT
     if step["type"] == "payment_link":
-        return _reason_of_payment(flow, config)
+        return _reason_of_payment(config)
     if step["type"] == "send_template" and not config.get("template"):
         return NO_TEMPLATE
     if step["type"] == "reply_to_comment" and flow["trigger"]["type"] not in COMMENT_TRIGGERS:
@@ -79,11 +79,9 @@ def has_appointment(flow: Flow) -> bool:
     return is_started or any(step["type"] in APPOINTMENT_STEPS for step in steps_of(flow))
 
 
-def _reason_of_payment(flow: Flow, config: dict[str, Any]) -> str:
+def _reason_of_payment(config: dict[str, Any]) -> str:
     pays = config.get("pays")
     if pays == "order":
         return NO_ORDERS
-    if pays in ("appointment", "deposit") and not has_appointment(flow):
-        return NO_APPOINTMENT
     has_amount = config.get("amount") or config.get("product")
     return NO_AMOUNT if pays == "amount" and not has_amount else ""

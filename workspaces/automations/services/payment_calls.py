@@ -6,10 +6,11 @@ from typing import Any, Final
 
 from agency.actors import Actor
 from config.errors import DomainError
+from workspaces.appointments.models import Appointment
 from workspaces.automations.execution.internal_calls import NOTHING_DUE, RequestPayment
 from workspaces.automations.execution.languages.contacts import languages_of
 from workspaces.automations.execution.payment_steps import PAYMENT_RECEIVED
-from workspaces.automations.services.appointment_calls import CallRefused, find_appointment
+from workspaces.automations.services.appointment_calls import NO_APPOINTMENT, OPEN, CallRefused, find_appointment
 from workspaces.automations.services.trigger_events import NewTriggerEvent, record_trigger_events
 from workspaces.catalogue.models import Product
 from workspaces.contacts.models import Contact
@@ -26,7 +27,7 @@ NOT_INVOICED: Final = "not_invoiced"
 
 def request_payment(call: RequestPayment, contact: Contact, now: datetime, by: Actor) -> dict[str, Any]:
     """Issue an invoice of one line, and give the link to its pay page."""
-    line = _line(call, contact)
+    line = _line(call, contact, now)
     if line.unit_price <= 0:
         raise CallRefused(NOTHING_DUE)
     try:
@@ -64,9 +65,9 @@ def record_payment_fact(payment: Payment, now: datetime) -> None:
 PAYMENT_HANDLER: Final = PaymentHandler("automations", record_payment_fact)
 
 
-def _line(call: RequestPayment, contact: Contact) -> LineInput:
+def _line(call: RequestPayment, contact: Contact, now: datetime) -> LineInput:
     if call.pays in ("appointment", "deposit"):
-        return _appointment_line(call, contact)
+        return _appointment_line(call, contact, now)
     product = _product(call.product, contact) if call.product else None
     price = Decimal(call.amount) if call.amount else product.price if product else None
     if price is None:
@@ -75,12 +76,23 @@ def _line(call: RequestPayment, contact: Contact) -> LineInput:
     return LineInput(name, Decimal(1), price, _tax_rate(contact), product)
 
 
-def _appointment_line(call: RequestPayment, contact: Contact) -> LineInput:
-    appointment = find_appointment(call.appointment, contact)
+def _appointment_line(call: RequestPayment, contact: Contact, now: datetime) -> LineInput:
+    appointment = find_appointment(call.appointment, contact) if call.appointment else _latest(contact, now)
     price = appointment.price if call.pays == "appointment" else appointment.service.deposit
     if price is None:
         raise CallRefused(NO_PRICE)
     return LineInput(appointment.service.name, Decimal(1), price, _tax_rate(contact))
+
+
+def _latest(contact: Contact, now: datetime) -> Appointment:
+    """Return the contact's next appointment, else the last one that took place."""
+    rows = Appointment.objects.of(contact.workspace).filter(contact=contact).select_related("service")
+    following = rows.filter(status__in=OPEN, ends_at__gt=now).by_start().first()
+    latest = rows.filter(status=Appointment.Status.COMPLETED).order_by("-starts_at", "-id")
+    found = following or latest.first()
+    if found is None:
+        raise CallRefused(NO_APPOINTMENT)
+    return found
 
 
 def _product(uuid: str, contact: Contact) -> Product:

@@ -1,8 +1,9 @@
 """Switches automations off, and on if they are ready; the requirements of automations that a workspace meets."""
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Container, Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import TypedDict, Unpack
 from uuid import UUID
 
@@ -70,21 +71,38 @@ def requirement_url_name(name: str) -> str:
     return check.url_name if check else ""
 
 
+class MetRequirements(Container[str]):
+    """The requirements that a workspace meets. Each is looked up once, when somebody asks for it."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._known: dict[str, bool] = {}
+
+    def __contains__(self, name: object) -> bool:
+        asked = str(name)
+        if asked not in self._known:
+            self._known[asked] = self._is_met(asked)
+        return self._known[asked]
+
+    def _is_met(self, name: str) -> bool:
+        check = requirement_checks.get(name)
+        return check.is_met(self._workspace) if check else getattr(self._row, name)
+
+    @cached_property
+    def _row(self) -> Readiness:
+        found = Readiness.objects.filter(workspace=self._workspace).first()
+        return found or Readiness(workspace=self._workspace)
+
+
 def met_requirements(workspace: Workspace) -> set[str]:
-    """Give the names of the requirements that the workspace meets: one statement, and one for each registered check."""
-    row = Readiness.objects.filter(workspace=workspace).first() or Readiness(workspace=workspace)
-    return {name for name in REQUIREMENTS if _is_met(name, workspace, row)}
-
-
-def _is_met(name: str, workspace: Workspace, row: Readiness) -> bool:
-    check = requirement_checks.get(name)
-    return check.is_met(workspace) if check else getattr(row, name)
+    """Give the names of all requirements that the workspace meets: about one statement for each."""
+    met = MetRequirements(workspace)
+    return {name for name in REQUIREMENTS if name in met}
 
 
 def missing_requirements(*, workspace: Workspace, names: Iterable[str]) -> list[str]:
     """Give the named requirements that the workspace does not meet, in the order given."""
-    names = list(names)
-    met = met_requirements(workspace) if names else set()
+    met = MetRequirements(workspace)
     return [name for name in names if name not in met]
 
 
@@ -125,7 +143,7 @@ class Capabilities:
     automations that are on and may conflict with others, `settings` the values for texts.
     """
 
-    met: set[str]
+    met: Container[str]
     platforms: set[str]
     answering: list[EnabledAutomation]
     settings: dict[str, str]
@@ -135,7 +153,7 @@ def capabilities_of(workspace: Workspace) -> Capabilities:
     """Read what the workspace has, once for all of its automations."""
     active = workspace.channels.filter(status=Channel.Status.ACTIVE)
     return Capabilities(
-        met_requirements(workspace),
+        MetRequirements(workspace),
         set(active.values_list("platform", flat=True)),
         enabled_automations(workspace),
         settings_in_texts(workspace),

@@ -18,9 +18,10 @@ from tests.factories import ContactFactory, ProductFactory, StaffFactory, a_work
 from tests.factories.flows import a_birthday_flow, a_catch_all, a_customers_flow, a_flow, a_step
 from tests.packs.client import an_automation
 from tests.tenants import WORKSPACE_BASE, Api, Tenant
+from tests.workspaces.automations.ready import make_ready
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.automations.models import Automation
-from workspaces.automations.services import change_readiness, met_requirements, publish_automation, remove_automation
+from workspaces.automations.services import met_requirements, publish_automation, remove_automation
 from workspaces.catalogue.models import Staff
 from workspaces.subaccounts.models import Workspace
 
@@ -117,7 +118,7 @@ def test_each_slot_is_asked_for_with_its_label_and_step(owner: Client, copied: A
 
 def test_prerequisites_are_shown_as_met_or_missing(owner: Client, customer: Workspace, copied: Automation) -> None:
     assert copied.requires
-    change_readiness(workspace=customer, by=SYSTEM, payment=True)
+    make_ready(customer, "payment")
     shown = text(page(owner, copied))
     assert "Met: a WhatsApp channel that works" in shown
     assert "Met: a payment method connected" in shown
@@ -167,7 +168,7 @@ def test_it_is_switched_on_only_when_ready_and_off_at_any_time(
     save(owner, birthday, **filled(customer))
     assert "This needs at least one contact." in flashes(switch(owner, birthday, "on"))[-1]
     ContactFactory.create(workspace=customer)
-    change_readiness(workspace=customer, by=SYSTEM, **dict.fromkeys(birthday.requires, True))
+    make_ready(customer, *birthday.requires)
     assert "Everything is there" in text(page(owner, birthday))
     assert flashes(switch(owner, birthday, "on")) == [f"{birthday.name} is on."]
     birthday.refresh_from_db()
@@ -244,8 +245,8 @@ def test_one_click_saves_says_what_there_is_and_switches_on(
     assert (birthday.enabled, birthday.published_version) == (False, 1)
     assert "Missing: at least one contact" in text(answer)
     ContactFactory.create(workspace=customer)
-    ticked = [name for name in birthday.requires if name != "contact"]
-    answer = owner.post(path, {**filled(customer), "has": ticked, "then": "on"}, follow=True)
+    make_ready(customer, *birthday.requires)
+    answer = owner.post(path, {**filled(customer), "then": "on"}, follow=True)
     assert flashes(answer) == ["A treat is on."]
     assert met_requirements(customer) >= set(birthday.requires)
     birthday.refresh_from_db()
@@ -253,16 +254,18 @@ def test_one_click_saves_says_what_there_is_and_switches_on(
 
 
 def test_what_the_product_cannot_run_yet_is_not_switched_on_however_much_is_there(
-    owner: Client, customer: Workspace, copied: Automation
+    owner: Client, customer: Workspace
 ) -> None:
     reasons = [
-        "Appointments are not available yet (Step 3: Book an appointment).",
-        "Payments are not available yet (Step 4: Send a payment link).",
+        "Orders are not available yet (Step 1: Tell the order's status).",
+        "Discounts are not available yet (Step 2: Give a discount).",
     ]
+    status = a_step("status", "order_status", {"found": "treat"}, text="Your order:")
+    treat = a_step("treat", "give_discount", text="A treat", percent=10, valid_days=3)
+    copied = an_automation(customer, flow=a_flow(status, treat), name="Booking")
     path = f"/app/automations/{copied.uuid}"
-    has = [name for name in copied.requires if name != "service"]
     ProductFactory.create(workspace=customer)
-    answer = owner.post(path, {**FILLED, "has": has, "then": "on"}, follow=True)
+    answer = owner.post(path, {"then": "on"}, follow=True)
     assert flashes(answer) == [f"It cannot be switched on yet: {' '.join(reasons)}"]
     shown = text(answer)
     assert f"Cannot run yet {' '.join(reasons)}" in shown
@@ -313,13 +316,6 @@ def test_two_with_one_keyword_are_told_which_of_them_answers(owner: Client, cust
     assert a_reading_of(customer, first)["warnings"] == []
 
 
-def test_what_is_not_asked_for_cannot_be_ticked(owner: Client, customer: Workspace, copied: Automation) -> None:
-    answer = owner.post(f"/app/automations/{copied.uuid}", {**FILLED, "has": ["template"], "then": "on"})
-    assert "template" not in copied.requires
-    assert answer.status_code == 422
-    assert met_requirements(customer) == set()
-
-
 def test_what_is_filled_in_does_not_promise_that_it_can_be_switched_on(
     owner: Client, customer: Workspace, birthday: Automation
 ) -> None:
@@ -332,4 +328,5 @@ def test_what_is_filled_in_does_not_promise_that_it_can_be_switched_on(
     assert '<button class="button primary">Save</button>' in page(owner, birthday).content.decode()
 
     ContactFactory.create(workspace=customer)
+    make_ready(customer, *birthday.requires)
     assert "Save and switch on" in text(page(owner, birthday))

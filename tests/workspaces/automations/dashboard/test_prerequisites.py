@@ -2,17 +2,14 @@
 
 import pytest
 
-from agency.actors import SYSTEM
-from agency.models import ActivityEntry
 from tests import furnished
-from tests.agency.console.browsers import flashes, text
+from tests.agency.console.browsers import text
 from tests.factories.flows import a_link_to_book
 from tests.packs.client import an_automation
+from tests.workspaces.automations.ready import make_ready
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
-from workspaces.automations.models import Readiness
 from workspaces.automations.services import RequirementCheck, switching
 from workspaces.subaccounts.models import Workspace
-from workspaces.subaccounts.services import change_workspace
 
 a = furnished.a_with_customer
 
@@ -21,43 +18,25 @@ PAGE = "/app/prerequisites"
 BOOKING = a_link_to_book()
 
 
-def test_nothing_is_ticked_at_first(customer: Workspace) -> None:
+def test_nothing_is_met_at_first(customer: Workspace) -> None:
     shown = dashboard_client(customer).get(PAGE)
-    assert "Working hours" in text(shown)
-    assert "Missing: a service or product to sell" in text(shown)
+    for label in ("working hours", "a booking page", "a payment method connected", "a service or product to sell"):
+        assert f"Missing: {label}" in text(shown)
     assert "Missing: at least one contact Add one" in text(shown)
     assert '<a href="/app/contacts/new?next=/app/prerequisites">' in shown.content.decode()
-    assert "checked" not in shown.content.decode()
+    assert '<button class="button primary">Save' not in shown.content.decode()
 
 
 def test_what_an_owner_has_lets_automations_be_switched_on(customer: Workspace) -> None:
-    Workspace.objects.filter(pk=customer.pk).update(booking_link="https://corner-salon.example/book")
     owner, automation = dashboard_client(customer), an_automation(customer, flow=BOOKING)
     assert f'href="{PAGE}"' in owner.get(f"/app/automations/{automation.uuid}").content.decode()
-    change_workspace(workspace=customer, by=SYSTEM, booking_link="https://book.example/")
-    answer = owner.post(PAGE, {"has": ["availability", "booking_page"]}, follow=True)
-    assert flashes(answer) == ["Saved. Automations that need nothing else can be switched on now."]
-    assert answer.content.decode().count("checked") == 2
+    make_ready(customer, "availability", "booking_page")
+    assert "Met: working hours" in text(owner.get(PAGE))
     owner.post(f"/app/automations/{automation.uuid}/on")
     automation.refresh_from_db()
     assert automation.enabled is True
-    assert ActivityEntry.objects.filter(action="readiness.changed").count() == 1
-
-
-def test_a_tick_that_is_taken_away_is_missed_at_once(customer: Workspace) -> None:
-    owner, automation = dashboard_client(customer), an_automation(customer, flow=BOOKING)
-    owner.post(PAGE, {"has": ["availability", "booking_page"]})
-    owner.post(PAGE, {"has": ["booking_page"]})
-    owner.post(f"/app/automations/{automation.uuid}/on")
-    automation.refresh_from_db()
-    assert automation.enabled is False
+    Workspace.objects.filter(pk=customer.pk).update(opening_hours={})
     assert "Missing: working hours" in text(owner.get(f"/app/automations/{automation.uuid}"))
-
-
-def test_a_word_that_is_not_known_is_refused(customer: Workspace) -> None:
-    answer = dashboard_client(customer).post(PAGE, {"has": ["availability", "wealth"]})
-    assert answer.status_code == 422
-    assert not Readiness.objects.filter(workspace=customer).exists()
 
 
 def test_what_a_feature_answers_for_is_shown_and_cannot_be_ticked(

@@ -9,14 +9,17 @@ from tests.factories.flows import a_flow, a_step
 from tests.processes.preloaded import Order, Preloaded
 from tests.sizes import FULL_SIZE
 from tests.tenants import Tenant
-from tests.workspaces.automations.engine.test_engine import on
+from tests.workspaces.automations.engine.test_appointments import BOOK, a_service
+from tests.workspaces.automations.engine.test_engine import on, say, sent
 from tests.workspaces.conversations.facts import moment, person, receive, received
+from workspaces.appointments.models import Appointment
 from workspaces.automations.models import (
     AutomationCount,
     AutomationRun,
     AutomationRunStep,
     ContactQueue,
     EngineBatch,
+    InternalCall,
     TriggerEvent,
 )
 from workspaces.contacts.models import Contact
@@ -77,6 +80,18 @@ def test_an_engine_that_is_killed_anywhere_loses_nothing_and_doubles_nothing(
     record_property("kills", kills)
     assert kills > LEAST_KILLS
     assert faults() == []
+
+
+def test_an_appointment_is_booked_once_wherever_the_process_dies(a: Tenant, preloaded: Preloaded) -> None:
+    a_service(a)
+    on(a, BOOK)
+    say(a, "book")
+    receive(received(a.channel, text="1", at=moment(5)))
+    assert work_killed(preloaded, "calls") > LEAST_KILLS
+    run = AutomationRun.objects.get()
+    assert (run.status, Appointment.objects.count(), InternalCall.objects.count()) == ("completed", 1, 0)
+    assert [text.partition(" ")[0] for text in sent()] == ["When", "See"]
+    assert run.steps.filter(port="booked").count() == 1
 
 
 def test_a_batch_without_a_transaction_leaves_faults(a: Tenant, preloaded: Preloaded) -> None:

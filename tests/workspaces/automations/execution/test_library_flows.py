@@ -56,13 +56,20 @@ RUN = [
     "automotive-breakdown-help",
     "automotive-test-drive",
     "automotive-trade-in",
+    "automotive-workshop-booking",
+    "cleaning-extra-jobs",
+    "cleaning-quote-request",
     "ecommerce-returns-desk",
     "education-course-finder",
     "education-student-helpdesk",
     "education-trial-lesson",
+    "events-celebration-enquiry",
+    "events-deposit-received",
     "events-message-desk",
     "events-show-talk-comments",
     "events-tickets-by-comment",
+    "healthcare-appointment-request",
+    "healthcare-before-first-visit",
     "healthcare-out-of-hours",
     "healthcare-repeat-prescription",
     "professional-after-hours",
@@ -72,16 +79,18 @@ RUN = [
     "real-estate-evening-enquiries",
     "real-estate-new-homes-list",
     "real-estate-valuation-request",
+    "real-estate-viewing-from-ad",
     "restaurants-answer-every-comment",
     "restaurants-menu-hours-way",
+    "restaurants-table-booking",
     "restaurants-waiting-list",
+    "salons-booking-assistant",
     "salons-every-comment",
     "salons-short-notice-list",
     "salons-story-reply-stylist",
 ]
 # How many of the other flows each reason bars.
 BARRED = {
-    "Appointments are not available yet": 25,
     "Automations cannot send messages on Google Business Profile yet.": 4,
     "Automations cannot send messages on SMS yet.": 12,
     "Automations cannot send messages on Telegram yet.": 6,
@@ -91,8 +100,7 @@ BARRED = {
     "Forms are not available yet": 1,
     "New followers are not reported yet": 1,
     "No template is chosen": 10,
-    "Orders are not available yet": 5,
-    "Payments are not available yet": 8,
+    "Orders are not available yet": 9,
     "Reviews and questions of a business profile are not available yet": 4,
     "Sending products is not available yet": 6,
     "The chat for websites is not available yet": 2,
@@ -117,10 +125,7 @@ def test_which_flows_run_and_why_the_others_do_not() -> None:
 
 def test_a_reason_names_the_first_part_of_the_flow_to_which_it_applies() -> None:
     flow = ITEMS["cleaning-was-it-spotless"].flow
-    assert reasons_unavailable(flow, "whatsapp") == [
-        "Appointments are not available yet (Start: An appointment is over).",
-        "No template is chosen (Step 2: Send a template).",
-    ]
+    assert reasons_unavailable(flow, "whatsapp") == ["No template is chosen (Step 2: Send a template)."]
     assert reasons_unavailable(flow, "telegram")[0] == "Automations cannot send messages on Telegram yet."
 
 

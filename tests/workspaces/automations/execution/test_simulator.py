@@ -115,3 +115,20 @@ def test_a_stored_chat_that_is_none_is_refused(broken: dict[str, Any]) -> None:
     stored = a_chat().to_json() | broken if broken else {}
     with pytest.raises(SimulationRefused):
         Simulation.from_json(FLOW, stored)
+
+
+def test_a_chat_books_a_sample_appointment_and_pays_a_sample_invoice() -> None:
+    flow = a_flow(
+        a_step("book", "book_appointment", {"booked": "pay"}, text="When?"),
+        a_step("pay", "payment_link", {"paid": "bye", "not_paid": "no"}, text="Please pay.", pays="appointment"),
+        a_step("bye", "send_text", text="See you at {{appointment.time}}. Paid: {{payment.amount}}"),
+        a_step("no", "send_text", text="Not paid."),
+    )
+    chat = Simulation.begin(flow, "whatsapp", now=NOW, workspace=WorkspaceValues(currency="EUR"))
+    chat.press("choice_1")
+    assert [option["title"] for option in chat.transcript[-1].options][:2] == ["Tue 3 Mar, 10:00", "Tue 3 Mar, 14:30"]
+    chat.send("tomorrow 14:30")
+    assert chat.waits_for_payment
+    chat.pay()
+    assert chat.transcript[-2].text == "See you at 14:30. Paid: 50 EUR"
+    assert not chat.waits_for_payment
