@@ -205,7 +205,7 @@ def test_a_phone_of_another_contact_is_not_taken_over(salon: Salon, visitor: Vis
         {"phone": "12"},
         {"note": "x" * 1_001},
     ],
-    ids=str,
+    ids=" ".join,
 )
 def test_a_form_that_a_program_fills_in_or_that_is_wrong_sends_nothing(
     typed: dict[str, str], salon: Salon, visitor: Visitor
