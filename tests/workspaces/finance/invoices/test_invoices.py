@@ -182,7 +182,7 @@ def test_what_was_paid_can_be_credited_but_not_voided(a: Tenant) -> None:
 
 def test_parts_of_a_credit_take_exactly_what_was_invoiced(a: Tenant, rate: Any) -> None:
     inclusive = TaxRateFactory.create(workspace=a.workspace, name="Inside", inclusive=True)
-    lines = [
+    lines: list[dict[str, Any]] = [
         {"description": "Work", "unit_price": 33.33, "tax_rate": str(rate.uuid)},
         {"description": "Goods", "unit_price": 10, "tax_rate": str(inclusive.uuid)},
     ]
