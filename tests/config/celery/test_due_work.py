@@ -23,6 +23,7 @@ from tests.factories.appointments import a_bookable_service, tomorrow
 from tests.packs.client import an_automation
 from tests.processes.broker import forget_calls
 from tests.tenants import Tenant
+from workspaces.appointments.models import Hold
 from workspaces.appointments.services.booking import hold_time
 from workspaces.automations.services import remove_automation
 from workspaces.classes.models import ClassSession
@@ -180,6 +181,11 @@ def a_hold(a: Tenant, is_due: bool) -> None:
         expires_at=expires_at,
         now=expires_at - HOUR,
     )
+
+
+def a_deposit(a: Tenant, is_due: bool) -> None:
+    a_hold(a, is_due=False)
+    Hold.objects.update(check_at=time(is_due))
 
 
 def an_import(a: Tenant, is_due: bool) -> None:
