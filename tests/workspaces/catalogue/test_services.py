@@ -21,7 +21,7 @@ from workspaces.catalogue.services import has_services, products_to_choose, serv
 a, b = furnished.a_with_customer, furnished.b_with_customer
 
 
-USUAL = {
+USUAL: dict[str, Any] = {
     "buffer_before": 0,
     "buffer_after": 0,
     "notice_minutes": 0,

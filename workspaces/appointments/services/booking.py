@@ -184,7 +184,7 @@ def release_hold(*, hold: Hold, now: datetime) -> None:
 def release_expired_holds(*, staff: Collection[int], now: datetime) -> None:
     """Free the times of these people's expired holds. The caller has locked their rows."""
     expired = Occupancy.objects.filter(staff__in=staff, expires_at__lte=now)
-    holds = [pk for pk in expired.values_list("hold", flat=True) if pk is not None]
+    holds = list(expired.values_list("hold", flat=True))
     if holds:
         Hold.objects.filter(pk__in=holds, ended_at=None).update(ended_at=now)
         Occupancy.objects.filter(hold__in=holds).delete()
@@ -199,7 +199,7 @@ def expired_holds(now: TimeOrExpression) -> "QuerySet[Hold]":
 def end_expired_holds(*, now: datetime, batch: int = ENDED_AT_ONCE) -> int:
     """Free the times of holds that have expired. Returns how many it found."""
     found = list(expired_holds(now).values_list("staff", flat=True)[:batch])
-    staff = {pk for pk in found if pk is not None}
+    staff = set(found)
     lock_staff_members(staff)
     release_expired_holds(staff=staff, now=now)
     return len(found)

@@ -50,7 +50,8 @@ class AppointmentSettings(TypedDict, total=False):
 
 def default_settings() -> dict[str, Any]:
     """Return each setting's value in a service for which it was never set."""
-    return {name: Service._meta.get_field(name).get_default() for name in SETTINGS}
+    usual = Service(kind=Service.Kind.APPOINTMENT)
+    return {name: getattr(usual, name) for name in SETTINGS}
 
 
 def check_settings(service: Service, given: Mapping[str, Any]) -> None:

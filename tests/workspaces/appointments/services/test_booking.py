@@ -2,6 +2,7 @@
 
 from collections import Counter
 from datetime import datetime, timedelta
+from decimal import Decimal
 from functools import partial
 from uuid import UUID
 
@@ -230,7 +231,7 @@ def test_a_hold_becomes_one_appointment(a: Tenant) -> None:
     with pytest.raises(TimeTaken):
         book(held.service, a.contact, tomorrow())
     booked, again = [book_held_time(hold=held, now=now(), by=SYSTEM, source="booking_page") for _ in range(2)]
-    assert (booked, booked.starts_at, booked.price) == (again, tomorrow(), 20)
+    assert (booked, booked.starts_at, booked.price) == (again, tomorrow(), Decimal(20))
     assert Occupancy.objects.get().appointment == booked
 
 
