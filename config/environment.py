@@ -179,6 +179,7 @@ UNSAFE_SETTINGS = (
     UnsafeSetting("MEDIA_DIRECTORY", _is_relative, "must be a whole path, and one that all hosts share."),
     UnsafeSetting("META_GRAPH_URL", _is_plain_http, TOKENS_GO_THERE),
     UnsafeSetting("META_DIALOG_URL", _is_plain_http, TOKENS_GO_THERE),
+    UnsafeSetting("STRIPE_API_URL", _is_plain_http, "must begin with https://: customers' keys go there."),
 )
 
 

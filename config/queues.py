@@ -65,6 +65,9 @@ DOMAINS = Queue("domains", 60, 90)
 AUTOMATIONS = Queue("automations", 85, 90)
 # A run notifies people for some seconds, a batch in each transaction.
 NOTIFICATIONS = Queue("notifications", 60, 90)
+# A run calls payment providers for 40 seconds, eight accounts at a time. The slowest turn of an account takes another
+# 40: it ends with its first call that fails.
+PAYMENTS = Queue("payments", 110, 120)
 HOUSEKEEPING = Queue("housekeeping", 240, 300)
 QUEUES = (
     DISPATCHER,
@@ -84,6 +87,7 @@ QUEUES = (
     DOMAINS,
     NOTIFICATIONS,
     AUTOMATIONS,
+    PAYMENTS,
     HOUSEKEEPING,
 )
 
@@ -110,6 +114,9 @@ TASKS = (
     TaskSpec("channelconnect.unsubscribe", SUBSCRIPTIONS, every=FALLBACK_INTERVAL_SECONDS),
     TaskSpec("channelconnect.check_access", SUBSCRIPTIONS, every=FALLBACK_INTERVAL_SECONDS),
     TaskSpec("classes.complete_ended", HOUSEKEEPING, every=FALLBACK_INTERVAL_SECONDS),
+    TaskSpec("appointments.end_holds", HOUSEKEEPING, every=FALLBACK_INTERVAL_SECONDS),
+    TaskSpec("appointments.settle_deposits", HOUSEKEEPING, every=FALLBACK_INTERVAL_SECONDS),
+    TaskSpec("appointments.forget_visitors", HOUSEKEEPING, every=600),
     TaskSpec("finance.report_overdue", HOUSEKEEPING, every=FALLBACK_INTERVAL_SECONDS),
     TaskSpec("conversations.wake_snoozed", HOUSEKEEPING, every=FALLBACK_INTERVAL_SECONDS),
     TaskSpec("conversations.apply_parked_changes", HOUSEKEEPING, every=10),
@@ -127,6 +134,8 @@ TASKS = (
     TaskSpec("agency.count_hours", HOUSEKEEPING, every=300),
     TaskSpec("agency.forget_records", HOUSEKEEPING, every=600),
     TaskSpec("api.forget_idempotency_records", HOUSEKEEPING, every=600),
+    TaskSpec("finance.call_provider", PAYMENTS, every=FALLBACK_INTERVAL_SECONDS),
+    TaskSpec("finance.forget_events", HOUSEKEEPING, every=600),
     TaskSpec("webhooks.forget_deliveries", HOUSEKEEPING, every=600),
     TaskSpec("automations.find_dates", HOUSEKEEPING, every=3600),
     TaskSpec("media.remove_unused_files", HOUSEKEEPING, every=FALLBACK_INTERVAL_SECONDS),

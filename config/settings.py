@@ -69,6 +69,9 @@ META_FACEBOOK_CONFIG_ID = env.text("META_FACEBOOK_CONFIG_ID", "")
 META_INSTAGRAM_CONFIG_ID = env.text("META_INSTAGRAM_CONFIG_ID", "")
 META_WEBHOOK_VERIFY_TOKEN = env.text("META_WEBHOOK_VERIFY_TOKEN", "")
 
+# Stripe takes the payments of workspaces, with their own keys.
+STRIPE_API_URL = env.text("STRIPE_API_URL", "https://api.stripe.com")
+
 # Application ------------------------------------------------------------------------------------------
 
 INSTALLED_APPS = [

@@ -25,6 +25,8 @@ from webhooks.api.agency import urlpatterns as webhook_paths
 from webhooks.api.workspace import urlpatterns as workspace_webhook_paths
 from webhooks.console import urlpatterns as webhook_pages
 from webhooks.dashboard import urlpatterns as workspace_webhook_pages
+from workspaces.appointments.api import urlpatterns as appointment_paths
+from workspaces.appointments.dashboard.booking_page import urlpatterns as booking_page_pages
 from workspaces.automations.api import urlpatterns as automation_paths
 from workspaces.automations.console import urlpatterns as ai_account_pages
 from workspaces.automations.dashboard.automations import urlpatterns as automation_pages
@@ -44,6 +46,8 @@ from workspaces.contacts.dashboard.tasks import urlpatterns as task_pages
 from workspaces.conversations.api import urlpatterns as conversations_paths
 from workspaces.conversations.dashboard.urls import urlpatterns as conversations_pages
 from workspaces.finance.api.invoices import urlpatterns as invoice_paths
+from workspaces.finance.api.payments import urlpatterns as payment_paths
+from workspaces.finance.dashboard.payment_account import urlpatterns as payment_account_pages
 from workspaces.media.api import urlpatterns as media_paths
 from workspaces.subaccounts.api.agency import urlpatterns as sub_account_paths
 from workspaces.subaccounts.api.surface import WorkspaceSurface
@@ -64,7 +68,9 @@ workspace_surface: list[URLPattern | URLResolver] = [
     *contacts_paths,
     *conversations_paths,
     *catalogue_paths,
+    *appointment_paths,
     *classes_paths,
+    *payment_paths,
     *invoice_paths,
     *media_paths,
     *automation_paths,
@@ -89,6 +95,8 @@ dashboard: list[URLPattern | URLResolver] = [
     *conversations_pages,
     *catalogue_pages,
     *classes_pages,
+    *booking_page_pages,
+    *payment_account_pages,
     *automation_publishing_pages,  # before the pages whose address has an id: `automations/new`
     *automation_pages,
     *run_pages,
@@ -114,8 +122,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("workspaces.subaccounts.sign_up")),
     path("brand/", include("agency.public")),
     path("media/", include("workspaces.media.public")),
+    path("book/", include("workspaces.appointments.public.urls")),
     path("connect/", include("channelconnect.pages.urls")),
     path("l/", include("broadcasts.public")),
+    path("pay/", include("workspaces.finance.public")),
     path("console", RedirectView.as_view(pattern_name="console:home")),
     path("console/", include((console, "console"))),
     path("app", RedirectView.as_view(pattern_name="app:home")),

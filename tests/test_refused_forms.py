@@ -93,6 +93,7 @@ CONFIRMATIONS = {
             "service-delete",
             "staff-delete",
         ),
+        "payment-account-disconnect",
         *("two-factor", "webhook-remove", "webhook-rotate", "channel-disconnect", "automation-remove"),
     },
 }

@@ -1,6 +1,7 @@
 """Serializer fields. They convert no JSON type to another, and all have examples."""
 
-from datetime import UTC, datetime, timedelta
+import re
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any, Final, NoReturn
 from uuid import UUID
@@ -242,6 +243,21 @@ class DateTimeField(Field, serializers.DateTimeField):
         if found is None:
             self.fail("invalid")
         return found
+
+
+ISO_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+
+
+class DateField(Field, serializers.DateField):
+    """A date such as `2026-12-24`, in no zone."""
+
+    default_error_messages = {"invalid": "{subject} must be a date such as 2026-12-24."}
+
+    def to_internal_value(self, data: Any) -> date:
+        try:
+            return date.fromisoformat(data if isinstance(data, str) and ISO_DATE.fullmatch(data) else "")
+        except ValueError:
+            self.fail("invalid")
 
 
 class URLField(Field, serializers.URLField):

@@ -252,6 +252,7 @@ DASHBOARD = {
 TASKS = "tasks of the team"
 # What people change in the dashboard alone, as no operation of the workspace's API does.
 ONLY_PAGES = {
+    "booking-page": "the workspace's public page",
     "webhook-dismiss": "failures that the pages tell of: tests/webhooks/services",
     "switch": "which workspace a person looks at",
     "leave": "a person's own",
@@ -312,6 +313,8 @@ ONLY_PAGES = {
     "automation-test": "a chat that changes nothing",
     "prerequisites": "automations",
     "pack-install": "automations",
+    "payment-account": "a key, which the API never takes",
+    "payment-account-disconnect": "a key, which the API never takes",
     "broadcast-test": "its recipients are typed: tests/broadcasts",
     "broadcast-duplicate": "copies a draft",
 }

@@ -42,7 +42,7 @@ def _start() -> None:
     except CannotStart as error:
         pytest.exit(str(error), returncode=4)
     atexit.register(running.close)
-    for name in [name for name in os.environ if name.startswith("META_")]:
+    for name in [name for name in os.environ if name.startswith(("META_", "STRIPE_"))]:
         del os.environ[name]  # no test calls a real provider
     own = {"ENVIRONMENT": "test", "PUBLIC_URL": "http://testserver", "MEDIA_DIRECTORY": str(folder / "media")}
     own[FOLDER] = str(folder)

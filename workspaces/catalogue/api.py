@@ -50,6 +50,7 @@ from workspaces.catalogue.services import (
 from workspaces.subaccounts.api.surface import WorkspaceViewSet
 
 NO_CATEGORY = {404: ServiceCategoryNotFound.message}
+NO_CATEGORY_OR_STAFF = "No such service category, or no such staff member."
 NOT_THERE = {404: "No such product, or no such service category."}
 
 
@@ -207,7 +208,7 @@ class ServiceViewSet(WorkspaceViewSet):
     not_found = ServiceNotFound
 
     def get_queryset(self) -> "QuerySet[Service]":
-        return Service.objects.of(self.workspace).select_related("category", "workspace")
+        return Service.objects.of(self.workspace).select_related("category", "workspace").prefetch_related("staff")
 
     @operation(
         operation_id="listServices",
@@ -216,7 +217,7 @@ class ServiceViewSet(WorkspaceViewSet):
         filters=ServiceFilterSet,
     )
     def list(self, request: Request) -> HttpResponse:
-        rows = self.filtered(Service.objects.of(self.workspace).select_related("category"))
+        rows = self.filtered(Service.objects.of(self.workspace).select_related("category").prefetch_related("staff"))
         return self.page_of(rows.order_by("name_key", "id"), ServiceSerializer)
 
     @operation(
@@ -225,7 +226,7 @@ class ServiceViewSet(WorkspaceViewSet):
         request=ServiceBodySerializer,
         status=201,
         answer=object_response(ServiceSerializer),
-        errors={**NO_CATEGORY, 403: ServiceLimitReached.message},
+        errors={404: NO_CATEGORY_OR_STAFF, 403: ServiceLimitReached.message},
         idempotent=True,
     )
     def create(self, request: Request) -> HttpResponse:
@@ -243,7 +244,7 @@ class ServiceViewSet(WorkspaceViewSet):
         request=ServiceBodySerializer,
         answer=object_response(ServiceSerializer),
         errors={
-            404: "No such service, or no such service category.",
+            404: f"No such service. {NO_CATEGORY_OR_STAFF}",
             409: "Something is planned with this service, so that its kind has to stay.",
         },
     )

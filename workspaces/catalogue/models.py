@@ -193,6 +193,11 @@ class Service(models.Model):
     def category_uuid(self) -> UUID | None:
         return self.category.uuid if self.category else None
 
+    @property
+    def staff_uuids(self) -> list[UUID]:
+        """The ids of the people who provide it. In lists, prefetch `staff`."""
+        return [one.uuid for one in sorted(self.staff.all(), key=lambda one: one.pk)]
+
 
 class ServiceStaff(models.Model):
     """A staff member who provides a service."""

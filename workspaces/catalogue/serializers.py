@@ -6,36 +6,47 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from config.api.fields import BooleanField, ChoiceField, DateTimeField, DecimalField, IntegerField, UUIDField
+from config.api.fields import BooleanField, ChoiceField, DateTimeField, DecimalField, IntegerField, ListField, UUIDField
 from config.api.filters import BooleanFilter, ChoiceFilter, FilterSet, TextFilter, UUIDFilter
 from config.api.serializers import Serializer, TenantRelatedField
 from config.api.text_fields import CharField, EmailField
 from workspaces.catalogue.models import (
+    LONGEST_BUFFER,
     LONGEST_DESCRIPTION,
     LONGEST_DURATION,
+    LONGEST_HORIZON,
     LONGEST_NAME,
+    LONGEST_NOTICE,
+    LONGEST_STEP,
     MOST_STOCK,
     PRICE_DECIMALS,
     PRICE_DIGITS,
+    SHORTEST_STEP,
     Service,
     ServiceCategory,
     Staff,
     StockMovement,
 )
-from workspaces.catalogue.services import ServiceCategoryNotFound
+from workspaces.catalogue.services import MOST_PROVIDERS, ServiceCategoryNotFound, find_staff
 
 STAFF = "f7c0a3f4-3a3e-4e35-8d3b-6b6a3f1c0d55"
 CATEGORY = "5b0f0a5e-9d5e-4f0a-8a77-0c9ad6f1b0c4"
 LARGEST_PRICE = Decimal(10) ** (PRICE_DIGITS - PRICE_DECIMALS) - Decimal("0.01")
 
 
+# What the settings of appointments mean. A class has each one's default and takes no other value.
+BUFFER = "Minutes that the staff member stays free around an appointment. Appointments only, as all that follow."
+NOTICE = "So many minutes ahead an appointment must be booked."
+HORIZON = "So many days ahead an appointment can be booked."
+STEP = "Appointments begin every so many minutes from the beginning of the working hours."
+DEPOSIT = "What visitors of the booking page pay in advance; null for nothing."
+BOOKABLE = "Whether the booking page offers it."
+PROVIDERS = "The ids of the staff members who provide it, at most 50. Without any it cannot be booked."
+
+
 def price_field(**options: Any) -> DecimalField:
-    return DecimalField(
-        min_value=Decimal(0),
-        max_value=LARGEST_PRICE,
-        decimal_places=PRICE_DECIMALS,
-        **{"example": 24.9, "help_text": "At most two decimals.", **options},
-    )
+    defaults = {"min_value": Decimal(0), "example": 24.9, "help_text": "At most two decimals."}
+    return DecimalField(max_value=LARGEST_PRICE, decimal_places=PRICE_DECIMALS, **{**defaults, **options})
 
 
 def categories_of_caller(context: Mapping[str, Any]) -> "QuerySet[ServiceCategory]":
@@ -77,6 +88,14 @@ class ServiceSerializer(Serializer):
     category_id = UUIDField(source="category_uuid", allow_null=True, example=CATEGORY)
     duration_minutes = IntegerField(allow_null=True, example=60)
     price = price_field(allow_null=True)
+    buffer_before = IntegerField(help_text=BUFFER, example=0)
+    buffer_after = IntegerField(help_text=BUFFER, example=10)
+    notice_minutes = IntegerField(help_text=NOTICE, example=120)
+    horizon_days = IntegerField(help_text=HORIZON, example=60)
+    step_minutes = IntegerField(help_text=STEP, example=15)
+    deposit = price_field(allow_null=True, help_text=DEPOSIT, example=None)
+    bookable = BooleanField(help_text=BOOKABLE, example=True)
+    staff = ListField(child=UUIDField(), source="staff_uuids", help_text=PROVIDERS, example=[STAFF])
 
 
 class ServiceBodySerializer(Serializer):
@@ -89,6 +108,45 @@ class ServiceBodySerializer(Serializer):
         min_value=1, max_value=LONGEST_DURATION, required=False, allow_null=True, default=None, example=60
     )
     price = price_field(required=False, allow_null=True, default=None)
+    buffer_before = IntegerField(
+        min_value=0, max_value=LONGEST_BUFFER, required=False, default=0, help_text=BUFFER, example=0
+    )
+    buffer_after = IntegerField(
+        min_value=0, max_value=LONGEST_BUFFER, required=False, default=0, help_text=BUFFER, example=0
+    )
+    notice_minutes = IntegerField(
+        min_value=0, max_value=LONGEST_NOTICE, required=False, default=0, help_text=NOTICE, example=0
+    )
+    horizon_days = IntegerField(
+        min_value=1, max_value=LONGEST_HORIZON, required=False, default=60, help_text=HORIZON, example=60
+    )
+    step_minutes = IntegerField(
+        min_value=SHORTEST_STEP, max_value=LONGEST_STEP, required=False, default=15, help_text=STEP, example=15
+    )
+    deposit = price_field(
+        required=False,
+        allow_null=True,
+        default=None,
+        min_value=Decimal("0.01"),
+        help_text=f"{DEPOSIT} Not above the price.",
+        example=None,
+    )
+    bookable = BooleanField(required=False, default=True, help_text=BOOKABLE, example=True)
+    staff = ListField(
+        child=UUIDField(),
+        max_length=MOST_PROVIDERS,
+        distinct=True,
+        required=False,
+        default=list,
+        help_text=PROVIDERS,
+        example=[],
+    )
+
+    def to_internal_value(self, data: Any) -> Any:
+        values = super().to_internal_value(data)
+        if values.get("staff"):
+            values["staff"] = find_staff(workspace_id=self.context["view"].workspace.pk, uuids=values["staff"])
+        return values
 
 
 class ProductSerializer(Serializer):

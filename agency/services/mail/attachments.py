@@ -21,8 +21,9 @@ class MailAttachment:
     def part(self) -> MIMENonMultipart:
         header = Message()
         header["Content-Type"] = self.content_type
-        parameters = {name: value for name, value in header.get_params(failobj=[])[1:] if isinstance(value, str)}
-        part = MIMENonMultipart(header.get_content_maintype(), header.get_content_subtype(), **parameters)
+        part = MIMENonMultipart(header.get_content_maintype(), header.get_content_subtype())
+        for name, value in header.get_params(failobj=[])[1:]:
+            part.set_param(name, value)
         part.set_payload(self.content)
         encode_base64(part)
         part.add_header("Content-Disposition", "attachment", filename=self.filename)

@@ -20,9 +20,12 @@ from config.celery.tasks import MOST_WAITING, QueueLengths, due_among, due_work,
 from config.queues import FALLBACK_INTERVAL_SECONDS, TASKS, TaskSpec
 from tests.factories import PendingSignUpFactory, ServiceFactory, StaffFactory, UserFactory
 from tests.factories.finance import InvoiceFactory
+from tests.factories.appointments import a_bookable_service, tomorrow
 from tests.packs.client import an_automation
 from tests.processes.broker import forget_calls
 from tests.tenants import Tenant
+from workspaces.appointments.models import Hold
+from workspaces.appointments.services.booking import hold_time
 from workspaces.automations.services import remove_automation
 from workspaces.classes.models import ClassSession
 from workspaces.contacts.models import Contact, ContactImport, Segment
@@ -175,6 +178,23 @@ def an_invoice(a: Tenant, is_due: bool) -> None:
     issue_invoice(invoice=draft, now=now() - timedelta(days=30 * is_due), by=SYSTEM)
 
 
+def a_hold(a: Tenant, is_due: bool) -> None:
+    expires_at = time(is_due)
+    hold_time(
+        workspace=a.workspace,
+        service=a_bookable_service(a.workspace),
+        contact=a.contact,
+        starts_at=tomorrow(),
+        expires_at=expires_at,
+        now=expires_at - HOUR,
+    )
+
+
+def a_deposit(a: Tenant, is_due: bool) -> None:
+    a_hold(a, is_due=False)
+    Hold.objects.update(check_at=time(is_due))
+
+
 def an_import(a: Tenant, is_due: bool) -> None:
     fields: dict[str, Any] = {"filename": "a.csv", "columns": ["a"], "rows_total": 1, "by_label": "Ada"}
     ContactImport.objects.create(workspace=a.workspace, status="running" if is_due else "completed", **fields)
@@ -228,6 +248,8 @@ WORK: tuple[tuple[str, Callable[[Tenant, bool], object]], ...] = (
     ("channelconnect.unsubscribe", an_unsubscription),
     ("channelconnect.check_access", an_access_check),
     ("channelconnect.sync_templates", a_template_list),
+    ("appointments.end_holds", a_hold),
+    ("appointments.settle_deposits", a_deposit),
     ("classes.complete_ended", a_class),
     ("finance.report_overdue", an_invoice),
     ("contacts.import_files", an_import),

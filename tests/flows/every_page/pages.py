@@ -31,6 +31,17 @@ NEWCOMERS: Final = (
     "account:recovery-code",
 )
 SIGN_UP: Final = ("sign-up:form", "sign-up:sent", "sign-up:confirm (link that ended)", "sign-up:confirm")
+BOOKING: Final = (
+    "book:services (unknown link)",
+    "book:services",
+    "book:times",
+    "book:details",
+    "book:code",
+    "book:manage",
+    "book:move-times",
+    "book:move",
+    "book:cancel",
+)
 REFERENCE: Final = ("reference:workspace", "reference:agency")
 EVERY_PAGE: Final = (
     *CONSOLE,
@@ -41,5 +52,6 @@ EVERY_PAGE: Final = (
     *ACCOUNT,
     *NEWCOMERS,
     *SIGN_UP,
+    *BOOKING,
     *REFERENCE,
 )

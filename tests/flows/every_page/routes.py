@@ -97,6 +97,7 @@ NOT_LOOKED_AT = {
     "app:automation-run-stop",
     "app:automation-redo",
     "app:automation-undo",
+    "app:booking-page-code",  # a picture
     "app:broadcast-approve",  # asks as scheduling does
     "app:broadcast-duplicate",
     "app:broadcast-export",
@@ -176,8 +177,23 @@ CONNECT = {
     "connect:session-cancel",
     "connect:session-continue",
 }
+# A payer's way is walked in tests/flows/test_paying_browser.py.
+PAY = {"pay:document", "pay:done", "pay:page", "pay:start", "pay:stripe"}
 # A new customer's way, on an agency's own host.
 SIGN_UP = {"sign-up:confirm", "sign-up:confirm-link", "sign-up:form", "sign-up:sent"}
+# A visitor's way through a booking.
+BOOKING = {
+    "book:calendar-file",
+    "book:cancel",
+    "book:code",
+    "book:deposit",
+    "book:details",
+    "book:manage",
+    "book:move",
+    "book:move-times",
+    "book:services",
+    "book:times",
+}
 # Pages for whoever has not signed in.
 ANONYMOUS = ("account:sign-in", "account:password-reset", "account:password-reset-sent")
 # The same pages in other states, each by a name that stays the same.

@@ -18,7 +18,7 @@ from agency.services.mail.content import sign_up_signer
 from tests.agency.console.browsers import PASSWORD, a_person
 from tests.agency.two_factor import an_app
 from tests.flows.every_page.checks import examine, examine_errors, examine_frame
-from tests.flows.every_page.extremes import ENDLESS, ExtremeTenant
+from tests.flows.every_page.extremes import EMAIL, EMOJI, ENDLESS, RIGHT_TO_LEFT, ExtremeTenant
 from tests.flows.every_page.pages import (
     ACCOUNT,
     CONSOLE,
@@ -29,9 +29,12 @@ from tests.flows.every_page.pages import (
     REFERENCE,
     STRANGERS,
 )
+from tests.flows.every_page.pages import BOOKING as BOOKING_PAGES
 from tests.flows.every_page.pages import SIGN_UP as SIGN_UP_PAGES
-from tests.flows.every_page.routes import ANONYMOUS, CONNECT, NOT_LOOKED_AT, SIGN_UP, address_of, names_in
+from tests.flows.every_page.routes import ANONYMOUS, BOOKING, CONNECT, NOT_LOOKED_AT, SIGN_UP, address_of, names_in
 from tests.flows.every_page.sweep import Open, Sweep, sweeps
+from tests.workspaces.appointments.public.salons import Visitor, a_salon
+from workspaces.appointments.models import Appointment
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("_installation")]
 
@@ -60,6 +63,7 @@ def test_the_tables_know_every_route() -> None:
     assert {name for namespace in ("console", "app", "account") for name in names_in(namespace)} >= NOT_LOOKED_AT
     assert names_in("connect") == CONNECT
     assert names_in("sign-up") == SIGN_UP
+    assert names_in("book") == BOOKING
 
 
 @halves_of(CONSOLE)
@@ -155,6 +159,24 @@ def test_pages_of_sign_up(sweep: Sweep, open_page: Open, a: ExtremeTenant, live_
     found = sweep.visit(page, {name: f"{base}/{address}" for name, address in addresses.items()})
     link = f"{base}/sign-up/confirm/{sign_up_signer().sign(PendingSignUp.objects.get().uuid.hex)}"
     require_none(found + sweep.step(page, confirm, lambda: page.goto(link), lambda: examine_with_errors(page)))
+
+
+@sweeps(*BOOKING_PAGES)
+def test_pages_of_booking(sweep: Sweep, open_page: Open, a: ExtremeTenant) -> None:
+    page, visitor = open_page(None), Visitor()
+    salon = a_salon(a.agency, name=ENDLESS, service_name=EMOJI, staff_name=RIGHT_TO_LEFT, introduction="W" * 2_000)
+    unknown, services, times, details, code, manage, move_times, move, cancel = BOOKING_PAGES
+    addresses = {unknown: "/book/nobody", services: salon.page, times: salon.times}
+    found = sweep.visit(page, addresses)
+    link = visitor.first_time(salon)
+    found += sweep.step(page, details, lambda: page.goto(link), lambda: examine_with_errors(page))
+    typed = visitor.send_details(link, name=ENDLESS, email=EMAIL).headers["Location"]
+    found += sweep.step(page, code, lambda: page.goto(typed), lambda: examine_with_errors(page))
+    visitor.type_code(typed)
+    booked = reverse("book:manage", args=[Appointment.objects.get().token])
+    new = visitor.links(f"{booked}/times", "/move[?]")[-1]
+    rest = {manage: booked, move_times: f"{booked}/times", move: new, cancel: f"{booked}/cancel"}
+    require_none(found + sweep.visit(page, rest))
 
 
 @pytest.mark.parametrize(

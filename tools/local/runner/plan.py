@@ -57,8 +57,9 @@ WORKERS = (
             "domains",
             "notifications",
             "automations",
+            "payments",
         ),
-        16,
+        17,
     ),
     Worker("mail", ("mail",), 1),
     Worker("housekeeping", ("housekeeping",), 1),
@@ -84,14 +85,16 @@ class Plan:
 def whole_system(state: Path, port: int) -> Plan:
     """Give the product's plan: web, workers (dispatcher and sender among them), beat and the sandbox provider."""
     sandbox, variables = sandbox_provider(port)
+    stripe, stripe_variables = sandbox_stripe()
     return Plan(
-        variables=variables,
+        variables=variables | stripe_variables,
         preparation=Child("setup", python("-m", "tools.local.runner.prepare", str(state))),
         children=(
             Child("web", _web(port)),
             *(Child(worker.name, python(*CELERY, *worker.arguments(), *ALONE)) for worker in WORKERS),
             Child("beat", python(*CELERY, "beat", "--pidfile=")),
             *sandbox,
+            *stripe,
         ),
     )
 
@@ -115,3 +118,12 @@ def sandbox_provider(port: int) -> tuple[tuple[Child, ...], dict[str, str]]:
         *("--callback-url", f"{product}/connect/provider-events"),
     )
     return (Child("sandbox", command),), variables(f"http://127.0.0.1:{own_port}", SandboxConfig.read())
+
+
+def sandbox_stripe() -> tuple[tuple[Child, ...], dict[str, str]]:
+    """Give the process that stands in for Stripe, and its address; both are empty if `STRIPE_API_URL` is set."""
+    if os.environ.get("STRIPE_API_URL"):
+        return (), {}
+    port = free_port(0)
+    command = python("-m", "tools.sandbox.stripe", "--port", str(port))
+    return (Child("stripe", command),), {"STRIPE_API_URL": f"http://127.0.0.1:{port}"}

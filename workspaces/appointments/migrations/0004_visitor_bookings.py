@@ -1,4 +1,4 @@
-"""What visitors type on the booking page, and the language in which they saw it."""
+"""What visitors type on the booking page, the language in which they saw it, and when to look at deposits."""
 
 import uuid
 
@@ -9,7 +9,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("appointments", "0001_initial"),
+        ("appointments", "0003_classes_occupy_their_hosts"),
         ("catalogue", "0004_appointment_services"),
         ("subaccounts", "0006_search_by_external_id"),
     ]
@@ -19,6 +19,14 @@ class Migration(migrations.Migration):
             model_name="appointment",
             name="language",
             field=models.CharField(blank=True, db_default="", default="", max_length=10),
+        ),
+        migrations.AddField(model_name="hold", name="check_at", field=models.DateTimeField(blank=True, null=True)),
+        migrations.AddField(model_name="hold", name="refunded_at", field=models.DateTimeField(blank=True, null=True)),
+        migrations.AddIndex(
+            model_name="hold",
+            index=models.Index(
+                condition=models.Q(("check_at__isnull", False)), fields=["check_at"], name="hold_to_check"
+            ),
         ),
         migrations.CreateModel(
             name="VisitorBooking",

@@ -99,6 +99,7 @@ class Appointment(models.Model):
             models.Index(fields=["service", "starts_at", "id"], name="appointment_of_service"),
             models.Index(fields=["staff", "starts_at", "id"], name="appointment_of_staff"),
             models.Index(fields=["contact", "starts_at", "id"], name="appointment_of_contact"),
+            models.Index(fields=["staff", "-created_at"], name="appointment_last_booked"),
         ]
 
     def __str__(self) -> str:
@@ -114,6 +115,8 @@ class Hold(models.Model):
     """A time that is kept for a visitor until `expires_at`, while they pay the deposit. Then it becomes an appointment.
 
     `appointment` is the appointment that it became. `invoice` is the uuid of the deposit's invoice in `finance`.
+    `check_at` is when to look whether it was paid, empty once that is settled. `refunded_at` is when it was paid back,
+    because the time was no longer free.
     """
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -131,13 +134,18 @@ class Hold(models.Model):
     )
     expires_at = models.DateTimeField()
     ended_at = models.DateTimeField(null=True, blank=True)
+    check_at = models.DateTimeField(null=True, blank=True)
+    refunded_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(default=now, editable=False)
 
     class Meta:
         constraints = [
             models.CheckConstraint(condition=Q(ends_at__gt=F("starts_at")), name="hold_ends_after_it_starts")
         ]
-        indexes = [models.Index(fields=["expires_at"], condition=Q(ended_at=None), name="hold_to_expire")]
+        indexes = [
+            models.Index(fields=["expires_at"], condition=Q(ended_at=None), name="hold_to_expire"),
+            models.Index(fields=["check_at"], condition=Q(check_at__isnull=False), name="hold_to_check"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.service} at {self.starts_at:%Y-%m-%d %H:%M}, held"

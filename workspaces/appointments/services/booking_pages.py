@@ -10,7 +10,7 @@ from django.utils.text import slugify
 from agency.actors import Actor
 from agency.services.hosts import base_url_of
 from config.db import violated_constraint
-from config.errors import InvalidInput
+from config.errors import InvalidInput, NotFound
 from workspaces.appointments.models import BookingPage
 from workspaces.appointments.models.booking_pages import LONGEST_CANCEL_NOTICE, LONGEST_INTRODUCTION, LONGEST_SLUG
 from workspaces.subaccounts.models import Workspace
@@ -32,6 +32,10 @@ class BookingPageChanges(TypedDict, total=False):
     enabled: bool
     introduction: str
     cancel_notice_minutes: int
+
+
+class BookingPageNotFound(NotFound):
+    message = "Booking page not found."
 
 
 class SlugRefused(InvalidInput):
@@ -81,7 +85,7 @@ def change_booking_page(
     _check(changes)
     locked = lock_workspace(workspace)
     found = booking_page_of(locked)
-    page = found or BookingPage(workspace=locked, slug=changes.get("slug") or _free_slug(locked.name))
+    page = found or BookingPage(workspace=locked, slug=changes.get("slug") or free_slug(locked.name))
     before = {name: getattr(page, name) for name in FIELDS}
     for name, value in changes.items():
         setattr(page, name, value)
@@ -106,7 +110,7 @@ def _check(changes: BookingPageChanges) -> None:
         raise CancelNoticeTooLong
 
 
-def _free_slug(name: str) -> str:
+def free_slug(name: str) -> str:
     """Return an address that no page has yet: from the name, with a number behind it if the plain one is taken."""
     plain = slugify(name)[: LONGEST_SLUG - 4].strip("-_").replace("_", "-")
     plain = re.sub("-+", "-", plain)

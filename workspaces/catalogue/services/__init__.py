@@ -1,5 +1,12 @@
 """Every change of the catalogue: one verb, one function, one transaction."""
 
+from workspaces.catalogue.services.appointment_settings import (
+    MOST_PROVIDERS,
+    AppointmentSettingRefused,
+    AppointmentSettings,
+    StaffNotFound,
+    find_staff,
+)
 from workspaces.catalogue.services.products import (
     CHANGE_REASONS,
     NotEnoughStock,
@@ -44,11 +51,11 @@ from workspaces.catalogue.services.staff import (
     StaffInUse,
     StaffLimitReached,
     StaffNameTaken,
-    StaffNotFound,
     StaffUse,
     change_staff,
     create_staff,
     delete_staff,
+    lock_staff_members,
     share_lock_staff,
     staff_to_choose,
     staff_uses,
@@ -57,8 +64,11 @@ from workspaces.catalogue.services.staff import (
 __all__ = [
     "CHANGE_REASONS",
     "MOST_CATEGORIES",
+    "MOST_PROVIDERS",
     "MOST_SERVICES",
     "MOST_STAFF",
+    "AppointmentSettingRefused",
+    "AppointmentSettings",
     "NotEnoughStock",
     "ProductChanges",
     "ProductNotFound",
@@ -92,7 +102,9 @@ __all__ = [
     "delete_product",
     "delete_service",
     "delete_staff",
+    "find_staff",
     "has_services",
+    "lock_staff_members",
     "products_to_choose",
     "rename_category",
     "save_with_unique_name",

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, TypedDict, Unpack
+from typing import Any, Unpack
 
 from django.db import IntegrityError, connection, transaction
 from django.db.models import QuerySet
@@ -17,6 +17,13 @@ from config.errors import Conflict, Forbidden, InvalidInput, NotFound
 from config.hooks import Registry
 from workspaces.catalogue import events
 from workspaces.catalogue.models import PRICE_DECIMALS, Product, Service, ServiceCategory
+from workspaces.catalogue.services.appointment_settings import (
+    AppointmentSettings,
+    check_settings,
+    default_settings,
+    set_providers,
+    settings_snapshot,
+)
 from workspaces.subaccounts.events import differences
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import lock_workspace, record_workspace_event
@@ -80,14 +87,14 @@ def price_decimals(currency: str) -> int:
     return min(PRICE_DECIMALS, decimals_of(currency))
 
 
-def check_price(price: Decimal | None, workspace: Workspace) -> None:
-    """Raise `PriceRefused` for a price with more decimals than the workspace's currency has."""
+def check_price(price: Decimal | None, workspace: Workspace, *, field: str = "price") -> None:
+    """Raise `PriceRefused` for an amount with more decimals than the workspace's currency has."""
     if price is None or price == int(price):
         return
     # The workspace of an API key's caller holds only some of its columns.
     currency = Workspace.objects.values_list("currency", flat=True).get(pk=workspace.pk)
     if round(price, price_decimals(currency)) != price:
-        raise PriceRefused(f"The price field takes no decimals in {currency}.")
+        raise PriceRefused(f"The {field} field takes no decimals in {currency}.", field=field)
 
 
 Entry = Product | Service | ServiceCategory
@@ -227,7 +234,7 @@ service_uses = Registry[ServiceUse](
 )
 
 
-class ServiceChanges(TypedDict, total=False):
+class ServiceChanges(AppointmentSettings, total=False):
     """The fields of a service that can change. Fields left out stay."""
 
     name: str
@@ -256,9 +263,15 @@ def create_service(
     category: ServiceCategory | None = None,
     duration_minutes: int | None = None,
     price: Decimal | None = None,
+    **settings: Unpack[AppointmentSettings],
 ) -> Service:
-    """Add a service. Raises `PriceRefused`, `ServiceCategoryNotFound`, `ServiceLimitReached`, `ServiceNameTaken`."""
+    """Add a service. A class takes no settings of appointments.
+
+    Raises `AppointmentSettingRefused`, `PriceRefused`, `ServiceCategoryNotFound`, `ServiceLimitReached`,
+    `ServiceNameTaken`, `StaffNotFound`.
+    """
     check_price(price, workspace)
+    check_price(settings.get("deposit"), workspace, field="deposit")
     check_row_limit(workspace, Service.objects.of(workspace), most=MOST_SERVICES, full=ServiceLimitReached)
     share_lock_category(category)
     service = Service(
@@ -270,8 +283,11 @@ def create_service(
         price=price,
         created_at=now,
         updated_at=now,
+        **{name: value for name, value in settings.items() if name != "staff"},
     )
+    check_settings(service, settings)
     save_with_unique_name(service, once=UNIQUE_SERVICE_NAME, taken=ServiceNameTaken)
+    set_providers(service, settings.get("staff", ()))
     record_catalogue_activity(workspace=workspace, entry=service, what="created", by=by)
     record_workspace_event(workspace=workspace, name=events.SERVICE_CREATED, now=now, service=service)
     return service
@@ -279,34 +295,50 @@ def create_service(
 
 @transaction.atomic
 def change_service(*, service: Service, now: datetime, by: Actor, **changes: Unpack[ServiceChanges]) -> Service:
-    """Change a service. Fields left out stay.
+    """Change a service. Fields left out stay. What becomes a class loses its settings of appointments.
 
-    Raises `PriceRefused`, `ServiceCategoryNotFound`, `ServiceInUse` for another kind, `ServiceNameTaken`,
-    `ServiceNotFound`.
+    Raises `AppointmentSettingRefused`, `PriceRefused`, `ServiceCategoryNotFound`, `ServiceInUse` for another kind,
+    `ServiceNameTaken`, `ServiceNotFound`, `StaffNotFound`.
     """
     workspace = service.workspace
     service = _lock_service(service)
-    share_lock_category(changes.get("category"))
-    if "name" in changes:
-        changes["name"] = changes["name"].strip()
-    if changes.get("kind", service.kind) != service.kind:
-        _check_not_planned(service)
-    before, values = _service_snapshot(service), dict(changes)
-    changed = {field: value for field, value in values.items() if getattr(service, field) != value}
-    check_price(changes.get("price") if "price" in changed else None, workspace)
-    if changed:
-        for field, value in changed.items():
-            setattr(service, field, value)
+    before = _service_snapshot(service)
+    changed = _changed_values(service, changes)
+    check_price(changed.get("price"), workspace)
+    check_price(changed.get("deposit"), workspace, field="deposit")
+    for field, value in changed.items():
+        setattr(service, field, value)
+    check_settings(service, changes)
+    if "staff" in changes or "kind" in changed:
+        set_providers(service, changes.get("staff", service.staff.all() if _is_appointment(service) else ()))
+    made = differences(before, _service_snapshot(service))
+    if made:
         service.updated_at = now
         save_with_unique_name(
             service, once=UNIQUE_SERVICE_NAME, taken=ServiceNameTaken, update_fields=[*changed, "updated_at"]
         )
-        made = differences(before, _service_snapshot(service))
         record_catalogue_activity(
             workspace=workspace, entry=service, what="changed", by=by, changes=from_differences(made)
         )
         record_workspace_event(workspace=workspace, name=events.SERVICE_UPDATED, now=now, service=service, changes=made)
     return service
+
+
+def _changed_values(service: Service, changes: ServiceChanges) -> dict[str, Any]:
+    """Give the columns that change. Raises `ServiceInUse`, `ServiceCategoryNotFound`."""
+    share_lock_category(changes.get("category"))
+    values = {name: value for name, value in changes.items() if name != "staff"}
+    if "name" in changes:
+        values["name"] = changes["name"].strip()
+    if changes.get("kind", service.kind) != service.kind:
+        _check_not_planned(service)
+        if _is_appointment(service):
+            values = {**default_settings(), **values}
+    return {field: value for field, value in values.items() if getattr(service, field) != value}
+
+
+def _is_appointment(service: Service) -> bool:
+    return service.kind == Service.Kind.APPOINTMENT
 
 
 @transaction.atomic
@@ -343,4 +375,5 @@ def _service_snapshot(service: Service) -> dict[str, Any]:
         "category_id": str(service.category_uuid) if service.category else None,
         "duration_minutes": service.duration_minutes,
         "price": None if service.price is None else float(service.price),
+        **settings_snapshot(service),
     }

@@ -1,6 +1,6 @@
 """Changes of the staff of a workspace."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypedDict, Unpack
@@ -10,10 +10,11 @@ from django.db import connection, transaction
 from agency.actors import Actor
 from agency.services import record_activity
 from agency.services.activity import Changes, from_differences
-from config.errors import Conflict, Forbidden, InvalidInput, NotFound
+from config.errors import Conflict, Forbidden, InvalidInput
 from config.hooks import Registry
 from workspaces.catalogue import events
 from workspaces.catalogue.models import Staff
+from workspaces.catalogue.services.appointment_settings import StaffNotFound
 from workspaces.catalogue.services.services import check_row_limit, save_with_unique_name
 from workspaces.subaccounts.events import differences
 from workspaces.subaccounts.models import Workspace
@@ -38,10 +39,6 @@ MOST_STAFF = 500
 MOST_CHOICES = 50
 UNIQUE_STAFF_NAME = "staff_name_once_per_workspace"
 SHARE_LOCK_STAFF = "SELECT 1 FROM catalogue_staff WHERE id = %s AND deleted_at IS NULL FOR SHARE"
-
-
-class StaffNotFound(NotFound):
-    message = "Staff member not found."
 
 
 class StaffLimitReached(Forbidden):
@@ -91,6 +88,15 @@ def share_lock_staff(staff: Staff | None) -> None:
             raise StaffNotFound
 
 
+def lock_staff_members(staff: Collection[int]) -> list[Staff]:
+    """Lock these people's rows in the order of their ids, and return those who are not deleted.
+
+    Lock a person before you occupy their time.
+    """
+    rows = Staff.objects.filter(pk__in=staff, deleted_at=None).order_by("pk")
+    return list(rows.select_for_update(no_key=True))
+
+
 @transaction.atomic
 def create_staff(*, workspace: Workspace, name: str, now: datetime, by: Actor, email: str | None = None) -> Staff:
     """Add a staff member. Raises `StaffLimitReached`, `StaffNameTaken`."""
@@ -123,7 +129,10 @@ def change_staff(*, staff: Staff, now: datetime, by: Actor, **changes: Unpack[St
 
 @transaction.atomic
 def delete_staff(*, staff: Staff, now: datetime, by: Actor) -> None:
-    """Delete a staff member. Past appointments and classes still name them. Raises `StaffInUse`, `StaffNotFound`."""
+    """Delete a staff member, who provides no service any more. Past appointments and classes still name them.
+
+    Raises `StaffInUse`, `StaffNotFound`.
+    """
     workspace = staff.workspace
     staff = _lock_staff(staff)
     for use in staff_uses:
@@ -131,6 +140,7 @@ def delete_staff(*, staff: Staff, now: datetime, by: Actor) -> None:
             raise StaffInUse(use.message)
     staff.deleted_at = now
     staff.save(update_fields=["deleted_at"])
+    staff.provided_services.all().delete()
     record_staff_activity(workspace=workspace, staff=staff, what="deleted", by=by)
     record_workspace_event(workspace=workspace, name=events.STAFF_DELETED, now=now, staff=staff)
 

@@ -1,5 +1,7 @@
 """Schedules, cancels and completes group classes, with participants up to the number of seats."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from django.db import connection, transaction
@@ -10,8 +12,9 @@ from agency.actors import Actor
 from agency.services import NewEvent, record_activity, record_events, subscribed_events
 from config.db import TimeOrExpression
 from config.errors import Conflict, InvalidInput, NotFound
+from config.hooks import Registry
 from workspaces.catalogue.models import Service, Staff
-from workspaces.catalogue.services import share_lock_service, share_lock_staff
+from workspaces.catalogue.services import StaffNotFound, lock_staff_members, share_lock_service
 from workspaces.classes import events
 from workspaces.classes.models import ClassSession, Participant
 from workspaces.contacts.models import Contact
@@ -49,6 +52,30 @@ class TimeOutOfRange(InvalidInput):
     def __init__(self, field: str) -> None:
         words = field.replace("_", " ")
         super().__init__(f"The {words} field must be in the years {YEARS[0]} to {YEARS[-1]}.", field=field)
+
+
+@dataclass(frozen=True, slots=True)
+class ClassScheduleHandler:
+    """A higher app's functions that keep the time of a class's host free of other things.
+
+    `occupy(session, now)` takes the time at which the class is now, and raises a conflict if something else has it.
+    `free(session)` gives it back.
+    """
+
+    name: str
+    occupy: Callable[[ClassSession, datetime], None]
+    free: Callable[[ClassSession], None]
+
+
+class_schedule_handlers = Registry[ClassScheduleHandler](
+    "handlers of scheduled classes",
+    called=(
+        "`schedule_class` calls `occupy` of each for a class with a host, under the host's lock; `cancel_class` calls "
+        "`free` of each"
+    ),
+    transaction="the caller's",
+    failure="rolls the caller back",
+)
 
 
 class ClassIsCancelled(Conflict):
@@ -103,10 +130,11 @@ def schedule_class(
     """Schedule a class. Without `ends_at` it ends after the service's duration.
 
     A class in the past is completed by the task's next run. Raises `EndRequired`, `EndsBeforeItStarts`,
-    `NotAClassService`, `ServiceNotFound`, `StaffNotFound`, `TimeOutOfRange`.
+    `NotAClassService`, `ServiceNotFound`, `StaffNotFound`, `TimeOutOfRange`, and a conflict if the host has no time.
     """
     share_lock_service(service)
-    share_lock_staff(staff)
+    if staff is not None and not lock_staff_members([staff.pk]):
+        raise StaffNotFound
     if service.kind != Service.Kind.CLASS:
         raise NotAClassService
     if ends_at is not None and ends_at <= starts_at:
@@ -123,6 +151,9 @@ def schedule_class(
         capacity=capacity,
         created_at=now,
     )
+    if staff is not None:
+        for handler in class_schedule_handlers:
+            handler.occupy(session, now)
     record_class_activity(session=session, what="scheduled", by=by)
     record_workspace_event(workspace=workspace, name=events.CLASS_SCHEDULED, now=now, **{"class": session})
     return session
@@ -143,6 +174,8 @@ def cancel_class(*, session: ClassSession, now: datetime, by: Actor) -> ClassSes
     require_scheduled(session)
     session.status = Status.CANCELLED
     session.save(update_fields=["status"])
+    for handler in class_schedule_handlers:
+        handler.free(session)
     record_class_activity(session=session, what="cancelled", by=by)
     record_workspace_event(workspace=session.workspace, name=events.CLASS_CANCELLED, now=now, **{"class": session})
     return session

@@ -22,6 +22,7 @@ from workspaces.finance.serializers.invoices import (
     TaxRateFilterSet,
     TaxRateSerializer,
 )
+from workspaces.finance.services.checkouts import end_checkouts
 from workspaces.finance.services.documents import DraftHasNoDocument, filename_of, invoice_pdf
 from workspaces.finance.services.invoices import (
     InvoiceNotDraft,
@@ -56,6 +57,11 @@ def details_of(values: dict[str, Any]) -> dict[str, Any]:
     if "buyer" in details:
         details["buyer"] = Party(**details["buyer"])
     return details
+
+
+def close_payment_page(view: "InvoiceViewSet") -> None:
+    """Close the open payment page of the invoice, before the request's transaction begins."""
+    end_checkouts(invoice=view.get_object(), now=timezone.now())
 
 
 class InvoiceViewSet(WorkspaceViewSet):
@@ -152,6 +158,7 @@ class InvoiceViewSet(WorkspaceViewSet):
         answer=object_response(InvoiceSerializer),
         errors={409: NOT_POSSIBLE},
         idempotent=True,
+        prepare=close_payment_page,
     )
     def void(self, request: Request, invoice: UUID | None) -> HttpResponse:
         return self.shown(void_invoice(invoice=self.get_object(), now=timezone.now(), by=self.actor))
@@ -165,6 +172,7 @@ class InvoiceViewSet(WorkspaceViewSet):
         answer=object_response(InvoiceSerializer),
         errors={404: NOT_THERE, 409: NOT_POSSIBLE},
         idempotent=True,
+        prepare=close_payment_page,
     )
     def credit(self, request: Request, invoice: UUID | None) -> HttpResponse:
         found = self.get_object()

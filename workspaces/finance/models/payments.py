@@ -1,6 +1,7 @@
 """Payments, refunds and disputes; the provider's account, its checkouts and its events."""
 
 import uuid
+from typing import ClassVar, Self
 
 from django.db import models
 from django.db.models import Q
@@ -8,11 +9,12 @@ from django.utils.timezone import now
 from django.utils.translation import gettext_lazy as _
 
 from config.encryption import EncryptedTextField
-from workspaces.finance.models.invoices import Invoice
+from workspaces.finance.models.invoices import Invoice, as_number
 from workspaces.subaccounts.models import Workspace
 
 LONGEST_PROVIDER_ID = 255
 LONGEST_NOTE = 500
+LONGEST_PATH = 500
 
 
 class ProviderAccount(models.Model):
@@ -60,7 +62,8 @@ class Checkout(models.Model):
     """One attempt to pay an invoice at the provider. Its uuid is the idempotency key of the provider's call.
 
     It is stored before the provider is called: `starting`. `open` has an `address` to which the payer goes. An invoice
-    has at most one that is starting or open.
+    has at most one that is starting, open or being paid. Payers return to `success_path` or `cancel_path`, below the
+    workspace's public address. `check_at` is when the provider is asked about it next.
     """
 
     class Status(models.TextChoices):
@@ -79,6 +82,8 @@ class Checkout(models.Model):
     currency = models.CharField(max_length=3)
     provider_id = models.CharField(max_length=LONGEST_PROVIDER_ID, blank=True)
     address = models.CharField(max_length=2_048, blank=True)
+    success_path = models.CharField(max_length=LONGEST_PATH, blank=True)
+    cancel_path = models.CharField(max_length=LONGEST_PATH, blank=True)
     failure = models.CharField(max_length=60, blank=True, default="")
     expires_at = models.DateTimeField()
     check_at = models.DateTimeField(null=True, blank=True)
@@ -104,11 +109,18 @@ class Checkout(models.Model):
         return f"Checkout of {self.invoice_id}: {self.status}"
 
 
+class PaymentQuerySet(models.QuerySet["Payment"]):
+    def of(self, workspace: Workspace) -> Self:
+        """Keep the payments of one workspace. Every query of a view begins here."""
+        return self.filter(workspace=workspace)
+
+
 class Payment(models.Model):
-    """Money that arrived for an invoice, in minor units of its currency. Rows are only ever added.
+    """Money that arrived for an invoice, in minor units of its currency.
 
     `provider_id` is the provider's id of the payment, empty for one that was entered by hand. `fee` is what the
-    provider kept, if it says so.
+    provider kept, if it says so. `refunded` adds up its refunds that are pending or succeeded, and `disputed` its
+    withdrawn disputes. Nothing else of a row changes.
     """
 
     class Method(models.TextChoices):
@@ -130,9 +142,13 @@ class Payment(models.Model):
     provider_id = models.CharField(max_length=LONGEST_PROVIDER_ID, blank=True)
     checkout = models.OneToOneField(Checkout, null=True, blank=True, on_delete=models.PROTECT, related_name="payment")
     fee = models.BigIntegerField(null=True, blank=True)
+    refunded = models.BigIntegerField(default=0, editable=False)
+    disputed = models.BigIntegerField(default=0, editable=False)
     note = models.CharField(max_length=LONGEST_NOTE, blank=True)
     received_at = models.DateTimeField()
     created_at = models.DateTimeField(default=now, editable=False)
+
+    objects: ClassVar[PaymentQuerySet] = PaymentQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
 
     class Meta:
         constraints = [
@@ -153,11 +169,34 @@ class Payment(models.Model):
     def __str__(self) -> str:
         return f"{self.amount} {self.currency} for {self.invoice_id}"
 
+    @property
+    def status(self) -> str:
+        """What became of the money: received, partially_refunded, refunded or disputed."""
+        if self.disputed:
+            return "disputed"
+        if not self.refunded:
+            return "received"
+        return "refunded" if self.refunded >= self.amount else "partially_refunded"
+
+    @property
+    def left(self) -> int:
+        """What can still go back to the payer."""
+        return max(0, self.amount - self.refunded - self.disputed)
+
+    @property
+    def shown_amount(self) -> float:
+        return as_number(self.amount, self.invoice.exponent)
+
+    @property
+    def shown_refunded(self) -> float:
+        return as_number(self.refunded, self.invoice.exponent)
+
 
 class Refund(models.Model):
     """Money that goes back from a payment. Its uuid is the idempotency key of the provider's call.
 
-    A pending refund is already subtracted from what is paid; a failed one no more.
+    A pending refund is already subtracted from what is paid; a failed one no more. `call_at` is when the provider is
+    called next: to pay it back, or to ask what became of it.
     """
 
     class Status(models.TextChoices):
@@ -168,6 +207,7 @@ class Refund(models.Model):
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     payment = models.ForeignKey(Payment, on_delete=models.PROTECT, related_name="refunds", db_index=False)
     amount = models.BigIntegerField()
+    method = models.CharField(max_length=20, choices=Payment.Method, default=Payment.Method.OTHER)
     status = models.CharField(max_length=20, choices=Status, default=Status.PENDING)
     provider_id = models.CharField(max_length=LONGEST_PROVIDER_ID, blank=True)
     reason = models.CharField(max_length=LONGEST_NOTE, blank=True)
@@ -194,6 +234,10 @@ class Refund(models.Model):
 
     def __str__(self) -> str:
         return f"{self.amount} back from {self.payment_id}"
+
+    @property
+    def shown_amount(self) -> float:
+        return as_number(self.amount, self.payment.invoice.exponent)
 
 
 class Dispute(models.Model):
@@ -235,6 +279,9 @@ class ProviderEvent(models.Model):
         constraints = [models.UniqueConstraint(fields=["account", "event_id"], name="provider_event_once")]
         indexes = [
             models.Index(fields=["due_at"], condition=Q(due_at__isnull=False), name="provider_event_due"),
+            models.Index(
+                fields=["account", "due_at"], condition=Q(due_at__isnull=False), name="provider_event_due_of_account"
+            ),
             models.Index(fields=["received_at"], name="provider_event_by_age"),
         ]
 

@@ -41,7 +41,7 @@ def checked_hours(given: Any) -> OpeningHours:
     if not isinstance(given, Mapping):
         raise OpeningHoursRefused("The opening hours field must be an object of days.")
     check_days(given)
-    hours = {day: _checked_day(day, given.get(day) or []) for day in DAYS}
+    hours = {day: checked_intervals(day, given.get(day) or []) for day in DAYS}
     return hours if any(hours.values()) else {}
 
 
@@ -51,7 +51,8 @@ def check_days(given: Mapping[str, Any]) -> None:
         raise OpeningHoursRefused("The opening hours field takes the days monday to sunday.")
 
 
-def _checked_day(day: str, intervals: Any) -> list[Interval]:
+def checked_intervals(day: str, intervals: Any) -> list[Interval]:
+    """Give the intervals of one day, sorted. `day` names it in refusals. Raises `OpeningHoursRefused`."""
     if not isinstance(intervals, list) or not all(map(_is_interval, intervals)):
         raise OpeningHoursRefused(f'The hours of {day} must be a list of pairs such as ["09:00", "17:00"].', day)
     if len(intervals) > MOST_INTERVALS:
@@ -105,7 +106,7 @@ def read_day(day: str, text: str) -> list[Interval]:
         if found is None:
             raise OpeningHoursRefused("Write hours such as 09:00-17:00 or 9-12, 14-18; leave it empty if closed.", day)
         intervals.append([_read_time(day, *found.groups()[:3]), _read_time(day, *found.groups()[3:])])
-    return _checked_day(day, intervals)
+    return checked_intervals(day, intervals)
 
 
 def _read_time(day: str, hour: str, minute: str | None, half: str | None) -> str:

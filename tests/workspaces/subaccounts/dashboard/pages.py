@@ -28,6 +28,7 @@ from webhooks.models import Endpoint
 from webhooks.pages.deliveries import sign_redelivery
 from webhooks.services.deliveries import ReplayResult, send_test
 from webhooks.services.endpoints import register_endpoint
+from workspaces.appointments.services.booking_pages import change_booking_page
 from workspaces.contacts.services.tasks import create_task
 from workspaces.conversations.models import Message
 from workspaces.conversations.services import Content, create_saved_reply, send_message
@@ -147,6 +148,12 @@ def member(tenant: Tenant) -> list[UUID]:
     return [WorkspaceMemberFactory.create(workspace=tenant.workspace).uuid]
 
 
+def booking_page(tenant: Tenant) -> list[UUID]:
+    """A booking page that is on. Its address is the same for every workspace."""
+    change_booking_page(workspace=tenant.workspace, now=now(), by=SYSTEM, enabled=True)
+    return []
+
+
 def pack(tenant: Tenant) -> list[UUID]:
     pack = create_pack(agency=tenant.agency, name=f"Pack {tenant.mark}", by=SYSTEM)
     add_library_entry(pack=pack, template_id=an_item(), by=SYSTEM)
@@ -218,6 +225,8 @@ PAGES = {
     "channels": PageCase(200, 405),
     "channel-disconnect": PageCase(200, 302, channel),
     "settings": PageCase(200, 422),
+    "booking-page": PageCase(200, 422),
+    "booking-page-code": PageCase(200, 405, booking_page),
     "two-factor": PageCase(200, 302, owners="all"),
     "api-keys": PageCase(200, 405, owners="posts"),
     "api-key-new": PageCase(200, 422, owners="all"),
@@ -308,6 +317,8 @@ PAGES = {
     "service-category-new": PageCase(200, 422),
     "service-category": PageCase(200, 422, offered("category")),
     "service-category-delete": PageCase(200, 302, offered("category")),
+    "payment-account": PageCase(200, 422),
+    "payment-account-disconnect": PageCase(200, 302),
     "staff": PageCase(200, 405),
     "staff-new": PageCase(200, 422),
     "staff-member": PageCase(200, 422, offered("staff")),

@@ -1,0 +1,80 @@
+"""A visitor books on a phone without scripts, moves the appointment by the link in the e-mail, and cancels it."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.core import mail
+from playwright.sync_api import Browser, Page, expect
+from pytest_django.live_server_helper import LiveServer
+
+from agency.tasks import send_mail
+from tests.tenants import Tenant
+from tests.workspaces.appointments.public.salons import Salon, a_salon, the_code
+from workspaces.appointments.models import Appointment
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def salon(transactional_db: None) -> Salon:
+    return a_salon(Tenant().agency, introduction="We look forward to seeing you.")
+
+
+@pytest.fixture
+def phone(browser: Browser, live_server: LiveServer, settings: Any) -> Iterator[Page]:
+    settings.PUBLIC_URL = live_server.url
+    context = browser.new_context(
+        base_url=live_server.url, viewport={"width": 360, "height": 740}, java_script_enabled=False
+    )
+    yield context.new_page()
+    context.close()
+
+
+def link_in_mail() -> str:
+    send_mail()
+    [link] = re.findall(r"http\S+/book/manage/\S+", str(mail.outbox[-1].body))
+    return str(link)
+
+
+def test_a_visitor_books_moves_and_cancels_on_a_phone_without_scripts(phone: Page, salon: Salon) -> None:
+    phone.goto(salon.page)
+    expect(phone.get_by_text("We look forward to seeing you.")).to_be_visible()
+    phone.get_by_role("link", name="Haircut").click()
+    phone.get_by_label("Time zone of the times").select_option("America/New_York")
+    phone.get_by_role("button", name="Show these times").click()
+    expect(phone.get_by_text("All times are in the time zone America/New_York.")).to_be_visible()
+    phone.get_by_role("link", name="Later").click()
+    days = phone.locator(".days a")
+    expect(days).to_have_count(7)
+    days.nth(2).click()
+    expect(days.nth(2)).to_have_attribute("aria-current", "date")
+    phone.locator(".times a").nth(4).click()
+    phone.get_by_label("Your name").fill("Ada Brandt")
+    phone.get_by_label("E-mail").fill("ada@example")
+    phone.get_by_label("Note").fill("The side door, please.")
+    phone.wait_for_timeout(1_100)  # nobody fills in a form at once
+    phone.get_by_role("button", name="Continue").click()
+    expect(phone.get_by_role("alert")).to_be_visible()
+    expect(phone.get_by_label("Note")).to_have_value("The side door, please.")
+    phone.get_by_label("E-mail").fill("ada@example.com")
+    phone.wait_for_timeout(1_100)
+    phone.get_by_role("button", name="Continue").click()
+    phone.get_by_label("Code").fill(the_code())
+    phone.get_by_role("button", name="Book").click()
+    expect(phone.get_by_role("heading", level=1)).to_have_text("Your appointment is booked")
+    appointment = Appointment.objects.get()
+    phone.goto(link_in_mail())
+    phone.get_by_role("link", name="Choose another time").click()
+    phone.locator(".times a").last.click()
+    phone.get_by_role("button", name="Take the new time").click()
+    expect(phone.get_by_role("heading", level=1)).to_have_text("Your appointment has a new time")
+    moved = Appointment.objects.get()
+    assert moved.starts_at != appointment.starts_at
+    phone.goto(link_in_mail())
+    phone.get_by_role("link", name="Cancel the appointment").click()
+    phone.get_by_role("button", name="Cancel the appointment").click()
+    expect(phone.get_by_role("heading", level=1)).to_have_text("Your appointment is cancelled")
+    moved.refresh_from_db()
+    assert moved.status == "cancelled"

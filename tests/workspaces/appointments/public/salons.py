@@ -1,0 +1,120 @@
+"""A salon whose booking page is on, and a visitor who walks through it without scripts."""
+
+import re
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from html import unescape
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from django.core import mail as outbox
+from django.http import HttpResponse
+from django.test import Client
+from django.utils.timezone import now
+
+from agency.actors import SYSTEM
+from agency.models import Agency
+from agency.tasks import send_mail
+from tests.factories import AgencyFactory, ServiceFactory, StaffFactory, WorkspaceFactory
+from tests.tenants import an_address
+from workspaces.appointments.models import VisitorBooking
+from workspaces.appointments.public.details import signed_form_time
+from workspaces.appointments.services.booking_pages import change_booking_page
+from workspaces.appointments.services.mails import code_of
+from workspaces.catalogue.models import Service, ServiceStaff, Staff
+from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.models.workspaces import DAYS
+from workspaces.subaccounts.services import change_workspace
+
+BERLIN = "Europe/Berlin"
+ADA = {"name": "Ada Brandt", "email": "ada@example.com", "phone": "", "note": "The side door, please."}
+
+
+@dataclass(slots=True)
+class Salon:
+    workspace: Workspace
+    service: Service
+    staff: Staff
+    slug: str
+
+    @property
+    def page(self) -> str:
+        return f"/book/{self.slug}"
+
+    @property
+    def times(self) -> str:
+        return f"{self.page}/{self.service.uuid}"
+
+
+def a_salon(
+    agency: Agency | None = None,
+    *,
+    name: str = "Corner Salon",
+    service_name: str = "Haircut",
+    staff_name: str = "Bea",
+    **page: Any,
+) -> Salon:
+    """Open from 9 to 17 every day in Berlin. One person cuts hair for half an hour."""
+    workspace = WorkspaceFactory.create(agency=agency or AgencyFactory.create(), name=name, timezone=BERLIN)
+    hours = {day: [["09:00", "17:00"]] for day in DAYS}
+    change_workspace(workspace=workspace, by=SYSTEM, opening_hours=hours)
+    service = ServiceFactory.create(workspace=workspace, name=service_name, kind="appointment", duration_minutes=30)
+    staff = StaffFactory.create(workspace=workspace, name=staff_name)
+    ServiceStaff.objects.create(service=service, staff=staff)
+    made = change_booking_page(workspace=workspace, now=now(), by=SYSTEM, **{"enabled": True, **page})
+    return Salon(workspace, service, staff, made.slug)
+
+
+@dataclass(slots=True)
+class Visitor:
+    """A browser without scripts, from an address of its own."""
+
+    client: Client = field(default_factory=lambda: Client(REMOTE_ADDR=an_address()))
+
+    def get(self, address: str) -> HttpResponse:
+        return self.client.get(address)  # type: ignore[return-value]  # a subclass for tests
+
+    def post(self, address: str, **typed: str) -> HttpResponse:
+        return self.client.post(address, typed)  # type: ignore[return-value]  # the same
+
+    def links(self, address: str, wanted: str) -> list[str]:
+        """Give the addresses of the page's links whose path and query match a pattern."""
+        answer = self.get(address)
+        assert answer.status_code == 200, answer.status_code
+        found = (unescape(link) for link in re.findall(r'href="([^"]*)"', answer.content.decode()))
+        return [link for link in found if re.search(wanted, link)]
+
+    def first_time(self, salon: Salon, **asked: str) -> str:
+        """Give the address of the details of the first free time."""
+        query = "&".join(f"{name}={value}" for name, value in asked.items())
+        return self.links(f"{salon.times}?{query}", "/details[?]")[0]
+
+    def send_details(self, address: str, **changes: str) -> HttpResponse:
+        return self.post(address, **{**ADA, "opened": signed_form_time(now() - timedelta(seconds=30)), **changes})
+
+    def type_code(self, page: str, code: str = "") -> HttpResponse:
+        return self.post(page, code=code or the_code())
+
+    def book(self, salon: Salon, **changes: str) -> str:
+        """Book the first free time, and give the path of the page about the appointment."""
+        answer = self.send_details(self.first_time(salon), **changes)
+        assert answer.status_code == 302, answer.content.decode()
+        booked = self.type_code(answer.headers["Location"])
+        assert booked.status_code == 302, booked.content.decode()
+        return urlsplit(booked.headers["Location"]).path
+
+
+def the_code() -> str:
+    """Read the code in the latest e-mail."""
+    send_mail()
+    body = next(str(mail.body) for mail in reversed(outbox.outbox) if mail.subject == "The code for your booking")
+    [code] = re.findall(r"\b\d{6}\b", body)
+    return str(code)
+
+
+def wrong_code(booking: VisitorBooking) -> str:
+    return f"{(int(code_of(booking.uuid)) + 1) % 1_000_000:06}"
+
+
+def instant_of_link(link: str) -> datetime:
+    return datetime.fromisoformat(parse_qs(urlsplit(link).query)["at"][0])

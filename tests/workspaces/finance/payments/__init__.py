@@ -1,0 +1,1 @@
+"""Payments by hand and through the payment provider."""

@@ -1,0 +1,1 @@
+"""Appointments in the customers' dashboard: the calendar, appointments, working hours."""

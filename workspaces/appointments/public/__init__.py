@@ -1,0 +1,1 @@
+"""The public pages on which visitors book appointments and manage them, below `/book/`."""

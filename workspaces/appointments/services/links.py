@@ -1,0 +1,34 @@
+"""The secret link on which a contact manages an appointment."""
+
+import secrets
+from hashlib import sha256
+from typing import Final
+
+from agency.services.hosts import base_url_of
+from workspaces.appointments.models import Appointment
+
+TOKEN_BYTES: Final = 32
+LONGEST_TOKEN: Final = 64
+
+
+def new_token() -> tuple[str, bytes]:
+    """Return a new token and its digest."""
+    token = secrets.token_urlsafe(TOKEN_BYTES)
+    return token, _digest(token)
+
+
+def _digest(token: str) -> bytes:
+    return sha256(token.encode(errors="replace")).digest()
+
+
+def manage_url(appointment: Appointment) -> str:
+    """Return the address of the page on the agency's host. Its holder may move and cancel the appointment."""
+    return f"{base_url_of(appointment.workspace.agency_id)}/book/manage/{appointment.token}"
+
+
+def appointment_of_token(token: str) -> Appointment | None:
+    """Find the appointment that a link is about."""
+    if len(token) > LONGEST_TOKEN:
+        return None
+    rows = Appointment.objects.with_names().select_related("workspace")
+    return rows.filter(token_digest=_digest(token)).first()

@@ -1,0 +1,156 @@
+"""The e-mails to visitors about their bookings, with calendar files, and the codes that show whose an address is."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from django.utils.crypto import salted_hmac
+from django.utils.formats import date_format
+
+from agency.models import Mail
+from agency.services.mail.attachments import MailAttachment, MailAttachments
+from agency.services.mail.content import MailLink
+from agency.services.mail.queue import queue_to_address
+from config.wall_clock import known_zone
+from workspaces.appointments.models import Appointment, BookingPage, Hold, VisitorBooking
+from workspaces.appointments.services.booking import AppointmentHandler
+from workspaces.appointments.services.calendar_files import CalendarEvent, Method, calendar_file
+from workspaces.appointments.services.links import manage_url
+
+CODE_DIGITS: Final = 6
+CHANGES: Final = {"rescheduled": Mail.Kind.APPOINTMENT_CHANGED, "cancelled": Mail.Kind.APPOINTMENT_CANCELLED}
+METHODS: Final[Mapping[str, Method]] = {
+    Mail.Kind.APPOINTMENT_BOOKED: "REQUEST",
+    Mail.Kind.APPOINTMENT_CHANGED: "REQUEST",
+    Mail.Kind.APPOINTMENT_CANCELLED: "CANCEL",
+}
+
+
+def code_of(booking: UUID) -> str:
+    """Return the code of a visitor's booking, which is computed anew each time and stored nowhere."""
+    digest = salted_hmac("appointments.booking_code", booking.hex, algorithm="sha256").digest()
+    return f"{int.from_bytes(digest[:8]) % 10**CODE_DIGITS:0{CODE_DIGITS}}"
+
+
+def time_in_words(starts_at: datetime, ends_at: datetime, zone: str) -> str:
+    """Write a time by the clock of a zone, in the current language, with the zone's name."""
+    name = known_zone(zone, None)
+    first, last = starts_at.astimezone(ZoneInfo(name)), ends_at.astimezone(ZoneInfo(name))
+    day = f"{date_format(first, 'l')}, {date_format(first, 'DATE_FORMAT')}"
+    return f"{day}, {first:%H:%M}\u2013{last:%H:%M} ({name.replace('_', ' ')})"
+
+
+def queue_code(booking: VisitorBooking, *, slug: str) -> Mail:
+    """Queue the e-mail with the code of a visitor's booking."""
+    context = {
+        "booking": str(booking.uuid),
+        "slug": slug,
+        "business": booking.workspace.name,
+        "language": booking.language,
+    }
+    return queue_to_address(
+        kind=Mail.Kind.BOOKING_CODE, recipient=booking.email, context=context, agency=booking.workspace.agency
+    )
+
+
+def queue_about(appointment: Appointment, kind: Mail.Kind) -> Mail | None:
+    """Queue an e-mail about an appointment as it is now; None if the contact has no e-mail address."""
+    contact = appointment.contact
+    if contact is None or not contact.email:
+        return None
+    context = {
+        "appointment": str(appointment.uuid),
+        "sequence": appointment.calendar_sequence,
+        "starts_at": appointment.starts_at.isoformat(),
+        "ends_at": appointment.ends_at.isoformat(),
+        "changed_at": appointment.updated_at.isoformat(),
+        "zone": appointment.timezone,
+        "service": appointment.service.name,
+        "staff": appointment.staff.name,
+        "business": appointment.workspace.name,
+        "language": appointment.language,
+    }
+    return queue_to_address(kind=kind, recipient=contact.email, context=context, agency=appointment.workspace.agency)
+
+
+def queue_refund(hold: Hold, *, language: str) -> Mail | None:
+    """Queue the e-mail that says that a deposit is paid back; None without an e-mail address or a booking page."""
+    slug = BookingPage.objects.filter(workspace=hold.workspace_id).values_list("slug", flat=True).first()
+    if not hold.contact.email or slug is None:
+        return None
+    context = {
+        "slug": slug,
+        "starts_at": hold.starts_at.isoformat(),
+        "ends_at": hold.ends_at.isoformat(),
+        "zone": hold.timezone,
+        "service": hold.service.name,
+        "business": hold.workspace.name,
+        "language": language,
+    }
+    return queue_to_address(
+        kind=Mail.Kind.DEPOSIT_REFUNDED, recipient=hold.contact.email, context=context, agency=hold.workspace.agency
+    )
+
+
+def _tell_contact(appointment: Appointment, what: str, now: datetime) -> None:
+    """Tell the contact about a new time or a cancellation. `book_visit` tells visitors of what they have booked."""
+    if what in CHANGES:
+        queue_about(appointment, CHANGES[what])
+
+
+MAIL_HANDLER: Final = AppointmentHandler("mails", _tell_contact)
+
+
+def _words(mail: Mail) -> dict[str, Any]:
+    starts_at, ends_at = (datetime.fromisoformat(mail.context[name]) for name in ("starts_at", "ends_at"))
+    return {"when": time_in_words(starts_at, ends_at, mail.context["zone"])}
+
+
+def _appointment_of(mail: Mail) -> Appointment:
+    rows = Appointment.objects.with_names().select_related("workspace")
+    return rows.get(uuid=mail.context["appointment"])
+
+
+def _calendar_files(mail: Mail) -> list[MailAttachment]:
+    """Make the calendar file of what the e-mail says, even if the appointment has changed since."""
+    told, appointment, method = mail.context, _appointment_of(mail), METHODS[mail.kind]
+    event = CalendarEvent(
+        uuid=appointment.uuid,
+        sequence=told["sequence"],
+        starts_at=datetime.fromisoformat(told["starts_at"]),
+        ends_at=datetime.fromisoformat(told["ends_at"]),
+        title=f"{told['service']} ({told['staff']})",
+        location=appointment.workspace.address,
+        business=told["business"],
+        address=manage_url(appointment),
+        attendee=mail.recipient,
+        changed_at=datetime.fromisoformat(told["changed_at"]),
+    )
+    content_type = f"text/calendar; method={method}; charset=utf-8"
+    return [MailAttachment("appointment.ics", calendar_file(event, method), content_type)]
+
+
+def _manage_path(mail: Mail) -> str:
+    return f"/book/manage/{_appointment_of(mail).token}"
+
+
+def _code_path(mail: Mail) -> str:
+    return f"/book/{mail.context['slug']}/code/{mail.context['booking']}"
+
+
+def _code(mail: Mail) -> dict[str, Any]:
+    return {"code": code_of(UUID(mail.context["booking"]))}
+
+
+def _page_path(mail: Mail) -> str:
+    return f"/book/{mail.context['slug']}"
+
+
+LINKS: Final = (
+    MailLink(Mail.Kind.BOOKING_CODE, _code_path, make_context=_code),
+    *(MailLink(kind, _manage_path, make_context=_words) for kind in METHODS),
+    MailLink(Mail.Kind.DEPOSIT_REFUNDED, _page_path, make_context=_words),
+)
+ATTACHMENTS: Final = tuple(MailAttachments(kind, _calendar_files) for kind in METHODS)

@@ -1,0 +1,1 @@
+"""The dashboard's pages about invoices and payments."""

@@ -1,0 +1,99 @@
+"""Payments and refunds in the workspace API, and what people send to make them."""
+
+from decimal import Decimal
+from typing import Any
+
+from config.api.fields import ChoiceField, DateTimeField, DecimalField, FloatField, UUIDField
+from config.api.serializers import Serializer
+from config.api.text_fields import CharField
+from workspaces.finance.models import Payment, Refund
+from workspaces.finance.models.payments import LONGEST_NOTE
+from workspaces.finance.services.payments import BY_HAND
+
+INVOICE = "6c2f1d0e-4b7a-4f6e-8d55-0a1b2c3d4e5f"
+PAYMENT = "2e7d9c41-58f0-4c1b-9a63-7f5e1d0c8b2a"
+REFUND = "91b5c7de-0f3a-4d28-8e6c-3a2b1c4d5e6f"
+STATUSES = [(name, name) for name in ("received", "partially_refunded", "refunded", "disputed")]
+
+
+def amount_field(**options: Any) -> DecimalField:
+    return DecimalField(
+        min_value=Decimal("0.01"),
+        max_value=Decimal(10) ** 11,
+        decimal_places=2,
+        **{"help_text": "In the invoice's currency, with at most its decimals.", **options},
+    )
+
+
+def shown_amount(source: str, example: float) -> FloatField:
+    return FloatField(source=source, example=example, help_text="In the payment's currency.")
+
+
+class PaymentInvoiceSerializer(Serializer):
+    """The invoice that a payment is for."""
+
+    id = UUIDField(source="uuid", example=INVOICE)
+    number = CharField(example="INV-0042")
+
+
+class PaymentSerializer(Serializer):
+    """Money that arrived for an invoice. `refunded` counts what is on its way back, too."""
+
+    id = UUIDField(source="uuid", example=PAYMENT)
+    invoice = PaymentInvoiceSerializer()
+    amount = shown_amount("shown_amount", 119.0)
+    currency = CharField(example="EUR")
+    method = ChoiceField(Payment.Method.choices, example=Payment.Method.BANK_TRANSFER.value)
+    status = ChoiceField(STATUSES, example="received")
+    refunded = shown_amount("shown_refunded", 0.0)
+    note = CharField(example="Statement of 3 December")
+    received_at = DateTimeField(example="2026-12-03T09:12:00Z")
+    created_at = DateTimeField(example="2026-12-03T09:12:00Z")
+
+
+class PaymentBodySerializer(Serializer):
+    """A payment that arrived outside of the payment provider."""
+
+    amount = amount_field(example=119.0)
+    method = ChoiceField([(method.value, method.label) for method in BY_HAND], example="bank_transfer")
+    received_at = DateTimeField(
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="Now, if it is left out. It cannot be in the future.",
+        example="2026-11-20T09:12:00Z",
+    )
+    note = CharField(
+        max_length=LONGEST_NOTE, required=False, allow_blank=True, default="", example="Statement of 3 December"
+    )
+
+
+class RefundSerializer(Serializer):
+    """Money that goes back from a payment."""
+
+    id = UUIDField(source="uuid", example=REFUND)
+    amount = shown_amount("shown_amount", 19.0)
+    currency = CharField(source="payment.currency", example="EUR")
+    method = ChoiceField(Payment.Method.choices, example=Payment.Method.STRIPE.value)
+    status = ChoiceField(Refund.Status.choices, example=Refund.Status.SUCCEEDED.value)
+    reason = CharField(example="Two hours were not used.")
+    failure = CharField(help_text="The provider's code, if the refund has failed.", example="")
+    created_at = DateTimeField(example="2026-12-04T10:00:00Z")
+    ended_at = DateTimeField(allow_null=True, example="2026-12-04T10:00:02Z")
+
+
+class RefundBodySerializer(Serializer):
+    """A refund. Without `method` the money goes back the way it came."""
+
+    amount = amount_field(example=19.0)
+    method = ChoiceField(
+        Payment.Method.choices,
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="By hand: cash, bank_transfer, card or other. `stripe` is only for payments that came through it.",
+        example="cash",
+    )
+    reason = CharField(
+        max_length=LONGEST_NOTE, required=False, allow_blank=True, default="", example="Two hours were not used."
+    )

@@ -1,0 +1,196 @@
+"""Connects a workspace's own account at the provider, gives it another key, and disconnects it."""
+
+import re
+from datetime import datetime
+from typing import Final
+from uuid import uuid4
+
+from django.db import transaction
+
+from agency.actors import Actor
+from agency.services.hosts import base_url_of
+from config.errors import Conflict, InvalidInput
+from workspaces.finance.models import Checkout, Invoice, ProviderAccount, Refund
+from workspaces.finance.providers.faults import ProviderFault
+from workspaces.finance.providers.stripe import Stripe, WebhookEndpoint
+from workspaces.finance.services.accounts import (
+    CONNECTING,
+    connected_accounts,
+    payment_account_of,
+    record_account_activity,
+    stripe_of,
+)
+from workspaces.finance.services.checkouts import UNFINISHED, end_checkouts
+from workspaces.finance.services.refunds import fail_refund
+from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.services import lock_workspace
+
+KEY: Final = re.compile(r"(?:rk|sk)_(test|live)_[A-Za-z0-9_]{4,240}", re.ASCII)
+WEBHOOK_PATH: Final = "/pay/stripe/"
+MOST_OPEN: Final = 100
+
+
+class KeyRefused(InvalidInput):
+    """The key is not one of Stripe's secret keys, or Stripe refuses it. `message` says what to do."""
+
+    field = "key"
+    message = "This is not a restricted key of Stripe. It begins with rk_live_ or rk_test_."
+
+
+class OtherAccount(Conflict):
+    message = "This key belongs to another account. Disconnect the present one first."
+
+
+class AccountIsBusy(Conflict):
+    message = "Payments or refunds are on their way. Disconnect when they have ended."
+
+
+REFUSALS: Final = {
+    "key_refused": "Stripe refuses this key.",
+    "permission_missing": "This key lacks a permission. It needs those that the page names.",
+    "unavailable": "Stripe did not answer. Try again in a moment.",
+    "rate_limited": "Stripe asks to be called less often. Try again in a moment.",
+}
+
+
+def connect_account(*, workspace: Workspace, key: str, now: datetime, by: Actor) -> ProviderAccount:
+    """Connect the account of this key, or give the account that is connected another key of its own.
+
+    It calls the provider, so do not call it inside a transaction. The row is stored before the webhook endpoint is made
+    there, so a crash between leaves no endpoint that is not known. Raises `KeyRefused` and `OtherAccount`.
+    """
+    found = KEY.fullmatch(key)
+    if found is None:
+        raise KeyRefused
+    present = payment_account_of(workspace)
+    if present is not None and present.endpoint_id:
+        return _change_key(present, key, now, by)
+    try:
+        details = Stripe(key).account()
+    except ProviderFault as fault:
+        raise _refusal(fault) from fault
+    account = _store(workspace, key, now, name=details.name, account_id=details.id, live=found[1] == "live")
+    stripe, url = Stripe(key), f"{base_url_of(workspace.agency_id)}{WEBHOOK_PATH}{account.uuid}"
+    try:
+        endpoint = stripe.create_endpoint(url=url, key=account.uuid)
+    except ProviderFault as fault:
+        ProviderAccount.objects.filter(pk=account.pk, endpoint_id="").delete()
+        raise _refusal(fault) from fault
+    return _finish(account, endpoint, by)
+
+
+@transaction.atomic
+def _finish(account: ProviderAccount, endpoint: WebhookEndpoint, by: Actor) -> ProviderAccount:
+    locked = connected_accounts().select_for_update(of=("self",), no_key=True).filter(pk=account.pk).first()
+    if locked is None:
+        raise OtherAccount  # somebody has begun with another key meanwhile
+    locked.endpoint_id, locked.webhook_secret, locked.failure = endpoint.id, endpoint.secret, ""
+    locked.save(update_fields=["endpoint_id", "webhook_secret", "failure"])
+    record_account_activity("connected", locked, by=by)
+    return locked
+
+
+def _refusal(fault: ProviderFault) -> KeyRefused:
+    return KeyRefused(REFUSALS.get(fault.code, "Stripe refuses to connect this account."))
+
+
+@transaction.atomic
+def _store(workspace: Workspace, key: str, now: datetime, *, name: str, account_id: str, live: bool) -> ProviderAccount:
+    """Store the account. The row of an attempt with the same key that broke off is taken over, with its endpoint."""
+    lock_workspace(workspace)
+    present = payment_account_of(workspace)
+    if present is not None and present.endpoint_id:
+        raise OtherAccount
+    if present is not None and present.key == key:
+        return present
+    if present is not None:
+        present.delete()
+    return ProviderAccount.objects.create(
+        uuid=uuid4(),
+        workspace=workspace,
+        name=name,
+        account_id=account_id,
+        live=live,
+        key=key,
+        key_hint=_hint_of(key),
+        failure=CONNECTING,
+        created_at=now,
+    )
+
+
+def _hint_of(key: str) -> str:
+    return f"{key[:8]}…{key[-4:]}"
+
+
+def _change_key(account: ProviderAccount, key: str, now: datetime, by: Actor) -> ProviderAccount:
+    try:
+        is_same = Stripe(key).has_endpoint(account.endpoint_id)
+    except ProviderFault as fault:
+        raise _refusal(fault) from fault
+    if not is_same:
+        raise OtherAccount
+    with transaction.atomic():
+        locked = connected_accounts().select_for_update(of=("self",), no_key=True).get(pk=account.pk)
+        locked.key, locked.key_hint, locked.failure, locked.failing_since = key, _hint_of(key), "", None
+        locked.save(update_fields=["key", "key_hint", "failure", "failing_since"])
+        record_account_activity("key_changed", locked, by=by)
+        _begin_anew(locked, now)
+    return locked
+
+
+def _begin_anew(account: ProviderAccount, now: datetime) -> None:
+    """Try at once what has waited for a good key."""
+    account.events.filter(due_at__gt=now).update(due_at=now)
+    Checkout.objects.filter(account=account, check_at__gt=now).update(check_at=now)
+    Refund.objects.filter(payment__account=account, call_at__gt=now).update(call_at=now)
+
+
+def disconnect_account(*, account: ProviderAccount, now: datetime, by: Actor) -> None:
+    """Forget the key, close open payment pages, and remove our webhook endpoint.
+
+    It calls the provider, so do not call it inside a transaction. If the provider refuses the key, it is forgotten all
+    the same. Raises `AccountIsBusy` while a payment or a refund that the provider knows is on its way, unless the key
+    is refused.
+    """
+    is_working = not account.failure
+    if is_working:
+        _end_open_checkouts(account, now)
+    waiting = Refund.objects.filter(payment__account=account, status=Refund.Status.PENDING)
+    if is_working and waiting.exclude(tries=0, provider_id="").exists():
+        raise AccountIsBusy
+    for refund in waiting.filter(tries=0, provider_id="").select_related("payment__invoice")[:MOST_OPEN]:
+        fail_refund(refund, failure="disconnected")
+    _delete_endpoint(account)
+    _forget(account, now, by)
+
+
+def _end_open_checkouts(account: ProviderAccount, now: datetime) -> None:
+    rows = Invoice.objects.filter(checkouts__account=account, checkouts__status__in=UNFINISHED).distinct()
+    for invoice in rows[:MOST_OPEN]:
+        end_checkouts(invoice=invoice, now=now)
+
+
+def _delete_endpoint(account: ProviderAccount) -> None:
+    if not account.endpoint_id:
+        return
+    try:
+        with stripe_of(account) as stripe:
+            stripe.delete_endpoint(account.endpoint_id)
+    except ProviderFault:
+        return  # the owner can delete it; without an account its events are refused
+
+
+@transaction.atomic
+def _forget(account: ProviderAccount, now: datetime, by: Actor) -> None:
+    locked = connected_accounts().select_for_update(of=("self",), no_key=True).filter(pk=account.pk).first()
+    if locked is None:
+        return
+    locked.key = locked.webhook_secret = None
+    locked.failure, locked.failing_since, locked.disconnected_at = "", None, now
+    locked.save(update_fields=["key", "webhook_secret", "failure", "failing_since", "disconnected_at"])
+    Checkout.objects.filter(account=locked, status__in=UNFINISHED).update(
+        status=Checkout.Status.FAILED, failure="disconnected", check_at=None, ended_at=now
+    )
+    locked.events.filter(due_at__isnull=False).update(due_at=None, failure="disconnected")
+    Refund.objects.filter(payment__account=locked, call_at__isnull=False).update(call_at=None, failure="disconnected")
+    record_account_activity("disconnected", locked, by=by)

@@ -1,0 +1,60 @@
+"""Notifications about money that is not as it should be, for the people of a workspace."""
+
+from datetime import datetime
+from typing import Any, Final
+
+from django.utils.translation import gettext_lazy as _
+
+from agency.notification_kinds import NotificationKind
+from agency.services.notifications.recording import record_notification
+from agency.tenants import Audience
+from workspaces.finance.models import Invoice, ProviderAccount
+from workspaces.finance.services.amounts import format_money
+from workspaces.subaccounts.services import tenant_of
+
+ACCOUNT_FAILING: Final = "workspace.payment_account_failing"
+OVERPAID: Final = "workspace.invoice_overpaid"
+DISPUTED: Final = "workspace.payment_disputed"
+REFUND_FAILED: Final = "workspace.refund_failed"
+PAGE: Final = "app:payment-account"
+KINDS: Final = (
+    NotificationKind(
+        name=ACCOUNT_FAILING,
+        label=_("Payments by card have stopped"),
+        text=_("Stripe no longer accepts your key. Nobody can pay invoices online until you enter a new one."),
+        url_name=PAGE,
+        audience=Audience.WORKSPACE,
+    ),
+    NotificationKind(
+        name=OVERPAID,
+        label=_("Invoice paid twice"),
+        text=_("More was paid for the invoice %(number)s than is owed: %(amount)s too much."),
+        url_name=PAGE,
+        audience=Audience.WORKSPACE,
+    ),
+    NotificationKind(
+        name=DISPUTED,
+        label=_("Payment disputed"),
+        text=_("The payer's bank contests a payment of %(amount)s for the invoice %(number)s. Answer at Stripe."),
+        url_name=PAGE,
+        audience=Audience.WORKSPACE,
+    ),
+    NotificationKind(
+        name=REFUND_FAILED,
+        label=_("Refund failed"),
+        text=_("A refund of %(amount)s for the invoice %(number)s could not be made."),
+        url_name=PAGE,
+        audience=Audience.WORKSPACE,
+    ),
+)
+
+
+def notify_of_failing_account(account: ProviderAccount, *, now: datetime) -> None:
+    key = f"{account.uuid}:{now.isoformat()}"
+    record_notification(tenant=tenant_of(account.workspace), kind=ACCOUNT_FAILING, key=key, now=now)
+
+
+def notify_of_money(kind: str, *, invoice: Invoice, key: object, amount: int, now: datetime) -> None:
+    """Notify of an amount that concerns an invoice; `key` identifies what happened."""
+    told: dict[str, Any] = {"number": invoice.number, "amount": format_money(amount, invoice.currency)}
+    record_notification(tenant=tenant_of(invoice.workspace), kind=kind, key=str(key), data=told, now=now)
