@@ -16,8 +16,8 @@ from agency.models import Mail
 from agency.services.mail.content import template_of
 
 FOLDER = settings.BASE_DIR / "templates"
-NAME = re.compile(r"(?:\w+/)+\w+\.(?:html|txt)")
-SUFFIXES = (".html", ".txt")
+NAME = re.compile(r"(?:\w+/)+\w+\.(?:html|txt|typ)")
+SUFFIXES = (".html", ".txt", ".typ")
 # A constant name; names in variables are found in the code.
 TAG = re.compile(r"""{% (?:extends|include) (["']\S+)""")
 ADMIN_PAGES = ("change_form", "change_list", "delete_confirmation", "object_history")

@@ -31,6 +31,7 @@ from tests.factories import (
     WorkspaceFactory,
 )
 from tests.factories.appointments import AppointmentFactory
+from tests.factories.finance import an_issued_invoice
 from tests.images.pictures import a_picture
 from tests.tenants import Tenant
 from workspaces.appointments.services.mails import queue_about
@@ -212,7 +213,7 @@ def context_of_booking(a: Tenant) -> dict[str, Any]:
 def test_every_kind_has_a_button_in_html(kind: str, a: Tenant) -> None:
     pending = PendingSignUpFactory.create(agency=a.agency, is_looked_up=True)
     context = {"workspace": "Salon", "left": 3, "may_add": True, "domain": str(uuid4()), "sign_up": str(pending.uuid)}
-    context |= context_of_booking(a)
+    context |= context_of_booking(a) | {"invoice": str(an_issued_invoice(a.workspace).uuid)}
     queue_mail(kind=Mail.Kind(kind), user=UserFactory.create(), agency=a.agency, context=context)
     page = Page(html_of(sent()))
     assert len([one for one in page.all("a") if "button" in (one.get("class") or "")]) == 1

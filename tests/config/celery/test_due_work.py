@@ -19,8 +19,8 @@ from config.celery import app
 from config.celery.tasks import MOST_WAITING, QueueLengths, due_among, due_work, start_due_tasks
 from config.queues import FALLBACK_INTERVAL_SECONDS, TASKS, TaskSpec
 from tests.factories import PendingSignUpFactory, ServiceFactory, StaffFactory, UserFactory
-from tests.factories.finance import InvoiceFactory
 from tests.factories.appointments import a_bookable_service, tomorrow
+from tests.factories.finance import InvoiceFactory
 from tests.packs.client import an_automation
 from tests.processes.broker import forget_calls
 from tests.tenants import Tenant
