@@ -15,6 +15,7 @@ from channelconnect.models import ChannelCredential
 from tests.broadcasts.making import a_body, bring_to, create
 from tests.channelconnect.agencies import RETURN_URL, a_session, switch_on, wanted
 from tests.factories import ContactFactory, a_file, a_workspace_key, catalogue_ids
+from tests.factories import a_file, a_workspace_key, catalogue_ids
 from tests.factories.appointments import appointment_ids, move_to_the_past, tomorrow
 from tests.factories.finance import invoice_ids
 from tests.tenants import NOTHING, Api, Multipart, Tenant, a_new_customer
@@ -391,6 +392,7 @@ DOCUMENTS = (
     "api/docs/agency",
     "api/docs/workspace",
     "api/docs/workspace/broadcasts",
+    "api/docs/workspace/invoices",
     "api/docs/workspace/events",
 )
 CATCH_ALLS = (f"{AGENCY}{EVERYTHING_ELSE}", f"{WORKSPACE}{EVERYTHING_ELSE}", r"^api(?:/[\s\S]*)?\Z")

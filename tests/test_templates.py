@@ -13,10 +13,11 @@ from django.template import TemplateDoesNotExist
 from django.template.loader import get_template
 
 from agency.models import Mail
+from agency.services.mail.content import template_of
 
 FOLDER = settings.BASE_DIR / "templates"
-NAME = re.compile(r"(?:\w+/)+\w+\.(?:html|txt)")
-SUFFIXES = (".html", ".txt")
+NAME = re.compile(r"(?:\w+/)+\w+\.(?:html|txt|typ)")
+SUFFIXES = (".html", ".txt", ".typ")
 # A constant name; names in variables are found in the code.
 TAG = re.compile(r"""{% (?:extends|include) (["']\S+)""")
 ADMIN_PAGES = ("change_form", "change_list", "delete_confirmation", "object_history")
@@ -53,7 +54,7 @@ def named_in_templates() -> Iterator[str]:
 @cache
 def referenced() -> frozenset[str]:
     """Give the names in code and in tags; the names of e-mails are composed from their kinds."""
-    mails = [f"mail/{part}{kind}.txt" for kind in Mail.Kind.values for part in ("", "subjects/")]
+    mails = [template_of(kind, part=part) for kind in Mail.Kind.values for part in ("", "subjects/")]
     return frozenset([*named_in_code(), *named_in_templates(), *mails])
 
 

@@ -11,6 +11,7 @@ from django.utils.timezone import now
 
 from agency.models import Mail
 from agency.services import lease_next_mail, queue_mail, send_due_mail
+from agency.services.mail.content import template_of
 from agency.services.mail.queue import ATTEMPTS
 from agency.tasks import send_mail
 from tests.factories import UserFactory
@@ -139,5 +140,5 @@ def test_a_mail_names_itself_in_lists(queued: Mail) -> None:
 
 @pytest.mark.parametrize("kind", Mail.Kind.values)
 def test_a_subject_is_the_same_for_everybody_and_a_text_is_not(kind: str) -> None:
-    assert "{{" not in get_template(f"mail/subjects/{kind}.txt").template.source  # type: ignore[attr-defined]  # Django's own
-    assert "{{ link }}" in get_template(f"mail/{kind}.txt").template.source  # type: ignore[attr-defined]  # Django's own
+    assert "{{" not in get_template(template_of(kind, part="subjects/")).template.source  # type: ignore[attr-defined]  # Django's own
+    assert "{{ link }}" in get_template(template_of(kind)).template.source  # type: ignore[attr-defined]  # Django's own

@@ -2,6 +2,7 @@
 
 import re
 from html.parser import HTMLParser
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -22,14 +23,18 @@ from config.errors import InvalidInput
 from tests.agency.mail_servers import a_mail
 from tests.factories import (
     AgencyFactory,
+    ContactFactory,
     DomainFactory,
     MemberFactory,
     PendingSignUpFactory,
     UserFactory,
     WorkspaceFactory,
 )
+from tests.factories.appointments import AppointmentFactory
+from tests.factories.finance import an_issued_invoice
 from tests.images.pictures import a_picture
 from tests.tenants import Tenant
+from workspaces.appointments.services.mails import queue_about
 from workspaces.subaccounts.services import create_workspace
 
 pytestmark = pytest.mark.django_db
@@ -195,10 +200,20 @@ def test_only_a_paragraph_that_is_the_link_becomes_the_button() -> None:
     ]
 
 
+def context_of_booking(a: Tenant) -> dict[str, Any]:
+    """What an e-mail about an appointment stores, and one with a code."""
+    contact = ContactFactory.create(workspace=a.workspace, email="ada@example.com")
+    appointment = AppointmentFactory.create(workspace=a.workspace, contact=contact)
+    made = queue_about(appointment, Mail.Kind.APPOINTMENT_BOOKED)
+    assert made is not None
+    return {**made.context, "slug": "salon", "booking": str(uuid4())}
+
+
 @pytest.mark.parametrize("kind", Mail.Kind.values)
 def test_every_kind_has_a_button_in_html(kind: str, a: Tenant) -> None:
     pending = PendingSignUpFactory.create(agency=a.agency, is_looked_up=True)
     context = {"workspace": "Salon", "left": 3, "may_add": True, "domain": str(uuid4()), "sign_up": str(pending.uuid)}
+    context |= context_of_booking(a) | {"invoice": str(an_issued_invoice(a.workspace).uuid)}
     queue_mail(kind=Mail.Kind(kind), user=UserFactory.create(), agency=a.agency, context=context)
     page = Page(html_of(sent()))
     assert len([one for one in page.all("a") if "button" in (one.get("class") or "")]) == 1

@@ -38,7 +38,7 @@ from workspaces.conversations.models import Conversation
 from workspaces.media.models import Media
 from workspaces.subaccounts.models import Channel, Workspace, WorkspaceKey
 
-PAGES = {"agency": ("agency",), "workspace": ("workspace", "workspace/broadcasts")}
+PAGES = {"agency": ("agency",), "workspace": ("workspace", "workspace/broadcasts", "workspace/invoices")}
 PROGRAMS = {"curl": "curl", "node": "node", "python": "python3"}
 OPERATION = re.compile(r'<article class="operation" id="(\w+)".*?</article>', re.DOTALL)
 PLACEHOLDER = re.compile(r"\b(?:[A-Z]+(?:_[A-Z]+)*_(?:ID|TIME)|YOUR_URL)\b")

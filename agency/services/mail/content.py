@@ -60,6 +60,17 @@ BUTTONS: Final = {
     Mail.Kind.INVOICE: _("Open the invoice"),
     Mail.Kind.TEST: _("Open the e-mail settings"),
 }
+# The kinds that customers of workspaces get. Their templates have a folder of their own.
+TO_CUSTOMERS: Final = frozenset(
+    {
+        Mail.Kind.BOOKING_CODE,
+        Mail.Kind.APPOINTMENT_BOOKED,
+        Mail.Kind.APPOINTMENT_CHANGED,
+        Mail.Kind.APPOINTMENT_CANCELLED,
+        Mail.Kind.DEPOSIT_REFUNDED,
+        Mail.Kind.INVOICE,
+    }
+)
 HEADERS: Final = {"Auto-Submitted": "auto-generated"}
 
 
@@ -109,14 +120,19 @@ def language_of(mail: Mail) -> str:
     return chosen or (mail.agency.language if mail.agency else "") or str(settings.LANGUAGE_CODE)
 
 
+def template_of(kind: str, *, part: str = "") -> str:
+    """Name the template of an e-mail's text, or of its subject with the part `subjects/`."""
+    return f"mail/{'customers/' if kind in TO_CUSTOMERS else ''}{part}{kind}.txt"
+
+
 def _write(
     mail: Mail, link: str, own: MailSettings | None, connection: BaseEmailBackend | None
 ) -> EmailMultiAlternatives:
     content = mail_links.get(mail.kind)
     made = content.make_context(mail) if content else {}
     context = {**mail.context, **made, "link": link, "user": mail.user}
-    text = render_to_string(f"mail/{mail.kind}.txt", context).strip()
-    subject = " ".join(render_to_string(f"mail/subjects/{mail.kind}.txt").split())
+    text = render_to_string(template_of(mail.kind), context).strip()
+    subject = " ".join(render_to_string(template_of(mail.kind, part="subjects/")).split())
     sender = sender_of(mail, own=own)
     message = EmailMultiAlternatives(
         subject,

@@ -148,6 +148,18 @@ def change_classes(a: Tenant, service: str) -> None:
     assert complete_ended_classes(now=now()) == 1
 
 
+def bill(a: Tenant) -> None:
+    """Send an invoice and have it paid, void another, and let a third one's due time pass."""
+    contact = ContactFactory.create(workspace=a.workspace, email="buyer@example.com")
+    paid, void = (an_issued_invoice(a.workspace, contact=contact) for _ in range(2))
+    made(a, f"/invoices/{paid.uuid}/send")
+    pay_in_cash(paid, paid.total)
+    made(a, f"/invoices/{void.uuid}/void")
+    draft = InvoiceFactory.create(workspace=a.workspace, contact=contact)
+    issue_invoice(invoice=draft, now=now() - timedelta(days=30), by=SYSTEM)
+    assert report_overdue_invoices(now=now()) == 1
+
+
 def change_appointments(a: Tenant) -> None:
     service, contact = a_bookable_service(a.workspace, step_minutes=30), made(a, "/contacts", name="Client")
     moves: tuple[tuple[str, ...], ...] = (("confirm", "reschedule"), ("cancel",), ("complete",), ("miss",))

@@ -9,6 +9,8 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.utils import timezone, translation
 from django.utils.http import urlencode
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views import View
 
 from agency.actors import Actor
@@ -26,6 +28,10 @@ from workspaces.subaccounts.models import Workspace
 # Pages that a network address may open in a minute, and forms that it may send.
 MOST_PAGES: Final = 120
 MOST_FORMS: Final = 20
+# The page that only says something.
+MESSAGE: Final = "appointments/public/message.html"
+UNKNOWN: Final = gettext_lazy("It may be incomplete, or nothing can be booked here any more. Please ask the business.")
+TOO_MANY: Final = gettext_lazy("Your network has opened these pages very often. Wait a minute, then try again.")
 LONGEST_INSTANT: Final = 32
 HEADERS: Final = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Robots-Tag": "noindex, nofollow"}
 
@@ -40,7 +46,9 @@ class BookingView(View):
         try:
             response = self._refuse_too_many(request) or self._find_and_answer(request, *args, **kwargs)
         except Http404:
-            response = render(request, "appointments/public/unknown.html", status=404)
+            response = render(
+                request, MESSAGE, {"heading": _("This link leads nowhere"), "message": UNKNOWN}, status=404
+            )
         for name, value in HEADERS.items():
             response.headers[name] = value
         response.headers["Content-Security-Policy"] = POLICY.format(provider=provider_source())
@@ -60,7 +68,8 @@ class BookingView(View):
         for limit in limits:
             rate = count_request(limit)
             if rate and rate.retry_after:
-                response = render(request, "appointments/public/too_many.html", status=429)
+                context = {"heading": _("Too many requests"), "message": TOO_MANY}
+                response = render(request, MESSAGE, context, status=429)
                 response.headers["Retry-After"] = str(rate.retry_after)
                 return response
         return None

@@ -18,7 +18,7 @@ from agency.pages.forms import EmailField, LineField, MultilineField, NameField
 from config.errors import DomainError
 from workspaces.appointments.models import VisitorBooking
 from workspaces.appointments.models.appointments import LONGEST_NOTE
-from workspaces.appointments.public.base import WorkspacePage, instant_as_text, instant_in, query
+from workspaces.appointments.public.base import MESSAGE, WorkspacePage, instant_as_text, instant_in, query
 from workspaces.appointments.public.choosing import ServicePage
 from workspaces.appointments.public.deposits import address_of_deposit, pay_deposit
 from workspaces.appointments.services.availability import FreeTime
@@ -216,7 +216,7 @@ def book_or_explain(page: WorkspacePage, booking: VisitorBooking) -> HttpRespons
         return redirect(times_address(page, booking, staff=staff, day=booking.starts_at))
     except DomainError as refusal:
         message = in_page_language(refusal.message)
-        return page.page("appointments/public/refused.html", status=409, message=message)
+        return page.page(MESSAGE, status=409, heading=_("Not booked"), message=message, is_refusal=True)
     return redirect(f"{reverse('book:manage', args=[appointment.token])}?booked=1")
 
 
@@ -261,7 +261,8 @@ class Code(WorkspacePage):
 
     def get(self, request: HttpRequest, slug: str, booking: UUID | None) -> HttpResponse:
         if self.booking.appointment is not None:
-            return self.page("appointments/public/used.html", status=410)
+            message = _("The link to your appointment is in the e-mail that confirms it.")
+            return self.page(MESSAGE, status=410, heading=_("This is booked already"), message=message)
         if self.booking.hold is not None:
             return redirect(address_of_deposit(self, self.booking))
         return self._show(CodeForm())

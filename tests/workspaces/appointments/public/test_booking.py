@@ -12,6 +12,7 @@ from agency.actors import SYSTEM
 from agency.models import Mail
 from agency.services import suspend_agency
 from tests.factories import ContactFactory, DomainFactory, StaffFactory
+from tests.parallel import at_once
 from tests.tenants import Tenant
 from tests.workspaces.appointments.public.salons import (
     ADA,
@@ -26,6 +27,7 @@ from workspaces.appointments.models import Appointment, VisitorBooking
 from workspaces.appointments.public.details import signed_form_time
 from workspaces.appointments.services.booking import book_appointment
 from workspaces.appointments.services.booking_pages import change_booking_page
+from workspaces.appointments.services.mails import code_of
 from workspaces.catalogue.models import ServiceStaff
 from workspaces.contacts.models import Contact
 from workspaces.subaccounts.services import suspend_workspace
@@ -281,3 +283,22 @@ def test_pages_are_neither_indexed_nor_told_to_other_sites(salon: Salon, visitor
         assert headers["X-Robots-Tag"] == "noindex, nofollow"
         assert headers["Referrer-Policy"] == "no-referrer"
         assert headers["Cache-Control"] == "no-store"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_clicks_and_two_visitors_at_once_book_a_time_once() -> None:
+    salon = a_salon()
+    visitors = [Visitor() for _ in range(4)]
+    link = visitors[0].first_time(salon)
+    pages = [
+        visitor.send_details(link, email=f"ada{number % 2}@example.com").headers["Location"]
+        for number, visitor in enumerate(visitors)
+    ]
+    codes = [code_of(booking.uuid) for booking in VisitorBooking.objects.order_by("id")]
+    clicks = [*zip(visitors, pages, codes, strict=True)] * 2
+    answers = at_once(lambda number: clicks[number][0].type_code(*clicks[number][1:]), times=len(clicks))
+    assert Appointment.objects.count() == 1
+    led = [answer.headers["Location"] for answer in answers if answer.status_code == 302]
+    assert sum(address.startswith("/book/manage/") for address in led) in (1, 2)
+    assert all("taken=1" in address for address in led if not address.startswith("/book/manage/"))
+    assert len(led) == len(clicks)
