@@ -15,6 +15,7 @@ from channelconnect.models import ChannelCredential
 from tests.broadcasts.making import a_body, bring_to, create
 from tests.channelconnect.agencies import RETURN_URL, a_session, switch_on, wanted
 from tests.factories import a_file, a_workspace_key, catalogue_ids
+from tests.factories.finance import invoice_ids
 from tests.tenants import NOTHING, Api, Multipart, Tenant, a_new_customer
 from tests.workspaces.automations.runs import a_run, fail_run
 from tests.workspaces.conversations.facts import a_conversation
@@ -31,6 +32,8 @@ EVERYTHING_ELSE = r"^[\s\S]*\Z"
 WRITES = ("POST", "PUT", "PATCH")
 ID = re.compile(r"<id:(\w+)>")
 OF_BOTH = ("webhook", "delivery")
+# The paths of what is done with an invoice once it is issued.
+OF_ISSUED = ("/send", "/void", "/credit", "/pdf")
 # Ids that a route takes in its query string.
 QUERIES = {f"{AGENCY}packs/import/preview": "?workspace=<id:workspace>&automation=<id:automation>"}
 
@@ -47,6 +50,7 @@ class Case:
     others: int = 404
     body_optional: bool = False
     is_upload: bool = False
+    content_type: str = "application/json"
 
 
 def _endpoint(_: Tenant) -> dict[str, Any]:
@@ -112,6 +116,14 @@ def _a_test(tenant: Tenant) -> dict[str, Any]:
 
 def _a_product() -> dict[str, Any]:
     return {"name": "Shampoo", "price": 9.5, "track_stock": True, "stock_quantity": 3}
+
+
+def _an_invoice(tenant: Tenant) -> dict[str, Any]:
+    return {"contact": str(ids_of(tenant)["contact"]), "lines": [{"description": "Work", "unit_price": 12.5}]}
+
+
+def _a_credit(_: Tenant) -> dict[str, Any]:
+    return {"lines": [{"description": "Less work", "unit_price": 1}]}
 
 
 def _a_class(tenant: Tenant) -> dict[str, Any]:
@@ -215,6 +227,19 @@ ROUTES: dict[str, dict[str, Case]] = {
         "POST": Case(200, lambda a: {"contact": str(ids_of(a)["contact"])}),
     },
     f"{WORKSPACE}classes/<id:session>/participants/<id:contact>": {"DELETE": READ},
+    f"{WORKSPACE}tax-rates": {"GET": LIST, "POST": Case(201, lambda _: {"name": "New", "percent": 7}, others=201)},
+    f"{WORKSPACE}tax-rates/<id:tax_rate>": {"GET": READ, "PATCH": Case(200, lambda _: {"name": "Renamed"})},
+    f"{WORKSPACE}invoices": {"GET": LIST, "POST": Case(201, _an_invoice)},
+    f"{WORKSPACE}invoices/<id:invoice>": {
+        "GET": READ,
+        "PATCH": Case(200, lambda _: {"note": "Renamed"}),
+        "DELETE": READ,
+    },
+    f"{WORKSPACE}invoices/<id:invoice>/issue": {"POST": DO},
+    f"{WORKSPACE}invoices/<id:invoice>/send": {"POST": DO},
+    f"{WORKSPACE}invoices/<id:invoice>/void": {"POST": DO},
+    f"{WORKSPACE}invoices/<id:invoice>/credit": {"POST": Case(201, _a_credit, body_optional=True)},
+    f"{WORKSPACE}invoices/<id:invoice>/pdf": {"GET": Case(200, content_type="application/pdf")},
     f"{WORKSPACE}workspace": {"GET": LIST, "PATCH": Case(200, lambda _: {"currency": "EUR"}, others=200)},
     f"{WORKSPACE}conversations": {"GET": LIST},
     f"{WORKSPACE}conversations/settings": {
@@ -321,6 +346,8 @@ def ids_in(route: str) -> list[str]:
 
 def _own_name(route: str, name: str) -> str:
     """Tell the workspace's thing from the agency's, if both surfaces have an id of this name."""
+    if name == "invoice" and route.endswith(OF_ISSUED):
+        return "issued_invoice"
     return f"own_{name}" if route.startswith(WORKSPACE) and name in OF_BOTH else name
 
 
@@ -364,6 +391,7 @@ def _make_ids(tenant: Tenant) -> dict[str, UUID]:
         "conversation": a_conversation(tenant.channel).uuid,
         "media": a_file(tenant.workspace, filename=f"{tenant.mark}.pdf").uuid,
         **catalogue_ids(tenant.workspace, tenant.mark, tenant.contact),
+        **invoice_ids(tenant.workspace, tenant.mark, tenant.contact),
         "contact": tenant.contact.uuid,
         "segment": tenant.segment.uuid,
         "broadcast": create(tenant, name=f"Broadcast {tenant.mark}", requires_approval=True)["id"],

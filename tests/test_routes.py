@@ -233,12 +233,12 @@ def test_an_answer_is_json_that_nobody_keeps_with_the_request_s_id(
     a: Tenant, route: str, method: str, case: Case
 ) -> None:
     response = api_of(route, a).call(method, address(route, ids_of(a)), body_of(case, a), x_request_id="call.1_A-")
-    assert response["Content-Type"] == "application/json"
+    assert response["Content-Type"] == case.content_type
     assert response["Cache-Control"] == "no-store"
     assert response["X-Request-Id"] == "call.1_A-"
     assert response["X-Content-Type-Options"] == "nosniff"
     assert int(response["X-RateLimit-Remaining"]) < int(response["X-RateLimit-Limit"])
-    assert "data" in json.loads(response.content)
+    assert case.content_type != "application/json" or "data" in json.loads(response.content)
     assert not response.cookies
 
 
@@ -255,7 +255,7 @@ def test_ids_in_upper_case_are_the_same_ids(a: Tenant, route: str, method: str, 
     ids = {name: str(uuid).upper() for name, uuid in ids_of(a).items()}
     response = api_of(route, a).call(method, address(route, ids), body_of(case, a))
     assert response.status_code == case.own
-    assert not set(ids.values()) & set(response.content.decode().split('"'))
+    assert not set(ids.values()) & set(response.content.decode(errors="replace").split('"'))
 
 
 def test_a_trailing_slash_is_another_path_and_leaves_no_trace(a: Tenant) -> None:

@@ -13,7 +13,7 @@ from agency.actors import SYSTEM
 from agency.models import Switch
 from agency.services import choose_default_plan
 from config.api.surface import SurfaceView
-from tests.document import broadcasts, catalogue, conversations
+from tests.document import broadcasts, catalogue, conversations, finance
 from tests.document.calls import Call, Provocation
 from tests.factories import AddonFactory, ContactFactory, PlanFactory, a_file, a_workspace_key
 from tests.routes import AGENCY, WRITES, address, suspend
@@ -169,6 +169,7 @@ OF_THEIR_OWN: dict[str, tuple[Provocation, ...]] = {
     "GET packs/import/preview": (an_unknown_source, no_parameters),
     **broadcasts.OF_THEIR_OWN,
     **catalogue.OF_THEIR_OWN,
+    **finance.OF_THEIR_OWN,
     **conversations.OF_THEIR_OWN,
 }
 

@@ -5,6 +5,7 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+from django.db import transaction
 from django.utils.timezone import now
 from factory.declarations import Sequence, SubFactory
 
@@ -13,8 +14,9 @@ from tests.factories.base import A_MOMENT_AGO, ByService
 from tests.factories.contacts import ContactFactory
 from tests.factories.workspaces import WorkspaceFactory
 from workspaces.contacts.models import Contact
-from workspaces.finance.models import Invoice, TaxRate
-from workspaces.finance.services.invoices import LineInput, create_invoice, issue_invoice
+from workspaces.finance.models import Invoice, Payment, TaxRate
+from workspaces.finance.services.invoices import LineInput, create_invoice, issue_invoice, lock_invoice
+from workspaces.finance.services.ledger import settle_invoice
 from workspaces.finance.services.taxes import create_tax_rate
 from workspaces.subaccounts.models import Workspace
 
@@ -58,6 +60,21 @@ def an_issued_invoice(workspace: Workspace, *, lines: Several[LineInput] = (), *
     """Create and issue an invoice. Without lines it costs 100.00."""
     draft = InvoiceFactory.create(workspace=workspace, lines=lines or [a_line()], **values)
     return issue_invoice(invoice=draft, now=now(), by=SYSTEM)
+
+
+def pay_in_cash(invoice: Invoice, amount: int) -> None:
+    """Record money for an invoice, in minor units, as the services of payments do."""
+    with transaction.atomic():
+        locked = lock_invoice(invoice)
+        Payment.objects.create(
+            workspace_id=locked.workspace_id,
+            invoice=locked,
+            amount=amount,
+            currency=locked.currency,
+            method=Payment.Method.CASH,
+            received_at=now(),
+        )
+        settle_invoice(invoice=locked, now=now())
 
 
 def invoice_ids(workspace: Workspace, mark: str, contact: Contact) -> dict[str, UUID]:

@@ -19,6 +19,7 @@ from config.celery import app
 from config.celery.tasks import MOST_WAITING, QueueLengths, due_among, due_work, start_due_tasks
 from config.queues import FALLBACK_INTERVAL_SECONDS, TASKS, TaskSpec
 from tests.factories import PendingSignUpFactory, ServiceFactory, StaffFactory, UserFactory
+from tests.factories.finance import InvoiceFactory
 from tests.packs.client import an_automation
 from tests.processes.broker import forget_calls
 from tests.tenants import Tenant
@@ -26,6 +27,7 @@ from workspaces.automations.services import remove_automation
 from workspaces.classes.models import ClassSession
 from workspaces.contacts.models import Contact, ContactImport, Segment
 from workspaces.conversations.models import Conversation, MediaFetch, Message
+from workspaces.finance.services.invoices import issue_invoice
 from workspaces.media.models import UnusedFile
 
 pytestmark = pytest.mark.django_db
@@ -168,6 +170,11 @@ def a_class(a: Tenant, is_due: bool) -> None:
     ClassSession.objects.create(workspace=a.workspace, service=service, staff=staff, capacity=5, **times)
 
 
+def an_invoice(a: Tenant, is_due: bool) -> None:
+    draft = InvoiceFactory.create(workspace=a.workspace)
+    issue_invoice(invoice=draft, now=now() - timedelta(days=30 * is_due), by=SYSTEM)
+
+
 def an_import(a: Tenant, is_due: bool) -> None:
     fields: dict[str, Any] = {"filename": "a.csv", "columns": ["a"], "rows_total": 1, "by_label": "Ada"}
     ContactImport.objects.create(workspace=a.workspace, status="running" if is_due else "completed", **fields)
@@ -222,6 +229,7 @@ WORK: tuple[tuple[str, Callable[[Tenant, bool], object]], ...] = (
     ("channelconnect.check_access", an_access_check),
     ("channelconnect.sync_templates", a_template_list),
     ("classes.complete_ended", a_class),
+    ("finance.report_overdue", an_invoice),
     ("contacts.import_files", an_import),
     ("contacts.recount_segments", a_segment_to_recount),
     ("conversations.wake_snoozed", a_snoozed_conversation),

@@ -27,7 +27,8 @@ from tests.channelconnect.inbox.notices import whatsapp
 from tests.channelconnect.sending.conftest import StartSender
 from tests.channelconnect.sending.messages import BUSINESS, NUMBERS, a_channel
 from tests.config.http.receivers import Received
-from tests.factories import ChannelFactory, ClassSessionFactory
+from tests.factories import ChannelFactory, ClassSessionFactory, ContactFactory
+from tests.factories.finance import InvoiceFactory, an_issued_invoice, pay_in_cash
 from tests.factories.flows import a_catch_all
 from tests.packs.client import an_automation
 from tests.tenants import Tenant
@@ -45,6 +46,8 @@ from workspaces.classes.services import complete_ended_classes
 from workspaces.contacts.models import Contact
 from workspaces.conversations.facts import Person
 from workspaces.conversations.services import inbound
+from workspaces.finance.services.invoices import issue_invoice
+from workspaces.finance.services.overdue import report_overdue_invoices
 from workspaces.subaccounts.models import Channel
 from workspaces.subaccounts.services import disconnect_channel, reconnect_channel
 
@@ -143,6 +146,18 @@ def change_classes(a: Tenant, service: str) -> None:
     assert complete_ended_classes(now=now()) == 1
 
 
+def bill(a: Tenant) -> None:
+    """Send an invoice and have it paid, void another, and let a third one's due time pass."""
+    contact = ContactFactory.create(workspace=a.workspace, email="buyer@example.com")
+    paid, void = (an_issued_invoice(a.workspace, contact=contact) for _ in range(2))
+    made(a, f"/invoices/{paid.uuid}/send")
+    pay_in_cash(paid, paid.total)
+    made(a, f"/invoices/{void.uuid}/void")
+    draft = InvoiceFactory.create(workspace=a.workspace, contact=contact)
+    issue_invoice(invoice=draft, now=now() - timedelta(days=30), by=SYSTEM)
+    assert report_overdue_invoices(now=now()) == 1
+
+
 def switch_automations(a: Tenant) -> None:
     channel = ChannelFactory.create(workspace=a.workspace, platform="whatsapp")
     automation = an_automation(a.workspace, flow=a_catch_all(), name="Welcome")
@@ -210,6 +225,7 @@ def test_every_topic_is_fired_by_a_change_and_delivered(
     change_people(a)
     talk(a)
     change_offers(a)
+    bill(a)
     switch_automations(a)
     broadcast(a, meta, start_sender)
     change_channels(a, meta)

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from datetime import date
 from functools import cache
 from importlib import import_module
@@ -20,6 +21,9 @@ from workspaces.finance.models.parties import Party
 from workspaces.finance.services.amounts import format_money
 from workspaces.finance.services.details import local_date
 
+# Typst breaks no word of itself, and would draw a long one over the columns beside it.
+BREAK: Final = "\N{ZERO WIDTH SPACE}"
+LONG_WORD: Final = re.compile(r"[^\W_]{14}")
 TEMPLATE: Final = Path(settings.BASE_DIR, "templates", "finance", "invoice.typ")
 
 
@@ -66,7 +70,7 @@ def _make(invoice: Invoice) -> bytes:
     """Typeset an invoice in its language. The program can read no file, and all texts are data."""
     typst, fonts = load_typst()
     with translation.override(invoice.language or None):
-        texts = json.dumps(_texts_of(invoice))
+        texts = LONG_WORD.sub(r"\g<0>" + BREAK, json.dumps(_texts_of(invoice), ensure_ascii=False))
     with TemporaryDirectory(prefix="invoice-") as empty:
         made: bytes = typst.compile(
             TEMPLATE.read_bytes(), root=empty, font_paths=fonts, sys_inputs={"invoice": texts}, format="pdf"

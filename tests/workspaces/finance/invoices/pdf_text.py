@@ -5,10 +5,9 @@ import zlib
 from typing import Any
 
 OBJECT = re.compile(rb"(\d+) 0 obj\n(.*?)\nendobj", re.DOTALL)
-STREAM = re.compile(rb"stream\r?\n(.*?)\r?\nendstream", re.DOTALL)
 REFERENCE = re.compile(rb"/(\w+) (\d+) 0 R")
-DRAWING = re.compile(rb"/(\w+) [\d.]+ Tf|\[(.*?)\] ?TJ|(<[0-9A-F]+>|\((?:\\.|[^\\)])*\)) ?Tj", re.DOTALL)
-TEXT = re.compile(rb"<([0-9A-Fa-f]+)>|\(((?:\\.|[^\\)])*)\)", re.DOTALL)
+TOKEN = re.compile(rb"<<|>>|<(?P<hex>[0-9A-Fa-f]*)>|(?P<open>\()|/(?P<name>[\w.]+)|(?P<operator>[A-Za-z*'\"]+)")
+PARENTHESIS = re.compile(rb"\\.|[()]", re.DOTALL)
 ESCAPED = re.compile(rb"\\([0-7]{1,3}|.)", re.DOTALL)
 LETTERS = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"b": b"\b", b"f": b"\f"}
 
@@ -26,8 +25,10 @@ def text_of(pdf: bytes) -> str:
 
 
 def _stream(body: bytes) -> bytes:
-    [found] = STREAM.findall(body)
-    return zlib.decompress(found) if b"FlateDecode" in body else bytes(found)
+    [length] = re.findall(rb"/Length (\d+)", body)
+    begins = body.index(b"stream\n") + len(b"stream\n")
+    found = body[begins : begins + int(length)]
+    return zlib.decompress(found) if b"FlateDecode" in body else found
 
 
 def _letters(objects: dict[int, bytes], font: int) -> dict[int, str]:
@@ -48,19 +49,34 @@ def _letters(objects: dict[int, bytes], font: int) -> dict[int, str]:
 def _drawn(stream: bytes, fonts: dict[bytes, dict[int, str]]) -> str:
     letters: dict[int, str] = {}
     pieces: list[str] = []
-    for font, several, one in DRAWING.findall(stream):
-        if font:
-            letters = fonts[font]
-            continue
-        glyphs = b"".join(_bytes(found) for found in TEXT.findall(several or one))
-        pairs = (int.from_bytes(glyphs[at : at + 2], "big") for at in range(0, len(glyphs), 2))
-        pieces.append("".join(letters.get(glyph, "\N{REPLACEMENT CHARACTER}") for glyph in pairs))
+    name, strings, at = b"", b"", 0
+    while found := TOKEN.search(stream, at):
+        at = found.end()
+        if found["open"]:
+            closes = _end_of_literal(stream, at)
+            strings += ESCAPED.sub(_unescaped, stream[at:closes])
+            at = closes + 1
+        elif found["hex"]:
+            strings += bytes.fromhex(found["hex"].decode())
+        elif found["name"]:
+            name = found["name"]
+        elif found["operator"]:
+            letters = fonts[name] if found["operator"] == b"Tf" else letters
+            if found["operator"] in (b"Tj", b"TJ"):
+                glyphs = (int.from_bytes(strings[two : two + 2], "big") for two in range(0, len(strings), 2))
+                pieces.append("".join(letters.get(glyph, "\N{REPLACEMENT CHARACTER}") for glyph in glyphs))
+            strings = b""
     return " ".join(pieces)
 
 
-def _bytes(found: tuple[bytes, bytes]) -> bytes:
-    hexadecimal, plain = found
-    return bytes.fromhex(hexadecimal.decode()) if hexadecimal else ESCAPED.sub(_unescaped, plain)
+def _end_of_literal(stream: bytes, at: int) -> int:
+    """Return where the string that begins here is closed. It may hold parentheses in pairs."""
+    depth = 1
+    for found in PARENTHESIS.finditer(stream, at):
+        depth += {b"(": 1, b")": -1}.get(found[0], 0)
+        if depth == 0:
+            return found.start()
+    raise ValueError("A string has no end.")
 
 
 def _unescaped(found: Any) -> bytes:
