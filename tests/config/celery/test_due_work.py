@@ -29,6 +29,7 @@ from workspaces.contacts.models import Contact, ContactImport, Segment
 from workspaces.conversations.models import Conversation, MediaFetch, Message
 from workspaces.finance.models import Checkout, ProviderAccount, ProviderEvent, Refund
 from workspaces.finance.services.invoices import issue_invoice
+from workspaces.finance.services.refunds import refund_payment
 from workspaces.media.models import UnusedFile
 
 pytestmark = pytest.mark.django_db
@@ -186,8 +187,8 @@ def a_provider_event(a: Tenant, is_due: bool) -> None:
 
 
 def a_refund(a: Tenant, is_due: bool) -> None:
-    payment = a_payment(an_issued_invoice(a.workspace))
-    Refund.objects.create(payment=payment, amount=1, call_at=time(is_due))
+    refund_payment(payment=a_payment(an_issued_invoice(a.workspace)), amount=1, now=now(), by=SYSTEM)
+    Refund.objects.update(call_at=time(is_due))
 
 
 def a_checkout(a: Tenant, is_due: bool) -> None:
