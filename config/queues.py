@@ -70,6 +70,8 @@ NOTIFICATIONS = Queue("notifications", 60, 90)
 PAYMENTS = Queue("payments", 110, 120)
 # A run reads calendars of other programs for some seconds. A batch takes up to 76 seconds.
 CALENDARS = Queue("calendars", 85, 90)
+# A run calls payment providers for 25 seconds, eight accounts at a time. The slowest turn of an account takes 55.
+PAYMENTS = Queue("payments", 85, 90)
 HOUSEKEEPING = Queue("housekeeping", 240, 300)
 QUEUES = (
     DISPATCHER,

@@ -23,6 +23,7 @@ from tests.factories import ContactFactory, PendingSignUpFactory, ServiceFactory
 from tests.factories import PendingSignUpFactory, ServiceFactory, StaffFactory, UserFactory
 from tests.factories.appointments import a_bookable_service, tomorrow
 from tests.factories.finance import InvoiceFactory
+from tests.factories.finance import InvoiceFactory, a_payment, an_issued_invoice
 from tests.packs.client import an_automation
 from tests.processes.broker import forget_calls
 from tests.tenants import Tenant
@@ -35,7 +36,9 @@ from workspaces.automations.services import remove_automation
 from workspaces.classes.models import ClassSeries, ClassSession
 from workspaces.contacts.models import Contact, ContactImport, Segment
 from workspaces.conversations.models import Conversation, MediaFetch, Message
+from workspaces.finance.models import Checkout, ProviderAccount, ProviderEvent, Refund
 from workspaces.finance.services.invoices import issue_invoice
+from workspaces.finance.services.refunds import refund_payment
 from workspaces.media.models import UnusedFile
 
 pytestmark = pytest.mark.django_db
@@ -214,6 +217,24 @@ def a_calendar(a: Tenant, is_due: bool) -> None:
 def a_deposit(a: Tenant, is_due: bool) -> None:
     a_hold(a, is_due=False)
     Hold.objects.update(check_at=time(is_due))
+def an_account(a: Tenant) -> ProviderAccount:
+    return ProviderAccount.objects.create(workspace=a.workspace, endpoint_id="we_1")
+
+
+def a_provider_event(a: Tenant, is_due: bool) -> None:
+    account = an_account(a)
+    ProviderEvent.objects.create(account=account, event_id="evt_1", kind="x", object_id="x", due_at=time(is_due))
+
+
+def a_refund(a: Tenant, is_due: bool) -> None:
+    refund_payment(payment=a_payment(an_issued_invoice(a.workspace)), amount=1, now=now(), by=SYSTEM)
+    Refund.objects.update(call_at=time(is_due))
+
+
+def a_checkout(a: Tenant, is_due: bool) -> None:
+    invoice, account, later = an_issued_invoice(a.workspace), an_account(a), now() + HOUR
+    values = {"amount": 1, "currency": "USD", "expires_at": later, "check_at": time(is_due)}
+    Checkout.objects.create(invoice=invoice, account=account, **values)
 
 
 def an_import(a: Tenant, is_due: bool) -> None:
@@ -288,6 +309,9 @@ WORK: tuple[tuple[str, Callable[[Tenant, bool], object]], ...] = (
     ("finance.report_overdue", an_invoice),
     ("classes.make_series", a_series),
     ("appointments.read_calendars", a_calendar),
+    ("finance.call_provider", a_provider_event),
+    ("finance.call_provider", a_refund),
+    ("finance.call_provider", a_checkout),
     ("contacts.import_files", an_import),
     ("contacts.recount_segments", a_segment_to_recount),
     ("conversations.wake_snoozed", a_snoozed_conversation),
