@@ -37,6 +37,7 @@ BOOKING: Final = (
     "book:times",
     "book:details",
     "book:code",
+    "book:deposit",
     "book:manage",
     "book:move-times",
     "book:move",

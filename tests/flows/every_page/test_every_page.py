@@ -33,7 +33,7 @@ from tests.flows.every_page.pages import BOOKING as BOOKING_PAGES
 from tests.flows.every_page.pages import SIGN_UP as SIGN_UP_PAGES
 from tests.flows.every_page.routes import ANONYMOUS, BOOKING, CONNECT, NOT_LOOKED_AT, SIGN_UP, address_of, names_in
 from tests.flows.every_page.sweep import Open, Sweep, sweeps
-from tests.workspaces.appointments.public.salons import Visitor, a_salon
+from tests.workspaces.appointments.public.salons import Visitor, a_held_booking, a_salon
 from workspaces.appointments.models import Appointment
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("_installation")]
@@ -165,7 +165,7 @@ def test_pages_of_sign_up(sweep: Sweep, open_page: Open, a: ExtremeTenant, live_
 def test_pages_of_booking(sweep: Sweep, open_page: Open, a: ExtremeTenant) -> None:
     page, visitor = open_page(None), Visitor()
     salon = a_salon(a.agency, name=ENDLESS, service_name=EMOJI, staff_name=RIGHT_TO_LEFT, introduction="W" * 2_000)
-    unknown, services, times, details, code, manage, move_times, move, cancel = BOOKING_PAGES
+    unknown, services, times, details, code, deposit, manage, move_times, move, cancel = BOOKING_PAGES
     addresses = {unknown: "/book/nobody", services: salon.page, times: salon.times}
     found = sweep.visit(page, addresses)
     link = visitor.first_time(salon)
@@ -174,6 +174,8 @@ def test_pages_of_booking(sweep: Sweep, open_page: Open, a: ExtremeTenant) -> No
     found += sweep.step(page, code, lambda: page.goto(typed), lambda: examine_with_errors(page))
     visitor.type_code(typed)
     booked = reverse("book:manage", args=[Appointment.objects.get().token])
+    to_pay = a_held_booking(salon, visitor)
+    found += sweep.step(page, deposit, lambda: page.goto(to_pay), lambda: examine(page))
     new = visitor.links(f"{booked}/times", "/move[?]")[-1]
     rest = {manage: booked, move_times: f"{booked}/times", move: new, cancel: f"{booked}/cancel"}
     require_none(found + sweep.visit(page, rest))

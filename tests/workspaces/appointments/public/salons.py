@@ -20,7 +20,9 @@ from tests.tenants import an_address
 from workspaces.appointments.models import VisitorBooking
 from workspaces.appointments.public.details import signed_form_time
 from workspaces.appointments.services.booking_pages import change_booking_page
+from workspaces.appointments.services.deposits import hold_visit
 from workspaces.appointments.services.mails import code_of
+from workspaces.appointments.services.visitors import check_code
 from workspaces.catalogue.models import Service, ServiceStaff, Staff
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.models.workspaces import DAYS
@@ -102,6 +104,17 @@ class Visitor:
         booked = self.type_code(answer.headers["Location"])
         assert booked.status_code == 302, booked.content.decode()
         return urlsplit(booked.headers["Location"]).path
+
+
+def a_held_booking(salon: Salon, visitor: Visitor) -> str:
+    """Hold the last time of the first day for a visitor who pays a deposit, and give the path of its page."""
+    Service.objects.filter(pk=salon.service.pk).update(deposit="15.00")
+    link = visitor.links(salon.times, "/details[?]")[-1]
+    visitor.send_details(link, email="grace@example.com")
+    booking = VisitorBooking.objects.latest("id")
+    check_code(booking=booking, code=code_of(booking.uuid), now=now())
+    hold_visit(booking=booking, now=now(), by=SYSTEM)
+    return f"{salon.page}/deposit/{booking.uuid}"
 
 
 def the_code() -> str:

@@ -1,5 +1,8 @@
 """The owner of a workspace switches its booking page on, and gives the link to customers."""
 
+import re
+from html import unescape
+
 import pytest
 from django.test import Client
 from django.utils.timezone import now
@@ -7,6 +10,7 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from tests.agency.console.browsers import a_browser
 from tests.factories import ServiceFactory, StaffFactory, WorkspaceFactory
+from tests.images.qr import read_picture
 from tests.tenants import Tenant
 from workspaces.appointments.models import BookingPage
 from workspaces.appointments.services.booking_pages import booking_url, change_booking_page
@@ -39,6 +43,8 @@ def test_an_owner_switches_the_page_on_and_sees_its_link(owner: Client, a: Tenan
     shown = owner.get(PAGE).content.decode()
     assert "http://testserver/book/salon" in shown
     assert "&lt;a href=&quot;http://testserver/book/salon&quot;&gt;Book an appointment&lt;/a&gt;" in shown
+    [code] = re.findall(r'class="qr" src="([^"]+)"', shown)
+    assert read_picture(unescape(code)) == "http://testserver/book/salon"
     assert "No service can be booked yet" in shown
     service = ServiceFactory.create(workspace=a.workspace, kind="appointment", duration_minutes=30)
     ServiceStaff.objects.create(service=service, staff=StaffFactory.create(workspace=a.workspace))
