@@ -17,6 +17,7 @@ RESULTS = "bench.json"
 BENCHMARKS = {
     "api-cost": "benchmarks.api.cost",
     "automations": "benchmarks.automations.engine",
+    "availability": "benchmarks.availability",
     "automations-scale": "benchmarks.automations.scale",
     "big-list": "benchmarks.api.big_list",
     "claims": "benchmarks.dispatcher.claims",

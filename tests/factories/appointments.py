@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from django.db import transaction
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM
@@ -64,6 +65,7 @@ def a_time_off(staff: Staff) -> TimeOff:
     return add_time_off(staff=staff, starts_at=starts_at, ends_at=starts_at + timedelta(days=1), now=now(), by=SYSTEM)
 
 
+@transaction.atomic
 def move_to_the_past(appointment: Appointment) -> None:
     """Let an appointment have been a week earlier."""
     week = timedelta(days=7)

@@ -99,7 +99,7 @@ class AppointmentBodySerializer(Serializer):
         required=False,
         allow_null=True,
         default=None,
-        help_text="Where it is left out, whoever is free and has the least to do that day takes it.",
+        help_text="Where it is left out, the person who is free and has the least to do that day takes it.",
         example=STAFF,
     )
     timezone = TimezoneField(

@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
+from functools import lru_cache
 from math import ceil
 from typing import Final
 from zoneinfo import ZoneInfo
@@ -19,6 +20,7 @@ Span = tuple[int, int]
 ONE_DAY: Final = timedelta(days=1)
 # An appointment takes up to 24 hours. After a start on one date it may end on the second date after it, if clocks jump.
 DAYS_OF_AN_APPOINTMENT: Final = 2
+MOST_REMEMBERED: Final = 8_192
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,8 +139,12 @@ def _spans_of(schedule: Schedule, day: date) -> Iterator[Span]:
             yield start, stop
 
 
+@lru_cache(maxsize=MOST_REMEMBERED)
 def _second_of(day: date, clock: str, zone: str) -> int:
-    """Return the second at which a zone's clocks show a time such as `09:00` on a date; `24:00` is the next one's."""
+    """Return the second at which a zone's clocks show a time such as `09:00` on a date; `24:00` is the next one's.
+
+    People of one business share most of these, so they are remembered.
+    """
     if clock == "24:00":
         return local_midnight(day + ONE_DAY, zone)
     wall = datetime.combine(day, time(int(clock[:2]), int(clock[3:])))
