@@ -161,7 +161,8 @@ def change_series(
     _check_rule(series)
     outcome = _move_classes(series, first, now, by)
     LeftOutDate.objects.filter(series=series, date__gte=first).delete()
-    series.made_through = min(first - timedelta(days=1), series.made_through or first)
+    if series.made_through is not None:
+        series.made_through = min(first - timedelta(days=1), series.made_through)
     series.due_at = database_now()
     series.save()
     _record(series, "changed", by)
