@@ -6,7 +6,7 @@ from django.contrib import admin
 
 from agency.admin.base import ReadOnlyAdmin, by_uuid
 from config.api.requests import parse_uuid
-from workspaces.classes.models import ClassSession, Participant
+from workspaces.classes.models import ClassSeries, ClassSession, Participant, WaitingListEntry
 
 SEARCH = "A uuid, or its sub-account's."
 
@@ -49,3 +49,34 @@ class ParticipantAdmin(ReadOnlyAdmin):
     def search(self, queryset: Any, term: str) -> Any:
         found = parse_uuid(term)
         return queryset.filter(session__uuid=found) if found else queryset.none()
+
+
+@admin.register(ClassSeries)
+class ClassSeriesAdmin(WorkspaceRecordAdmin):
+    list_display = ("service", "first_date", "unit", "interval", "made_through", "due_at", "ended_at", "workspace")
+    list_select_related = ("service", "workspace")
+    fields = (
+        "uuid",
+        "workspace",
+        "service",
+        "staff",
+        "first_date",
+        "start_time",
+        "timezone",
+        "duration_minutes",
+        "capacity",
+        "interval",
+        "unit",
+        "weekdays",
+        "until",
+        "count",
+        "made_through",
+        "due_at",
+        "created_at",
+        "ended_at",
+    )
+
+
+@admin.register(WaitingListEntry)
+class WaitingListEntryAdmin(ParticipantAdmin):
+    pass

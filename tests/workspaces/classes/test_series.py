@@ -2,6 +2,7 @@
 
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.utils.timezone import now
@@ -190,7 +191,7 @@ def test_a_change_moves_what_nobody_joined_and_keeps_the_rest(a: Tenant) -> None
     before, joined, alone, waited, cancelled, free = classes(series)
     [ada] = contacts(a.workspace, 1)
     add_participant(session=joined, contact=ada, now=now())
-    later = (alone.starts_at + timedelta(hours=1)).isoformat()
+    later = (alone.starts_at + timedelta(hours=1)).astimezone(ZoneInfo("Asia/Tokyo")).isoformat()
     moved = a.workspace_api.patch(f"/classes/{alone.uuid}", {"starts_at": later}).json()["data"]
     assert moved["ends_at"] == f"{alone.starts_at + timedelta(minutes=105):%Y-%m-%dT%H:%M:%SZ}"
     a.workspace_api.patch(f"/classes/{waited.uuid}", {"capacity": 5})

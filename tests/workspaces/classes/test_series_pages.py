@@ -59,13 +59,13 @@ def test_a_series_is_created_changed_and_ended(a: Tenant, b: Tenant, owner: Clie
     assert 'value="18:00"' in form
     change = {**rule, "from": str(FIRST), "start_time": "19:00", "duration_minutes": "60", "staff": str(mia.uuid)}
     changed = owner.post(f"{page}/edit", {**change, "weekdays": [str(FIRST.weekday())]}, follow=True)
-    assert flashes(changed) == ["1 classes were changed, 1 cancelled, and 1 stay as they are."]
+    assert flashes(changed) == ["Classes changed: 1, cancelled: 1, left as they are: 1."]
     make_series()
     assert "Days without a class" in text(owner.get(page))
     assert "The host is busy at this time." in text(owner.get(page))
     assert "Part of a series" in text(owner.get(f"/app/classes/{first.uuid}"))
     ended = owner.post(f"{page}/end", follow=True)
-    assert flashes(ended) == ["0 classes were changed, 1 cancelled, and 1 stay as they are."]
+    assert flashes(ended) == ["Classes changed: 0, cancelled: 1, left as they are: 1."]
     assert "Ended" in text(owner.get(LIST))
     assert dashboard_client(b.workspace).get(page).status_code == 404
     assert "Yoga" not in text(dashboard_client(b.workspace).get(LIST))

@@ -196,7 +196,6 @@ def test_fifty_clients_on_freed_seats_oversell_nothing_and_lose_nobody(a: Tenant
                 remove_participant(session=session, contact=person, now=now())
 
     at_once(change, times=CLIENTS, threads=25)
-    fill_seats()
     names = seated(session)
     assert len(names) == SEATS + 3
     everyone = {*names, *waiting(session)}

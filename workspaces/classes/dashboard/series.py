@@ -104,7 +104,7 @@ class SeriesDetail(DashboardView):
 
     def told(self, outcome: SeriesOutcome) -> str:
         """Say what a change did to the classes that were made already."""
-        text = _("%(changed)s classes were changed, %(cancelled)s cancelled, and %(kept)s stay as they are.")
+        text = _("Classes changed: %(changed)s, cancelled: %(cancelled)s, left as they are: %(kept)s.")
         return text % {"changed": outcome.changed, "cancelled": outcome.cancelled, "kept": outcome.kept}
 
 

@@ -1,6 +1,6 @@
 """Changes of one class: its times, its host and its number of seats."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Final, TypedDict, Unpack
 
 from django.db import transaction
@@ -90,10 +90,14 @@ def apply_changes(session: ClassSession, changes: ClassChanges, now: datetime) -
 
 
 def _with_end(session: ClassSession, changes: ClassChanges) -> ClassChanges:
-    """Fill the end in: a class that starts at another time keeps its length."""
+    """Fill the end in: a class that starts at another time keeps its length. Times are in UTC, as in the database."""
     values = changes.copy()
     if values.get("ends_at") is None:
         values.pop("ends_at", None)
         if "starts_at" in values:
             values["ends_at"] = values["starts_at"] + (session.ends_at - session.starts_at)
+    if "starts_at" in values:
+        values["starts_at"] = values["starts_at"].astimezone(UTC)
+    if values.get("ends_at") is not None:
+        values["ends_at"] = values["ends_at"].astimezone(UTC)
     return values

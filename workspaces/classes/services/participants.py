@@ -106,7 +106,7 @@ def _move_places(kept: int, gone: int, sessions: Iterable[int]) -> None:
     for entry in entries.filter(contact=gone):
         own = places.get(entry.session_id)
         if own is None or entry.pk < own:
-            WaitingListEntry.objects.filter(pk=own).delete()
+            WaitingListEntry.objects.filter(session=entry.session_id, contact=kept).delete()
             WaitingListEntry.objects.filter(pk=entry.pk).update(contact=kept)
         else:
             entry.delete()

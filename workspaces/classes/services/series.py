@@ -120,10 +120,7 @@ def create_series(
     """
     going_on = ClassSeries.objects.of(workspace).filter(due_at__isnull=False)
     check_row_limit(workspace, going_on, most=MOST_SERIES, full=ClassSeriesLimitReached)
-    share_lock_service(service)
-    share_lock_staff(staff)
-    if service.kind != Service.Kind.CLASS:
-        raise NotAClassService
+    _share_lock(service, staff)
     in_weeks = unit == ClassSeries.Unit.WEEKS
     series = ClassSeries(
         workspace=workspace,
@@ -164,7 +161,8 @@ def change_series(
     _check_rule(series)
     outcome = _move_classes(series, first, now, by)
     LeftOutDate.objects.filter(series=series, date__gte=first).delete()
-    series.made_through = min(first - timedelta(days=1), series.made_through or first)
+    if series.made_through is not None:
+        series.made_through = min(first - timedelta(days=1), series.made_through)
     series.due_at = database_now()
     series.save()
     _record(series, "changed", by)
@@ -190,6 +188,13 @@ def end_series(*, series: ClassSeries, now: datetime, by: Actor) -> SeriesOutcom
 
 def today_of(series: ClassSeries, now: datetime) -> date:
     return now.astimezone(ZoneInfo(series.timezone)).date()
+
+
+def _share_lock(service: Service, staff: Staff | None) -> None:
+    share_lock_service(service)
+    share_lock_staff(staff)
+    if service.kind != Service.Kind.CLASS:
+        raise NotAClassService
 
 
 def _lock_going_on(series: ClassSeries) -> ClassSeries:

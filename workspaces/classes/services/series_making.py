@@ -32,7 +32,7 @@ NOTIFICATION_KINDS: Final = (
     NotificationKind(
         name=LEFT_OUT,
         label=_("A class of a series was left out"),
-        text=_("%(service)s takes no place on %(date)s, because the host is busy then."),
+        text=_("%(service)s does not take place on %(date)s, because the host is busy then."),
         url_name="app:class-series",
         names_object=True,
         audience=Audience.WORKSPACE,

@@ -105,8 +105,8 @@ def classes_with_free_seats(now: datetime) -> "QuerySet[ClassSession]":
 @transaction.atomic
 def fill_left_seats(*, now: datetime) -> None:
     """Fill free seats of classes that have a waiting list. Locked classes wait for the next run."""
-    rows = classes_with_free_seats(now).order_by("pk").select_for_update(skip_locked=True, no_key=True, of=("self",))
-    for session in rows.with_names().select_related("workspace")[:FILLED_AT_ONCE]:
+    rows = classes_with_free_seats(now).select_related("workspace", "service", "staff").order_by("pk")
+    for session in rows.select_for_update(skip_locked=True, no_key=True, of=("self",))[:FILLED_AT_ONCE]:
         fill_free_seats(session, now)
 
 
