@@ -315,7 +315,7 @@ def test_time_off_is_added_and_removed(a: Tenant, b: Tenant, owner: Client) -> N
 def test_calendars_of_other_programs_are_added_and_their_failures_are_said(a: Tenant, owner: Client) -> None:
     mia = StaffFactory.create(workspace=a.workspace, name="Mia")
     path = f"/app/staff/{mia.uuid}/calendars"
-    assert "No calendar is read." in text(owner.get(path))
+    assert "No calendar is connected." in text(owner.get(path))
     secret = "https://93.184.215.14/private-7f/basic.ics"
     added = owner.post(path, {"name": "Family", "address": secret.replace("https", "webcal")}, follow=True)
     assert flashes(added) == ["Family was added."]
