@@ -15,14 +15,17 @@ from channelconnect.models import ChannelCredential
 from tests.broadcasts.making import a_body, bring_to, create
 from tests.channelconnect.agencies import RETURN_URL, a_session, switch_on, wanted
 from tests.factories import a_file, a_workspace_key, catalogue_ids
+from tests.factories.appointments import appointment_ids, move_to_the_past, tomorrow
 from tests.tenants import NOTHING, Api, Multipart, Tenant, a_new_customer
 from tests.workspaces.automations.runs import a_run, fail_run
 from tests.workspaces.conversations.facts import a_conversation
 from tests.workspaces.media.files import PDF
 from webhooks.services.deliveries import send_test
 from webhooks.services.endpoints import register_endpoint
+from workspaces.appointments.models import Appointment
 from workspaces.automations.models import AutomationRun
 from workspaces.automations.services import enable_automation
+from workspaces.catalogue.models import Staff
 from workspaces.subaccounts.services import grant_addon, suspend_workspace, tenant_of
 
 AGENCY = "api/agency/v1/"
@@ -32,7 +35,11 @@ WRITES = ("POST", "PUT", "PATCH")
 ID = re.compile(r"<id:(\w+)>")
 OF_BOTH = ("webhook", "delivery")
 # Ids that a route takes in its query string.
-QUERIES = {f"{AGENCY}packs/import/preview": "?workspace=<id:workspace>&automation=<id:automation>"}
+QUERIES = {
+    f"{AGENCY}packs/import/preview": "?workspace=<id:workspace>&automation=<id:automation>",
+    f"{WORKSPACE}availability": f"?service=<id:bookable_service>&from={tomorrow():%Y-%m-%dT%H:%M:%SZ}"
+    f"&to={tomorrow(20):%Y-%m-%dT%H:%M:%SZ}",
+}
 
 # Prefixes outside the API: pages for people, to which the bare address redirects, and health checks.
 PAGES = ("account/", "app", "brand/", "connect/", "console", "l/", "media/", "admin", "healthz", "readyz", "internal/")
@@ -116,6 +123,29 @@ def _a_product() -> dict[str, Any]:
 
 def _a_class(tenant: Tenant) -> dict[str, Any]:
     return {"service": str(ids_of(tenant)["class_service"]), "starts_at": "2026-12-01T18:00:00Z", "capacity": 5}
+
+
+def _an_appointment(tenant: Tenant) -> dict[str, Any]:
+    ids = ids_of(tenant)
+    return {
+        "service": str(ids["bookable_service"]),
+        "contact": str(ids["contact"]),
+        "starts_at": tomorrow(14).isoformat(),
+    }
+
+
+def _after_the_start(tenant: Tenant) -> dict[str, Any]:
+    move_to_the_past(Appointment.objects.get(uuid=ids_of(tenant)["appointment"]))
+    return {}
+
+
+def _working_hours() -> dict[str, Any]:
+    exceptions = [{"date": "2030-12-24", "intervals": []}]
+    return {"timezone": "Europe/Berlin", "weekly": {"monday": [["09:00", "17:00"]]}, "exceptions": exceptions}
+
+
+def _a_time_off() -> dict[str, Any]:
+    return {"starts_at": "2030-12-24T00:00:00Z", "ends_at": "2030-12-27T00:00:00Z", "reason": "Holidays"}
 
 
 READ = Case(200)
@@ -207,6 +237,19 @@ ROUTES: dict[str, dict[str, Case]] = {
     },
     f"{WORKSPACE}staff": {"GET": LIST, "POST": Case(201, lambda _: {"name": "New"}, others=201)},
     f"{WORKSPACE}staff/<id:staff>": {"GET": READ, "PATCH": Case(200, lambda _: {"name": "Renamed"}), "DELETE": READ},
+    f"{WORKSPACE}staff/<id:staff>/working-hours": {"GET": READ, "PUT": Case(200, lambda _: _working_hours())},
+    f"{WORKSPACE}staff/<id:staff>/time-off": {"GET": READ, "POST": Case(201, lambda _: _a_time_off())},
+    f"{WORKSPACE}staff/<id:staff>/time-off/<id:time_off>": {"DELETE": READ},
+    f"{WORKSPACE}availability": {"GET": LIST},
+    f"{WORKSPACE}appointments": {"GET": LIST, "POST": Case(201, _an_appointment)},
+    f"{WORKSPACE}appointments/<id:appointment>": {"GET": READ},
+    f"{WORKSPACE}appointments/<id:appointment>/confirm": {"POST": DO},
+    f"{WORKSPACE}appointments/<id:appointment>/reschedule": {
+        "POST": Case(200, lambda _: {"starts_at": tomorrow(16).isoformat()})
+    },
+    f"{WORKSPACE}appointments/<id:appointment>/cancel": {"POST": DO},
+    f"{WORKSPACE}appointments/<id:appointment>/complete": {"POST": Case(200, _after_the_start, body_optional=True)},
+    f"{WORKSPACE}appointments/<id:appointment>/miss": {"POST": Case(200, _after_the_start, body_optional=True)},
     f"{WORKSPACE}classes": {"GET": LIST, "POST": Case(201, _a_class)},
     f"{WORKSPACE}classes/<id:session>": {"GET": READ},
     f"{WORKSPACE}classes/<id:session>/cancel": {"POST": DO},
@@ -363,7 +406,8 @@ def _make_ids(tenant: Tenant) -> dict[str, UUID]:
         "run": a_run(tenant.automation, tenant.contact, channel=tenant.channel).uuid,
         "conversation": a_conversation(tenant.channel).uuid,
         "media": a_file(tenant.workspace, filename=f"{tenant.mark}.pdf").uuid,
-        **catalogue_ids(tenant.workspace, tenant.mark, tenant.contact),
+        **(offered := catalogue_ids(tenant.workspace, tenant.mark, tenant.contact)),
+        **appointment_ids(tenant.workspace, tenant.mark, Staff.objects.get(uuid=offered["staff"]), tenant.contact),
         "contact": tenant.contact.uuid,
         "segment": tenant.segment.uuid,
         "broadcast": create(tenant, name=f"Broadcast {tenant.mark}", requires_approval=True)["id"],

@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Any
 from uuid import uuid4
 
+import pytest
+
 from tests.document.calls import Call, Provocation
 from tests.factories import ClassSessionFactory, ProductFactory, ServiceCategoryFactory, StaffFactory
+from tests.factories.appointments import AppointmentFactory, tomorrow
 from workspaces.classes.models import ClassSession
 from workspaces.classes.services import add_participant
 from workspaces.contacts.models import Contact
@@ -48,6 +51,10 @@ def a_malformed_time(call: Call) -> int:
     return call.send(path=f"/{call.route}?starts_after=tomorrow")
 
 
+def no_range(call: Call) -> int:
+    return call.send(path=f"/{call.route}?service={uuid4()}")
+
+
 def a_completed_class(call: Call) -> int:
     ClassSession.objects.filter(uuid=call.ids["session"]).update(status="completed")
     return call.send() if call.method == "DELETE" else a_new_participant(call)
@@ -71,6 +78,40 @@ def a_seat_that_is_taken(call: Call) -> int:
     return a_completed_class(call)
 
 
+def the_same_time_again(call: Call) -> int:
+    call.send()
+    return call.send()
+
+
+def a_cancelled_appointment(call: Call) -> int:
+    call.api.post(f"/appointments/{call.ids['appointment']}/cancel", {})
+    return call.send()
+
+
+def before_the_start(call: Call) -> int:
+    """The appointment is still to come, unless the case's body has moved it."""
+    return call.send(path=call.path.replace(str(call.ids["appointment"]), str(_an_appointment(call))))
+
+
+def one_time_off_too_many(call: Call) -> int:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("workspaces.appointments.services.hours.MOST_TIMES_OFF", 1)
+        return call.send()
+
+
+def times_with_one_key(call: Call) -> int:
+    bodies = ({**call.body, "starts_at": tomorrow(hour).isoformat()} for hour in (17, 19))
+    return [call.send(body, idempotency_key="timed") for body in bodies][1]
+
+
+def reasons_with_one_key(call: Call) -> int:
+    return [call.send({**call.body, "reason": reason}, idempotency_key="off") for reason in ("One", "Two")][1]
+
+
+def _an_appointment(call: Call) -> Any:
+    return AppointmentFactory.create(workspace=call.tenant.workspace).uuid
+
+
 def _a_contact(call: Call) -> Any:
     return Contact.objects.create(workspace=call.tenant.workspace, name="New", search_key="new").uuid
 
@@ -84,6 +125,15 @@ OF_THEIR_OWN: dict[str, tuple[Provocation, ...]] = {
     f"DELETE {BASE}services/<id:service>": (a_service_with_classes,),
     f"DELETE {BASE}service-categories/<id:category>": (a_category_in_use,),
     f"DELETE {BASE}staff/<id:staff>": (staff_with_classes,),
+    f"GET {BASE}appointments": (a_malformed_time,),
+    f"POST {BASE}appointments": (an_unknown_service, the_same_time_again, times_with_one_key),
+    f"POST {BASE}appointments/<id:appointment>/confirm": (a_cancelled_appointment,),
+    f"POST {BASE}appointments/<id:appointment>/reschedule": (a_cancelled_appointment,),
+    f"POST {BASE}appointments/<id:appointment>/cancel": (a_cancelled_appointment,),
+    f"POST {BASE}appointments/<id:appointment>/complete": (before_the_start,),
+    f"POST {BASE}appointments/<id:appointment>/miss": (before_the_start,),
+    f"GET {BASE}availability": (no_range,),
+    f"POST {BASE}staff/<id:staff>/time-off": (one_time_off_too_many, reasons_with_one_key),
     f"GET {BASE}classes": (a_malformed_time,),
     f"POST {BASE}classes": (an_unknown_service,),
     f"POST {BASE}classes/<id:session>/cancel": (a_class_that_is_over,),

@@ -10,7 +10,7 @@ from agency.actors import SYSTEM
 from tests.factories.base import A_MOMENT_AGO, ByService
 from tests.factories.catalogue import ServiceFactory, StaffFactory
 from tests.factories.contacts import ContactFactory
-from workspaces.appointments.models import Appointment, TimeOff
+from workspaces.appointments.models import Appointment, Occupancy, TimeOff
 from workspaces.appointments.services.booking import book_appointment
 from workspaces.appointments.services.hours import add_time_off, set_working_hours
 from workspaces.catalogue.models import Service, Staff
@@ -64,11 +64,16 @@ def a_time_off(staff: Staff) -> TimeOff:
     return add_time_off(staff=staff, starts_at=starts_at, ends_at=starts_at + timedelta(days=1), now=now(), by=SYSTEM)
 
 
-def appointment_ids(workspace: Workspace, contact: Contact | None = None) -> dict[str, UUID]:
-    """Give the id of an appointment, and of a time off of a staff member."""
-    appointment = AppointmentFactory.create(workspace=workspace, **({"contact": contact} if contact else {}))
-    return {
-        "appointment": appointment.uuid,
-        "bookable_service": appointment.service.uuid,
-        "provider": appointment.staff.uuid,
-    }
+def move_to_the_past(appointment: Appointment) -> None:
+    """Let an appointment have been a week earlier."""
+    week = timedelta(days=7)
+    appointment.starts_at, appointment.ends_at = appointment.starts_at - week, appointment.ends_at - week
+    appointment.save(update_fields=["starts_at", "ends_at"])
+    Occupancy.objects.filter(appointment=appointment).update(during=(appointment.starts_at, appointment.ends_at))
+
+
+def appointment_ids(workspace: Workspace, mark: str, staff: Staff, contact: Contact) -> dict[str, UUID]:
+    """Give the ids of an appointment and its service, and of a staff member's time off."""
+    service = a_bookable_service(workspace, name=f"Appointments {mark}")
+    appointment = AppointmentFactory.create(workspace=workspace, service=service, contact=contact)
+    return {"appointment": appointment.uuid, "bookable_service": service.uuid, "time_off": a_time_off(staff).uuid}

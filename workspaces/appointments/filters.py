@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from config.api.filters import ChoiceFilter, DateTimeFilter, FilterSet, UUIDFilter
 from workspaces.appointments.models import Appointment
+from workspaces.catalogue.models import Service
 
 
 class AppointmentFilterSet(FilterSet):
@@ -23,6 +24,7 @@ class AppointmentFilterSet(FilterSet):
 RANGE: Final[dict[str, Any]] = {
     "__module__": __name__,
     "__doc__": "Which free times are asked for.",
+    "Meta": type("Meta", (), {"model": Service, "fields": ()}),
     "service": UUIDFilter(help_text="Required. A service of the kind appointment."),
     "staff": UUIDFilter(help_text="Only times of this staff member."),
     "from": DateTimeFilter(help_text="Required. Only times that start then or later."),

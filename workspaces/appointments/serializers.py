@@ -9,14 +9,14 @@ from config.errors import InvalidInput
 from workspaces.appointments.models import Appointment
 from workspaces.appointments.models.hours import LONGEST_REASON
 from workspaces.appointments.services.availability import FreeTime
-from workspaces.appointments.services.hours import MOST_EXCEPTIONS
+from workspaces.appointments.services.hours import MOST_EXCEPTIONS, WorkingHoursRefused
 from workspaces.appointments.services.links import manage_url
 from workspaces.catalogue.serializers import STAFF, price_field, staff_of_caller
 from workspaces.catalogue.services import ServiceNotFound, StaffNotFound
 from workspaces.classes.serializers import CONTACT, SERVICE, contacts_of_caller, services_of_caller
 from workspaces.contacts.services import ContactNotFound
 from workspaces.subaccounts.api.workspace import OpeningHoursSerializer
-from workspaces.subaccounts.services.settings import MOST_INTERVALS
+from workspaces.subaccounts.services.settings import MOST_INTERVALS, OpeningHoursRefused
 
 STARTS, ENDS = "2026-12-01T09:00:00Z", "2026-12-01T09:45:00Z"
 MANAGE_URL = "https://app.example.com/book/manage/Yk3f0mS9cXq2LwT7eRz1VhN8aUj5bGdP4iKoC6tMxQs"
@@ -99,7 +99,7 @@ class AppointmentBodySerializer(Serializer):
         required=False,
         allow_null=True,
         default=None,
-        help_text="Where it is left out, whoever is free and has the least to do that day takes it.",
+        help_text="Where it is left out, the person who is free and has the least to do that day takes it.",
         example=STAFF,
     )
     timezone = TimezoneField(
@@ -166,11 +166,21 @@ class HoursOfDateSerializer(Serializer):
     )
 
 
+class WeeklyHoursSerializer(OpeningHoursSerializer):
+    """Pairs of times for each day, from `00:00` to `24:00`; a day without pairs is free."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        try:
+            return super().to_internal_value(data)
+        except OpeningHoursRefused as refusal:
+            raise WorkingHoursRefused("The weekly field takes the days monday to sunday.") from refusal
+
+
 class WorkingHoursSerializer(Serializer):
     """When a staff member works, by the clock of `timezone`."""
 
     timezone = TimezoneField(example="Europe/Berlin")
-    weekly = OpeningHoursSerializer()
+    weekly = WeeklyHoursSerializer()
     exceptions = HoursOfDateSerializer(many=True)
     follows_business = BooleanField(
         help_text="Whether these are the opening hours of the business, because the person has none.", example=False
@@ -181,7 +191,7 @@ class WorkingHoursBodySerializer(Serializer):
     """A staff member's hours. They are replaced as a whole: a day left out is free, and so are dates left out."""
 
     timezone = TimezoneField(required=False, help_text="Required with weekly hours.", example="Europe/Berlin")
-    weekly = OpeningHoursSerializer(
+    weekly = WeeklyHoursSerializer(
         allow_null=True, help_text="Null: the opening hours of the business count, by its clock."
     )
     exceptions = ListField(

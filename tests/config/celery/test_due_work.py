@@ -19,9 +19,11 @@ from config.celery import app
 from config.celery.tasks import MOST_WAITING, QueueLengths, due_among, due_work, start_due_tasks
 from config.queues import FALLBACK_INTERVAL_SECONDS, TASKS, TaskSpec
 from tests.factories import PendingSignUpFactory, ServiceFactory, StaffFactory, UserFactory
+from tests.factories.appointments import a_bookable_service, tomorrow
 from tests.packs.client import an_automation
 from tests.processes.broker import forget_calls
 from tests.tenants import Tenant
+from workspaces.appointments.services.booking import hold_time
 from workspaces.automations.services import remove_automation
 from workspaces.classes.models import ClassSession
 from workspaces.contacts.models import Contact, ContactImport, Segment
@@ -168,6 +170,18 @@ def a_class(a: Tenant, is_due: bool) -> None:
     ClassSession.objects.create(workspace=a.workspace, service=service, staff=staff, capacity=5, **times)
 
 
+def a_hold(a: Tenant, is_due: bool) -> None:
+    expires_at = time(is_due)
+    hold_time(
+        workspace=a.workspace,
+        service=a_bookable_service(a.workspace),
+        contact=a.contact,
+        starts_at=tomorrow(),
+        expires_at=expires_at,
+        now=expires_at - HOUR,
+    )
+
+
 def an_import(a: Tenant, is_due: bool) -> None:
     fields: dict[str, Any] = {"filename": "a.csv", "columns": ["a"], "rows_total": 1, "by_label": "Ada"}
     ContactImport.objects.create(workspace=a.workspace, status="running" if is_due else "completed", **fields)
@@ -221,6 +235,7 @@ WORK: tuple[tuple[str, Callable[[Tenant, bool], object]], ...] = (
     ("channelconnect.unsubscribe", an_unsubscription),
     ("channelconnect.check_access", an_access_check),
     ("channelconnect.sync_templates", a_template_list),
+    ("appointments.end_holds", a_hold),
     ("classes.complete_ended", a_class),
     ("contacts.import_files", an_import),
     ("contacts.recount_segments", a_segment_to_recount),

@@ -28,6 +28,7 @@ from tests.channelconnect.sending.conftest import StartSender
 from tests.channelconnect.sending.messages import BUSINESS, NUMBERS, a_channel
 from tests.config.http.receivers import Received
 from tests.factories import ChannelFactory, ClassSessionFactory
+from tests.factories.appointments import a_bookable_service, move_to_the_past, tomorrow
 from tests.factories.flows import a_catch_all
 from tests.packs.client import an_automation
 from tests.tenants import Tenant
@@ -38,6 +39,7 @@ from tests.workspaces.automations.runs import an_ended_run
 from tests.workspaces.conversations.facts import apply, receive, received, status, the_conversation
 from tests.workspaces.conversations.sending import record, send, sent
 from tools.sandbox import RunningSandbox
+from workspaces.appointments.models import Appointment
 from workspaces.automations.services import disable_automation, enable_automation, publish_automation
 from workspaces.automations.services.run_failures import record_run_failures
 from workspaces.classes.models import ClassSession
@@ -143,6 +145,18 @@ def change_classes(a: Tenant, service: str) -> None:
     assert complete_ended_classes(now=now()) == 1
 
 
+def change_appointments(a: Tenant) -> None:
+    service, contact = a_bookable_service(a.workspace, step_minutes=30), made(a, "/contacts", name="Client")
+    moves: tuple[tuple[str, ...], ...] = (("confirm", "reschedule"), ("cancel",), ("complete",), ("miss",))
+    for hour, names in zip((9, 11, 13, 15), moves, strict=True):
+        starts_at = tomorrow(hour).isoformat()
+        booked = made(a, "/appointments", service=str(service.uuid), contact=contact["id"], starts_at=starts_at)
+        if names[0] in ("complete", "miss"):
+            move_to_the_past(Appointment.objects.get(uuid=booked["id"]))
+        for name in names:
+            made(a, f"/appointments/{booked['id']}/{name}", starts_at=tomorrow(hour, 30).isoformat())
+
+
 def switch_automations(a: Tenant) -> None:
     channel = ChannelFactory.create(workspace=a.workspace, platform="whatsapp")
     automation = an_automation(a.workspace, flow=a_catch_all(), name="Welcome")
@@ -210,6 +224,7 @@ def test_every_topic_is_fired_by_a_change_and_delivered(
     change_people(a)
     talk(a)
     change_offers(a)
+    change_appointments(a)
     switch_automations(a)
     broadcast(a, meta, start_sender)
     change_channels(a, meta)

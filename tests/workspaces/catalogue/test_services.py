@@ -9,14 +9,28 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from agency.models import ActivityEntry
 from tests import furnished
-from tests.factories import ClassSessionFactory, ProductFactory, ServiceCategoryFactory, ServiceFactory
+from tests.factories import ClassSessionFactory, ProductFactory, ServiceCategoryFactory, ServiceFactory, StaffFactory
 from tests.parallel import at_once
 from tests.tenants import Tenant, message
+from tests.workspaces.topics import recorded_events, subscribe_to
 from workspaces.catalogue.models import Service, ServiceCategory
 from workspaces.catalogue.services import has_services, products_to_choose, services_to_choose
 
 a, b = furnished.a_with_customer, furnished.b_with_customer
+
+
+USUAL = {
+    "buffer_before": 0,
+    "buffer_after": 0,
+    "notice_minutes": 0,
+    "horizon_days": 60,
+    "step_minutes": 15,
+    "deposit": None,
+    "bookable": True,
+    "staff": [],
+}
 
 
 @pytest.mark.django_db
@@ -26,10 +40,10 @@ def test_a_service_is_written_and_read(a: Tenant) -> None:
     body = {"name": "Beginners", "kind": "class", "category_id": category["id"], "duration_minutes": 45, "price": 12.5}
     made = a.workspace_api.post("/services", body)
     service = made.json()["data"]
-    assert (made.status_code, service) == (201, {"id": service["id"], **body})
-    assert list(service) == ["id", "name", "kind", "category_id", "duration_minutes", "price"]
+    assert (made.status_code, service) == (201, {"id": service["id"], **body, **USUAL})
+    assert list(service) == ["id", "name", "kind", "category_id", "duration_minutes", "price", *USUAL]
     least = a.workspace_api.post("/services", {"name": "Cut", "kind": "appointment"}).json()["data"]
-    none = {"category_id": None, "duration_minutes": None, "price": None}
+    none = {"category_id": None, "duration_minutes": None, "price": None, **USUAL}
     assert least == {"id": least["id"], "name": "Cut", "kind": "appointment", **none}
     assert a.workspace_api.get("/services").json()["data"] == [service, least]
     changes = {"category_id": None, "price": None, "name": "All"}
@@ -56,6 +70,61 @@ def test_a_service_is_written_and_read(a: Tenant) -> None:
 def test_a_service_that_cannot_be_is_refused(a: Tenant, body: Any, fields: set[str]) -> None:
     answer = a.workspace_api.post("/services", body)
     assert (answer.status_code, set(answer.json()["errors"])) == (422, fields)
+
+
+SETTINGS = {
+    "buffer_before": 5,
+    "buffer_after": 720,
+    "notice_minutes": 129_600,
+    "horizon_days": 366,
+    "step_minutes": 5,
+    "deposit": 12.5,
+    "bookable": False,
+}
+
+
+@pytest.mark.django_db
+def test_an_appointment_says_how_it_is_booked_and_by_whom(a: Tenant) -> None:
+    staff = [str(one.uuid) for one in StaffFactory.create_batch(2, workspace=a.workspace)]
+    settings = {**SETTINGS, "staff": staff}
+    body = {"name": "Cut", "kind": "appointment", "price": 12.5, **settings}
+    service = a.workspace_api.post("/services", body).json()["data"]
+    assert service == {"id": service["id"], "category_id": None, "duration_minutes": None, **body}
+    path = f"/services/{service['id']}"
+    subscribe_to(a.workspace, "service.updated")
+    changed = a.workspace_api.patch(path, {"staff": staff[:1], "step_minutes": 30, "bookable": False}).json()["data"]
+    assert changed == {**service, "staff": staff[:1], "step_minutes": 30}
+    changes = {"staff": {"from": staff, "to": staff[:1]}, "step_minutes": {"from": 5, "to": 30}}
+    assert recorded_events(a.workspace) == [("service.updated", {"service": changed, "changes": changes})]
+    assert "step_minutes" in ActivityEntry.objects.get(action="service.changed").changes
+    a.workspace_api.delete(f"/staff/{staff[0]}")
+    assert a.workspace_api.get(path).json()["data"]["staff"] == []
+    as_class = a.workspace_api.patch(path, {"kind": "class"}).json()["data"]
+    assert as_class == {**service, "kind": "class", **USUAL}
+
+
+@pytest.mark.django_db
+def test_settings_of_appointments_are_refused_where_they_do_not_fit(a: Tenant, b: Tenant) -> None:
+    own, foreign = (str(StaffFactory.create(workspace=one.workspace).uuid) for one in (a, b))
+    for name, value in {**SETTINGS, "staff": [own]}.items():
+        answer = a.workspace_api.post("/services", {"name": "X", "kind": "class", name: value})
+        assert (answer.status_code, list(answer.json()["errors"])) == (422, [name])
+    for name, values in {
+        "buffer_before": (-1, 721, "1"),
+        "notice_minutes": (-1, 129_601),
+        "horizon_days": (0, 367),
+        "step_minutes": (4, 1_441),
+        "deposit": (0, 20.01, 1.001),
+        "staff": ([own, own], ["x"], [str(uuid.uuid4()) for _ in range(51)], own),
+        "bookable": ("yes",),
+    }.items():
+        for value in values:
+            answer = a.workspace_api.post("/services", {"name": "X", "kind": "appointment", "price": 20, name: value})
+            assert (answer.status_code, name in str(answer.json()["errors"])) == (422, True), (name, value)
+    for unknown in (foreign, str(uuid.uuid4())):
+        answer = a.workspace_api.post("/services", {"name": "X", "kind": "appointment", "staff": [own, unknown]})
+        assert (answer.status_code, message(answer)) == (404, "Staff member not found.")
+    assert not Service.objects.exists()
 
 
 @pytest.mark.django_db
@@ -193,7 +262,7 @@ def test_a_page_costs_the_same_however_many_there_are(a: Tenant) -> None:
     few = cost("/services"), cost("/service-categories")
     for _ in range(5):
         one_more()
-    assert (cost("/services"), cost("/service-categories")) == few == (4, 4)
+    assert (cost("/services"), cost("/service-categories")) == few == (5, 4)
 
 
 @pytest.mark.django_db

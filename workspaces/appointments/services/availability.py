@@ -11,7 +11,7 @@ from django.db import connection
 from config.errors import InvalidInput
 from config.postgresql.arrays import integers
 from workspaces.appointments.models import Appointment, HoursException, WorkingHours
-from workspaces.appointments.services.slots import Schedule, SlotRules, Span, slot_starts
+from workspaces.appointments.services.slots import ONE_DAY, Schedule, SlotRules, Span, slot_starts
 from workspaces.catalogue.models import Service, Staff
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services.settings import Interval
@@ -66,7 +66,7 @@ def free_times(
     With `staff`, only that person's times. `ignoring` is an appointment that would be moved: its own time counts as
     free, and it keeps its length. Raises `RangeRefused` for more than 31 days.
     """
-    if not first < last <= first + LONGEST_RANGE:
+    if not timedelta(0) < last - first <= LONGEST_RANGE:
         raise RangeRefused
     rules = rules_of(service, ignoring)
     members = {one.pk: one for one in providers_of(service, staff=staff, ignoring=ignoring)}
@@ -127,8 +127,12 @@ def load_schedules(
 ) -> dict[int, Schedule]:
     """Load the hours and busy times of these people for starts in a range, with one statement for each table.
 
-    A person without working hours works at the opening hours of the business.
+    A person without working hours works at the opening hours of the business. Nobody is returned for a range that is
+    over or beyond the horizon.
     """
+    first, last = max(first, now), min(last, now + rules.horizon_days * ONE_DAY + LOCAL)
+    if first >= last:
+        return {}
     zone, opening = Workspace.objects.values_list("timezone", "opening_hours").get(pk=workspace.pk)
     hours = {row.pk: row for row in WorkingHours.objects.filter(staff__in=staff)}
     exceptions = _exceptions(staff, first - LOCAL, last + LOCAL + timedelta(seconds=rules.duration))

@@ -18,6 +18,7 @@ from tests.factories.appointments import (
     a_bookable_service,
     a_staff_member_who_always_works,
     a_time_off,
+    move_to_the_past,
     tomorrow,
 )
 from tests.parallel import at_once
@@ -280,15 +281,6 @@ def test_a_removed_contact_keeps_only_past_appointments_and_they_forget_it(a: Te
     assert [(row.status, row.contact) for row in (future, past)] == [("cancelled", None), ("booked", None)]
     assert Occupancy.objects.get().appointment == past
     assert not Hold.objects.filter(pk=held.pk).exists()
-
-
-def move_to_the_past(appointment: Appointment) -> None:
-    week = timedelta(days=7)
-    Occupancy.objects.filter(appointment=appointment).update(
-        during=(appointment.starts_at - week, appointment.ends_at - week)
-    )
-    appointment.starts_at, appointment.ends_at = appointment.starts_at - week, appointment.ends_at - week
-    appointment.save()
 
 
 @pytest.mark.django_db
