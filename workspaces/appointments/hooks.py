@@ -10,7 +10,7 @@ from agency.pages.registry import ActivityAction, MenuEntry, Section, activity_a
 from agency.services.activity import RecordedAction, RecordedField, ValueFormat, recorded_actions
 from config.api.fields import DictField
 from workspaces.appointments import events
-from workspaces.appointments.dashboard.panels import appointments_of_contact
+from workspaces.appointments.dashboard.appointments import appointments_of_contact
 from workspaces.appointments.serializers import AppointmentSerializer
 from workspaces.appointments.services.booking import CLASS_SCHEDULE_HANDLER
 from workspaces.appointments.services.calendar_reading import NOTIFICATION_KINDS as CALENDAR_NOTIFICATIONS

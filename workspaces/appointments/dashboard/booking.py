@@ -92,7 +92,6 @@ class AppointmentNew(DashboardForm[AppointmentForm]):
             now=timezone.now(),
             by=self.by,
             source=Appointment.Source.DASHBOARD,
-            timezone=self.workspace.timezone,
             **form.cleaned_data,
         )
         return self.done(_("%(name)s has an appointment.") % {"name": made.contact}, ONE, made.uuid)
