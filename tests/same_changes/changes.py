@@ -25,6 +25,8 @@ OWN = (
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)"), "time"),
     (re.compile(r"\+49\d+"), "phone"),
     (re.compile(r"Owner \d+"), "owner"),
+    (re.compile(r"Staff member \d+"), "staff member"),
+    (re.compile(r"(?<=/book/manage/)[\w-]+"), "token"),
     (re.compile(r'"author": {[^}]*}'), '"author": "caller"'),
 )
 Prepare = Callable[[Tenant], dict[str, Any] | None]

@@ -7,17 +7,21 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from tests.broadcasts.making import EVERYBODY, bring_to
+from tests.factories.appointments import move_to_the_past, tomorrow
 from tests.factories.webhooks import a_failed_delivery
 from tests.routes import ids_of
-from tests.same_changes.changes import Change, Prepare, of_workspace
+from tests.same_changes.changes import Change, Prepare, nothing, of_workspace
 from tests.same_changes.console import YESTERDAY, name
 from tests.tenants import Tenant
 from tests.workspaces.automations.runs import fail_run
 from webhooks.models import Delivery, Endpoint
+from workspaces.appointments.models import Appointment, TimeOff
+from workspaces.appointments.services.hours import hours_of
 from workspaces.automations.models import Automation, AutomationRun
 from workspaces.automations.services import enable_automation
 from workspaces.classes.models import ClassSeries, ClassSession, WaitingListEntry
 from workspaces.contacts.models import Contact
+from workspaces.catalogue.models import Staff
 from workspaces.conversations.models import Conversation, Message
 from workspaces.conversations.services import mark_read, mark_unread
 from workspaces.finance.models import Invoice, Payment
@@ -94,6 +98,28 @@ def waits_for_class(tenant: Tenant) -> None:
     ids = ids_of(tenant)
     session, contact = ClassSession.objects.get(uuid=ids["session"]), Contact.objects.get(uuid=ids["contact"])
     WaitingListEntry.objects.create(session=session, contact=contact)
+def an_appointment(tenant: Tenant) -> dict[str, Any]:
+    ids = ids_of(tenant)
+    names = {"service": str(ids["bookable_service"]), "contact": str(ids["contact"])}
+    return {**names, "starts_at": tomorrow(14).isoformat()}
+
+
+def began(tenant: Tenant) -> None:
+    move_to_the_past(Appointment.objects.get(uuid=ids_of(tenant)["appointment"]))
+
+
+def of_appointment(verb: str, prepare: Prepare = nothing) -> Change:
+    call = of_workspace(f"POST appointments/<id:appointment>/{verb}")
+    return Change(call=call, ids=("appointment",), prepare=prepare)
+
+
+def hours(tenant: Tenant) -> Any:
+    return hours_of(Staff.objects.get(uuid=ids_of(tenant)["staff"]))
+
+
+def times_off(tenant: Tenant) -> Any:
+    rows = TimeOff.objects.filter(staff__uuid=ids_of(tenant)["staff"])
+    return [*rows.order_by("starts_at").values_list("starts_at", "ends_at", "reason")]
 
 
 def other(tenant: Tenant) -> dict[str, Any]:
@@ -238,6 +264,34 @@ DASHBOARD = {
     "staff-new": adding("staff", name="Mia"),
     "staff-member": renaming("staff", "staff"),
     "staff-delete": removing("staff", "staff"),
+    "appointment-new": Change(call=of_workspace("POST appointments"), fields=an_appointment, body=an_appointment),
+    "appointment-reschedule": Change(
+        call=of_workspace("POST appointments/<id:appointment>/reschedule"),
+        ids=("appointment",),
+        fields=lambda _: {"starts_at": tomorrow(16).isoformat()},
+        body=lambda _: {"starts_at": tomorrow(16).isoformat()},
+    ),
+    "appointment-confirm": of_appointment("confirm"),
+    "appointment-cancel": of_appointment("cancel"),
+    "appointment-complete": of_appointment("complete", began),
+    "appointment-miss": of_appointment("miss", began),
+    "staff-hours": Change(
+        call=of_workspace("PUT staff/<id:staff>/working-hours"),
+        ids=("staff",),
+        fields=lambda _: {"follows_business": "", "timezone": "Europe/Berlin", "weekly_monday": "9-17"},
+        body=lambda _: {"timezone": "Europe/Berlin", "weekly": {"monday": [["09:00", "17:00"]]}, "exceptions": []},
+        rows=hours,
+    ),
+    "staff-time-off": Change(
+        call=of_workspace("POST staff/<id:staff>/time-off"),
+        ids=("staff",),
+        fields=lambda _: {"starts_at": "2030-12-24T00:00", "ends_at": "2030-12-27T00:00"},
+        body=lambda _: {"starts_at": "2030-12-24T00:00:00Z", "ends_at": "2030-12-27T00:00:00Z"},
+        rows=times_off,
+    ),
+    "staff-time-off-remove": Change(
+        call=of_workspace("DELETE staff/<id:staff>/time-off/<id:time_off>"), ids=("staff", "time_off"), rows=times_off
+    ),
     "class-new": Change(
         call=of_workspace("POST classes"), fields=a_class, body=lambda a: {**a_class(a), "starts_at": f"{CLASS_AT}Z"}
     ),
@@ -360,6 +414,7 @@ DASHBOARD = {
 }
 
 TASKS = "tasks of the team"
+CALENDARS = "calendars of other programs: tests/workspaces/appointments/dashboard"
 # What people change in the dashboard alone, as no operation of the workspace's API does.
 ONLY_PAGES = {
     "booking-page": "the workspace's public page",
@@ -403,6 +458,9 @@ ONLY_PAGES = {
     "task-complete": TASKS,
     "task-reopen": TASKS,
     "task-remove": TASKS,
+    "staff-calendars": CALENDARS,
+    "staff-calendar-read": CALENDARS,
+    "staff-calendar-remove": CALENDARS,
     "product-stock": "a movement with its reason; the API sets the quantity",
     "automations-ready": "automations",
     "automation": "automations",

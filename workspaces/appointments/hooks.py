@@ -13,7 +13,7 @@ from agency.services.mail.content import mail_links
 from config.api.fields import DictField
 from config.retention import retention_rules
 from workspaces.appointments import events
-from workspaces.appointments.dashboard.panels import appointments_of_contact
+from workspaces.appointments.dashboard.appointments import appointments_of_contact
 from workspaces.appointments.serializers import AppointmentSerializer
 from workspaces.appointments.services import mails
 from workspaces.appointments.services.booking import CLASS_SCHEDULE_HANDLER, appointment_handlers

@@ -1,6 +1,6 @@
 """The list of appointments, the page of one, and its buttons."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Final
 from uuid import UUID
@@ -22,6 +22,7 @@ from agency.pages.pagination import with_id
 from agency.pages.tables import Choices, Column, Filter, ListPage, Table, TableState
 from config.api.requests import NothingMatches, QueryParameters, parse_uuid
 from workspaces.appointments.dashboard.calendar import MOST_CHOICES, read_date
+from workspaces.appointments.dashboard.calendar_entries import LONGEST_APPOINTMENT
 from workspaces.appointments.dashboard.calendar_layout import Day
 from workspaces.appointments.filters import AppointmentFilterSet
 from workspaces.appointments.models import Appointment
@@ -43,7 +44,9 @@ LIST: Final = "app:appointments"
 ONE: Final = "app:appointment"
 MOST_ENTRIES: Final = 20
 LONGEST_REASON: Final = 500
+MOST_COMING, MOST_PAST = 3, 2
 Status = Appointment.Status
+OPEN: Final = (Status.BOOKED, Status.CONFIRMED)
 CONTACT = Filter(name="contact", label=gettext_lazy("Contact"), is_choice=True)
 
 
@@ -117,6 +120,20 @@ class Appointments(ListPage, DashboardView):
         state.is_filtered = is_filtered
         rows = rows.filter(starts_at__gte=Day.of(first, zone).begins) if first else rows
         return rows.filter(starts_at__lt=Day.of(last, zone).ends) if last else rows
+
+
+def appointments_of_contact(contact: Contact) -> Mapping[str, Any]:
+    """Give the contact's next appointments, and the last ones before them, for the contact's page and the inbox."""
+    now = timezone.now()
+    rows = Appointment.objects.of(contact.workspace).filter(contact=contact).select_related("service", "staff")
+    going_on = rows.filter(starts_at__gt=now - LONGEST_APPOINTMENT, ends_at__gt=now, status__in=OPEN)
+    coming = list(going_on.by_start()[:MOST_COMING])
+    past = rows.filter(starts_at__lte=now).exclude(pk__in=[one.pk for one in coming]).order_by("-starts_at", "-id")
+    return {
+        "contact": contact,
+        "appointments": [*coming, *past[:MOST_PAST]],
+        "zone": ZoneInfo(contact.workspace.timezone),
+    }
 
 
 class AppointmentDetail(DashboardView):

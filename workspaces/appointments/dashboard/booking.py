@@ -24,7 +24,7 @@ from workspaces.appointments.models import Appointment
 from workspaces.appointments.models.appointments import LONGEST_NOTE
 from workspaces.appointments.services.booking import book_appointment
 from workspaces.appointments.services.moves import reschedule_appointment
-from workspaces.catalogue.models import Service, Staff
+from workspaces.catalogue.models import Service, Staff, StaffQuerySet
 from workspaces.contacts.models import Contact
 from workspaces.subaccounts.dashboard.base import DashboardForm
 from workspaces.subaccounts.models import Workspace
@@ -92,7 +92,6 @@ class AppointmentNew(DashboardForm[AppointmentForm]):
             now=timezone.now(),
             by=self.by,
             source=Appointment.Source.DASHBOARD,
-            timezone=self.workspace.timezone,
             **form.cleaned_data,
         )
         return self.done(_("%(name)s has an appointment.") % {"name": made.contact}, ONE, made.uuid)
@@ -100,14 +99,12 @@ class AppointmentNew(DashboardForm[AppointmentForm]):
     def context(self) -> dict[str, Any]:
         asked = self.request.GET
         search = asked.get("search", "").strip()
-        staff = Staff.objects.of(self.workspace)
-        staff = staff.filter(services=self._service) if self._service else staff
         return {
             "contact": self._contact,
             "service": self._service,
             "staff": self._staff,
             "services": self._services,
-            "staff_choices": list(staff.by_name()[:MOST_CHOICES]),
+            "staff_choices": list(self._providers.by_name()[:MOST_CHOICES]),
             "search": search,
             "found": self._found(search),
             "day": read_date(asked.get("from", "")),
@@ -145,9 +142,16 @@ class AppointmentNew(DashboardForm[AppointmentForm]):
         rows = Service.objects.of(self.workspace).filter(kind=Service.Kind.APPOINTMENT)
         return with_id(rows, self._asked("service"))
 
+    @property
+    def _providers(self) -> StaffQuerySet:
+        """The staff who provide the chosen service; everybody before one is chosen."""
+        rows = Staff.objects.of(self.workspace)
+        return rows.filter(pk__in=self._service.provided_by.values("staff")) if self._service else rows
+
     @cached_property
     def _staff(self) -> Staff | None:
-        return with_id(Staff.objects.of(self.workspace), self._asked("staff"))
+        """The chosen staff member. Somebody who does not provide the service is not chosen."""
+        return with_id(self._providers, self._asked("staff"))
 
     @cached_property
     def _week(self) -> FreeWeek | None:
@@ -197,7 +201,7 @@ class AppointmentReschedule(AppointmentDetail, DashboardForm[StaffAndTimeForm]):
         return {
             "appointment": self.appointment,
             "staff": self._staff,
-            "staff_choices": self._providers(),
+            "staff_choices": list(self._providers.by_name()[:MOST_CHOICES]),
             "week": week,
             "day": week.first,
             "earlier_url": with_day(asked, week.earlier),
@@ -206,11 +210,11 @@ class AppointmentReschedule(AppointmentDetail, DashboardForm[StaffAndTimeForm]):
             "crumbs": [(_("Appointments"), reverse(LIST)), (self.title, reverse(ONE, args=[self.appointment.uuid]))],
         }
 
-    def _providers(self) -> list[Staff]:
-        """Give who may take the appointment: who provides the service, and who has it now."""
-        rows = Staff.objects.of(self.workspace)
+    @property
+    def _providers(self) -> StaffQuerySet:
+        """The staff who may take the appointment: who provide the service, and who has it now."""
         provided = self.appointment.service.provided_by.values("staff")
-        return list(rows.filter(Q(pk__in=provided) | Q(pk=self.appointment.staff_id)).by_name()[:MOST_CHOICES])
+        return Staff.objects.of(self.workspace).filter(Q(pk__in=provided) | Q(pk=self.appointment.staff_id))
 
     @property
     def _usual_day(self) -> date:
@@ -220,4 +224,4 @@ class AppointmentReschedule(AppointmentDetail, DashboardForm[StaffAndTimeForm]):
     def _staff(self) -> Staff:
         """The staff member whose times are shown: the present one unless the address names another."""
         asked = parse_uuid(self.request.POST.get("staff") or self.request.GET.get("staff", ""))
-        return with_id(Staff.objects.of(self.workspace), asked) or self.appointment.staff
+        return with_id(self._providers, asked) or self.appointment.staff

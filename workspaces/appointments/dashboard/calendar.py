@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
@@ -170,7 +170,7 @@ class Calendar(DashboardView):
             columns.pop()
         return has_more
 
-    def _links(self, day: date, is_week: bool) -> dict[str, str]:
+    def _links(self, day: date, is_week: bool) -> dict[str, Any]:
         """Give the addresses of the calendar earlier, later and today, and of both views."""
         step = timedelta(days=7 if is_week else 1)
         view = WEEK_VIEW if is_week else DAY_VIEW

@@ -55,7 +55,7 @@ def read_entries(wanted: Wanted) -> tuple[list[Entry], bool]:
 def _appointments(wanted: Wanted) -> Iterator[Entry]:
     rows = Appointment.objects.of(wanted.workspace).with_names().exclude(status=Appointment.Status.CANCELLED)
     rows = rows.filter(starts_at__gte=wanted.first - LONGEST_APPOINTMENT, starts_at__lt=wanted.last)
-    for row in wanted.of_staff(rows.filter(ends_at__gt=wanted.first)).by_start()[: MOST_ENTRIES + 1]:
+    for row in wanted.of_staff(rows.filter(ends_at__gt=wanted.first)).order_by("starts_at", "id")[: MOST_ENTRIES + 1]:
         yield Entry(
             kind=f"appointment {row.status}",
             starts_at=row.starts_at,
@@ -70,7 +70,7 @@ def _appointments(wanted: Wanted) -> Iterator[Entry]:
 def _classes(wanted: Wanted) -> Iterator[Entry]:
     rows = ClassSession.objects.of(wanted.workspace).with_names().exclude(status=ClassSession.Status.CANCELLED)
     rows = rows.filter(starts_at__gte=wanted.first - LONGEST_CLASS, starts_at__lt=wanted.last)
-    for row in wanted.of_staff(rows.filter(ends_at__gt=wanted.first)).by_start()[: MOST_ENTRIES + 1]:
+    for row in wanted.of_staff(rows.filter(ends_at__gt=wanted.first)).order_by("starts_at", "id")[: MOST_ENTRIES + 1]:
         seats = _("%(taken)s of %(seats)s seats taken") % {"taken": row.participants_count, "seats": row.capacity}
         yield Entry(
             kind="class",
@@ -145,7 +145,7 @@ class WorkingTimes:
         row = self.hours.get(staff.pk) if staff else None
         weekly, zone = (row.weekly, row.timezone) if row else (self.workspace.opening_hours, self.workspace.timezone)
         found = []
-        for near in (day.date - ONE_DAY, day.date, day.date + ONE_DAY):
+        for near in (day.local_date - ONE_DAY, day.local_date, day.local_date + ONE_DAY):
             usual = weekly.get(DAYS[near.weekday()], [])
             intervals = self.exceptions.get((staff.pk, near), usual) if staff else usual
             parts = (day.minutes(_moment(near, begins, zone), _moment(near, ends, zone)) for begins, ends in intervals)

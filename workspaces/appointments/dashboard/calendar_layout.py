@@ -40,7 +40,7 @@ class Entry:
 class Day:
     """A day in the calendar's time zone, with the moments at which it begins and ends."""
 
-    date: date
+    local_date: date
     zone: ZoneInfo
     begins: datetime
     ends: datetime
@@ -62,7 +62,7 @@ class Day:
 
     def moment(self, minute: int) -> datetime:
         """Give the moment at which clocks show a minute of this day."""
-        wall = datetime.combine(self.date, datetime.min.time()) + timedelta(minutes=minute)
+        wall = datetime.combine(self.local_date, datetime.min.time()) + timedelta(minutes=minute)
         return instant_of(wall, self.zone.key)
 
     def _minute(self, moment: datetime) -> int:

@@ -119,12 +119,14 @@ def test_what_nobody_hosts_and_what_somebody_did_who_left_is_shown_by_day(a: Ten
 
 def test_odd_addresses_are_answered(a: Tenant, b: Tenant, owner: Client) -> None:
     stranger = a_staff_member(b.workspace, "Stranger")
+    an_appointment(a_service(b.workspace, stranger), at(10))
     assert "No staff yet" in text(owner.get(f"{PATH}?view=day"))
     for query in ("day=x", "day=0001-01-01", "day=9999-12-31", "day=2000-01-01", "day=2199-12-31", "view=x", "day=%00"):
         assert owner.get(f"{PATH}?{query}").status_code == 200, query
         assert owner.get(f"{PATH}?view=day&{query}").status_code == 200, query
     for query in ("staff=x", f"staff={stranger.uuid}", "page=99999999999999999999"):
         assert "Stranger" not in text(owner.get(f"{PATH}?view=day&{query}"))
+    assert "Ada Lovelace" not in text(owner.get(f"{PATH}?day={at(10).date()}"))
 
 
 @pytest.mark.parametrize("view", ["day", "week"])
