@@ -92,9 +92,7 @@ class Invoices(ListPage, DashboardView):
             Column(name="created", label=gettext_lazy("Made"), order=("created_at", "id"), descends_first=True),
             Column(name="issued", label=gettext_lazy("Issued"), order=("issued_at", "id"), descends_first=True),
             Column(name="due", label=gettext_lazy("Due"), order=("due_at", "id")),
-            Column(
-                name="total", label=gettext_lazy("Total"), order=("total", "id"), descends_first=True, is_number=True
-            ),
+            Column(name="total", label=gettext_lazy("Total"), is_number=True),
             Column(name="status", label=gettext_lazy("State")),
         ),
         filters=(
