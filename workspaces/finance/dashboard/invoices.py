@@ -313,7 +313,7 @@ def history_of(invoice: Invoice, payments: list[Payment], notes: list[Invoice]) 
         *((one.issued_at, _("Credit note %(number)s issued") % {"number": one.number}) for one in notes),
     ]
     known = [HistoryEntry(at, text) for at, text in times if at]
-    return sorted(known, key=lambda entry: entry.at, reverse=True)
+    return sorted(known, key=lambda entry: entry.at)[::-1]  # of the same moment the later step comes first
 
 
 class InvoicePage(InvoiceDetail):
@@ -334,15 +334,10 @@ class InvoicePage(InvoiceDetail):
             credit_notes=notes,
             history=history_of(invoice, payments, notes),
             pay_url=pay_url(invoice) if invoice.kind == Kind.INVOICE else None,
-            is_overdue=is_overdue(invoice, now),
+            now=now,
             can=set(possible_steps(invoice)),
             zone=ZoneInfo(self.workspace.timezone),
         )
-
-
-def is_overdue(invoice: Invoice, now: datetime) -> bool:
-    is_open = invoice.kind == Kind.INVOICE and invoice.status == Status.OPEN
-    return is_open and invoice.due_at is not None and invoice.due_at < now
 
 
 def possible_steps(invoice: Invoice) -> Iterator[str]:
