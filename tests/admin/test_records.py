@@ -27,12 +27,14 @@ from channelconnect.services.settings import set_return_urls, switch_connect
 from config.tries.counting import begin_tries
 from tests.factories import (
     ChannelFactory,
+    ContactFactory,
     ProductFactory,
     SegmentFactory,
     UserFactory,
     WorkspaceMemberFactory,
     catalogue_ids,
 )
+from tests.factories.finance import invoice_ids
 from tests.packs.client import an_automation
 from tests.webhooks.delivering import make_deliveries
 from tests.workspaces.conversations.facts import receive, received
@@ -41,6 +43,8 @@ from webhooks.services.endpoints import new_secret
 from workspaces.automations.engine.loop import run_due
 from workspaces.automations.models import Automation
 from workspaces.contacts.services.tasks import create_task
+from workspaces.finance.models import Invoice
+from workspaces.finance.services.settings import change_finance_settings
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import (
     connect_channel,
@@ -62,6 +66,8 @@ def secrets_of(workspace: Workspace) -> list[str]:
     """Fill every kind of record and give the secrets that were made on the way."""
     agency, now = workspace.agency, timezone.now()
     catalogue_ids(workspace, "mark")
+    invoice_ids(workspace, "mark", ContactFactory.create(workspace=workspace))
+    change_finance_settings(workspace=workspace, now=now, by=SYSTEM, payment_days=7)
     SegmentFactory.create(workspace=workspace)
     create_task(workspace=workspace, title="Call", now=now, by=SYSTEM)
     number = ChannelFactory.create(workspace=workspace)
@@ -114,6 +120,7 @@ def secrets_of(workspace: Workspace) -> list[str]:
         session.link or "",
         "a customer's message",
         "a-channel-s-token",
+        *(str(invoice.token) for invoice in Invoice.objects.exclude(token=None)),
     ]
 
 

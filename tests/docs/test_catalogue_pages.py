@@ -1,4 +1,4 @@
-"""What docs/workspace-api says of products and classes is what happens: its samples are run one after another."""
+"""What the pages about products, classes and invoices say is what happens: its samples are run one after another."""
 
 import re
 import shutil
@@ -39,11 +39,11 @@ class Ids(dict[str, str]):
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="the samples are commands for curl")
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("page", ["products", "classes"])
+@pytest.mark.parametrize("page", ["workspace-api/products", "workspace-api/classes", "invoices"])
 def test_the_samples_of_a_page_do_what_it_says(a: Tenant, live_server: LiveServer, page: str, tmp_path: Path) -> None:
     ids, shell = Ids(), Shell(tmp_path)
     variables = {"BASE": f"{live_server.url}{WORKSPACE_BASE}", "KEY": a.workspace_plaintext}
-    shell.run([*blocks_of(DOCS / "workspace-api.md"), *blocks_of(DOCS / "workspace-api" / f"{page}.md")], variables)
+    shell.run([*blocks_of(DOCS / "workspace-api.md"), *blocks_of(DOCS / f"{page}.md")], variables)
     compared = [(answers[-1], block.shown) for block, answers in shell.done if block.shown]
     assert len(compared) >= 5
     for answered, shown in compared:

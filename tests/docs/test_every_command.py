@@ -25,6 +25,7 @@ COMMANDS = (
     ROOT / "README.md",
     DOCS / "workspace-api.md",
     DOCS / "broadcasts.md",
+    DOCS / "invoices.md",
     *sorted((DOCS / "workspace-api").glob("*.md")),
     DOCS / "channel-connect.md",
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from uuid import uuid4
 
 from tests.document.calls import Call, Provocation
+from tests.factories.finance import InvoiceFactory
 from workspaces.finance.models import Invoice
 
 BASE = "api/v1/"
@@ -28,8 +29,8 @@ def a_draft(call: Call) -> int:
 
 
 def no_line(call: Call) -> int:
-    Invoice.objects.get(uuid=call.ids["invoice"]).lines.all().delete()
-    return call.send()
+    draft = InvoiceFactory.create(workspace=call.tenant.workspace, lines=[])
+    return call.send(path=f"/{BASE}invoices/{draft.uuid}/issue")
 
 
 def a_buyer_without_email(call: Call) -> int:

@@ -85,7 +85,8 @@ class InvoiceViewSet(WorkspaceViewSet):
         errors={422: "A time is malformed."},
     )
     def list(self, request: Request) -> HttpResponse:
-        return self.page_of(self.filtered(self.get_queryset()).newest_first(), InvoiceSerializer)
+        rows = self.filtered(self.get_queryset())
+        return self.page_of(rows.order_by("-created_at", "-id"), InvoiceSerializer)
 
     @operation(
         operation_id="createInvoice",

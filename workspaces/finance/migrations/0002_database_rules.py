@@ -2,7 +2,8 @@
 
 from django.db import migrations
 
-# What was issued: number, dates, parties, texts and amounts. `token` may be encrypted with another key.
+# What was issued: number, dates, parties, texts and amounts. `token` may be encrypted with another key, and the erasure
+# of a person changes texts.
 FROZEN = """
 CREATE FUNCTION finance_refuse_rewriting() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -12,27 +13,39 @@ CREATE TRIGGER issued_invoice_is_frozen BEFORE UPDATE ON finance_invoice FOR EAC
     WHEN (OLD.status <> 'draft' AND (
         NEW.status = 'draft' OR OLD.status = 'void' AND NEW.status <> 'void'
         OR OLD.status = 'paid' AND NEW.status = 'open'
-        OR (OLD.id, OLD.uuid, OLD.workspace_id, OLD.kind, OLD.currency, OLD.exponent, OLD.language, OLD.seller, OLD.buyer)
+        OR (OLD.id, OLD.uuid, OLD.workspace_id, OLD.kind, OLD.currency, OLD.exponent, OLD.language)
             IS DISTINCT FROM
-            (NEW.id, NEW.uuid, NEW.workspace_id, NEW.kind, NEW.currency, NEW.exponent, NEW.language, NEW.seller, NEW.buyer)
-        OR (OLD.credits_id, OLD.number, OLD.supplied_on, OLD.reverse_charge, OLD.note, OLD.net, OLD.tax, OLD.total)
+            (NEW.id, NEW.uuid, NEW.workspace_id, NEW.kind, NEW.currency, NEW.exponent, NEW.language)
+        OR (OLD.credits_id, OLD.supplied_on, OLD.reverse_charge, OLD.net, OLD.tax, OLD.total)
             IS DISTINCT FROM
-            (NEW.credits_id, NEW.number, NEW.supplied_on, NEW.reverse_charge, NEW.note, NEW.net, NEW.tax, NEW.total)
+            (NEW.credits_id, NEW.supplied_on, NEW.reverse_charge, NEW.net, NEW.tax, NEW.total)
         OR (OLD.due_at, OLD.issued_at, OLD.created_at, OLD.token_digest)
             IS DISTINCT FROM (NEW.due_at, NEW.issued_at, NEW.created_at, NEW.token_digest)
     )) EXECUTE FUNCTION finance_refuse_rewriting();
+CREATE TRIGGER issued_texts_are_frozen BEFORE UPDATE ON finance_invoice FOR EACH ROW
+    WHEN (OLD.status <> 'draft' AND current_setting('agency.activity', true) IS DISTINCT FROM 'erasure'
+        AND (OLD.number, OLD.seller, OLD.buyer, OLD.note) IS DISTINCT FROM (NEW.number, NEW.seller, NEW.buyer, NEW.note)
+    ) EXECUTE FUNCTION finance_refuse_rewriting();
 CREATE TRIGGER issued_invoice_is_kept BEFORE DELETE ON finance_invoice FOR EACH ROW
     WHEN (OLD.status <> 'draft') EXECUTE FUNCTION finance_refuse_rewriting();
-CREATE TRIGGER invoice_document_is_frozen BEFORE UPDATE OR DELETE ON finance_invoicedocument
+CREATE TRIGGER invoice_document_is_frozen BEFORE UPDATE ON finance_invoicedocument FOR EACH ROW
+    WHEN (current_setting('agency.activity', true) IS DISTINCT FROM 'erasure')
+    EXECUTE FUNCTION finance_refuse_rewriting();
+CREATE TRIGGER invoice_document_is_kept BEFORE DELETE ON finance_invoicedocument
     FOR EACH ROW EXECUTE FUNCTION finance_refuse_rewriting();
 CREATE FUNCTION finance_refuse_parts_of_issued() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
+    texts CONSTANT text[] := ARRAY['description', 'tax_name', 'name'];
     changed CONSTANT bigint[] := CASE TG_OP
         WHEN 'INSERT' THEN ARRAY[NEW.invoice_id]
         WHEN 'DELETE' THEN ARRAY[OLD.invoice_id]
         ELSE ARRAY[OLD.invoice_id, NEW.invoice_id]
     END;
 BEGIN
+    IF TG_OP = 'UPDATE' AND current_setting('agency.activity', true) = 'erasure'
+        AND to_jsonb(OLD) - texts = to_jsonb(NEW) - texts THEN
+        RETURN NEW;
+    END IF;
     -- The lock waits for a transaction that issues the invoice.
     PERFORM FROM finance_invoice WHERE id = ANY (changed) ORDER BY id FOR SHARE;
     IF EXISTS (SELECT FROM finance_invoice WHERE id = ANY (changed) AND status <> 'draft') THEN
@@ -49,8 +62,10 @@ NOT_FROZEN = """
 DROP TRIGGER issued_taxes_are_frozen ON finance_invoicetax;
 DROP TRIGGER issued_lines_are_frozen ON finance_invoiceline;
 DROP FUNCTION finance_refuse_parts_of_issued();
+DROP TRIGGER invoice_document_is_kept ON finance_invoicedocument;
 DROP TRIGGER invoice_document_is_frozen ON finance_invoicedocument;
 DROP TRIGGER issued_invoice_is_kept ON finance_invoice;
+DROP TRIGGER issued_texts_are_frozen ON finance_invoice;
 DROP TRIGGER issued_invoice_is_frozen ON finance_invoice;
 DROP FUNCTION finance_refuse_rewriting();
 """

@@ -35,7 +35,7 @@ PAY_PATH = "/pay/"
 
 def as_number(minor: int, exponent: int) -> float:
     """Return an amount as a JSON number in major units. Every amount of an invoice is exact below 2 ** 53."""
-    return minor / 10**exponent
+    return minor / (100 if exponent == 2 else 1)
 
 
 class TaxRateQuerySet(models.QuerySet["TaxRate"]):

@@ -89,7 +89,7 @@ def change_tax_rate(*, tax_rate: TaxRate, now: datetime, by: Actor, **changes: U
 
 
 def _check_limit(workspace: Workspace, but: TaxRate | None = None) -> None:
-    rows = TaxRate.objects.of(workspace).in_use().exclude(pk=but.pk if but else None)
+    rows = TaxRate.objects.of(workspace).in_use().exclude(pk__in=[but.pk] if but else [])
     check_row_limit(workspace, rows, most=MOST_TAX_RATES, full=TaxRateLimitReached)
 
 

@@ -180,25 +180,25 @@ def test_what_was_paid_can_be_credited_but_not_voided(a: Tenant) -> None:
     assert (note["total"], read(a, issued)["status"], read(a, issued)["balance"]) == (99.99, "paid", 0.0)
 
 
-def test_parts_of_a_credit_take_exactly_what_was_invoiced(a: Tenant, rate: Any) -> None:
-    inclusive = TaxRateFactory.create(workspace=a.workspace, name="Inside", inclusive=True)
-    lines = [
-        {"description": "Work", "unit_price": 33.33, "tax_rate": str(rate.uuid)},
-        {"description": "Goods", "unit_price": 10, "tax_rate": str(inclusive.uuid)},
-    ]
-    issued = moved(a, drafted(a, *lines), "issue")
+@pytest.mark.parametrize("says_the_last_lines", [True, False])
+def test_parts_of_a_credit_take_exactly_what_was_invoiced(a: Tenant, rate: Any, says_the_last_lines: bool) -> None:
+    """The tax of each third is rounded down, and the tax of the whole is rounded up."""
+    inside = TaxRateFactory.create(workspace=a.workspace, name="Inside", inclusive=True)
+
+    def lines(work: float, goods: float) -> list[dict[str, Any]]:
+        return [
+            {"description": "Work", "unit_price": work, "tax_rate": str(rate.uuid)},
+            {"description": "Goods", "unit_price": goods, "tax_rate": str(inside.uuid)},
+        ]
+
+    issued = moved(a, drafted(a, *lines(0.36, 10)), "issue")
     a.workspace_api.patch(f"/tax-rates/{rate.uuid}", {"name": "Renamed"})
-    part = [{**line, "unit_price": line["unit_price"] / 3} for line in lines]
-    part[1]["unit_price"] = 3.33
-    notes = [moved(a, issued, "credit", {"lines": part}) for _ in range(2)]
-    too_much = [{**lines[0], "unit_price": 11.12}]
-    assert refused(a, issued, "credit", {"lines": too_much}) == (
-        422,
-        "The lines are more than what is left of the invoice.",
-    )
+    notes = [moved(a, issued, "credit", {"lines": lines(0.12, 3.33)}) for _ in range(2)]
+    too_much = (422, "The lines are more than what is left of the invoice.")
+    assert refused(a, issued, "credit", {"lines": lines(0.13, 3.34)}) == too_much
     foreign = [{"description": "Untaxed", "unit_price": 1}]
     assert refused(a, issued, "credit", {"lines": foreign})[0] == 422
-    notes.append(moved(a, issued, "credit"))
+    notes.append(moved(a, issued, "credit", {"lines": lines(0.12, 3.34)} if says_the_last_lines else None))
     assert refused(a, issued, "credit")[0] == 409
     assert [note["number"] for note in notes] == ["CN-0001", "CN-0002", "CN-0003"]
     for name in ("net", "tax", "total"):
@@ -304,6 +304,19 @@ def test_sql_cannot_issue_what_does_not_add_up(a: Tenant) -> None:
     Invoice.objects.filter(pk=draft.pk).update(net=draft.net + 1, total=draft.total + 1)
     with pytest.raises(IntegrityError, match="taxes of an invoice are its totals"):
         issue_and_commit(draft)
+
+
+def test_the_erasure_of_a_person_changes_texts_and_nothing_else(a: Tenant) -> None:
+    invoice = an_issued_invoice(a.workspace)
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL agency.activity = 'erasure'")
+        cursor.execute("UPDATE finance_invoice SET buyer = %s WHERE id = %s", ['{"name": "Erased"}', invoice.pk])
+        cursor.execute("UPDATE finance_invoiceline SET description = 'Erased' WHERE invoice_id = %s", [invoice.pk])
+    for changed in ("amounts", "a line", "a tax", "the invoice"):
+        with pytest.raises(DatabaseError, match="stays as it is"):
+            carry_out(STATEMENTS[changed], invoice)
+    invoice.refresh_from_db()
+    assert (invoice.buyer, invoice.lines.get().description) == ({"name": "Erased"}, "Erased")
 
 
 def statements_of_list(a: Tenant, invoices: int) -> int:

@@ -1,0 +1,115 @@
+"""Read-only pages of the support admin about invoices, tax rates and the settings of both."""
+
+from typing import Any
+
+from django.contrib import admin
+
+from agency.admin.base import ReadOnlyAdmin, by_uuid
+from config.api.requests import parse_uuid
+from workspaces.finance.models import FinanceSettings, Invoice, InvoiceLine, InvoiceSeries, TaxRate
+
+
+class OfWorkspaceAdmin(ReadOnlyAdmin):
+    list_select_related = ("workspace",)
+    search_fields = ("workspace__uuid",)
+    search_help_text = "A sub-account's uuid."
+
+    def search(self, queryset: Any, term: str) -> Any:
+        found = parse_uuid(term)
+        return queryset.filter(workspace__uuid=found) if found else queryset.none()
+
+
+class WithUuidAdmin(OfWorkspaceAdmin):
+    search_fields = ("uuid",)
+    search_help_text = "A uuid, or its sub-account's."
+
+    def search(self, queryset: Any, term: str) -> Any:
+        return by_uuid(queryset, term) | super().search(queryset, term)
+
+
+@admin.register(TaxRate)
+class TaxRateAdmin(WithUuidAdmin):
+    list_display = ("name", "percent", "inclusive", "workspace", "created_at", "archived_at")
+    fields = ("uuid", "workspace", "name", "percent", "inclusive", "created_at", "archived_at")
+
+
+@admin.register(Invoice)
+class InvoiceAdmin(WithUuidAdmin):
+    list_display = ("number", "kind", "status", "total", "paid", "currency", "workspace", "created_at")
+    fields = (
+        "uuid",
+        "workspace",
+        "kind",
+        "number",
+        "status",
+        "credits",
+        "contact",
+        "currency",
+        "exponent",
+        "language",
+        "seller",
+        "buyer",
+        "reverse_charge",
+        "net",
+        "tax",
+        "total",
+        "paid",
+        "credited",
+        "supplied_on",
+        "due_at",
+        "created_at",
+        "updated_at",
+        "issued_at",
+        "sent_at",
+        "overdue_at",
+        "paid_at",
+        "voided_at",
+    )
+
+
+@admin.register(InvoiceLine)
+class InvoiceLineAdmin(ReadOnlyAdmin):
+    list_display = ("description", "quantity", "unit_price", "amount", "invoice")
+    list_select_related = ("invoice",)
+    search_fields = ("invoice__uuid",)
+    search_help_text = "An invoice's uuid."
+    fields = (
+        "invoice",
+        "position",
+        "description",
+        "quantity",
+        "unit_price",
+        "amount",
+        "tax_rate",
+        "tax_name",
+        "tax_percent",
+        "tax_inclusive",
+        "product",
+    )
+
+    def search(self, queryset: Any, term: str) -> Any:
+        found = parse_uuid(term)
+        return queryset.filter(invoice__uuid=found) if found else queryset.none()
+
+
+@admin.register(InvoiceSeries)
+class InvoiceSeriesAdmin(OfWorkspaceAdmin):
+    list_display = ("workspace", "kind", "prefix", "next_number")
+    fields = ("workspace", "kind", "prefix", "next_number")
+
+
+@admin.register(FinanceSettings)
+class FinanceSettingsAdmin(OfWorkspaceAdmin):
+    list_display = ("workspace", "business_name", "payment_days", "shares_totals", "changed_at")
+    fields = (
+        "workspace",
+        "business_name",
+        "address",
+        "vat_id",
+        "tax_number",
+        "payment_details",
+        "footer",
+        "payment_days",
+        "shares_totals",
+        "changed_at",
+    )
