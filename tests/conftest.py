@@ -95,6 +95,8 @@ SLOW = (
     "tests/operations/test_settings",
     "tests/workspaces/catalogue/test_stock",
     "tests/workspaces/contacts/test_walking",
+    "tests/workspaces/finance/payments/test_killed",
+    "tests/workspaces/finance/payments/test_stories",
     "tests/workspaces/media/test_buckets",
     "tests/workspaces/subaccounts/test_owner_consent",
     "tests/operations/test_secrets_at_rest",

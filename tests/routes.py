@@ -33,7 +33,7 @@ WRITES = ("POST", "PUT", "PATCH")
 ID = re.compile(r"<id:(\w+)>")
 OF_BOTH = ("webhook", "delivery")
 # The paths of what is done with an invoice once it is issued.
-OF_ISSUED = ("/send", "/void", "/credit", "/pdf")
+OF_ISSUED = ("/send", "/void", "/credit", "/pdf", "/payments")
 # Ids that a route takes in its query string.
 QUERIES = {f"{AGENCY}packs/import/preview": "?workspace=<id:workspace>&automation=<id:automation>"}
 
@@ -240,6 +240,11 @@ ROUTES: dict[str, dict[str, Case]] = {
     f"{WORKSPACE}invoices/<id:invoice>/send": {"POST": DO},
     f"{WORKSPACE}invoices/<id:invoice>/void": {"POST": DO},
     f"{WORKSPACE}invoices/<id:invoice>/credit": {"POST": Case(201, _a_credit, body_optional=True)},
+    f"{WORKSPACE}invoices/<id:invoice>/payments": {
+        "GET": READ,
+        "POST": Case(201, lambda _: {"amount": 1, "method": "cash"}),
+    },
+    f"{WORKSPACE}payments/<id:payment>/refunds": {"GET": READ, "POST": Case(201, lambda _: {"amount": 1})},
     f"{WORKSPACE}invoices/<id:invoice>/pdf": {"GET": Case(200, content_type="application/pdf")},
     f"{WORKSPACE}workspace": {"GET": LIST, "PATCH": Case(200, lambda _: {"currency": "EUR"}, others=200)},
     f"{WORKSPACE}conversations": {"GET": LIST},

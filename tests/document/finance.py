@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from uuid import uuid4
+
+from django.utils.timezone import now
 
 from tests.document.calls import Call, Provocation
 from tests.factories.finance import InvoiceFactory
-from workspaces.finance.models import Invoice
+from workspaces.finance.models import Checkout, Invoice, ProviderAccount
 
 BASE = "api/v1/"
 ONE = f"{BASE}invoices/<id:invoice>"
@@ -51,6 +54,20 @@ def a_used_rate(call: Call) -> int:
     return call.send({"percent": 50})
 
 
+def too_much(call: Call) -> int:
+    return call.send({"amount": 1_000_000})
+
+
+def an_open_payment_page(call: Call) -> int:
+    """A page of which nobody can say whether somebody pays there at the moment."""
+    invoice = Invoice.objects.get(uuid=call.ids["issued_invoice"])
+    account = ProviderAccount.objects.create(workspace=invoice.workspace, endpoint_id="we_1")
+    Checkout.objects.create(
+        invoice=invoice, account=account, amount=1, currency="USD", status="open", expires_at=now() + timedelta(hours=1)
+    )
+    return call.send()
+
+
 OF_THEIR_OWN: dict[str, tuple[Provocation, ...]] = {
     f"GET {BASE}invoices": (a_malformed_time,),
     f"POST {BASE}invoices": (an_unknown_contact,),
@@ -61,6 +78,8 @@ OF_THEIR_OWN: dict[str, tuple[Provocation, ...]] = {
     f"POST {ONE}/void": (a_draft,),
     f"POST {ONE}/credit": (a_draft,),
     f"GET {ONE}/pdf": (a_draft,),
+    f"POST {ONE}/payments": (a_draft, an_open_payment_page),
+    f"POST {BASE}payments/<id:payment>/refunds": (too_much,),
     f"POST {BASE}tax-rates": (another_name,),
     f"PATCH {BASE}tax-rates/<id:tax_rate>": (a_used_rate,),
 }

@@ -17,6 +17,7 @@ from workspaces.contacts.models import Contact
 from workspaces.finance.models import Invoice, Payment, TaxRate
 from workspaces.finance.services.invoices import LineInput, create_invoice, issue_invoice, lock_invoice
 from workspaces.finance.services.ledger import settle_invoice
+from workspaces.finance.services.payments import record_payment
 from workspaces.finance.services.taxes import create_tax_rate
 from workspaces.subaccounts.models import Workspace
 
@@ -77,11 +78,17 @@ def pay_in_cash(invoice: Invoice, amount: int) -> None:
         settle_invoice(invoice=locked, now=now())
 
 
+def a_payment(invoice: Invoice, amount: int = 1_000, **values: Any) -> Payment:
+    """Record a payment by hand, in minor units."""
+    return record_payment(invoice=invoice, amount=amount, method=Payment.Method.CASH, now=now(), by=SYSTEM, **values)
+
+
 def invoice_ids(workspace: Workspace, mark: str, contact: Contact) -> dict[str, UUID]:
-    """Give the ids of a draft, an issued invoice and a tax rate."""
+    """Give the ids of a draft, an issued invoice, a tax rate and a payment."""
     sent_to = ContactFactory.create(workspace=workspace, name=f"Buyer {mark}", email=f"{mark}@example.com")
     return {
         "invoice": InvoiceFactory.create(workspace=workspace, contact=contact, note=f"Note {mark}").uuid,
         "issued_invoice": an_issued_invoice(workspace, contact=sent_to).uuid,
         "tax_rate": TaxRateFactory.create(workspace=workspace, name=f"Tax {mark}").uuid,
+        "payment": a_payment(an_issued_invoice(workspace, contact=sent_to), note=f"Statement {mark}").uuid,
     }

@@ -1,4 +1,4 @@
-"""Read-only pages of the support admin about invoices, tax rates and the settings of both."""
+"""Read-only pages of the support admin about invoices, payments, tax rates and settings."""
 
 from typing import Any
 
@@ -6,7 +6,17 @@ from django.contrib import admin
 
 from agency.admin.base import ReadOnlyAdmin, by_uuid
 from config.api.requests import parse_uuid
-from workspaces.finance.models import FinanceSettings, Invoice, InvoiceLine, InvoiceSeries, TaxRate
+from workspaces.finance.models import (
+    Checkout,
+    FinanceSettings,
+    Invoice,
+    InvoiceLine,
+    InvoiceSeries,
+    Payment,
+    ProviderAccount,
+    Refund,
+    TaxRate,
+)
 
 
 class OfWorkspaceAdmin(ReadOnlyAdmin):
@@ -112,4 +122,98 @@ class FinanceSettingsAdmin(OfWorkspaceAdmin):
         "payment_days",
         "shares_totals",
         "changed_at",
+    )
+
+
+# Payments ---------------------------------------------------------------------------------------------
+
+
+@admin.register(ProviderAccount)
+class ProviderAccountAdmin(WithUuidAdmin):
+    """The account without its key and the secret of its webhook."""
+
+    list_display = ("workspace", "provider", "name", "live", "failure", "created_at", "disconnected_at")
+    fields = (
+        "uuid",
+        "workspace",
+        "provider",
+        "name",
+        "account_id",
+        "live",
+        "key_hint",
+        "endpoint_id",
+        "failure",
+        "failing_since",
+        "created_at",
+        "disconnected_at",
+    )
+
+
+@admin.register(Payment)
+class PaymentAdmin(WithUuidAdmin):
+    list_display = ("invoice", "amount", "currency", "method", "refunded", "disputed", "received_at")
+    list_select_related = ("workspace", "invoice")
+    fields = (
+        "uuid",
+        "workspace",
+        "invoice",
+        "amount",
+        "currency",
+        "method",
+        "provider_id",
+        "fee",
+        "refunded",
+        "disputed",
+        "received_at",
+        "created_at",
+    )
+
+
+class OfInvoiceAdmin(ReadOnlyAdmin):
+    """Rows that are found by their own uuid."""
+
+    search_fields = ("uuid",)
+    search_help_text = "A uuid."
+
+    def search(self, queryset: Any, term: str) -> Any:
+        return by_uuid(queryset, term)
+
+
+@admin.register(Checkout)
+class CheckoutAdmin(OfInvoiceAdmin):
+    """Checkouts without the address at which the payer pays."""
+
+    list_display = ("uuid", "status", "amount", "currency", "failure", "created_at", "ended_at")
+    fields = (
+        "uuid",
+        "invoice",
+        "account",
+        "status",
+        "amount",
+        "currency",
+        "provider_id",
+        "failure",
+        "expires_at",
+        "check_at",
+        "tries",
+        "created_at",
+        "ended_at",
+    )
+
+
+@admin.register(Refund)
+class RefundAdmin(OfInvoiceAdmin):
+    list_display = ("uuid", "amount", "method", "status", "failure", "created_at", "ended_at")
+    fields = (
+        "uuid",
+        "payment",
+        "amount",
+        "method",
+        "status",
+        "provider_id",
+        "failure",
+        "call_at",
+        "tries",
+        "created_at",
+        "ended_at",
     )

@@ -49,6 +49,7 @@ from tests.factories import (
     a_workspace_key,
     an_agency_key,
 )
+from tests.factories.finance import an_issued_invoice
 from tests.factories.flows import a_flow, a_step
 from tests.tenants import Tenant
 from tests.workspaces.automations.calls.planned import an_account
@@ -65,6 +66,11 @@ from workspaces.automations.services.ai_health import record_refused_key
 from workspaces.automations.services.run_failures import switch_off_failing
 from workspaces.contacts.services.tasks import create_task
 from workspaces.conversations.services.send_results import fail_queued_messages
+from workspaces.finance.models import Checkout, Payment, ProviderAccount
+from workspaces.finance.providers.stripe import ProviderDispute, ReceivedPayment
+from workspaces.finance.services.accounts import stop_account
+from workspaces.finance.services.provider_facts import record_provider_dispute, record_provider_payment
+from workspaces.finance.services.refunds import fail_refund, refund_payment
 from workspaces.subaccounts.models import Workspace, WorkspaceKey
 from workspaces.subaccounts.services import change_owner, invite_workspace_member, mark_channel_lost, tenant_of
 
@@ -224,6 +230,46 @@ def budget_nearly_ends(tenant: Tenant) -> None:
     budget_ends(tenant, cost=800_000)
 
 
+def card_account(tenant: Tenant) -> ProviderAccount:
+    return ProviderAccount.objects.create(workspace=tenant.workspace, endpoint_id="we_1")
+
+
+def card_payment(tenant: Tenant) -> Payment:
+    """A payment through the provider."""
+    invoice, account = an_issued_invoice(tenant.workspace), card_account(tenant)
+    checkout = Checkout.objects.create(
+        invoice=invoice, account=account, amount=10_000, currency=invoice.currency, expires_at=now()
+    )
+    received = ReceivedPayment("pi_1", "succeeded", 10_000, invoice.currency, None, str(checkout.uuid))
+    made = record_provider_payment(checkout=checkout, received=received, now=now())
+    assert made
+    return made
+
+
+def account_fails(tenant: Tenant) -> None:
+    stop_account(card_account(tenant), code="key_refused", now=now())
+
+
+def invoice_is_overpaid(tenant: Tenant) -> None:
+    payment = card_payment(tenant)
+    again = ReceivedPayment("pi_2", "succeeded", 10_000, payment.currency, None, "")
+    checkout = Checkout.objects.create(
+        invoice=payment.invoice, account=payment.account, amount=1, currency="USD", expires_at=now()
+    )
+    record_provider_payment(checkout=checkout, received=again, now=now())
+
+
+def payment_is_disputed(tenant: Tenant) -> None:
+    payment = card_payment(tenant)
+    told = ProviderDispute("dp_1", "pi_1", "needs_response", "fraudulent", 10_000, payment.currency, withdrawn=True)
+    record_provider_dispute(payment=payment, told=told, now=now())
+
+
+def refund_fails(tenant: Tenant) -> None:
+    refund = refund_payment(payment=card_payment(tenant), amount=1, now=now(), by=SYSTEM)
+    fail_refund(refund, failure="refused")
+
+
 @dataclass(frozen=True)
 class Happening:
     """`staff` are the roles of the agency's people who are told, and `people` whether those of the workspace are.
@@ -264,6 +310,10 @@ HAPPENINGS = {
     "broadcast.paused": Happening(broadcast_is_paused, EVERYBODY),
     "workspace.broadcast_paused": Happening(broadcast_is_paused, (), people=True),
     "workspace.broadcast_held": Happening(broadcast_is_held, (), people=True),
+    "workspace.payment_account_failing": Happening(account_fails, (), people=True),
+    "workspace.invoice_overpaid": Happening(invoice_is_overpaid, (), people=True),
+    "workspace.payment_disputed": Happening(payment_is_disputed, (), people=True),
+    "workspace.refund_failed": Happening(refund_fails, (), people=True),
     "workspace.restored_from_backup": Happening(system_is_restored, (), people=True),
 }
 

@@ -19,7 +19,7 @@ from config.celery import app
 from config.celery.tasks import MOST_WAITING, QueueLengths, due_among, due_work, start_due_tasks
 from config.queues import FALLBACK_INTERVAL_SECONDS, TASKS, TaskSpec
 from tests.factories import PendingSignUpFactory, ServiceFactory, StaffFactory, UserFactory
-from tests.factories.finance import InvoiceFactory
+from tests.factories.finance import InvoiceFactory, a_payment, an_issued_invoice
 from tests.packs.client import an_automation
 from tests.processes.broker import forget_calls
 from tests.tenants import Tenant
@@ -27,7 +27,9 @@ from workspaces.automations.services import remove_automation
 from workspaces.classes.models import ClassSession
 from workspaces.contacts.models import Contact, ContactImport, Segment
 from workspaces.conversations.models import Conversation, MediaFetch, Message
+from workspaces.finance.models import Checkout, ProviderAccount, ProviderEvent, Refund
 from workspaces.finance.services.invoices import issue_invoice
+from workspaces.finance.services.refunds import refund_payment
 from workspaces.media.models import UnusedFile
 
 pytestmark = pytest.mark.django_db
@@ -175,6 +177,26 @@ def an_invoice(a: Tenant, is_due: bool) -> None:
     issue_invoice(invoice=draft, now=now() - timedelta(days=30 * is_due), by=SYSTEM)
 
 
+def an_account(a: Tenant) -> ProviderAccount:
+    return ProviderAccount.objects.create(workspace=a.workspace, endpoint_id="we_1")
+
+
+def a_provider_event(a: Tenant, is_due: bool) -> None:
+    account = an_account(a)
+    ProviderEvent.objects.create(account=account, event_id="evt_1", kind="x", object_id="x", due_at=time(is_due))
+
+
+def a_refund(a: Tenant, is_due: bool) -> None:
+    refund_payment(payment=a_payment(an_issued_invoice(a.workspace)), amount=1, now=now(), by=SYSTEM)
+    Refund.objects.update(call_at=time(is_due))
+
+
+def a_checkout(a: Tenant, is_due: bool) -> None:
+    invoice, account, later = an_issued_invoice(a.workspace), an_account(a), now() + HOUR
+    values = {"amount": 1, "currency": "USD", "expires_at": later, "check_at": time(is_due)}
+    Checkout.objects.create(invoice=invoice, account=account, **values)
+
+
 def an_import(a: Tenant, is_due: bool) -> None:
     fields: dict[str, Any] = {"filename": "a.csv", "columns": ["a"], "rows_total": 1, "by_label": "Ada"}
     ContactImport.objects.create(workspace=a.workspace, status="running" if is_due else "completed", **fields)
@@ -230,6 +252,9 @@ WORK: tuple[tuple[str, Callable[[Tenant, bool], object]], ...] = (
     ("channelconnect.sync_templates", a_template_list),
     ("classes.complete_ended", a_class),
     ("finance.report_overdue", an_invoice),
+    ("finance.call_provider", a_provider_event),
+    ("finance.call_provider", a_refund),
+    ("finance.call_provider", a_checkout),
     ("contacts.import_files", an_import),
     ("contacts.recount_segments", a_segment_to_recount),
     ("conversations.wake_snoozed", a_snoozed_conversation),

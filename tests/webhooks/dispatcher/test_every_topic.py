@@ -28,7 +28,7 @@ from tests.channelconnect.sending.conftest import StartSender
 from tests.channelconnect.sending.messages import BUSINESS, NUMBERS, a_channel
 from tests.config.http.receivers import Received
 from tests.factories import ChannelFactory, ClassSessionFactory, ContactFactory
-from tests.factories.finance import InvoiceFactory, an_issued_invoice, pay_in_cash
+from tests.factories.finance import InvoiceFactory, an_issued_invoice
 from tests.factories.flows import a_catch_all
 from tests.packs.client import an_automation
 from tests.tenants import Tenant
@@ -151,7 +151,8 @@ def bill(a: Tenant) -> None:
     contact = ContactFactory.create(workspace=a.workspace, email="buyer@example.com")
     paid, void = (an_issued_invoice(a.workspace, contact=contact) for _ in range(2))
     made(a, f"/invoices/{paid.uuid}/send")
-    pay_in_cash(paid, paid.total)
+    payment = made(a, f"/invoices/{paid.uuid}/payments", amount=100, method="cash")
+    made(a, f"/payments/{payment['id']}/refunds", amount=1)
     made(a, f"/invoices/{void.uuid}/void")
     draft = InvoiceFactory.create(workspace=a.workspace, contact=contact)
     issue_invoice(invoice=draft, now=now() - timedelta(days=30), by=SYSTEM)

@@ -22,6 +22,14 @@ def _reset(state: StripeState, options: Object) -> Any:
     return {}
 
 
+def _forget_objects(state: StripeState, options: Object) -> Any:
+    """Forget what was paid. Accounts keep their keys and webhook endpoints."""
+    for account in state.accounts.values():
+        for objects in (account.sessions, account.intents, account.refunds, account.disputes):
+            objects.clear()
+    return {}
+
+
 def _fault(state: StripeState, options: Object) -> Any:
     """Play a fault at calls; without options, no fault any more."""
     if not options:
@@ -115,6 +123,7 @@ def _account_with(state: StripeState, kind: str, key: str) -> Account:
 
 HANDLERS: Final[dict[str, Callable[[StripeState, Object], Any]]] = {
     "reset": _reset,
+    "forget_objects": _forget_objects,
     "fault": _fault,
     "hold": _hold,
     "take": lambda state, options: state.sender.take(),

@@ -37,14 +37,14 @@ EVENTS: Final = (
 
 def load_stripe() -> Any:
     """Import Stripe's library when it is first needed. It takes 0.12 s and 20 MB, and few processes call Stripe."""
-    library = import_module("stripe")
+    library: Any = import_module("stripe")
     library.enable_telemetry = False
     return library
 
 
 def to_provider(amount: int, currency: str, exponent: int) -> int:
     """Give an amount in Stripe's smallest unit. Raises `ProviderFault` if Stripe cannot express it."""
-    scaled, rest = divmod(amount * 10 ** _decimals(currency), 10**exponent)
+    scaled, rest = divmod(amount * _units(_decimals(currency)), _units(exponent))
     if rest:
         raise ProviderFault("refused", "fraction")
     return scaled
@@ -52,7 +52,11 @@ def to_provider(amount: int, currency: str, exponent: int) -> int:
 
 def from_provider(amount: int, currency: str, exponent: int) -> int:
     """Give Stripe's amount in minor units with this many decimals, rounded down."""
-    return amount * 10**exponent // 10 ** _decimals(currency)
+    return amount * _units(exponent) // _units(_decimals(currency))
+
+
+def _units(decimals: int) -> int:
+    return int("1" + "0" * decimals)
 
 
 def _decimals(currency: str) -> int:

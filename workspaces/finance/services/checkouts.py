@@ -219,7 +219,14 @@ def check_checkout(stripe: Stripe, checkout: Checkout) -> None:
                 raise
             _end(checkout, Status.FAILED, fault.reason or fault.code)
         return
-    apply_session(stripe, checkout, stripe.session(checkout.provider_id), database_now())
+    try:
+        session = stripe.session(checkout.provider_id)
+    except ProviderFault as fault:
+        if fault.code != "not_found":
+            raise
+        _end(checkout, Status.FAILED, fault.code)
+        return
+    apply_session(stripe, checkout, session, database_now())
 
 
 def apply_session(stripe: Stripe, checkout: Checkout, session: Session, now: datetime) -> Checkout:
