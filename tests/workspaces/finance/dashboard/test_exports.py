@@ -26,6 +26,8 @@ from workspaces.finance.services import exports
 from workspaces.finance.services.bookkeeping import change_bookkeeping
 from workspaces.finance.services.invoices import credit_invoice
 from workspaces.finance.services.payments import record_payment
+from workspaces.finance.services.provider_facts import lock_payment
+from workspaces.finance.services.received_payments import recount_payment
 from workspaces.finance.services.refunds import refund_payment
 from workspaces.subaccounts.models import Workspace
 
@@ -112,7 +114,9 @@ def test_invoices_payments_and_taxes_are_rows(a: Tenant, b: Tenant, owner: Clien
 def test_the_datev_file_holds_every_posting(a: Tenant, owner: Client) -> None:
     some_invoices(a.workspace)
     contested = {"amount": 8_500, "withdrawn": True, "changed_at": NEW_YEAR + timedelta(days=50)}
-    Payment.objects.get().disputes.create(provider_id="dp_1", status="lost", **contested)
+    payment = lock_payment(Payment.objects.get())
+    payment.disputes.create(provider_id="dp_1", status="lost", **contested)
+    recount_payment(payment, now=now())
     change_bookkeeping(workspace=a.workspace, by=SYSTEM, consultant_number=29098, client_number=55003, cash="1001")
     content = fetched(owner, "datev")
     lines = content.decode("cp1252").split("\r\n")
