@@ -24,6 +24,7 @@ OWN = (
     (re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"), "uuid"),
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)"), "time"),
     (re.compile(r"\+49\d+"), "phone"),
+    (re.compile(r"/pay/[\w-]{32}"), "/pay/token"),
     (re.compile(r"Owner \d+"), "owner"),
     (re.compile(r"Staff member \d+"), "staff member"),
     (re.compile(r"(?<=/book/manage/)[\w-]+"), "token"),

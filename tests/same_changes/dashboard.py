@@ -154,7 +154,8 @@ def a_typed_invoice(tenant: Tenant) -> dict[str, Any]:
 
 
 def an_invoice(tenant: Tenant) -> dict[str, Any]:
-    return {"contact": str(ids_of(tenant)["contact"]), "lines": [{"description": "Work", "unit_price": 12.5}]}
+    line = {"description": "Work", "quantity": 1, "unit_price": 12.5}
+    return {"contact": str(ids_of(tenant)["contact"]), "lines": [line]}
 
 
 def issued(tenant: Tenant) -> dict[str, Any]:

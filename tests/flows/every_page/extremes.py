@@ -339,7 +339,7 @@ class ExtremeTenant(Tenant):
         then, more = now() - timedelta(days=40), {"workspace": self.customer}
         self.tax_rate = TaxRateFactory.create(name=ENDLESS[:60], percent=Decimal("19.125"), **more)
         lines = [
-            LineInput(text, Decimal("99999999.999"), Decimal("99999.99"), self.tax_rate)
+            LineInput(text, Decimal("999999.999"), Decimal("99999.99"), self.tax_rate)
             for text in (ENDLESS, RIGHT_TO_LEFT, EMOJI)
         ]
         asked: dict[str, Any] = {"contact": self.endless_contact, "lines": lines, "note": ENDLESS, "now": then, **more}

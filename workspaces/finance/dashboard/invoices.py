@@ -92,9 +92,7 @@ class Invoices(ListPage, DashboardView):
             Column(name="created", label=gettext_lazy("Made"), order=("created_at", "id"), descends_first=True),
             Column(name="issued", label=gettext_lazy("Issued"), order=("issued_at", "id"), descends_first=True),
             Column(name="due", label=gettext_lazy("Due"), order=("due_at", "id")),
-            Column(
-                name="total", label=gettext_lazy("Total"), order=("total", "id"), descends_first=True, is_number=True
-            ),
+            Column(name="total", label=gettext_lazy("Total"), is_number=True),
             Column(name="status", label=gettext_lazy("State")),
         ),
         filters=(
@@ -315,7 +313,7 @@ def history_of(invoice: Invoice, payments: list[Payment], notes: list[Invoice]) 
         *((one.issued_at, _("Credit note %(number)s issued") % {"number": one.number}) for one in notes),
     ]
     known = [HistoryEntry(at, text) for at, text in times if at]
-    return sorted(known, key=lambda entry: entry.at, reverse=True)
+    return sorted(known, key=lambda entry: entry.at)[::-1]  # of the same moment the later step comes first
 
 
 class InvoicePage(InvoiceDetail):
@@ -336,15 +334,10 @@ class InvoicePage(InvoiceDetail):
             credit_notes=notes,
             history=history_of(invoice, payments, notes),
             pay_url=pay_url(invoice) if invoice.kind == Kind.INVOICE else None,
-            is_overdue=is_overdue(invoice, now),
+            now=now,
             can=set(possible_steps(invoice)),
             zone=ZoneInfo(self.workspace.timezone),
         )
-
-
-def is_overdue(invoice: Invoice, now: datetime) -> bool:
-    is_open = invoice.kind == Kind.INVOICE and invoice.status == Status.OPEN
-    return is_open and invoice.due_at is not None and invoice.due_at < now
 
 
 def possible_steps(invoice: Invoice) -> Iterator[str]:

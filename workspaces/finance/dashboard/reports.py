@@ -40,7 +40,7 @@ class MonthPeriod(Period):
     """The steps of a chart, each a month by the workspace's clock."""
 
     @property
-    def labels(self) -> list[BucketLabel]:  # type: ignore[override]  # short enough to be written for each chart
+    def labels(self) -> list[BucketLabel]:
         return [BucketLabel(start.date().isoformat(), format_date(start, "F Y")) for start in self.starts]
 
     @classmethod

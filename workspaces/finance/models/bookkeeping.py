@@ -13,7 +13,8 @@ LONGEST_ACCOUNT: Final = 9
 SMALLEST_CONSULTANT, LARGEST_CONSULTANT = 1_001, 9_999_999
 LARGEST_CLIENT: Final = 99_999
 SHORTEST_ACCOUNTS, LONGEST_ACCOUNTS = 4, 8
-is_account_number = RegexValidator(r"\A[1-9][0-9]{2,8}\Z", _("An account number has three to nine digits."))
+ACCOUNT_NUMBER: Final = r"\A[1-9][0-9]{2,8}\Z"
+is_account_number = RegexValidator(ACCOUNT_NUMBER, _("An account number has three to nine digits."))
 
 
 def account_field(number: str) -> "models.CharField[str, str]":

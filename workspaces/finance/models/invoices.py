@@ -28,6 +28,7 @@ LONGEST_BUSINESS_NAME = 200
 LONGEST_VAT_ID = 40
 LONGEST_TERMS = 365
 QUANTITY_DIGITS, QUANTITY_DECIMALS = 12, 3
+IS_OPEN = Q(status="open", kind="invoice")
 PERCENT_DIGITS, PERCENT_DECIMALS = 6, 3
 PAY_PATH = "/pay/"
 
@@ -239,12 +240,7 @@ class Invoice(models.Model):
             models.Index(fields=["contact", "-created_at", "-id"], name="invoice_of_contact"),
             models.Index(fields=["workspace", "issued_at", "id"], name="invoice_by_issue"),
             models.Index(fields=["workspace", "due_at", "id"], name="invoice_by_due"),
-            models.Index(fields=["workspace", "total", "id"], name="invoice_by_total"),
-            models.Index(
-                fields=["workspace", "due_at", "id"],
-                condition=Q(status="open", kind="invoice"),
-                name="invoice_open_by_due",
-            ),
+            models.Index(fields=["workspace", "due_at", "id"], condition=IS_OPEN, name="invoice_open_by_due"),
             models.Index(
                 fields=["due_at"],
                 condition=Q(status="open", kind="invoice", overdue_at=None),

@@ -1,5 +1,6 @@
 """The numbers of a workspace's accounts."""
 
+import re
 from typing import Final, TypedDict, Unpack
 
 from django.db import transaction
@@ -8,7 +9,7 @@ from agency.actors import Actor
 from agency.services.activity import changes_to
 from config.errors import InvalidInput
 from workspaces.finance.models import BookkeepingSettings
-from workspaces.finance.models.bookkeeping import is_account_number
+from workspaces.finance.models.bookkeeping import ACCOUNT_NUMBER
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import record_workspace_activity
 
@@ -59,7 +60,7 @@ def change_bookkeeping(
     """Change the numbers that later files name. Raises `AccountRefused`."""
     for name in ACCOUNTS:
         number = changes.get(name)
-        if number is not None and not is_account_number.regex.match(str(number)):
+        if number is not None and not re.match(ACCOUNT_NUMBER, number):
             raise AccountRefused(field=name)
     BookkeepingSettings.objects.bulk_create([BookkeepingSettings(workspace=workspace)], ignore_conflicts=True)
     own = BookkeepingSettings.objects.select_for_update(no_key=True).get(workspace=workspace)

@@ -15,7 +15,7 @@ from django.db.models import QuerySet
 
 from agency.services.exports import FORMULA
 from config.errors import InvalidInput
-from workspaces.finance.models import BookkeepingSettings, Invoice, InvoiceTax, Payment, Refund
+from workspaces.finance.models import BookkeepingSettings, Dispute, Invoice, InvoiceTax, Payment, Refund
 from workspaces.finance.services.amounts import from_minor
 from workspaces.finance.services.bookkeeping import bookkeeping_of
 from workspaces.finance.services.exports import Days, batches, check_size, issued_invoices, received_payments
@@ -134,7 +134,9 @@ class PostingBatch:
         if self.days.last >= add_months(self.year_begins, 12):
             raise NotOneYear
         taxes = InvoiceTax.objects.filter(invoice__in=self._invoices)
-        check_size(taxes, self._payments, self._payments.filter(fee__gt=0), self._refunds, most=MOST_POSTINGS)
+        check_size(
+            taxes, self._payments, self._payments.filter(fee__gt=0), self._refunds, self._disputes, most=MOST_POSTINGS
+        )
 
     @property
     def year_begins(self) -> date:
@@ -160,6 +162,17 @@ class PostingBatch:
             ended_at__lt=self.days.end,
         )
 
+    @property
+    def _disputes(self) -> "QuerySet[Dispute]":
+        """The payments that a payer's bank has taken back."""
+        return Dispute.objects.filter(
+            payment__workspace=self.workspace,
+            payment__currency=self.workspace.currency,
+            withdrawn=True,
+            changed_at__gte=self.days.start,
+            changed_at__lt=self.days.end,
+        )
+
     def lines(self, now: datetime) -> Iterator[str]:
         yield _line(self.header(now))
         yield _line(COLUMNS)
@@ -171,6 +184,8 @@ class PostingBatch:
                 yield from map(_posting_line, self._of_payment(payment))
         for refunds in batches(self._refunds.select_related("payment__invoice"), "ended_at"):
             yield from (_posting_line(self._of_refund(refund)) for refund in refunds)
+        for disputes in batches(self._disputes.select_related("payment__invoice"), "changed_at"):
+            yield from (_posting_line(self._of_dispute(dispute)) for dispute in disputes)
 
     def header(self, now: datetime) -> list[str]:
         """Return the 31 fields of the first line."""
@@ -234,6 +249,11 @@ class PostingBatch:
         return self._posting(
             payment.invoice, -refund.amount, money, self.accounts.receivables, on=_known(refund.ended_at)
         )
+
+    def _of_dispute(self, dispute: Dispute) -> Mapping[str, str]:
+        payment = dispute.payment
+        money = self._money_account(payment.method)
+        return self._posting(payment.invoice, -dispute.amount, money, self.accounts.receivables, on=dispute.changed_at)
 
     def _money_account(self, method: str) -> str:
         accounts = {

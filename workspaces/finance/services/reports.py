@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 from zoneinfo import ZoneInfo
 
 from django.db.models import Case, Count, DateField, F, Q, QuerySet, Sum, Value, When
@@ -117,8 +117,8 @@ def paid_by_month(workspace: Workspace, months: Months) -> PaidByMonth:
     A payment that the payer's bank has taken back counts as returned in the month of its withdrawal.
     """
     sums: dict[str, dict[date, MonthPaid]] = defaultdict(dict)
-    for row in _arrived(workspace, months):
-        sums[row["currency"]][row["month"]] = MonthPaid(row["paid"], row["fees"])
+    for currency, month, paid, fees in _arrived(workspace, months):
+        sums[currency][month] = MonthPaid(paid, fees)
     for currency, month, amount in _returned(workspace, months):
         known = sums[currency].get(month, MonthPaid())
         sums[currency][month] = MonthPaid(known.paid, known.fees, known.returned + amount)
@@ -129,11 +129,12 @@ def _month_of(field: str, months: Months) -> TruncMonth:
     return TruncMonth(field, tzinfo=months.zone, output_field=DateField())
 
 
-def _arrived(workspace: Workspace, months: Months) -> "Iterable[dict[str, Any]]":
+def _arrived(workspace: Workspace, months: Months) -> "Iterable[tuple[str, date, int, int]]":
     rows = Payment.objects.filter(
         workspace=workspace, received_at__gte=months.start, received_at__lt=months.end
     ).annotate(month=_month_of("received_at", months))
-    return rows.order_by().values("currency", "month").annotate(paid=Sum("amount"), fees=Sum("fee", default=0))
+    summed = rows.order_by().values("currency", "month").annotate(paid=Sum("amount"), fees=Sum("fee", default=0))
+    return summed.values_list("currency", "month", "paid", "fees")
 
 
 def _returned(workspace: Workspace, months: Months) -> "Iterable[tuple[str, date, int]]":

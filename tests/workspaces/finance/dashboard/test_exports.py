@@ -21,10 +21,13 @@ from tests.factories.finance import TaxRateFactory, a_line
 from tests.tenants import Tenant
 from tests.workspaces.finance.dashboard.dated import an_invoice_of, in_berlin
 from tests.workspaces.subaccounts.dashboard.clients import agency_client, dashboard_client
+from workspaces.finance.models import Payment
 from workspaces.finance.services import exports
 from workspaces.finance.services.bookkeeping import change_bookkeeping
 from workspaces.finance.services.invoices import credit_invoice
 from workspaces.finance.services.payments import record_payment
+from workspaces.finance.services.provider_facts import lock_payment
+from workspaces.finance.services.received_payments import recount_payment
 from workspaces.finance.services.refunds import refund_payment
 from workspaces.subaccounts.models import Workspace
 
@@ -110,6 +113,10 @@ def test_invoices_payments_and_taxes_are_rows(a: Tenant, b: Tenant, owner: Clien
 
 def test_the_datev_file_holds_every_posting(a: Tenant, owner: Client) -> None:
     some_invoices(a.workspace)
+    contested = {"amount": 8_500, "withdrawn": True, "changed_at": NEW_YEAR + timedelta(days=50)}
+    payment = lock_payment(Payment.objects.get())
+    payment.disputes.create(provider_id="dp_1", status="lost", **contested)
+    recount_payment(payment, now=now())
     change_bookkeeping(workspace=a.workspace, by=SYSTEM, consultant_number=29098, client_number=55003, cash="1001")
     content = fetched(owner, "datev")
     lines = content.decode("cp1252").split("\r\n")
@@ -141,6 +148,7 @@ def test_the_datev_file_holds_every_posting(a: Tenant, owner: Client) -> None:
         ("20,00", "S", "EUR", "10000", "8337", "1002", "INV-0003", "ATU123"),
         ("100,00", "S", "EUR", "1001", "10000", "1002", "INV-0002", ""),
         ("15,00", "H", "EUR", "1001", "10000", "1002", "INV-0002", ""),
+        ("85,00", "H", "EUR", "1001", "10000", "2002", "INV-0002", ""),
     ]
     assert found[0]["Buchungstext"] == 'HYPERLINK("x";"Ünal") ?'
     assert found[0]["Fälligkeit"] == "15012026"
