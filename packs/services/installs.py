@@ -1,6 +1,6 @@
 """Installs packs into workspaces, and shows the packs that a workspace is offered with what it has installed."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Container
 from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
@@ -25,7 +25,7 @@ from packs.services.offered_packs import (
 from packs.services.queries import has_replace_setting
 from workspaces.automations.flows.flow import Flow, digest_of
 from workspaces.automations.models import Automation
-from workspaces.automations.services import Origin, install_automation, met_requirements
+from workspaces.automations.services import MetRequirements, Origin, install_automation
 from workspaces.subaccounts.models import Channel, Workspace
 from workspaces.subaccounts.models.workspaces import BusinessType
 from workspaces.subaccounts.services import lock_workspace
@@ -172,7 +172,7 @@ class GalleryPack:
 def gallery_of(*, workspace: Workspace) -> list[GalleryPack]:
     """Return a workspace's gallery in order, without empty packs."""
     platforms = set(connected_platforms(workspace))
-    met = met_requirements(workspace)
+    met = MetRequirements(workspace)
     installed = _installed(workspace)
     return [
         GalleryPack(pack, [_entry(entry, platforms, met, installed) for entry in pack.entries])
@@ -186,7 +186,7 @@ def _installed(workspace: Workspace) -> dict[UUID, Automation]:
     return {automation.from_entry: automation for automation in automations if automation.from_entry}
 
 
-def _entry(entry: OfferedEntry, platforms: set[str], met: set[str], installed: dict[UUID, Automation]) -> GalleryEntry:
+def _entry(entry: OfferedEntry, platforms: set[str], met: Container[str], installed: dict[UUID, Automation]) -> GalleryEntry:
     return GalleryEntry(
         offered=entry,
         fits=not platforms.isdisjoint(entry.channels),

@@ -9,12 +9,13 @@ from tests.factories.flows import a_catch_all, a_flow, a_step
 from workspaces.subaccounts.models.workspaces import BusinessType
 
 CHATS = ["whatsapp", "facebook", "instagram", "telegram", "livechat"]
-BOOKING, WELCOME, ASSISTANT, REVIEWS, REMINDER = (
+BOOKING, WELCOME, ASSISTANT, REVIEWS, REMINDER, STATUS = (
     "salons-booking",
     "salons-welcome",
     "salons-assistant",
     "salons-reviews",
     "salons-reminder",
+    "salons-order-status",
 )
 
 
@@ -33,6 +34,7 @@ def salons() -> list[dict[str, Any]]:
         an_item(ASSISTANT, "Assistant", a_flow(answer, trigger="any_message")),
         an_item(REVIEWS, "Answer reviews", a_flow(reply, trigger="review_received", stars="any"), ["gbp"]),
         an_item(REMINDER, "Remind of a visit", reminder, ["whatsapp"]),
+        an_item(STATUS, "Where is my order", a_flow(a_step("status", "order_status", text="Your order:"))),
         *[an_item(f"salons-extra-{number}", f"Extra {number}", a_flow()) for number in range(1, 13)],
     ]
 

@@ -165,7 +165,7 @@ def test_the_installed_automation_gets_the_names_and_requirements_of_the_entry(
     a.api.patch(f"/packs/{pack}/entries/{entry}", {"name": "Visit us", "requires": []})
     (made,) = install(customer, pack).added
     assert (made.name, made.requires) == ("Visit us", [])
-    assert reasons_not_ready(made) == ["Appointments are not available yet (Step 1: Book an appointment)."]
+    assert reasons_not_ready(made) == []
 
 
 def test_a_retired_automation_is_skipped(packs: PackClient, customer: Workspace, retire: Callable[..., None]) -> None:

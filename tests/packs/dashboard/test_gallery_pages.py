@@ -13,7 +13,7 @@ from tests import furnished
 from tests.agency.console.browsers import flashes, text
 from tests.factories import ChannelFactory, WorkspaceFactory
 from tests.packs.client import PackClient
-from tests.packs.small_library import BOOKING, REVIEWS, WELCOME, extra
+from tests.packs.small_library import BOOKING, REVIEWS, STATUS, WELCOME, extra
 from tests.tenants import Tenant
 from tests.workspaces.automations.ready import make_ready
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
@@ -71,10 +71,10 @@ def test_a_pack_shows_labels_prerequisites_and_channels(packs: PackClient, custo
 
 
 def test_what_cannot_run_yet_says_why_and_is_not_ticked(packs: PackClient, owner: Client) -> None:
-    pack = packs.with_entries(BOOKING, extra(1), status="published")
+    pack = packs.with_entries(STATUS, extra(1), status="published")
     assert "2 automations, 1 cannot run yet" in text(owner.get("/app/gallery"))
     shown = owner.get(f"/app/gallery/{pack}")
-    assert "Cannot run yet: Appointments are not available yet (Step 1: Book an appointment)." in text(shown)
+    assert "Cannot run yet: Orders are not available yet (Step 1: Tell the order's status)." in text(shown)
     assert text(shown).count("Cannot run yet") == 1
     assert shown.content.decode().count(" checked>") == 1
 

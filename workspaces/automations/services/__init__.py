@@ -21,6 +21,7 @@ from workspaces.automations.services.errors import (
 )
 from workspaces.automations.services.switching import (
     Capabilities,
+    MetRequirements,
     ReadinessChanges,
     RequirementCheck,
     capabilities_of,
@@ -41,6 +42,7 @@ __all__ = [
     "AutomationNotFound",
     "Capabilities",
     "FlowRefused",
+    "MetRequirements",
     "NameRequired",
     "NotReady",
     "Origin",

@@ -47,7 +47,7 @@ def payment_values(invoice: Invoice, amount: int, contact: Contact) -> dict[str,
 def record_payment_fact(payment: Payment, now: datetime) -> None:
     """Record that a contact paid. Runs that wait for the invoice go on once it is paid as a whole."""
     invoice = payment.invoice
-    contact = Contact.objects.filter(pk=invoice.contact_id).first()
+    contact = invoice.contact
     if contact is None:
         return
     is_paid = invoice.status == Invoice.Status.PAID

@@ -59,7 +59,7 @@ def plan_missing_reminders(*, now: datetime) -> None:
         _execute(OF_ALL, now=now)
 
 
-def _execute(statement: str, **values: object) -> None:
+def _execute(statement: str, **values: datetime | int) -> None:
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
 

@@ -87,7 +87,7 @@ def test_an_appointment_is_booked_once_wherever_the_process_dies(a: Tenant, prel
     on(a, BOOK)
     say(a, "book")
     receive(received(a.channel, text="1", at=moment(5)))
-    assert work_killed(preloaded, "calls") > LEAST_KILLS
+    assert work_killed(preloaded, "calls") >= 4
     run = AutomationRun.objects.get()
     assert (run.status, Appointment.objects.count(), InternalCall.objects.count()) == ("completed", 1, 0)
     assert [text.partition(" ")[0] for text in sent()] == ["When", "See"]
