@@ -15,7 +15,6 @@ from channelconnect.models import ChannelCredential
 from tests.broadcasts.making import a_body, bring_to, create
 from tests.channelconnect.agencies import RETURN_URL, a_session, switch_on, wanted
 from tests.factories import ContactFactory, a_file, a_workspace_key, catalogue_ids
-from tests.factories import a_file, a_workspace_key, catalogue_ids
 from tests.factories.appointments import appointment_ids, move_to_the_past, tomorrow
 from tests.factories.finance import invoice_ids
 from tests.tenants import NOTHING, Api, Multipart, Tenant, a_new_customer

@@ -19,9 +19,9 @@ from workspaces.appointments.models import Appointment, TimeOff
 from workspaces.appointments.services.hours import hours_of
 from workspaces.automations.models import Automation, AutomationRun
 from workspaces.automations.services import enable_automation
+from workspaces.catalogue.models import Staff
 from workspaces.classes.models import ClassSeries, ClassSession, WaitingListEntry
 from workspaces.contacts.models import Contact
-from workspaces.catalogue.models import Staff
 from workspaces.conversations.models import Conversation, Message
 from workspaces.conversations.services import mark_read, mark_unread
 from workspaces.finance.models import Invoice, Payment
@@ -98,6 +98,8 @@ def waits_for_class(tenant: Tenant) -> None:
     ids = ids_of(tenant)
     session, contact = ClassSession.objects.get(uuid=ids["session"]), Contact.objects.get(uuid=ids["contact"])
     WaitingListEntry.objects.create(session=session, contact=contact)
+
+
 def an_appointment(tenant: Tenant) -> dict[str, Any]:
     ids = ids_of(tenant)
     names = {"service": str(ids["bookable_service"]), "contact": str(ids["contact"])}

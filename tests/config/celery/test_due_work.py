@@ -20,16 +20,13 @@ from config.celery import app
 from config.celery.tasks import MOST_WAITING, QueueLengths, due_among, due_work, start_due_tasks
 from config.queues import FALLBACK_INTERVAL_SECONDS, TASKS, TaskSpec
 from tests.factories import ContactFactory, PendingSignUpFactory, ServiceFactory, StaffFactory, UserFactory
-from tests.factories import PendingSignUpFactory, ServiceFactory, StaffFactory, UserFactory
 from tests.factories.appointments import a_bookable_service, tomorrow
-from tests.factories.finance import InvoiceFactory
 from tests.factories.finance import InvoiceFactory, a_payment, an_issued_invoice
 from tests.packs.client import an_automation
 from tests.processes.broker import forget_calls
 from tests.tenants import Tenant
 from tests.workspaces.automations.engine.test_appointments import a_service, booked
-from workspaces.appointments.models import ExternalCalendar
-from workspaces.appointments.models import Hold
+from workspaces.appointments.models import ExternalCalendar, Hold
 from workspaces.appointments.services.booking import hold_time
 from workspaces.automations.models import AppointmentReminder, InternalCall
 from workspaces.automations.services import remove_automation
@@ -214,9 +211,13 @@ def a_series(a: Tenant, is_due: bool) -> None:
 def a_calendar(a: Tenant, is_due: bool) -> None:
     staff = StaffFactory.create(workspace=a.workspace)
     ExternalCalendar.objects.create(staff=staff, name="Private", address="x", host="x", due_at=time(is_due))
+
+
 def a_deposit(a: Tenant, is_due: bool) -> None:
     a_hold(a, is_due=False)
     Hold.objects.update(check_at=time(is_due))
+
+
 def an_account(a: Tenant) -> ProviderAccount:
     return ProviderAccount.objects.create(workspace=a.workspace, endpoint_id="we_1")
 

@@ -30,7 +30,6 @@ from tests.config.http.receivers import Received
 from tests.factories import ChannelFactory, ClassSessionFactory, ContactFactory
 from tests.factories.appointments import a_bookable_service, move_to_the_past, tomorrow
 from tests.factories.finance import InvoiceFactory, an_issued_invoice, pay_in_cash
-from tests.factories.finance import InvoiceFactory, an_issued_invoice
 from tests.factories.flows import a_catch_all
 from tests.packs.client import an_automation
 from tests.tenants import Tenant
