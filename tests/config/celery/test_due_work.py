@@ -195,11 +195,6 @@ def a_hold(a: Tenant, is_due: bool) -> None:
     )
 
 
-def an_invoice(a: Tenant, is_due: bool) -> None:
-    draft = InvoiceFactory.create(workspace=a.workspace)
-    issue_invoice(invoice=draft, now=now() - timedelta(days=30 * is_due), by=SYSTEM)
-
-
 def a_series(a: Tenant, is_due: bool) -> None:
     service = ServiceFactory.create(workspace=a.workspace)
     rule: dict[str, Any] = {"unit": "days", "first_date": now().date(), "start_time": "18:00", "timezone": "UTC"}

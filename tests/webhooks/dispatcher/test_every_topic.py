@@ -29,7 +29,7 @@ from tests.channelconnect.sending.messages import BUSINESS, NUMBERS, a_channel
 from tests.config.http.receivers import Received
 from tests.factories import ChannelFactory, ClassSessionFactory, ContactFactory
 from tests.factories.appointments import a_bookable_service, move_to_the_past, tomorrow
-from tests.factories.finance import InvoiceFactory, an_issued_invoice, pay_in_cash
+from tests.factories.finance import InvoiceFactory, an_issued_invoice
 from tests.factories.flows import a_catch_all
 from tests.packs.client import an_automation
 from tests.tenants import Tenant
@@ -171,18 +171,6 @@ def change_appointments(a: Tenant) -> None:
             move_to_the_past(Appointment.objects.get(uuid=booked["id"]))
         for name in names:
             made(a, f"/appointments/{booked['id']}/{name}", starts_at=tomorrow(hour, 30).isoformat())
-
-
-def bill(a: Tenant) -> None:
-    """Send an invoice and have it paid, void another, and let a third one's due time pass."""
-    contact = ContactFactory.create(workspace=a.workspace, email="buyer@example.com")
-    paid, void = (an_issued_invoice(a.workspace, contact=contact) for _ in range(2))
-    made(a, f"/invoices/{paid.uuid}/send")
-    pay_in_cash(paid, paid.total)
-    made(a, f"/invoices/{void.uuid}/void")
-    draft = InvoiceFactory.create(workspace=a.workspace, contact=contact)
-    issue_invoice(invoice=draft, now=now() - timedelta(days=30), by=SYSTEM)
-    assert report_overdue_invoices(now=now()) == 1
 
 
 def switch_automations(a: Tenant) -> None:
