@@ -27,17 +27,20 @@ from channelconnect.services.settings import set_return_urls, switch_connect
 from config.tries.counting import begin_tries
 from tests.factories import (
     ChannelFactory,
+    ContactFactory,
     ProductFactory,
     SegmentFactory,
     UserFactory,
     WorkspaceMemberFactory,
     catalogue_ids,
 )
+from tests.factories.appointments import AppointmentFactory, a_time_off, tomorrow
 from tests.packs.client import an_automation
 from tests.webhooks.delivering import make_deliveries
 from tests.workspaces.conversations.facts import receive, received
 from webhooks.models import Attempt, Delivery, Endpoint
 from webhooks.services.endpoints import new_secret
+from workspaces.appointments.services.booking import hold_time
 from workspaces.automations.engine.loop import run_due
 from workspaces.automations.models import Automation
 from workspaces.contacts.services.tasks import create_task
@@ -62,6 +65,16 @@ def secrets_of(workspace: Workspace) -> list[str]:
     """Fill every kind of record and give the secrets that were made on the way."""
     agency, now = workspace.agency, timezone.now()
     catalogue_ids(workspace, "mark")
+    booked = AppointmentFactory.create(workspace=workspace)
+    a_time_off(booked.staff)
+    hold_time(
+        workspace=workspace,
+        service=booked.service,
+        contact=ContactFactory.create(workspace=workspace),
+        starts_at=tomorrow(14),
+        expires_at=now,
+        now=now,
+    )
     SegmentFactory.create(workspace=workspace)
     create_task(workspace=workspace, title="Call", now=now, by=SYSTEM)
     number = ChannelFactory.create(workspace=workspace)
@@ -112,6 +125,7 @@ def secrets_of(workspace: Workspace) -> list[str]:
         workspace_key,
         endpoint.secret or "",
         session.link or "",
+        booked.token,
         "a customer's message",
         "a-channel-s-token",
     ]
