@@ -125,7 +125,7 @@ def secrets_of(workspace: Workspace) -> list[str]:
         workspace_key,
         endpoint.secret or "",
         session.link or "",
-        booked.token,
+        booked.token or "",
         "a customer's message",
         "a-channel-s-token",
     ]
