@@ -35,11 +35,13 @@ from tests.factories import (
     catalogue_ids,
 )
 from tests.factories.finance import invoice_ids
+from tests.factories.appointments import AppointmentFactory, a_time_off, tomorrow
 from tests.packs.client import an_automation
 from tests.webhooks.delivering import make_deliveries
 from tests.workspaces.conversations.facts import receive, received
 from webhooks.models import Attempt, Delivery, Endpoint
 from webhooks.services.endpoints import new_secret
+from workspaces.appointments.services.booking import hold_time
 from workspaces.automations.engine.loop import run_due
 from workspaces.automations.models import Automation
 from workspaces.contacts.services.tasks import create_task
@@ -75,6 +77,16 @@ def secrets_of(workspace: Workspace) -> list[str]:
     )
     refund_payment(payment=paid, amount=1, now=now, by=SYSTEM)
     change_finance_settings(workspace=workspace, now=now, by=SYSTEM, payment_days=7)
+    booked = AppointmentFactory.create(workspace=workspace)
+    a_time_off(booked.staff)
+    hold_time(
+        workspace=workspace,
+        service=booked.service,
+        contact=ContactFactory.create(workspace=workspace),
+        starts_at=tomorrow(14),
+        expires_at=now,
+        now=now,
+    )
     SegmentFactory.create(workspace=workspace)
     create_task(workspace=workspace, title="Call", now=now, by=SYSTEM)
     number = ChannelFactory.create(workspace=workspace)
@@ -128,6 +140,7 @@ def secrets_of(workspace: Workspace) -> list[str]:
         "rk_live_secret",
         "whsec_secret",
         "https://pay.example/x",
+        booked.token or "",
         "a customer's message",
         "a-channel-s-token",
         *(str(invoice.token) for invoice in Invoice.objects.exclude(token=None)),

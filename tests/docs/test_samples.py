@@ -23,6 +23,7 @@ from packs.models import Pack, PackEntry
 from tests.broadcasts.making import bring_to
 from tests.docs.demo_system import DemoSystem
 from tests.docs.sample_runners import runner_of
+from tests.factories import ServiceFactory, StaffFactory
 from tests.factories.appointments import AppointmentFactory, a_time_off, move_to_the_past, tomorrow
 from tests.factories.flows import a_flow
 from tests.tenants import Api
@@ -115,10 +116,18 @@ def prepare_automation(operation: str) -> None:
 def prepare_appointment(workspace: Workspace, operation: str) -> None:
     """Let there be a new appointment, of the newest service, with the newest staff member."""
     if operation.endswith(("Appointment", "FreeTimes", "TimeOff")):
-        booked = AppointmentFactory.create(workspace=workspace)
+        booked = AppointmentFactory.create(workspace=workspace, contact=Contact.objects.of(workspace).latest("id"))
         a_time_off(booked.staff)
         if operation in ("completeAppointment", "missAppointment"):
             move_to_the_past(booked)
+
+
+def prepare_catalogue(workspace: Workspace, operation: str) -> None:
+    """Let there be a new service or staff member with whom no appointment is booked."""
+    if operation in ("scheduleClass", "deleteService"):
+        ServiceFactory.create(workspace=workspace, kind="class")
+    if operation == "deleteStaff":
+        StaffFactory.create(workspace=workspace)
 
 
 class System(DemoSystem):
@@ -130,6 +139,7 @@ class System(DemoSystem):
             bring_to({"id": self._id("BROADCAST_ID", operation)}, STATES[operation])
         prepare_automation(operation)
         prepare_appointment(self.workspace, operation)
+        prepare_catalogue(self.workspace, operation)
         Broadcast.objects.update(requires_approval=operation == "approveBroadcast")
         for shown in TIMES:
             script = script.replace(shown, f"{TIMES[shown]:%Y-%m-%dT%H:%M:%SZ}")

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from config.api.fields import BooleanField, ChoiceField, DateField, DateTimeField, Field, ListField, UUIDField
+from config.api.fields import BooleanField, ChoiceField, DateField, DateTimeField, ListField, UUIDField
 from config.api.serializers import Serializer, TenantRelatedField
 from config.api.text_fields import CharField, TimezoneField
 from config.errors import InvalidInput
@@ -22,15 +22,14 @@ STARTS, ENDS = "2026-12-01T09:00:00Z", "2026-12-01T09:45:00Z"
 MANAGE_URL = "https://app.example.com/book/manage/Yk3f0mS9cXq2LwT7eRz1VhN8aUj5bGdP4iKoC6tMxQs"
 
 
-class ManageUrlField(Field):
-    """The address of the page on which the contact manages an appointment."""
-
-    is_written_as_it_is = False
+class ManageUrlField(CharField):
+    """The address of the page on which the contact manages an appointment. Its value is the appointment."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(source="*", read_only=True, **options)
+        self.is_written_as_it_is = False
 
-    def to_representation(self, value: Appointment) -> str:
+    def to_representation(self, value: Any) -> str:
         return manage_url(value)
 
 
@@ -70,7 +69,8 @@ class AppointmentSerializer(Serializer):
     price = price_field(allow_null=True, help_text="The service's when it was booked.")
     currency = CharField(example="EUR")
     manage_url = ManageUrlField(
-        help_text="The page on which the contact moves and cancels it. Who has the link may do so.", example=MANAGE_URL
+        help_text="The page on which the contact moves and cancels it. Anybody with the link may do so.",
+        example=MANAGE_URL,
     )
     created_at = DateTimeField()
 

@@ -105,9 +105,13 @@ def test_hours_follow_the_clock_of_the_zone(zone: str, day: date, hours: tuple[s
 
 TIMES = st.integers(0, 24 * 4).map(lambda quarter: f"{quarter // 4:02}:{quarter % 4 * 15:02}")
 
+ALL_DAY, OVER_MIDNIGHT = [["00:00", "24:00"]], [["00:00", "02:00"], ["20:00", "24:00"]]
+
 
 @st.composite
 def hours_of_a_day(draw: st.DrawFn) -> list[Interval]:
+    if draw(st.booleans()):  # work that goes on at midnight
+        return draw(st.sampled_from((ALL_DAY, OVER_MIDNIGHT)))
     edges = sorted(draw(st.sets(TIMES, max_size=6)))
     pairs = [[start, end] for start, end in zip(edges[::2], edges[1::2], strict=False)]
     return checked_intervals("monday", pairs)
