@@ -30,6 +30,7 @@ from workspaces.appointments.public.details import signed_form_time
 from workspaces.appointments.services.booking import book_appointment
 from workspaces.appointments.services.booking_pages import change_booking_page
 from workspaces.appointments.services.mails import code_of
+from workspaces.appointments.tasks import forget_visitors
 from workspaces.catalogue.models import ServiceStaff
 from workspaces.contacts.models import Contact
 from workspaces.subaccounts.services import suspend_workspace
@@ -294,6 +295,16 @@ def test_pages_that_are_off_suspended_or_another_agencys_answer_404(visitor: Vis
     assert visitor.get(on.page).status_code == 200
     suspend_agency(agency=b.agency, reason="unpaid", now=now(), by=SYSTEM)
     assert visitor.get(on.page).status_code == 404
+
+
+def test_what_was_typed_is_forgotten_after_three_days_and_the_appointment_stays(salon: Salon, visitor: Visitor) -> None:
+    visitor.book(salon)
+    visitor.send_details(visitor.first_time(salon))
+    first = VisitorBooking.objects.earliest("id")
+    VisitorBooking.objects.filter(pk=first.pk).update(created_at=now() - timedelta(days=3, minutes=1))
+    forget_visitors()
+    assert first not in VisitorBooking.objects.all()
+    assert VisitorBooking.objects.count() == Appointment.objects.count() == 1
 
 
 def test_pages_are_neither_indexed_nor_told_to_other_sites(salon: Salon, visitor: Visitor) -> None:
