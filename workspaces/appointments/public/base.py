@@ -16,6 +16,7 @@ from django.views import View
 from agency.actors import Actor
 from agency.pages.branding import host_serves, prefer_language_of, theme_of_agency
 from agency.request_actor import request_actor
+from agency.services import brand_of
 from config.api.requests import client_address, rate_limit_bucket
 from config.api.text_fields import known_zones
 from config.api.throttling import RateLimit, count_request
@@ -109,7 +110,7 @@ class BookingView(View):
     def page(self, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
         """Render a page in the agency's look, with times by the chosen clock."""
         agency = self.workspace.agency
-        frame = {"workspace": self.workspace, "zone": self.zone, "look": theme_of_agency(agency)}
+        frame = {"workspace": self.workspace, "zone": self.zone, "look": theme_of_agency(agency, brand_of(agency))}
         with timezone.override(ZoneInfo(self.zone)):
             return render(self.request, template, {**frame, **context}, status=status)
 

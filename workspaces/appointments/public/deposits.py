@@ -86,10 +86,12 @@ class Deposit(WorkspacePage):
             return "refunded"
         if self.invoice.status == Invoice.Status.PAID:
             return "paid"
+        if self.invoice.status != Invoice.Status.OPEN:
+            return "ended"
         if self.request.GET.get("paid"):
             return "waiting"
         is_held = self.hold.ended_at is None and self.hold.expires_at > self.now + LEAST_LEFT
-        return "open" if is_held and self.invoice.status == Invoice.Status.OPEN else "ended"
+        return "open" if is_held else "ended"
 
     def _show(self, *, status: int = 200, message: str = "") -> HttpResponse:
         state = self.state

@@ -233,7 +233,7 @@ def bookable_services(workspace: Workspace) -> "QuerySet[Service]":
 
 def open_page(slug: str) -> BookingPage | None:
     """Return the page with this address, while it is on and neither workspace nor agency is suspended."""
-    rows = BookingPage.objects.select_related("workspace__agency__brand").filter(slug=slug, enabled=True)
+    rows = BookingPage.objects.select_related("workspace__agency").filter(slug=slug, enabled=True)
     page = rows.first()
     is_open = page is not None and page.workspace.is_active and page.workspace.agency.is_active
     return page if is_open else None

@@ -5,13 +5,15 @@ from datetime import timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from agency.models import Mail
 from agency.services import suspend_agency
-from tests.factories import ContactFactory, DomainFactory, StaffFactory
+from tests.factories import ContactFactory, DomainFactory, ServiceFactory, StaffFactory
 from tests.parallel import at_once
 from tests.tenants import Tenant
 from tests.workspaces.appointments.public.salons import (
@@ -28,6 +30,7 @@ from workspaces.appointments.public.details import signed_form_time
 from workspaces.appointments.services.booking import book_appointment
 from workspaces.appointments.services.booking_pages import change_booking_page
 from workspaces.appointments.services.mails import code_of
+from workspaces.appointments.tasks import forget_visitors
 from workspaces.catalogue.models import ServiceStaff
 from workspaces.contacts.models import Contact
 from workspaces.subaccounts.services import suspend_workspace
@@ -102,6 +105,23 @@ def test_the_first_free_day_is_shown_and_named_if_it_is_in_another_month(salon: 
     assert first < now() + timedelta(days=42)
     [earlier] = [link for link in visitor.links(salon.times, r"^\?week=") if "day=" not in link][:1]
     assert not visitor.links(salon.times + earlier, "/details[?]")
+
+
+def test_a_page_takes_as_many_queries_for_many_services_and_people_as_for_one(salon: Salon, visitor: Visitor) -> None:
+    visitor.get(salon.page)
+    counts = []
+    for beginning in ("C", "D"):
+        for page in (salon.page, salon.times):
+            with CaptureQueriesContext(connection) as captured:
+                assert visitor.get(page).status_code == 200
+            counts.append(len(captured))
+        for name in (f"{beginning}leo", f"{beginning}ora"):
+            staff = StaffFactory.create(workspace=salon.workspace, name=name)
+            ServiceStaff.objects.create(service=salon.service, staff=staff)
+            other = ServiceFactory.create(workspace=salon.workspace, kind="appointment", name=name)
+            ServiceStaff.objects.create(service=other, staff=staff)
+    assert counts[:2] == counts[2:]
+    assert max(counts) < 20
 
 
 def test_a_visitor_may_choose_the_person(salon: Salon, visitor: Visitor) -> None:
@@ -275,6 +295,16 @@ def test_pages_that_are_off_suspended_or_another_agencys_answer_404(visitor: Vis
     assert visitor.get(on.page).status_code == 200
     suspend_agency(agency=b.agency, reason="unpaid", now=now(), by=SYSTEM)
     assert visitor.get(on.page).status_code == 404
+
+
+def test_what_was_typed_is_forgotten_after_three_days_and_the_appointment_stays(salon: Salon, visitor: Visitor) -> None:
+    visitor.book(salon)
+    visitor.send_details(visitor.first_time(salon))
+    first = VisitorBooking.objects.earliest("id")
+    VisitorBooking.objects.filter(pk=first.pk).update(created_at=now() - timedelta(days=3, minutes=1))
+    forget_visitors()
+    assert first not in VisitorBooking.objects.all()
+    assert VisitorBooking.objects.count() == Appointment.objects.count() == 1
 
 
 def test_pages_are_neither_indexed_nor_told_to_other_sites(salon: Salon, visitor: Visitor) -> None:

@@ -191,6 +191,7 @@ def test_a_visitor_who_comes_back_unpaid_may_go_on_until_the_hold_ends(
     settle_deposits()
     assert Invoice.objects.get(kind="invoice").status == "void"
     assert Hold.objects.get().check_at is None
+    assert "Refresh" not in visitor.get(f"{page}?paid=1").headers
     end_holds()
     assert visitor.first_time(salon) == link
 
