@@ -163,6 +163,15 @@ def test_an_endless_series_is_made_up_to_a_horizon_that_moves_on(a: Tenant) -> N
 
 
 @pytest.mark.django_db
+def test_a_series_that_began_long_ago_makes_what_is_still_to_come(a: Tenant) -> None:
+    series = created(a, unit="days", first_date="2001-01-01", until=str(now().date() + 2 * DAY), timezone="UTC")
+    assert make_next_classes(now=now())
+    assert {one.series_date for one in classes(series)} >= {now().date() + DAY, now().date() + 2 * DAY}
+    assert len(classes(series)) <= 3
+    assert ClassSeries.objects.get().due_at is None
+
+
+@pytest.mark.django_db
 def test_a_date_on_which_the_host_is_busy_is_left_out_and_said(a: Tenant) -> None:
     mia = StaffFactory.create(workspace=a.workspace)
     at = datetime.combine(FIRST + 7 * DAY, time(17, 30), UTC)

@@ -198,6 +198,7 @@ def test_fifty_clients_on_freed_seats_oversell_nothing_and_lose_nobody(a: Tenant
     at_once(change, times=CLIENTS, threads=25)
     names = seated(session)
     assert len(names) == SEATS + 3
+    assert set(names) <= {one.name for one in people[SEATS : SEATS + 20]}  # nobody comes before those who wait
     everyone = {*names, *waiting(session)}
     assert len(everyone) == len(names) + len(waiting(session))
     first = {one.name for one in people[SEATS : SEATS + 20]} - {removed.name, merged[1].name}

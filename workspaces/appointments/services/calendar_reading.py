@@ -46,6 +46,7 @@ MOST_TRIES: Final = 5
 HORIZON: Final = timedelta(days=400)
 PAST: Final = timedelta(days=1)
 NOT_MODIFIED: Final = 304
+USER_AGENT: Final = "Calendars/1.0"
 LONGEST_ETAG: Final = 200
 PROGRAM: Final = Path(__file__).with_name("calendar_program.py")
 CPU_SECONDS: Final = 4
@@ -178,7 +179,7 @@ def _request(calendar: ExternalCalendar, asked: _Lookup | CalendarFault) -> Requ
         raise CalendarFault(error_codes.BLOCKED_ADDRESS) from None
     except (LookupFailed, TimeoutError):
         raise CalendarFault(error_codes.DNS) from None
-    headers = [("Accept", "text/calendar, */*;q=0.1")]
+    headers = [("Accept", "text/calendar, */*;q=0.1"), ("User-Agent", USER_AGENT)]
     if calendar.etag and _is_content_fresh(calendar):
         headers.append(("If-None-Match", calendar.etag))
     return Request(calendar.pk, vetted, tuple(headers), b"", method="GET")

@@ -98,6 +98,6 @@ def _with_end(session: ClassSession, changes: ClassChanges) -> ClassChanges:
             values["ends_at"] = values["starts_at"] + (session.ends_at - session.starts_at)
     if "starts_at" in values:
         values["starts_at"] = values["starts_at"].astimezone(UTC)
-    if values.get("ends_at") is not None:
-        values["ends_at"] = values["ends_at"].astimezone(UTC)
+    if ends_at := values.get("ends_at"):
+        values["ends_at"] = ends_at.astimezone(UTC)
     return values

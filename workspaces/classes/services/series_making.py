@@ -71,7 +71,7 @@ def _make_classes(key: int, now: datetime) -> None:
     if series.due_at is None:
         return
     through = today_of(series, now) + HORIZON
-    days = list(islice(dates_of(series, after=series.made_through, through=through), MADE_AT_ONCE))
+    days = list(islice(dates_of(series, after=_last_made(series, now), through=through), MADE_AT_ONCE))
     LeftOutDate.objects.filter(series=series, starts_at__lt=now).delete()
     left_out = [day for day in _days_to_make(series, days) if not _make_class(series, day, now)]
     if left_out:
@@ -81,6 +81,12 @@ def _make_classes(key: int, now: datetime) -> None:
     goes_on = not is_made or has_dates(series, after=series.made_through)
     series.due_at = (now + EVERY if is_made else now) if goes_on else None
     series.save(update_fields=["made_through", "due_at"])
+
+
+def _last_made(series: ClassSeries, now: datetime) -> date:
+    """Give the date after which classes are to be made. Dates before today are over."""
+    yesterday = today_of(series, now) - timedelta(days=1)
+    return max(series.made_through or yesterday, yesterday)
 
 
 def _days_to_make(series: ClassSeries, days: Iterable[date]) -> list[date]:
