@@ -58,7 +58,7 @@ class Day:
             return None
         first = self._minute(starts_at) if starts_at > self.begins else 0
         last = self._minute(ends_at) if ends_at < self.ends else DAY
-        return first, last
+        return first, max(last, min(first + ROW, DAY))
 
     def moment(self, minute: int) -> datetime:
         """Give the moment at which clocks show a minute of this day."""
