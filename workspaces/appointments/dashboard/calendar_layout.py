@@ -18,7 +18,7 @@ ROW: Final = 15
 # An entry is shown at least so long, so that its text can be read and hit.
 SHORTEST: Final = 2 * ROW
 # So many overlapping entries stand side by side in a wide and in a narrow column. The others are only counted.
-MOST_LANES, MOST_NARROW_LANES = 4, 3
+MOST_LANES, MOST_NARROW_LANES = 4, 2
 # The hours that are always shown.
 USUAL_HOURS: Final = (8 * HOUR, 18 * HOUR)
 

@@ -72,7 +72,7 @@ class StaffCalendars(StaffPages, DashboardForm[ExternalCalendarForm]):
 
     form_page = CALENDARS
     creates = True
-    template_name = "appointments/external_calendars.html"
+    template_name = "appointments/staff/external_calendars.html"
 
     def make_form(self, data: Any = None) -> ExternalCalendarForm:
         return ExternalCalendarForm(data)

@@ -134,7 +134,7 @@ class StaffHoursPage(StaffPages, DashboardForm[WorkingHoursForm]):
     """Changes working hours. With `copy` in the address the form shows the opening hours, not saved yet."""
 
     form_page = HOURS
-    template_name = "appointments/hours.html"
+    template_name = "appointments/staff/hours.html"
 
     def make_form(self, data: Any = None) -> WorkingHoursForm:
         hours = hours_of(self.staff)
@@ -191,7 +191,7 @@ class StaffTimeOff(StaffPages, DashboardForm[TimeOffForm]):
 
     form_page = TIME_OFF
     creates = True
-    template_name = "appointments/time_off.html"
+    template_name = "appointments/staff/time_off.html"
 
     def make_form(self, data: Any = None) -> TimeOffForm:
         return TimeOffForm(data, zone=self.workspace.timezone)

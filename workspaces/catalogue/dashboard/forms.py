@@ -175,8 +175,8 @@ class ServiceForm(forms.Form):
         return [self[name] for name in self._general]
 
     def for_appointments(self) -> list[forms.BoundField]:
-        """Give the fields that count for appointments, but the staff."""
-        return [self[name] for name in self.fields if name not in (*self._general, "staff")]
+        """Give the numbers that count for appointments."""
+        return [self[name] for name in (*NUMBERS, "deposit")]
 
     def values(self) -> dict[str, Any]:
         """Give the values for the service: of a class none of an appointment's settings."""
