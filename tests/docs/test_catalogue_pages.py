@@ -1,4 +1,4 @@
-"""What the pages about products, classes, invoices and payments say is what happens: its samples are run one after another."""
+"""What the pages about products, classes, invoices and payments say is what happens: their samples are run."""
 
 import re
 import shutil
