@@ -38,7 +38,20 @@ OF_ISSUED = ("/send", "/void", "/credit", "/pdf", "/payments")
 QUERIES = {f"{AGENCY}packs/import/preview": "?workspace=<id:workspace>&automation=<id:automation>"}
 
 # Prefixes outside the API: pages for people, to which the bare address redirects, and health checks.
-PAGES = ("account/", "app", "brand/", "connect/", "console", "l/", "media/", "admin", "healthz", "readyz", "internal/")
+PAGES = (
+    "account/",
+    "app",
+    "brand/",
+    "connect/",
+    "console",
+    "l/",
+    "media/",
+    "pay/",
+    "admin",
+    "healthz",
+    "readyz",
+    "internal/",
+)
 
 
 @dataclass(frozen=True, slots=True)

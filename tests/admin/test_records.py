@@ -43,7 +43,8 @@ from webhooks.services.endpoints import new_secret
 from workspaces.automations.engine.loop import run_due
 from workspaces.automations.models import Automation
 from workspaces.contacts.services.tasks import create_task
-from workspaces.finance.models import Invoice
+from workspaces.finance.models import Checkout, Invoice, Payment, ProviderAccount
+from workspaces.finance.services.refunds import refund_payment
 from workspaces.finance.services.settings import change_finance_settings
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import (
@@ -67,6 +68,12 @@ def secrets_of(workspace: Workspace) -> list[str]:
     agency, now = workspace.agency, timezone.now()
     catalogue_ids(workspace, "mark")
     invoice_ids(workspace, "mark", ContactFactory.create(workspace=workspace))
+    account = ProviderAccount.objects.create(workspace=workspace, key="rk_live_secret", webhook_secret="whsec_secret")
+    paid = Payment.objects.latest("id")
+    Checkout.objects.create(
+        invoice=paid.invoice, account=account, amount=1, currency="USD", address="https://pay.example/x", expires_at=now
+    )
+    refund_payment(payment=paid, amount=1, now=now, by=SYSTEM)
     change_finance_settings(workspace=workspace, now=now, by=SYSTEM, payment_days=7)
     SegmentFactory.create(workspace=workspace)
     create_task(workspace=workspace, title="Call", now=now, by=SYSTEM)
@@ -118,6 +125,9 @@ def secrets_of(workspace: Workspace) -> list[str]:
         workspace_key,
         endpoint.secret or "",
         session.link or "",
+        "rk_live_secret",
+        "whsec_secret",
+        "https://pay.example/x",
         "a customer's message",
         "a-channel-s-token",
         *(str(invoice.token) for invoice in Invoice.objects.exclude(token=None)),

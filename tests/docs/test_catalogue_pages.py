@@ -1,4 +1,4 @@
-"""What the pages about products, classes and invoices say is what happens: its samples are run one after another."""
+"""What the pages about products, classes, invoices and payments say is what happens: their samples are run."""
 
 import re
 import shutil
@@ -39,7 +39,7 @@ class Ids(dict[str, str]):
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="the samples are commands for curl")
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("page", ["workspace-api/products", "workspace-api/classes", "invoices"])
+@pytest.mark.parametrize("page", ["workspace-api/products", "workspace-api/classes", "invoices", "payments"])
 def test_the_samples_of_a_page_do_what_it_says(a: Tenant, live_server: LiveServer, page: str, tmp_path: Path) -> None:
     ids, shell = Ids(), Shell(tmp_path)
     variables = {"BASE": f"{live_server.url}{WORKSPACE_BASE}", "KEY": a.workspace_plaintext}

@@ -26,6 +26,7 @@ COMMANDS = (
     DOCS / "workspace-api.md",
     DOCS / "broadcasts.md",
     DOCS / "invoices.md",
+    DOCS / "payments.md",
     *sorted((DOCS / "workspace-api").glob("*.md")),
     DOCS / "channel-connect.md",
 )

@@ -107,6 +107,7 @@ DANGEROUS = [
     ("MEDIA_DIRECTORY", "media", "MEDIA_DIRECTORY must be a whole path"),
     ("META_GRAPH_URL", "http://here", "META_GRAPH_URL must begin with https://"),
     ("META_DIALOG_URL", "http://here", "META_DIALOG_URL must begin with https://"),
+    ("STRIPE_API_URL", "http://here", "STRIPE_API_URL must begin with https://"),
 ]
 # What looks like it and is right.
 HARMLESS = {

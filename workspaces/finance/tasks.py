@@ -25,7 +25,7 @@ def report_overdue() -> None:
     in_batches(lambda: report_overdue_invoices(now=database_now()), seconds=RUN_SECONDS)
 
 
-PROVIDER_SECONDS = 40.0
+PROVIDER_SECONDS = 25.0
 
 due_work.add(
     DueWork(

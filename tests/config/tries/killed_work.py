@@ -33,6 +33,8 @@ from workspaces.contacts.services.counting import recount_segments
 from workspaces.contacts.services.file_imports import import_next_piece
 from workspaces.conversations.models import MediaFetch
 from workspaces.conversations.services.inbound import apply_out_of_order_changes
+from workspaces.finance.models import Checkout, ProviderAccount, ProviderEvent, Refund
+from workspaces.finance.services.provider_work import take_turn
 
 # Beyond that the work comes to no end by itself.
 MOST_RUNS = 30
@@ -119,6 +121,15 @@ def run_automations() -> None:
     run_due()
 
 
+def call_payment_provider() -> None:
+    moment = database_now()
+    ProviderEvent.objects.exclude(due_at=None).update(due_at=moment)
+    Refund.objects.exclude(call_at=None).update(call_at=moment)
+    Checkout.objects.exclude(check_at=None).update(check_at=moment)
+    for account in ProviderAccount.objects.order_by("pk"):
+        take_turn(account.pk)
+
+
 def send_broadcasts() -> None:
     Broadcast.objects.filter(status="Scheduled").update(due_at=database_now() - timedelta(seconds=1))
     current = PreparationLoop()
@@ -131,6 +142,7 @@ def send_broadcasts() -> None:
 WORKS: dict[str, Callable[[], None]] = {
     work.__name__: work
     for work in (
+        call_payment_provider,
         fetch_media,
         list_templates,
         check_access,

@@ -143,7 +143,7 @@ def test_what_is_no_port_is_said_to_be_none(
 def test_the_product_s_plan_names_its_processes(state: Path) -> None:
     plan = whole_system(state, 8123)
     assert [child.name for child in plan.children] == [
-        *("web", "worker", "mail", "housekeeping", "dispatcher", "sender", "calls", "beat", "sandbox")
+        *("web", "worker", "mail", "housekeeping", "dispatcher", "sender", "calls", "beat", "sandbox", "stripe")
     ]
     assert "8123" in plan.children[0].command
 
@@ -153,7 +153,7 @@ def test_the_plan_leads_to_the_sandbox_provider_which_knows_the_way_back(
 ) -> None:
     monkeypatch.delenv("PUBLIC_URL")
     plan = whole_system(state, 8123)
-    command = plan.children[-1].command
+    command = next(child.command for child in plan.children if child.name == "sandbox")
     assert plan.variables["META_GRAPH_URL"] == f"http://127.0.0.1:{command[command.index('--port') + 1]}"
     assert f"http://127.0.0.1:8123{reverse('connect:callback')}" in command
     assert f"http://127.0.0.1:8123{reverse('connect:provider-events')}" in command
@@ -163,7 +163,19 @@ def test_a_real_app_replaces_the_sandbox_provider(state: Path, monkeypatch: pyte
     monkeypatch.setenv("META_APP_ID", "123")
     plan = whole_system(state, 8123)
     assert "sandbox" not in [child.name for child in plan.children]
-    assert plan.variables == {}
+    assert plan.variables.keys() == {"STRIPE_API_URL"}
+
+
+def test_the_plan_leads_to_a_stand_in_for_stripe_unless_an_address_is_set(
+    state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = whole_system(state, 8123)
+    command = next(child.command for child in plan.children if child.name == "stripe")
+    assert plan.variables["STRIPE_API_URL"] == f"http://127.0.0.1:{command[command.index('--port') + 1]}"
+    monkeypatch.setenv("STRIPE_API_URL", "https://api.stripe.com")
+    plan = whole_system(state, 8123)
+    assert "stripe" not in [child.name for child in plan.children]
+    assert "STRIPE_API_URL" not in plan.variables
 
 
 def test_the_summary_shows_the_sandbox_provider() -> None:

@@ -28,6 +28,9 @@ from workspaces.finance.services.checkouts import check_checkout, due_checkouts
 from workspaces.finance.services.provider_events import due_events, end_event, handle_event
 from workspaces.finance.services.refunds import call_refund, due_refunds
 
+EVENT_KIND: Final = "provider event"
+REFUND_KIND: Final = "refund"
+CHECKOUT_KIND: Final = "checkout"
 THREADS: Final = 8
 TURN: Final = 20
 # A turn begins nothing more after this time. One piece of work may make four calls of ten seconds.
@@ -78,9 +81,9 @@ def _give_refund_up(refund: Refund) -> None:
 
 
 KINDS: Final = (
-    WorkKind("provider event", due_events, "account", "due_at", ("account",), handle_event, _give_event_up),
+    WorkKind(EVENT_KIND, due_events, "account", "due_at", ("account",), handle_event, _give_event_up),
     WorkKind(
-        "refund",
+        REFUND_KIND,
         due_refunds,
         "payment__account",
         "call_at",
@@ -89,7 +92,7 @@ KINDS: Final = (
         _give_refund_up,
     ),
     WorkKind(
-        "checkout",
+        CHECKOUT_KIND,
         due_checkouts,
         "account",
         "check_at",
