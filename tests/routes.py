@@ -47,7 +47,20 @@ QUERIES = {
 }
 
 # Prefixes outside the API: pages for people, to which the bare address redirects, and health checks.
-PAGES = ("account/", "app", "brand/", "connect/", "console", "l/", "media/", "admin", "healthz", "readyz", "internal/")
+PAGES = (
+    "account/",
+    "app",
+    "brand/",
+    "connect/",
+    "console",
+    "l/",
+    "media/",
+    "pay/",
+    "admin",
+    "healthz",
+    "readyz",
+    "internal/",
+)
 
 
 @dataclass(frozen=True, slots=True)

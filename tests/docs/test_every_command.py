@@ -27,6 +27,7 @@ COMMANDS = (
     DOCS / "broadcasts.md",
     DOCS / "appointments.md",
     DOCS / "invoices.md",
+    DOCS / "payments.md",
     *sorted((DOCS / "workspace-api").glob("*.md")),
     DOCS / "channel-connect.md",
 )

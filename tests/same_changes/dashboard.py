@@ -171,7 +171,7 @@ def paid(tenant: Tenant) -> dict[str, Any]:
 
 def payments(tenant: Tenant) -> Any:
     rows = Payment.objects.filter(workspace=tenant.workspace).order_by("pk")
-    return [*rows.values_list("amount", "method", "note", "refunded")]
+    return [*rows.values_list("amount", "method", "refunded")]
 
 
 DASHBOARD = {

@@ -31,7 +31,7 @@ from tests.flows.every_page.pages import (
 )
 from tests.flows.every_page.pages import BOOKING as BOOKING_PAGES
 from tests.flows.every_page.pages import SIGN_UP as SIGN_UP_PAGES
-from tests.flows.every_page.routes import ANONYMOUS, BOOKING, CONNECT, NOT_LOOKED_AT, SIGN_UP, address_of, names_in
+from tests.flows.every_page.routes import ANONYMOUS, BOOKING, CONNECT, NOT_LOOKED_AT, PAY, SIGN_UP, address_of, names_in
 from tests.flows.every_page.sweep import Open, Sweep, sweeps
 from tests.workspaces.appointments.public.salons import Visitor, a_held_booking, a_salon
 from workspaces.appointments.models import Appointment
@@ -62,6 +62,7 @@ def halves_of(pages: Sequence[str]) -> pytest.MarkDecorator:
 def test_the_tables_know_every_route() -> None:
     assert {name for namespace in ("console", "app", "account") for name in names_in(namespace)} >= NOT_LOOKED_AT
     assert names_in("connect") == CONNECT
+    assert names_in("pay") == PAY
     assert names_in("sign-up") == SIGN_UP
     assert names_in("book") == BOOKING
 

@@ -60,7 +60,7 @@ def change_bookkeeping(
     """Change the numbers that later files name. Raises `AccountRefused`."""
     for name in ACCOUNTS:
         number = changes.get(name)
-        if number is not None and not re.match(ACCOUNT_NUMBER, number):
+        if number is not None and not re.match(ACCOUNT_NUMBER, str(number)):
             raise AccountRefused(field=name)
     BookkeepingSettings.objects.bulk_create([BookkeepingSettings(workspace=workspace)], ignore_conflicts=True)
     own = BookkeepingSettings.objects.select_for_update(no_key=True).get(workspace=workspace)

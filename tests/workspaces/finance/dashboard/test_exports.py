@@ -114,7 +114,7 @@ def test_invoices_payments_and_taxes_are_rows(a: Tenant, b: Tenant, owner: Clien
 def test_the_datev_file_holds_every_posting(a: Tenant, owner: Client) -> None:
     some_invoices(a.workspace)
     contested = {"amount": 8_500, "withdrawn": True, "changed_at": NEW_YEAR + timedelta(days=50)}
-    payment = lock_payment(Payment.objects.get())
+    payment = lock_payment(Payment.objects.get(workspace=a.workspace))
     payment.disputes.create(provider_id="dp_1", status="lost", **contested)
     recount_payment(payment, now=now())
     change_bookkeeping(workspace=a.workspace, by=SYSTEM, consultant_number=29098, client_number=55003, cash="1001")
@@ -177,7 +177,7 @@ def test_a_file_is_bounded_and_says_why_it_is_refused(a: Tenant, owner: Client) 
 
 def test_who_exported_what_is_in_the_activity_log(a: Tenant, owner: Client) -> None:
     fetched(owner, "payments")
-    entry = ActivityEntry.objects.get(action="finance.exported")
+    entry = ActivityEntry.objects.get(action="finance.exported", workspace_uuid=a.workspace.uuid)
     assert entry.details == {"file": "payments", "first": "2026-01-01", "last": "2026-06-30"}
 
 

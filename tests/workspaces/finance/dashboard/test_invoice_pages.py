@@ -55,13 +55,13 @@ def test_a_draft_is_made_line_by_line_without_script(a: Tenant, owner: Client) -
     fewer = owner.post("/app/invoices/new", {**typed, "line-1-description": "Wash", "do": "remove-0"})
     assert 'value="Wash"' in fewer.content.decode()
     assert "Haircut" not in text(fewer)
-    assert not Invoice.objects.exists()
+    assert not Invoice.objects.of(a.workspace).exists()
     bought = {"line-1-description": "Soap", "line-1-quantity": "1", "line-1-unit_price": "2.50"}
     sent = {**typed, **bought, "line-1-product": str(soap.uuid), "due_on": "2027-01-31", "note": "Thank you"}
     assert flashes(owner.post("/app/invoices/new", sent, follow=True)) == [
         "The draft was saved. Look through it, then issue it."
     ]
-    draft = Invoice.objects.get()
+    draft = Invoice.objects.of(a.workspace).get()
     assert (draft.net, draft.tax, draft.total, draft.contact) == (2250, 380, 2630, ada)
     assert draft.due_at is not None
     assert draft.due_at.isoformat() == "2027-01-31T22:59:59+00:00"
@@ -70,7 +70,7 @@ def test_a_draft_is_made_line_by_line_without_script(a: Tenant, owner: Client) -
     for shown in ('value="Haircut"', 'value="10.00"', 'value="2027-01-31"', "Thank you"):
         assert shown in edited
     owner.post(f"/app/invoices/{draft.uuid}/edit", {**typed, "line-0-quantity": "3"})
-    draft = Invoice.objects.get()
+    draft = Invoice.objects.of(a.workspace).get()
     assert (draft.total, draft.note, draft.due_at) == (3570, "", None)
 
 
@@ -97,7 +97,7 @@ def test_a_draft_that_cannot_be_saved_says_why(a: Tenant, b: Tenant, owner: Clie
         shown = owner.post("/app/invoices/new", {**odd, "line-0-description": "", "do": do})
         assert shown.status_code == 200
         assert "Their soap" not in text(shown)
-    assert not Invoice.objects.exists()
+    assert not Invoice.objects.of(a.workspace).exists()
 
 
 def test_a_draft_has_at_most_200_lines(a: Tenant, owner: Client) -> None:
@@ -137,7 +137,7 @@ def test_an_invoice_is_issued_paid_refunded_and_credited(a: Tenant, owner: Clien
     owner.post(f"{path}/payments/new", {**pay, "amount": "200", "method": "bank_transfer"})
     invoice.refresh_from_db()
     assert invoice.status == "paid"
-    first = Payment.objects.get(amount=3800)
+    first = Payment.objects.get(workspace=a.workspace, amount=3800)
     back = f"/app/payments/{first.uuid}/refund"
     assert 'value="38.00"' in owner.get(back).content.decode()
     refund = {"amount": "38.01", "method": "cash", "reason": "Sorry"}
