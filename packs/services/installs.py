@@ -186,7 +186,9 @@ def _installed(workspace: Workspace) -> dict[UUID, Automation]:
     return {automation.from_entry: automation for automation in automations if automation.from_entry}
 
 
-def _entry(entry: OfferedEntry, platforms: set[str], met: Container[str], installed: dict[UUID, Automation]) -> GalleryEntry:
+def _entry(
+    entry: OfferedEntry, platforms: set[str], met: Container[str], installed: dict[UUID, Automation]
+) -> GalleryEntry:
     return GalleryEntry(
         offered=entry,
         fits=not platforms.isdisjoint(entry.channels),

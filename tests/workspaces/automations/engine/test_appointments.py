@@ -264,6 +264,7 @@ def test_a_payment_goes_on_with_the_run_that_asked_for_it_and_starts_others(a: T
     assert (invoice.status, invoice.total) == ("open", 1_250)
     assert sent() == [f"Please pay.\n{invoice.pay_url}"]
     for amount in (250, 1_000):
+        assert "Thank you!" not in sent()
         record_payment(invoice=invoice, amount=amount, method="cash", now=now(), by=SYSTEM)
         run_due()
     texts = sent()[1:]
