@@ -13,7 +13,7 @@ from tests.factories.flows import Flow, a_flow, a_step
 from tests.tenants import Tenant
 from tests.workspaces.automations.engine.test_engine import on, say, sent
 from tests.workspaces.conversations.facts import moment
-from workspaces.appointments.models import Appointment
+from workspaces.appointments.models import Appointment, TimeOff
 from workspaces.appointments.services.booking import book_appointment
 from workspaces.appointments.services.moves import cancel_appointment, reschedule_appointment
 from workspaces.automations.engine.loop import run_due
@@ -148,6 +148,16 @@ def test_without_a_service_the_contact_chooses_one_and_without_free_times_nothin
     step = AutomationRun.objects.get().steps.get(port="not_booked")
     assert step.detail == "no_free_times"
     assert not colour.appointments.exists()
+
+
+def test_times_beyond_the_next_month_are_found_up_to_the_horizon(a: Tenant) -> None:
+    service = a_service(a, horizon_days=60)
+    kim = Staff.objects.get()
+    TimeOff.objects.create(staff=kim, starts_at=now(), ends_at=now() + timedelta(days=40))
+    on(a, BOOK)
+    say(a, "book")
+    say(a, "1", at=moment(1))
+    assert now() + timedelta(days=40) < service.appointments.get().starts_at < now() + timedelta(days=43)
 
 
 def change(how: str) -> Flow:
