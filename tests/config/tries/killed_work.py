@@ -28,6 +28,7 @@ from channelconnect.services.templates import sync_next
 from config.db import database_now
 from config.tries.models import BegunWork
 from tests.processes.killed_at_statements import ended_child
+from workspaces.automations.engine.internal_calls import make_left_calls
 from workspaces.automations.engine.loop import run_due
 from workspaces.contacts.services.counting import recount_segments
 from workspaces.contacts.services.file_imports import import_next_piece
@@ -130,6 +131,12 @@ def call_payment_provider() -> None:
         take_turn(account.pk)
 
 
+def make_automation_calls() -> None:
+    run_due()
+    while make_left_calls():
+        run_due()
+
+
 def send_broadcasts() -> None:
     Broadcast.objects.filter(status="Scheduled").update(due_at=database_now() - timedelta(seconds=1))
     current = PreparationLoop()
@@ -159,6 +166,7 @@ WORKS: dict[str, Callable[[], None]] = {
         count_segments,
         check_states,
         run_automations,
+        make_automation_calls,
         send_broadcasts,
     )
 }

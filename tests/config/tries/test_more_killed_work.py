@@ -24,8 +24,10 @@ from tests.factories import (
 from tests.factories.flows import a_flow, a_step
 from tests.processes.preloaded import Preloaded
 from tests.tenants import Tenant
-from tests.workspaces.automations.engine.test_engine import on
-from tests.workspaces.conversations.facts import person, receive, received
+from tests.workspaces.automations.engine.test_appointments import BOOK, a_service
+from tests.workspaces.automations.engine.test_engine import on, say, sent
+from tests.workspaces.conversations.facts import moment, person, receive, received
+from workspaces.appointments.models import Appointment
 from workspaces.automations.models import TriggerEvent
 from workspaces.contacts.models import Contact, ContactImport, Segment
 from workspaces.conversations.models import Conversation, Message, Note
@@ -160,6 +162,25 @@ def test_a_contact_whose_automations_kill_their_worker_is_given_up_and_others_ar
     event = TriggerEvent.objects.get(contact_id=contact.pk)
     assert (event.outcome, event.reason) == ("nothing", "internal_error")
     assert set_aside("automations") == {str(contact.pk)}
+
+
+def test_a_booking_that_kills_its_worker_is_given_up_and_the_automation_goes_on(
+    a: Tenant, preloaded: Preloaded
+) -> None:
+    a_service(a)
+    on(a, BOOK)
+    say(a, "book")
+    next_number("automations_internalcall")
+    receive(received(a.channel, text="1", at=moment(5)))
+
+    kills = kills_of(
+        preloaded, "make_automation_calls", at='INSERT INTO "appointments_appointment"', value=a.workspace.pk
+    )
+
+    assert kills == 1 + MOST_TRIES  # once at once, without a counted try
+    assert not Appointment.objects.exists()
+    assert sent()[-1] == "A colleague will write to you."
+    assert set_aside("automation-calls") == {str(DEADLY)}
 
 
 def test_segments_whose_counting_is_killed_keep_their_numbers_and_others_are_counted(

@@ -1,6 +1,7 @@
 """Does what runs ask of appointments: finds free times, and books and changes appointments of the run's contact."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any, Final, NoReturn, TypeAlias
@@ -75,41 +76,62 @@ def find_times(call: FindTimes, contact: Contact, now: datetime, by: Actor) -> R
     else:
         service = moved.service if moved else _service(call.service, workspace)
     staff = moved.staff if moved else _staff(call.staff, workspace)
-    first = max(now, datetime.fromisoformat(call.after)) if call.after else now
-    found = [
-        one.starts_at
-        for one in free_times(
-            workspace=workspace,
-            service=service,
-            first=first,
-            last=first + LONGEST_RANGE,
-            now=now,
-            staff=staff,
-            ignoring=moved,
-        )
-        if moved is None or one.starts_at != moved.starts_at
-    ]
+    search = _Search(service, staff, moved, now)
+    found = search.first_times(max(now, datetime.fromisoformat(call.after)) if call.after else now)
     zone = known_zone(call.timezone, workspace.timezone)
     offered = times_to_offer(found, zone, is_day=call.is_day)
-    rest = [one for one in found if offered and one > offered[-1]]
+    later = _next_day(offered[-1], zone) if offered else now
+    has_later = bool(offered) and bool([one for one in found if one >= later] or search.first_times(later))
     return {
         "service": str(service.uuid),
         "times": [one.isoformat() for one in offered],
-        "next": _next_day(offered[-1], zone).isoformat() if rest else "",
+        "next": later.isoformat() if has_later else "",
     }
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """A search for free times of a service, for everybody or one person, or for an appointment that moves."""
+
+    service: Service
+    staff: Staff | None
+    moved: Appointment | None
+    now: datetime
+
+    def first_times(self, first: datetime) -> list[datetime]:
+        """Return the free times of the first 31 days that have any, up to the service's horizon."""
+        end = self.now + timedelta(days=self.service.horizon_days + 1)
+        while first < end:
+            if found := self._times(first):
+                return found
+            first += LONGEST_RANGE
+        return []
+
+    def _times(self, first: datetime) -> list[datetime]:
+        found = free_times(
+            workspace=self.service.workspace,
+            service=self.service,
+            first=first,
+            last=first + LONGEST_RANGE,
+            now=self.now,
+            staff=self.staff,
+            ignoring=self.moved,
+        )
+        taken = self.moved.starts_at if self.moved else None
+        return [one.starts_at for one in found if one.starts_at != taken]
 
 
 def bookable_services(workspace: Workspace) -> Any:
     """Return the services with which somebody can book appointments: those of the booking page."""
     services = Service.objects.of(workspace).filter(kind=Service.Kind.APPOINTMENT, bookable=True)
     provided = services.filter(duration_minutes__isnull=False, staff__deleted_at=None, staff__isnull=False)
-    return provided.distinct().by_name()
+    return provided.select_related("workspace").distinct().by_name()
 
 
 def times_to_offer(times: Sequence[datetime], zone: str, *, is_day: bool) -> list[datetime]:
     """Choose times that differ: of each of the next days the first, one in the middle, and the last.
 
-    With `is_day` they are all of the first day.
+    With `is_day` they are of the first day, up to nine.
     """
     days = [list(group) for _, group in groupby(times, key=lambda one: one.astimezone(ZoneInfo(zone)).date())]
     if is_day and days:

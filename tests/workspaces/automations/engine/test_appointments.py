@@ -13,7 +13,7 @@ from tests.factories.flows import Flow, a_flow, a_step
 from tests.tenants import Tenant
 from tests.workspaces.automations.engine.test_engine import on, say, sent
 from tests.workspaces.conversations.facts import moment
-from workspaces.appointments.models import Appointment
+from workspaces.appointments.models import Appointment, TimeOff
 from workspaces.appointments.services.booking import book_appointment
 from workspaces.appointments.services.moves import cancel_appointment, reschedule_appointment
 from workspaces.automations.engine.loop import run_due
@@ -150,6 +150,16 @@ def test_without_a_service_the_contact_chooses_one_and_without_free_times_nothin
     assert not colour.appointments.exists()
 
 
+def test_times_beyond_the_next_month_are_found_up_to_the_horizon(a: Tenant) -> None:
+    service = a_service(a, horizon_days=60)
+    kim = Staff.objects.get()
+    TimeOff.objects.create(staff=kim, starts_at=now(), ends_at=now() + timedelta(days=40))
+    on(a, BOOK)
+    say(a, "book")
+    say(a, "1", at=moment(1))
+    assert now() + timedelta(days=40) < service.appointments.get().starts_at < now() + timedelta(days=43)
+
+
 def change(how: str) -> Flow:
     """A flow that changes the contact's appointment when it writes `change`."""
     return a_flow(
@@ -264,6 +274,7 @@ def test_a_payment_goes_on_with_the_run_that_asked_for_it_and_starts_others(a: T
     assert (invoice.status, invoice.total) == ("open", 1_250)
     assert sent() == [f"Please pay.\n{invoice.pay_url}"]
     for amount in (250, 1_000):
+        assert "Thank you!" not in sent()
         record_payment(invoice=invoice, amount=amount, method="cash", now=now(), by=SYSTEM)
         run_due()
     texts = sent()[1:]
