@@ -137,9 +137,10 @@ class FilterSet(django_filters.FilterSet):  # type: ignore[misc]  # the library 
         return {name: parameters.plain(name) for name in cls.base_filters if parameters.plain(name)}
 
     @classmethod
-    def described(cls) -> Iterator[tuple[str, str, dict[str, Any]]]:
-        """Give each filter's name, meaning and schema, for the documents."""
+    def described(cls) -> Iterator[tuple[str, str, dict[str, Any], bool]]:
+        """Give each filter's name, meaning and schema, and whether it is required, for the documents."""
         for name, declared in cls.base_filters.items():
             choices = declared.extra.get("choices")
             enum = {"enum": [value for value, _ in choices]} if choices else {}
-            yield name, declared.extra.get("help_text", ""), {**declared.schema, **enum}
+            is_required = declared.extra.get("required", False)
+            yield name, declared.extra.get("help_text", ""), {**declared.schema, **enum}, is_required

@@ -231,7 +231,8 @@ class OperationSchema(AutoSchema):
         paging = [build_parameter_type(schema={"type": "integer"}, location="query", **each) for each in self._paging()]
         described = declared.filters.described() if declared.filters else ()
         filters = [
-            build_parameter_type(name, schema, "query", description=meaning) for name, meaning, schema in described
+            build_parameter_type(name, schema, "query", description=meaning, required=is_required)
+            for name, meaning, schema, is_required in described
         ]
         return [*paging, *filters]
 

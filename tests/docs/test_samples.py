@@ -23,10 +23,12 @@ from packs.models import Pack, PackEntry
 from tests.broadcasts.making import bring_to
 from tests.docs.demo_system import DemoSystem
 from tests.docs.sample_runners import runner_of
+from tests.factories.appointments import AppointmentFactory, a_time_off, move_to_the_past, tomorrow
 from tests.factories.flows import a_flow
 from tests.tenants import Api
 from tests.workspaces.automations.runs import fail_run
 from webhooks.models import Delivery, Endpoint
+from workspaces.appointments.models import Appointment, TimeOff
 from workspaces.automations.models import Automation, AutomationRun
 from workspaces.automations.services import publish_automation
 from workspaces.catalogue.models import Product, Service, ServiceCategory, Staff
@@ -39,9 +41,17 @@ from workspaces.subaccounts.models import Channel, Workspace, WorkspaceKey
 PAGES = {"agency": ("agency",), "workspace": ("workspace", "workspace/broadcasts", "workspace/invoices")}
 PROGRAMS = {"curl": "curl", "node": "node", "python": "python3"}
 OPERATION = re.compile(r'<article class="operation" id="(\w+)".*?</article>', re.DOTALL)
-PLACEHOLDER = re.compile(r"\b(?:[A-Z]+(?:_[A-Z]+)*_ID|YOUR_URL)\b")
+PLACEHOLDER = re.compile(r"\b(?:[A-Z]+(?:_[A-Z]+)*_(?:ID|TIME)|YOUR_URL)\b")
+# Times of appointments, in the samples and here.
+TIMES = {
+    "FROM_TIME": tomorrow(9),
+    "TO_TIME": tomorrow(17),
+    "2100-12-01T09:00:00Z": tomorrow(12),
+    "2100-12-01T10:00:00Z": tomorrow(14),
+}
 NEWEST: dict[str, QuerySet[Any]] = {
     "ADDON": Addon.objects.filter(archived_at=None),
+    "APPOINTMENT": Appointment.objects.all(),
     "AUTOMATION": Automation.objects.all(),
     "BROADCAST": Broadcast.objects.all(),
     "CATEGORY": ServiceCategory.objects.all(),
@@ -61,6 +71,7 @@ NEWEST: dict[str, QuerySet[Any]] = {
     "SERVICE": Service.objects.filter(deleted_at=None),
     "SESSION": ClassSession.objects.all(),
     "STAFF": Staff.objects.filter(deleted_at=None),
+    "TIME_OFF": TimeOff.objects.all(),
     "WEBHOOK": Endpoint.objects.all(),
     "WORKSPACE": Workspace.objects.all(),
 }
@@ -101,6 +112,15 @@ def prepare_automation(operation: str) -> None:
         fail_run(AutomationRun.objects.latest("id"))
 
 
+def prepare_appointment(workspace: Workspace, operation: str) -> None:
+    """Let there be a new appointment, of the newest service, with the newest staff member."""
+    if operation.endswith(("Appointment", "FreeTimes", "TimeOff")):
+        booked = AppointmentFactory.create(workspace=workspace)
+        a_time_off(booked.staff)
+        if operation in ("completeAppointment", "missAppointment"):
+            move_to_the_past(booked)
+
+
 class System(DemoSystem):
     """With somebody at it who fills in what the samples leave to the reader."""
 
@@ -109,7 +129,10 @@ class System(DemoSystem):
         if operation in STATES:
             bring_to({"id": self._id("BROADCAST_ID", operation)}, STATES[operation])
         prepare_automation(operation)
+        prepare_appointment(self.workspace, operation)
         Broadcast.objects.update(requires_approval=operation == "approveBroadcast")
+        for shown in TIMES:
+            script = script.replace(shown, f"{TIMES[shown]:%Y-%m-%dT%H:%M:%SZ}")
         return PLACEHOLDER.sub(lambda found: self._id(found[0], operation), script)
 
     def _id(self, placeholder: str, operation: str) -> str:

@@ -25,9 +25,9 @@ RANGE: Final[dict[str, Any]] = {
     "__module__": __name__,
     "__doc__": "Which free times are asked for.",
     "Meta": type("Meta", (), {"model": Service, "fields": ()}),
-    "service": UUIDFilter(help_text="Required. A service of the kind appointment."),
+    "service": UUIDFilter(required=True, help_text="A service of the kind appointment."),
     "staff": UUIDFilter(help_text="Only times of this staff member."),
-    "from": DateTimeFilter(help_text="Required. Only times that start then or later."),
-    "to": DateTimeFilter(help_text="Required. Only times that start earlier; at most 31 days after `from`."),
+    "from": DateTimeFilter(required=True, help_text="Only times that start then or later."),
+    "to": DateTimeFilter(required=True, help_text="Only times that start earlier; at most 31 days after `from`."),
 }
 AvailabilityFilterSet: Final[type[FilterSet]] = type("AvailabilityFilterSet", (FilterSet,), RANGE)

@@ -12,6 +12,7 @@ from config.api.documents.samples import (
     NAME_IN_PATH,
     Sample,
     SampleRequest,
+    parameter_placeholder,
     placeholder,
     pretty_json,
     samples_of,
@@ -172,8 +173,8 @@ class ReferenceBuilder:
     def _sample_request(self, path: str, method: str, operation: JSON, body: Any) -> SampleRequest:
         parameters, asked = operation.get("parameters", []), operation.get("requestBody", {})
         filled = NAME_IN_PATH.sub(lambda found: placeholder(found[1]), path)
-        needed = [one["name"] for one in parameters if one["in"] == "query" and one.get("required")]
-        query = "&".join(f"{name}={placeholder(name)}" for name in needed)
+        needed = [one for one in parameters if one["in"] == "query" and one.get("required")]
+        query = "&".join(f"{one['name']}={parameter_placeholder(one)}" for one in needed)
         if body is not None:
             body = with_placeholders(body, json_content(asked)["schema"], self.schemas, path=path)
         return SampleRequest(

@@ -161,6 +161,12 @@ def placeholder(name: str) -> str:
     return f"{name.removesuffix('_id').upper()}_ID"
 
 
+def parameter_placeholder(parameter: Mapping[str, Any]) -> str:
+    """Return the placeholder of a required parameter: `FROM_TIME` for a time, else that of an id."""
+    is_time = parameter["schema"].get("format") == "date-time"
+    return f"{parameter['name'].upper()}_TIME" if is_time else placeholder(parameter["name"])
+
+
 def with_placeholders(body: Any, schema: Schema, schemas: Schemas, *, path: str) -> Any:
     """Return a body with placeholders for ids. Optional parts are left out if they hold an id or nothing."""
     taken = {placeholder(name) for name in NAME_IN_PATH.findall(path)}
