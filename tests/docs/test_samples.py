@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
+from uuid import uuid4
 
 import pytest
 from django.db.models import QuerySet
@@ -23,7 +24,9 @@ from packs.models import Pack, PackEntry
 from tests.broadcasts.making import bring_to
 from tests.docs.demo_system import DemoSystem
 from tests.docs.sample_runners import runner_of
+from tests.factories import ContactFactory
 from tests.factories.appointments import AppointmentFactory, a_time_off, move_to_the_past, tomorrow
+from tests.factories.finance import InvoiceFactory, a_line
 from tests.factories.flows import a_flow
 from tests.tenants import Api
 from tests.workspaces.automations.runs import fail_run
@@ -35,10 +38,15 @@ from workspaces.catalogue.models import Product, Service, ServiceCategory, Staff
 from workspaces.classes.models import ClassSession
 from workspaces.contacts.models import Contact, Segment
 from workspaces.conversations.models import Conversation
+from workspaces.finance.models import Invoice, Payment, TaxRate
+from workspaces.finance.services.invoices import issue_invoice
 from workspaces.media.models import Media
 from workspaces.subaccounts.models import Channel, Workspace, WorkspaceKey
 
-PAGES = {"agency": ("agency",), "workspace": ("workspace", "workspace/broadcasts", "workspace/invoices")}
+PAGES = {
+    "agency": ("agency",),
+    "workspace": ("workspace", "workspace/appointments", "workspace/broadcasts", "workspace/invoices"),
+}
 PROGRAMS = {"curl": "curl", "node": "node", "python": "python3"}
 OPERATION = re.compile(r'<article class="operation" id="(\w+)".*?</article>', re.DOTALL)
 PLACEHOLDER = re.compile(r"\b(?:[A-Z]+(?:_[A-Z]+)*_(?:ID|TIME)|YOUR_URL)\b")
@@ -61,9 +69,11 @@ NEWEST: dict[str, QuerySet[Any]] = {
     "CONVERSATION": Conversation.objects.all(),
     "DELIVERY": Delivery.objects.all(),
     "ENTRY": PackEntry.objects.all(),
+    "INVOICE": Invoice.objects.filter(kind="invoice"),
     "KEY": WorkspaceKey.objects.live(),
     "MEDIA": Media.objects.all(),
     "PACK": Pack.objects.all(),
+    "PAYMENT": Payment.objects.all(),
     "PLAN": Plan.objects.filter(archived_at=None),
     "RUN": AutomationRun.objects.all(),
     "PRODUCT": Product.objects.filter(deleted_at=None),
@@ -72,6 +82,7 @@ NEWEST: dict[str, QuerySet[Any]] = {
     "SESSION": ClassSession.objects.all(),
     "STAFF": Staff.objects.filter(deleted_at=None),
     "TIME_OFF": TimeOff.objects.all(),
+    "TAX_RATE": TaxRate.objects.all(),
     "WEBHOOK": Endpoint.objects.all(),
     "WORKSPACE": Workspace.objects.all(),
 }
@@ -83,6 +94,19 @@ STATES = {
     "resumeBroadcast": "paused",
     "cancelBroadcast": "sending",
     "deleteBroadcast": "Draft",
+}
+
+
+# The status of the invoice that they need.
+OF_INVOICES = {
+    "updateInvoice": "draft",
+    "deleteInvoice": "draft",
+    "issueInvoice": "draft",
+    "sendInvoice": "open",
+    "voidInvoice": "open",
+    "creditInvoice": "open",
+    "readInvoicePdf": "open",
+    "recordPayment": "open",
 }
 
 
@@ -121,6 +145,17 @@ def prepare_appointment(workspace: Workspace, operation: str) -> None:
             move_to_the_past(booked)
 
 
+def prepare_invoice(workspace: Workspace, operation: str) -> None:
+    """Let the newest invoice be in a state that allows the operation."""
+    TaxRate.objects.update(archived_at=None)
+    if operation in OF_INVOICES:
+        contact = ContactFactory.create(workspace=workspace, email=f"{uuid4().hex}@example.com")
+        line = a_line("500", rate=TaxRate.objects.order_by("id").last())
+        draft = InvoiceFactory.create(workspace=workspace, contact=contact, lines=[line])
+        if OF_INVOICES[operation] == "open":
+            issue_invoice(invoice=draft, now=now(), by=SYSTEM)
+
+
 class System(DemoSystem):
     """With somebody at it who fills in what the samples leave to the reader."""
 
@@ -129,6 +164,7 @@ class System(DemoSystem):
         if operation in STATES:
             bring_to({"id": self._id("BROADCAST_ID", operation)}, STATES[operation])
         prepare_automation(operation)
+        prepare_invoice(self.workspace, operation)
         prepare_appointment(self.workspace, operation)
         Broadcast.objects.update(requires_approval=operation == "approveBroadcast")
         for shown in TIMES:
