@@ -362,6 +362,7 @@ DOCUMENTS = (
     "api/docs/workspace",
     "api/docs/workspace/broadcasts",
     "api/docs/workspace/invoices",
+    "api/docs/workspace/webhooks",
     "api/docs/workspace/appointments",
     "api/docs/workspace/events",
 )

@@ -9,7 +9,6 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
-from uuid import uuid4
 
 import pytest
 from django.db.models import QuerySet
@@ -24,9 +23,8 @@ from packs.models import Pack, PackEntry
 from tests.broadcasts.making import bring_to
 from tests.docs.demo_system import DemoSystem
 from tests.docs.sample_runners import runner_of
-from tests.factories import ContactFactory
 from tests.factories.appointments import AppointmentFactory, a_time_off, move_to_the_past, tomorrow
-from tests.factories.finance import InvoiceFactory, a_line
+from tests.factories.finance import InvoiceFactory, a_line, pay_in_cash
 from tests.factories.flows import a_flow
 from tests.tenants import Api
 from tests.workspaces.automations.runs import fail_run
@@ -39,13 +37,20 @@ from workspaces.classes.models import ClassSession
 from workspaces.contacts.models import Contact, Segment
 from workspaces.conversations.models import Conversation
 from workspaces.finance.models import Invoice, Payment, TaxRate
+from workspaces.finance.models.parties import Party
 from workspaces.finance.services.invoices import issue_invoice
 from workspaces.media.models import Media
 from workspaces.subaccounts.models import Channel, Workspace, WorkspaceKey
 
 PAGES = {
     "agency": ("agency",),
-    "workspace": ("workspace", "workspace/appointments", "workspace/broadcasts", "workspace/invoices"),
+    "workspace": (
+        "workspace",
+        "workspace/appointments",
+        "workspace/broadcasts",
+        "workspace/invoices",
+        "workspace/webhooks",
+    ),
 }
 PROGRAMS = {"curl": "curl", "node": "node", "python": "python3"}
 OPERATION = re.compile(r'<article class="operation" id="(\w+)".*?</article>', re.DOTALL)
@@ -106,7 +111,10 @@ OF_INVOICES = {
     "voidInvoice": "open",
     "creditInvoice": "open",
     "readInvoicePdf": "open",
+    "listPayments": "open",
     "recordPayment": "open",
+    "listRefunds": "paid",
+    "refundPayment": "paid",
 }
 
 
@@ -147,13 +155,13 @@ def prepare_appointment(workspace: Workspace, operation: str) -> None:
 
 def prepare_invoice(workspace: Workspace, operation: str) -> None:
     """Let the newest invoice be in a state that allows the operation."""
-    TaxRate.objects.update(archived_at=None)
     if operation in OF_INVOICES:
-        contact = ContactFactory.create(workspace=workspace, email=f"{uuid4().hex}@example.com")
-        line = a_line("500", rate=TaxRate.objects.order_by("id").last())
-        draft = InvoiceFactory.create(workspace=workspace, contact=contact, lines=[line])
-        if OF_INVOICES[operation] == "open":
-            issue_invoice(invoice=draft, now=now(), by=SYSTEM)
+        contact, buyer = Contact.objects.of(workspace).latest("id"), Party(name="Ada", email="ada@example.com")
+        invoice = InvoiceFactory.create(workspace=workspace, contact=contact, buyer=buyer, lines=[a_line("500")])
+        if OF_INVOICES[operation] != "draft":
+            invoice = issue_invoice(invoice=invoice, now=now(), by=SYSTEM)
+        if OF_INVOICES[operation] == "paid":
+            pay_in_cash(invoice, invoice.total)
 
 
 class System(DemoSystem):
