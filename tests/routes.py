@@ -410,6 +410,8 @@ DOCUMENTS = (
     "api/docs/workspace",
     "api/docs/workspace/broadcasts",
     "api/docs/workspace/invoices",
+    "api/docs/workspace/webhooks",
+    "api/docs/workspace/appointments",
     "api/docs/workspace/events",
 )
 CATCH_ALLS = (f"{AGENCY}{EVERYTHING_ELSE}", f"{WORKSPACE}{EVERYTHING_ELSE}", r"^api(?:/[\s\S]*)?\Z")

@@ -34,8 +34,8 @@ from tests.factories import (
     WorkspaceMemberFactory,
     catalogue_ids,
 )
-from tests.factories.finance import invoice_ids
 from tests.factories.appointments import AppointmentFactory, a_time_off, tomorrow
+from tests.factories.finance import invoice_ids
 from tests.packs.client import an_automation
 from tests.webhooks.delivering import make_deliveries
 from tests.workspaces.conversations.facts import receive, received

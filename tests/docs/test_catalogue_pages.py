@@ -39,7 +39,9 @@ class Ids(dict[str, str]):
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="the samples are commands for curl")
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("page", ["workspace-api/products", "workspace-api/classes", "appointments", "invoices", "payments"])
+@pytest.mark.parametrize(
+    "page", ["workspace-api/products", "workspace-api/classes", "appointments", "invoices", "payments"]
+)
 def test_the_samples_of_a_page_do_what_it_says(a: Tenant, live_server: LiveServer, page: str, tmp_path: Path) -> None:
     ids, shell = Ids(), Shell(tmp_path)
     variables = {"BASE": f"{live_server.url}{WORKSPACE_BASE}", "KEY": a.workspace_plaintext}

@@ -25,6 +25,7 @@ from tests.docs.demo_system import DemoSystem
 from tests.docs.sample_runners import runner_of
 from tests.factories import ServiceFactory, StaffFactory
 from tests.factories.appointments import AppointmentFactory, a_time_off, move_to_the_past, tomorrow
+from tests.factories.finance import InvoiceFactory, a_line, pay_in_cash
 from tests.factories.flows import a_flow
 from tests.tenants import Api
 from tests.workspaces.automations.runs import fail_run
@@ -36,10 +37,22 @@ from workspaces.catalogue.models import Product, Service, ServiceCategory, Staff
 from workspaces.classes.models import ClassSession
 from workspaces.contacts.models import Contact, Segment
 from workspaces.conversations.models import Conversation
+from workspaces.finance.models import Invoice, Payment, TaxRate
+from workspaces.finance.models.parties import Party
+from workspaces.finance.services.invoices import issue_invoice
 from workspaces.media.models import Media
 from workspaces.subaccounts.models import Channel, Workspace, WorkspaceKey
 
-PAGES = {"agency": ("agency",), "workspace": ("workspace", "workspace/broadcasts", "workspace/invoices")}
+PAGES = {
+    "agency": ("agency",),
+    "workspace": (
+        "workspace",
+        "workspace/appointments",
+        "workspace/broadcasts",
+        "workspace/invoices",
+        "workspace/webhooks",
+    ),
+}
 PROGRAMS = {"curl": "curl", "node": "node", "python": "python3"}
 OPERATION = re.compile(r'<article class="operation" id="(\w+)".*?</article>', re.DOTALL)
 PLACEHOLDER = re.compile(r"\b(?:[A-Z]+(?:_[A-Z]+)*_(?:ID|TIME)|YOUR_URL)\b")
@@ -62,9 +75,11 @@ NEWEST: dict[str, QuerySet[Any]] = {
     "CONVERSATION": Conversation.objects.all(),
     "DELIVERY": Delivery.objects.all(),
     "ENTRY": PackEntry.objects.all(),
+    "INVOICE": Invoice.objects.filter(kind="invoice"),
     "KEY": WorkspaceKey.objects.live(),
     "MEDIA": Media.objects.all(),
     "PACK": Pack.objects.all(),
+    "PAYMENT": Payment.objects.all(),
     "PLAN": Plan.objects.filter(archived_at=None),
     "RUN": AutomationRun.objects.all(),
     "PRODUCT": Product.objects.filter(deleted_at=None),
@@ -73,6 +88,7 @@ NEWEST: dict[str, QuerySet[Any]] = {
     "SESSION": ClassSession.objects.all(),
     "STAFF": Staff.objects.filter(deleted_at=None),
     "TIME_OFF": TimeOff.objects.all(),
+    "TAX_RATE": TaxRate.objects.all(),
     "WEBHOOK": Endpoint.objects.all(),
     "WORKSPACE": Workspace.objects.all(),
 }
@@ -84,6 +100,22 @@ STATES = {
     "resumeBroadcast": "paused",
     "cancelBroadcast": "sending",
     "deleteBroadcast": "Draft",
+}
+
+
+# The status of the invoice that they need.
+OF_INVOICES = {
+    "updateInvoice": "draft",
+    "deleteInvoice": "draft",
+    "issueInvoice": "draft",
+    "sendInvoice": "open",
+    "voidInvoice": "open",
+    "creditInvoice": "open",
+    "readInvoicePdf": "open",
+    "listPayments": "open",
+    "recordPayment": "open",
+    "listRefunds": "paid",
+    "refundPayment": "paid",
 }
 
 
@@ -130,6 +162,17 @@ def prepare_catalogue(workspace: Workspace, operation: str) -> None:
         StaffFactory.create(workspace=workspace)
 
 
+def prepare_invoice(workspace: Workspace, operation: str) -> None:
+    """Let the newest invoice be in a state that allows the operation."""
+    if operation in OF_INVOICES:
+        contact, buyer = Contact.objects.of(workspace).latest("id"), Party(name="Ada", email="ada@example.com")
+        invoice = InvoiceFactory.create(workspace=workspace, contact=contact, buyer=buyer, lines=[a_line("500")])
+        if OF_INVOICES[operation] != "draft":
+            invoice = issue_invoice(invoice=invoice, now=now(), by=SYSTEM)
+        if OF_INVOICES[operation] == "paid":
+            pay_in_cash(invoice, invoice.total)
+
+
 class System(DemoSystem):
     """With somebody at it who fills in what the samples leave to the reader."""
 
@@ -138,6 +181,7 @@ class System(DemoSystem):
         if operation in STATES:
             bring_to({"id": self._id("BROADCAST_ID", operation)}, STATES[operation])
         prepare_automation(operation)
+        prepare_invoice(self.workspace, operation)
         prepare_appointment(self.workspace, operation)
         prepare_catalogue(self.workspace, operation)
         Broadcast.objects.update(requires_approval=operation == "approveBroadcast")

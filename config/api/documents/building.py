@@ -159,7 +159,13 @@ WORKSPACE = Document(
     prefix="/api/v1",
     summary="Work with the data of one workspace.",
     refusals=SurfaceRefusals(forbidden="API access is disabled for this installation, or this workspace is suspended."),
-    apart={"broadcasts": "Broadcasts", "invoices": "Invoices", "events": EVENTS},
+    apart={
+        "appointments": "Appointments",
+        "broadcasts": "Broadcasts",
+        "invoices": "Invoices",
+        "webhooks": "Webhooks",
+        "events": EVENTS,
+    },
 )
 # Not one of the common licences: use of the API is agreed with each agency.
 LICENCE = {"name": "Proprietary", "identifier": "LicenseRef-Proprietary"}

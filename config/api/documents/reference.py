@@ -197,7 +197,7 @@ class ReferenceBuilder:
             summary=operation["summary"],
             parameters=self._parameters(operation.get("parameters", [])),
             body=tuple(self.schemas.rows(content["schema"])),
-            body_example=verbatim(pretty_json(example_in(content))),
+            body_example=verbatim(pretty_json(example_in(content), indent=1)),  # there are many on one page
             answers=(),
             errors=(),
             usual_errors=(),

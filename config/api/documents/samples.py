@@ -52,8 +52,8 @@ def samples_of(request: SampleRequest) -> tuple[Sample, ...]:
     return tuple(Sample(slug, texts[slug]) for slug in LANGUAGES)
 
 
-def pretty_json(value: Any) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False)
+def pretty_json(value: Any, indent: int = 2) -> str:
+    return json.dumps(value, indent=indent, ensure_ascii=False)
 
 
 def _curl(request: SampleRequest) -> str:

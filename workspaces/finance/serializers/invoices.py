@@ -231,7 +231,7 @@ class LineBodySerializer(Serializer):
         required=False,
         allow_null=True,
         default=None,
-        example=TAX_RATE,
+        example=None,
     )
     product = TenantRelatedField(
         queryset=products_of_caller,
@@ -240,7 +240,7 @@ class LineBodySerializer(Serializer):
         required=False,
         allow_null=True,
         default=None,
-        example=PRODUCT,
+        example=None,
     )
 
 
