@@ -20,7 +20,7 @@ from workspaces.finance.models import (
 
 
 class OfWorkspaceAdmin(ReadOnlyAdmin):
-    list_select_related = ("workspace",)
+    list_select_related: tuple[str, ...] = ("workspace",)
     search_fields = ("workspace__uuid",)
     search_help_text = "A sub-account's uuid."
 

@@ -15,7 +15,7 @@ from django.urls import reverse
 from agency.services.hosts import base_url_of
 from config.db import TimeOrExpression, database_now
 from config.errors import Conflict
-from workspaces.finance.models import Checkout, Invoice, Payment
+from workspaces.finance.models import Checkout, Invoice
 from workspaces.finance.providers.faults import ProviderFault
 from workspaces.finance.providers.stripe import NewSession, Session, Stripe, to_provider
 from workspaces.finance.services.accounts import PaymentsUnavailable, require_account, stripe_of
@@ -262,7 +262,3 @@ def _check_later(checkout: Checkout, status: Checkout.Status, now: datetime) -> 
     locked.status, locked.tries = status, 0
     locked.save(update_fields=["status", "check_at", "tries"])
     return locked
-
-
-def payment_of_checkout(checkout: Checkout) -> Payment | None:
-    return Payment.objects.filter(checkout=checkout).first()
