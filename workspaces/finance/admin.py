@@ -1,6 +1,6 @@
 """Read-only pages of the support admin about invoices, payments, tax rates and settings."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.contrib import admin
 
@@ -20,7 +20,7 @@ from workspaces.finance.models import (
 
 
 class OfWorkspaceAdmin(ReadOnlyAdmin):
-    list_select_related: tuple[str, ...] = ("workspace",)
+    list_select_related: ClassVar[tuple[str, ...]] = ("workspace",)
     search_fields = ("workspace__uuid",)
     search_help_text = "A sub-account's uuid."
 

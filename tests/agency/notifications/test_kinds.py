@@ -258,6 +258,7 @@ def account_fails(tenant: Tenant) -> None:
 
 def invoice_is_overpaid(tenant: Tenant) -> None:
     payment = card_payment(tenant)
+    assert payment.account
     again = ReceivedPayment("pi_2", "succeeded", 10_000, payment.currency, None, "")
     checkout = Checkout.objects.create(
         invoice=payment.invoice, account=payment.account, amount=1, currency="USD", expires_at=now()

@@ -1,5 +1,3 @@
-"""The tables of this app."""
-
 import config.encryption
 import django.contrib.postgres.constraints
 import django.contrib.postgres.fields.ranges
@@ -16,10 +14,10 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ('catalogue', '0003_staff'),
-        ('classes', '0003_staff_of_the_catalogue'),
-        ('contacts', '0002_database_rules'),
-        ('subaccounts', '0002_database_rules'),
+        ('catalogue', '0001_initial'),
+        ('classes', '0001_initial'),
+        ('contacts', '0001_initial'),
+        ('subaccounts', '0001_initial'),
     ]
 
     operations = [
@@ -46,6 +44,7 @@ class Migration(migrations.Migration):
                 ('status', models.CharField(choices=[('booked', 'Booked'), ('confirmed', 'Confirmed'), ('cancelled', 'Cancelled'), ('completed', 'Completed'), ('missed', 'Missed')], default='booked', max_length=20)),
                 ('source', models.CharField(choices=[('api', 'API'), ('dashboard', 'Dashboard'), ('booking_page', 'Booking page'), ('automation', 'Automation')], max_length=20)),
                 ('timezone', models.CharField(max_length=64)),
+                ('language', models.CharField(blank=True, db_default='', default='', max_length=10)),
                 ('price', models.DecimalField(blank=True, decimal_places=2, max_digits=12, null=True)),
                 ('currency', models.CharField(max_length=3)),
                 ('note', models.CharField(blank=True, max_length=1000)),
@@ -60,6 +59,10 @@ class Migration(migrations.Migration):
                 ('staff', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='appointments', to='catalogue.staff')),
                 ('workspace', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='appointments', to='subaccounts.workspace')),
             ],
+            options={
+                'indexes': [models.Index(fields=['workspace', 'starts_at', 'id'], name='appointment_by_start'), models.Index(fields=['workspace', 'status', 'starts_at', 'id'], name='appointment_by_status'), models.Index(fields=['service', 'starts_at', 'id'], name='appointment_of_service'), models.Index(fields=['staff', 'starts_at', 'id'], name='appointment_of_staff'), models.Index(fields=['contact', 'starts_at', 'id'], name='appointment_of_contact'), models.Index(fields=['staff', '-created_at'], name='appointment_last_booked')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('ends_at__gt', models.F('starts_at'))), name='appointment_ends_after_it_starts'), models.CheckConstraint(condition=models.Q(('status__in', ['booked', 'confirmed', 'cancelled', 'completed', 'missed'])), name='appointment_status_is_known'), models.CheckConstraint(condition=models.Q(models.Q(('cancelled_at__isnull', False), ('status', 'cancelled')), models.Q(models.Q(('status', 'cancelled'), _negated=True), ('cancelled_at', None)), _connector='OR'), name='appointment_cancellation_has_a_time'), models.CheckConstraint(condition=models.Q(('price', None), ('price__gte', 0), _connector='OR'), name='appointment_price_is_not_negative')],
+            },
         ),
         migrations.CreateModel(
             name='BookingPage',
@@ -93,6 +96,9 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
                 ('staff', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='external_calendars', to='catalogue.staff')),
             ],
+            options={
+                'indexes': [models.Index(fields=['due_at', 'id'], name='external_calendar_due')],
+            },
         ),
         migrations.CreateModel(
             name='ExternalBusy',
@@ -104,6 +110,8 @@ class Migration(migrations.Migration):
             ],
             options={
                 'verbose_name_plural': 'external busy times',
+                'indexes': [django.contrib.postgres.indexes.GistIndex(fields=['staff', 'during'], name='external_busy_of_staff')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('during__isempty', False)), name='external_busy_is_not_empty')],
             },
         ),
         migrations.CreateModel(
@@ -118,6 +126,8 @@ class Migration(migrations.Migration):
                 ('invoice', models.UUIDField(blank=True, null=True, unique=True)),
                 ('expires_at', models.DateTimeField()),
                 ('ended_at', models.DateTimeField(blank=True, null=True)),
+                ('check_at', models.DateTimeField(blank=True, null=True)),
+                ('refunded_at', models.DateTimeField(blank=True, null=True)),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
                 ('appointment', models.OneToOneField(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='former_hold', to='appointments.appointment')),
                 ('contact', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='holds', to='contacts.contact')),
@@ -125,6 +135,10 @@ class Migration(migrations.Migration):
                 ('staff', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='holds', to='catalogue.staff')),
                 ('workspace', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='holds', to='subaccounts.workspace')),
             ],
+            options={
+                'indexes': [models.Index(condition=models.Q(('ended_at', None)), fields=['expires_at'], name='hold_to_expire'), models.Index(condition=models.Q(('check_at__isnull', False)), fields=['check_at'], name='hold_to_check')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('ends_at__gt', models.F('starts_at'))), name='hold_ends_after_it_starts')],
+            },
         ),
         migrations.CreateModel(
             name='HoursException',
@@ -134,6 +148,9 @@ class Migration(migrations.Migration):
                 ('intervals', models.JSONField(default=list)),
                 ('staff', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='hours_exceptions', to='catalogue.staff')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('staff', 'date'), name='hours_exception_once_per_date')],
+            },
         ),
         migrations.CreateModel(
             name='Occupancy',
@@ -148,6 +165,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'verbose_name_plural': 'occupancies',
+                'constraints': [django.contrib.postgres.constraints.ExclusionConstraint(expressions=[('staff', '='), ('during', '&&')], name='staff_occupied_once'), models.CheckConstraint(condition=models.Q(('during__isempty', False), ('during__lower_inc', True), ('during__upper_inc', False), ('during__lower_inf', False), ('during__upper_inf', False)), name='occupancy_has_a_beginning_and_an_end'), models.CheckConstraint(condition=models.Q(models.Q(('appointment__isnull', False), ('class_session', None), ('expires_at', None), ('hold', None)), models.Q(('appointment', None), ('class_session__isnull', False), ('expires_at', None), ('hold', None)), models.Q(('appointment', None), ('class_session', None), ('expires_at__isnull', False), ('hold__isnull', False)), _connector='OR'), name='occupancy_belongs_to_one')],
             },
         ),
         migrations.CreateModel(
@@ -163,86 +181,34 @@ class Migration(migrations.Migration):
             ],
             options={
                 'verbose_name_plural': 'times off',
+                'indexes': [models.Index(fields=['staff', 'ends_at', 'id'], name='time_off_by_end')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('ends_at__gt', models.F('starts_at'))), name='time_off_ends_after_it_starts')],
             },
         ),
-        migrations.AddIndex(
-            model_name='appointment',
-            index=models.Index(fields=['workspace', 'starts_at', 'id'], name='appointment_by_start'),
-        ),
-        migrations.AddIndex(
-            model_name='appointment',
-            index=models.Index(fields=['workspace', 'status', 'starts_at', 'id'], name='appointment_by_status'),
-        ),
-        migrations.AddIndex(
-            model_name='appointment',
-            index=models.Index(fields=['service', 'starts_at', 'id'], name='appointment_of_service'),
-        ),
-        migrations.AddIndex(
-            model_name='appointment',
-            index=models.Index(fields=['staff', 'starts_at', 'id'], name='appointment_of_staff'),
-        ),
-        migrations.AddIndex(
-            model_name='appointment',
-            index=models.Index(fields=['contact', 'starts_at', 'id'], name='appointment_of_contact'),
-        ),
-        migrations.AddConstraint(
-            model_name='appointment',
-            constraint=models.CheckConstraint(condition=models.Q(('ends_at__gt', models.F('starts_at'))), name='appointment_ends_after_it_starts'),
-        ),
-        migrations.AddConstraint(
-            model_name='appointment',
-            constraint=models.CheckConstraint(condition=models.Q(('status__in', ['booked', 'confirmed', 'cancelled', 'completed', 'missed'])), name='appointment_status_is_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='appointment',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('cancelled_at__isnull', False), ('status', 'cancelled')), models.Q(models.Q(('status', 'cancelled'), _negated=True), ('cancelled_at', None)), _connector='OR'), name='appointment_cancellation_has_a_time'),
-        ),
-        migrations.AddConstraint(
-            model_name='appointment',
-            constraint=models.CheckConstraint(condition=models.Q(('price', None), ('price__gte', 0), _connector='OR'), name='appointment_price_is_not_negative'),
-        ),
-        migrations.AddIndex(
-            model_name='externalcalendar',
-            index=models.Index(fields=['due_at', 'id'], name='external_calendar_due'),
-        ),
-        migrations.AddIndex(
-            model_name='externalbusy',
-            index=django.contrib.postgres.indexes.GistIndex(fields=['staff', 'during'], name='external_busy_of_staff'),
-        ),
-        migrations.AddConstraint(
-            model_name='externalbusy',
-            constraint=models.CheckConstraint(condition=models.Q(('during__isempty', False)), name='external_busy_is_not_empty'),
-        ),
-        migrations.AddIndex(
-            model_name='hold',
-            index=models.Index(condition=models.Q(('ended_at', None)), fields=['expires_at'], name='hold_to_expire'),
-        ),
-        migrations.AddConstraint(
-            model_name='hold',
-            constraint=models.CheckConstraint(condition=models.Q(('ends_at__gt', models.F('starts_at'))), name='hold_ends_after_it_starts'),
-        ),
-        migrations.AddConstraint(
-            model_name='hoursexception',
-            constraint=models.UniqueConstraint(fields=('staff', 'date'), name='hours_exception_once_per_date'),
-        ),
-        migrations.AddConstraint(
-            model_name='occupancy',
-            constraint=django.contrib.postgres.constraints.ExclusionConstraint(expressions=[('staff', '='), ('during', '&&')], name='staff_occupied_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='occupancy',
-            constraint=models.CheckConstraint(condition=models.Q(('during__isempty', False), ('during__lower_inc', True), ('during__upper_inc', False), ('during__lower_inf', False), ('during__upper_inf', False)), name='occupancy_has_a_beginning_and_an_end'),
-        ),
-        migrations.AddConstraint(
-            model_name='occupancy',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('appointment__isnull', False), ('class_session', None), ('expires_at', None), ('hold', None)), models.Q(('appointment', None), ('class_session__isnull', False), ('expires_at', None), ('hold', None)), models.Q(('appointment', None), ('class_session', None), ('expires_at__isnull', False), ('hold__isnull', False)), _connector='OR'), name='occupancy_belongs_to_one'),
-        ),
-        migrations.AddIndex(
-            model_name='timeoff',
-            index=models.Index(fields=['staff', 'ends_at', 'id'], name='time_off_by_end'),
-        ),
-        migrations.AddConstraint(
-            model_name='timeoff',
-            constraint=models.CheckConstraint(condition=models.Q(('ends_at__gt', models.F('starts_at'))), name='time_off_ends_after_it_starts'),
+        migrations.CreateModel(
+            name='VisitorBooking',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('uuid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ('starts_at', models.DateTimeField()),
+                ('timezone', models.CharField(max_length=64)),
+                ('language', models.CharField(blank=True, max_length=10)),
+                ('name', models.CharField(max_length=120)),
+                ('email', models.CharField(max_length=254)),
+                ('phone', models.CharField(blank=True, max_length=40)),
+                ('note', models.CharField(blank=True, max_length=1000)),
+                ('tries', models.PositiveSmallIntegerField(default=0)),
+                ('expires_at', models.DateTimeField()),
+                ('verified_at', models.DateTimeField(null=True)),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                ('appointment', models.OneToOneField(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='appointments.appointment')),
+                ('hold', models.OneToOneField(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='appointments.hold')),
+                ('service', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='catalogue.service')),
+                ('staff', models.ForeignKey(db_index=False, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='catalogue.staff')),
+                ('workspace', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='subaccounts.workspace')),
+            ],
+            options={
+                'indexes': [models.Index(fields=['email', 'created_at'], name='visitor_booking_of_address')],
+            },
         ),
     ]

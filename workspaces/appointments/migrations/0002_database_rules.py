@@ -1,6 +1,6 @@
-"""At commit, appointments and holds that count occupy their time, and no others; an index to choose staff by."""
+"""At commit, appointments and holds that count occupy their time, and no others."""
 
-from django.db import migrations, models
+from django.db import migrations
 
 OCCUPANCY = """
 CREATE FUNCTION appointments_check_appointment(appointment bigint) RETURNS void LANGUAGE plpgsql AS $$
@@ -91,10 +91,4 @@ DROP FUNCTION appointments_check_appointment(bigint);
 class Migration(migrations.Migration):
     dependencies = [("appointments", "0001_initial")]
 
-    operations = [
-        migrations.AddIndex(
-            model_name="appointment",
-            index=models.Index(fields=["staff", "-created_at"], name="appointment_last_booked"),
-        ),
-        migrations.RunSQL(OCCUPANCY, NO_OCCUPANCY),
-    ]
+    operations = [migrations.RunSQL(OCCUPANCY, NO_OCCUPANCY)]

@@ -13,8 +13,9 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ('agency', '0002_database_rules'),
-        ('subaccounts', '0002_database_rules'),
+        ('agency', '0001_initial'),
+        ('appointments', '0001_initial'),
+        ('subaccounts', '0001_initial'),
     ]
 
     operations = [
@@ -123,6 +124,19 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='AppointmentReminder',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('hours', models.PositiveSmallIntegerField()),
+                ('due_at', models.DateTimeField()),
+                ('appointment', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='appointments.appointment')),
+            ],
+            options={
+                'indexes': [models.Index(fields=['due_at', 'id'], name='appointment_reminder_due')],
+                'constraints': [models.UniqueConstraint(fields=('appointment', 'hours'), name='appointment_reminder_once_per_hours')],
+            },
+        ),
+        migrations.CreateModel(
             name='AutomationPause',
             fields=[
                 ('conversation_id', models.BigIntegerField(primary_key=True, serialize=False)),
@@ -156,6 +170,28 @@ class Migration(migrations.Migration):
             ],
             options={
                 'indexes': [models.Index(condition=models.Q(('is_due', True), ('is_suspect', False)), fields=['workspace_id', 'due_since'], name='contact_queue_due'), models.Index(condition=models.Q(('is_due', False), ('ready_at__isnull', False)), fields=['ready_at'], name='contact_queue_waiting'), models.Index(condition=models.Q(('is_suspect', True)), fields=['contact_id'], name='contact_queue_suspect'), models.Index(condition=models.Q(('is_due', False), ('ready_at__isnull', True)), fields=['day_began_at'], name='contact_queue_idle')],
+            },
+        ),
+        migrations.CreateModel(
+            name='InternalCall',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('run_id', models.BigIntegerField()),
+                ('run_uuid', models.UUIDField()),
+                ('seq', models.IntegerField()),
+                ('workspace_id', models.BigIntegerField()),
+                ('contact_id', models.BigIntegerField()),
+                ('channel_id', models.BigIntegerField(null=True)),
+                ('conversation_id', models.BigIntegerField(null=True)),
+                ('depth', models.SmallIntegerField(default=0)),
+                ('label', models.CharField(blank=True, max_length=254)),
+                ('kind', models.CharField(max_length=30)),
+                ('request', models.JSONField()),
+                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), editable=False)),
+            ],
+            options={
+                'indexes': [models.Index(fields=['contact_id'], name='internal_call_of_contact')],
+                'constraints': [models.UniqueConstraint(fields=('run_id', 'seq'), name='internal_call_once')],
             },
         ),
         migrations.CreateModel(
@@ -256,6 +292,7 @@ class Migration(migrations.Migration):
                 ('reentry', models.CharField(choices=[('always', 'Every time'), ('once', 'Once for each contact'), ('after', 'Again after some days')], db_default='always', default='always', max_length=10)),
                 ('reentry_days', models.PositiveSmallIntegerField(db_default=0, default=0)),
                 ('stops_on_reply', models.BooleanField(db_default=False, default=False)),
+                ('stops_on_booking', models.BooleanField(db_default=False, default=False)),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
                 ('updated_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
                 ('removed_at', models.DateTimeField(editable=False, null=True)),

@@ -40,7 +40,8 @@ CREATE TRIGGER automation_is_new AFTER INSERT OR DELETE ON automations_automatio
 CREATE TRIGGER automation_is_another AFTER UPDATE ON automations_automation FOR EACH ROW
     WHEN (OLD.enabled IS DISTINCT FROM NEW.enabled OR OLD.published_id IS DISTINCT FROM NEW.published_id
         OR OLD.reentry IS DISTINCT FROM NEW.reentry OR OLD.reentry_days IS DISTINCT FROM NEW.reentry_days
-        OR OLD.stops_on_reply IS DISTINCT FROM NEW.stops_on_reply OR OLD.name IS DISTINCT FROM NEW.name)
+        OR OLD.stops_on_reply IS DISTINCT FROM NEW.stops_on_reply OR OLD.name IS DISTINCT FROM NEW.name
+        OR OLD.stops_on_booking IS DISTINCT FROM NEW.stops_on_booking)
     EXECUTE FUNCTION automations_new_generation();
 """
 STAYS = """

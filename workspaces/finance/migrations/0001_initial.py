@@ -1,6 +1,5 @@
-"""The tables of this app."""
-
 import config.encryption
+import django.core.validators
 import django.db.models.deletion
 import django.db.models.expressions
 import django.utils.timezone
@@ -13,9 +12,9 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ('catalogue', '0004_appointment_services'),
-        ('contacts', '0002_database_rules'),
-        ('subaccounts', '0002_database_rules'),
+        ('catalogue', '0001_initial'),
+        ('contacts', '0001_initial'),
+        ('subaccounts', '0001_initial'),
     ]
 
     operations = [
@@ -54,6 +53,33 @@ class Migration(migrations.Migration):
                 ('credits', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='credit_notes', to='finance.invoice')),
                 ('workspace', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='invoices', to='subaccounts.workspace')),
             ],
+            options={
+                'indexes': [models.Index(fields=['workspace', '-created_at', '-id'], name='invoice_newest'), models.Index(fields=['workspace', 'status', '-created_at', '-id'], name='invoice_by_status'), models.Index(fields=['contact', '-created_at', '-id'], name='invoice_of_contact'), models.Index(fields=['workspace', 'issued_at', 'id'], name='invoice_by_issue'), models.Index(fields=['workspace', 'due_at', 'id'], name='invoice_by_due'), models.Index(condition=models.Q(('kind', 'invoice'), ('status', 'open')), fields=['workspace', 'due_at', 'id'], name='invoice_open_by_due'), models.Index(condition=models.Q(('kind', 'invoice'), ('overdue_at', None), ('status', 'open')), fields=['due_at'], name='invoice_to_become_overdue')],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('number__isnull', False)), fields=('workspace', 'kind', 'number'), name='invoice_number_once_per_workspace'), models.CheckConstraint(condition=models.Q(models.Q(('issued_at', None), ('number', None), ('status', 'draft'), ('token_digest', None)), models.Q(models.Q(('status', 'draft'), _negated=True), ('issued_at__isnull', False), ('number__isnull', False), ('token_digest__isnull', False)), _connector='OR'), name='invoice_number_comes_with_issue'), models.CheckConstraint(condition=models.Q(('kind__in', ['invoice', 'credit_note'])), name='invoice_kind_is_known'), models.CheckConstraint(condition=models.Q(models.Q(('credits', None), ('kind', 'invoice')), models.Q(('credits__isnull', False), ('kind', 'credit_note')), _connector='OR'), name='invoice_credit_note_names_its_invoice'), models.CheckConstraint(condition=models.Q(('status__in', ['draft', 'open', 'paid', 'void'])), name='invoice_status_is_known'), models.CheckConstraint(condition=models.Q(('total', django.db.models.expressions.CombinedExpression(models.F('net'), '+', models.F('tax')))), name='invoice_total_is_net_and_tax'), models.CheckConstraint(condition=models.Q(('credited__gte', 0), ('credited__lte', models.F('total'))), name='invoice_credit_fits'), models.CheckConstraint(condition=models.Q(('exponent__in', [0, 2])), name='invoice_currency_has_0_or_2_decimals')],
+            },
+        ),
+        migrations.CreateModel(
+            name='BookkeepingSettings',
+            fields=[
+                ('workspace', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='bookkeeping_settings', serialize=False, to='subaccounts.workspace')),
+                ('consultant_number', models.PositiveIntegerField(default=1001)),
+                ('client_number', models.PositiveIntegerField(default=1)),
+                ('year_begins_in', models.PositiveSmallIntegerField(default=1)),
+                ('account_length', models.PositiveSmallIntegerField(default=4)),
+                ('receivables', models.CharField(default='10000', max_length=9, validators=[django.core.validators.RegexValidator('\\A[1-9][0-9]{2,8}\\Z', 'An account number has three to nine digits.')])),
+                ('revenue_19', models.CharField(default='8400', max_length=9, validators=[django.core.validators.RegexValidator('\\A[1-9][0-9]{2,8}\\Z', 'An account number has three to nine digits.')])),
+                ('revenue_7', models.CharField(default='8300', max_length=9, validators=[django.core.validators.RegexValidator('\\A[1-9][0-9]{2,8}\\Z', 'An account number has three to nine digits.')])),
+                ('revenue_other', models.CharField(default='8200', max_length=9, validators=[django.core.validators.RegexValidator('\\A[1-9][0-9]{2,8}\\Z', 'An account number has three to nine digits.')])),
+                ('revenue_reverse_charge', models.CharField(default='8337', max_length=9, validators=[django.core.validators.RegexValidator('\\A[1-9][0-9]{2,8}\\Z', 'An account number has three to nine digits.')])),
+                ('cash', models.CharField(default='1000', max_length=9, validators=[django.core.validators.RegexValidator('\\A[1-9][0-9]{2,8}\\Z', 'An account number has three to nine digits.')])),
+                ('bank', models.CharField(default='1200', max_length=9, validators=[django.core.validators.RegexValidator('\\A[1-9][0-9]{2,8}\\Z', 'An account number has three to nine digits.')])),
+                ('provider', models.CharField(default='1360', max_length=9, validators=[django.core.validators.RegexValidator('\\A[1-9][0-9]{2,8}\\Z', 'An account number has three to nine digits.')])),
+                ('fees', models.CharField(default='4970', max_length=9, validators=[django.core.validators.RegexValidator('\\A[1-9][0-9]{2,8}\\Z', 'An account number has three to nine digits.')])),
+            ],
+            options={
+                'verbose_name_plural': 'bookkeeping settings',
+                'constraints': [models.CheckConstraint(condition=models.Q(('consultant_number__range', (1001, 9999999))), name='bookkeeping_consultant_number_is_datevs'), models.CheckConstraint(condition=models.Q(('client_number__range', (1, 99999))), name='bookkeeping_client_number_is_datevs'), models.CheckConstraint(condition=models.Q(('year_begins_in__range', (1, 12))), name='bookkeeping_year_has_12_months'), models.CheckConstraint(condition=models.Q(('account_length__range', (4, 8))), name='bookkeeping_accounts_have_4_to_8_digits')],
+            },
         ),
         migrations.CreateModel(
             name='FinanceSettings',
@@ -84,25 +110,6 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
-            name='Checkout',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('uuid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('status', models.CharField(choices=[('starting', 'Starting'), ('open', 'Open'), ('processing', 'Being paid'), ('paid', 'Paid'), ('expired', 'Expired'), ('failed', 'Failed')], default='starting', max_length=20)),
-                ('amount', models.BigIntegerField()),
-                ('currency', models.CharField(max_length=3)),
-                ('provider_id', models.CharField(blank=True, max_length=255)),
-                ('address', models.CharField(blank=True, max_length=2048)),
-                ('failure', models.CharField(blank=True, default='', max_length=60)),
-                ('expires_at', models.DateTimeField()),
-                ('check_at', models.DateTimeField(blank=True, null=True)),
-                ('tries', models.PositiveSmallIntegerField(default=0)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
-                ('ended_at', models.DateTimeField(blank=True, null=True)),
-                ('invoice', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='checkouts', to='finance.invoice')),
-            ],
-        ),
-        migrations.CreateModel(
             name='InvoiceSeries',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -113,6 +120,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'verbose_name_plural': 'invoice series',
+                'constraints': [models.UniqueConstraint(fields=('workspace', 'kind'), name='invoice_series_once_per_kind'), models.CheckConstraint(condition=models.Q(('next_number__gte', 1)), name='invoice_series_begins_at_one')],
             },
         ),
         migrations.CreateModel(
@@ -128,39 +136,8 @@ class Migration(migrations.Migration):
             ],
             options={
                 'verbose_name_plural': 'invoice taxes',
+                'constraints': [models.UniqueConstraint(fields=('invoice', 'name', 'percent', 'inclusive'), name='invoice_tax_rate_once')],
             },
-        ),
-        migrations.CreateModel(
-            name='Payment',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('uuid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('amount', models.BigIntegerField()),
-                ('currency', models.CharField(max_length=3)),
-                ('method', models.CharField(choices=[('cash', 'Cash'), ('bank_transfer', 'Bank transfer'), ('card', 'Card'), ('stripe', 'Stripe'), ('other', 'Other')], max_length=20)),
-                ('provider_id', models.CharField(blank=True, max_length=255)),
-                ('fee', models.BigIntegerField(blank=True, null=True)),
-                ('note', models.CharField(blank=True, max_length=500)),
-                ('received_at', models.DateTimeField()),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
-                ('checkout', models.OneToOneField(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='payment', to='finance.checkout')),
-                ('invoice', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='payments', to='finance.invoice')),
-                ('workspace', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='payments', to='subaccounts.workspace')),
-            ],
-        ),
-        migrations.CreateModel(
-            name='Dispute',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('provider_id', models.CharField(max_length=255)),
-                ('amount', models.BigIntegerField()),
-                ('status', models.CharField(max_length=40)),
-                ('reason', models.CharField(blank=True, max_length=60)),
-                ('withdrawn', models.BooleanField(default=False)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
-                ('changed_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
-                ('payment', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='disputes', to='finance.payment')),
-            ],
         ),
         migrations.CreateModel(
             name='ProviderAccount',
@@ -181,16 +158,77 @@ class Migration(migrations.Migration):
                 ('disconnected_at', models.DateTimeField(blank=True, editable=False, null=True)),
                 ('workspace', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='payment_accounts', to='subaccounts.workspace')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(condition=models.Q(('disconnected_at', None)), fields=('workspace', 'provider'), name='provider_account_once_per_workspace'), models.CheckConstraint(condition=models.Q(('disconnected_at', None), ('key', None), _connector='OR'), name='provider_account_forgets_its_key')],
+            },
         ),
-        migrations.AddField(
-            model_name='payment',
-            name='account',
-            field=models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='payments', to='finance.provideraccount'),
+        migrations.CreateModel(
+            name='Checkout',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('uuid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ('status', models.CharField(choices=[('starting', 'Starting'), ('open', 'Open'), ('processing', 'Being paid'), ('paid', 'Paid'), ('expired', 'Expired'), ('failed', 'Failed')], default='starting', max_length=20)),
+                ('amount', models.BigIntegerField()),
+                ('currency', models.CharField(max_length=3)),
+                ('provider_id', models.CharField(blank=True, max_length=255)),
+                ('address', models.CharField(blank=True, max_length=2048)),
+                ('success_path', models.CharField(blank=True, max_length=500)),
+                ('cancel_path', models.CharField(blank=True, max_length=500)),
+                ('failure', models.CharField(blank=True, default='', max_length=60)),
+                ('expires_at', models.DateTimeField()),
+                ('check_at', models.DateTimeField(blank=True, null=True)),
+                ('tries', models.PositiveSmallIntegerField(default=0)),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                ('ended_at', models.DateTimeField(blank=True, null=True)),
+                ('invoice', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='checkouts', to='finance.invoice')),
+                ('account', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='checkouts', to='finance.provideraccount')),
+            ],
+            options={
+                'indexes': [models.Index(condition=models.Q(('check_at__isnull', False)), fields=['check_at'], name='checkout_to_check')],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('status__in', ['starting', 'open', 'processing'])), fields=('invoice',), name='checkout_one_open_per_invoice'), models.UniqueConstraint(condition=models.Q(('provider_id', ''), _negated=True), fields=('account', 'provider_id'), name='checkout_once_per_provider_id'), models.CheckConstraint(condition=models.Q(('amount__gt', 0)), name='checkout_amount_is_positive')],
+            },
         ),
-        migrations.AddField(
-            model_name='checkout',
-            name='account',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='checkouts', to='finance.provideraccount'),
+        migrations.CreateModel(
+            name='Payment',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('uuid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ('amount', models.BigIntegerField()),
+                ('currency', models.CharField(max_length=3)),
+                ('method', models.CharField(choices=[('cash', 'Cash'), ('bank_transfer', 'Bank transfer'), ('card', 'Card'), ('stripe', 'Stripe'), ('other', 'Other')], max_length=20)),
+                ('provider_id', models.CharField(blank=True, max_length=255)),
+                ('fee', models.BigIntegerField(blank=True, null=True)),
+                ('refunded', models.BigIntegerField(default=0, editable=False)),
+                ('disputed', models.BigIntegerField(default=0, editable=False)),
+                ('note', models.CharField(blank=True, max_length=500)),
+                ('received_at', models.DateTimeField()),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                ('checkout', models.OneToOneField(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='payment', to='finance.checkout')),
+                ('invoice', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='payments', to='finance.invoice')),
+                ('workspace', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='payments', to='subaccounts.workspace')),
+                ('account', models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='payments', to='finance.provideraccount')),
+            ],
+            options={
+                'indexes': [models.Index(fields=['invoice', 'id'], name='payment_of_invoice'), models.Index(fields=['workspace', '-received_at', '-id'], name='payment_newest')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('amount__gt', 0)), name='payment_amount_is_positive'), models.UniqueConstraint(condition=models.Q(('provider_id', ''), _negated=True), fields=('account', 'provider_id'), name='payment_once_per_provider_id'), models.CheckConstraint(condition=models.Q(models.Q(('account', None), ('provider_id', '')), models.Q(('account__isnull', False), models.Q(('provider_id', ''), _negated=True)), _connector='OR'), name='payment_of_a_provider_has_its_id')],
+            },
+        ),
+        migrations.CreateModel(
+            name='Dispute',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('provider_id', models.CharField(max_length=255)),
+                ('amount', models.BigIntegerField()),
+                ('status', models.CharField(max_length=40)),
+                ('reason', models.CharField(blank=True, max_length=60)),
+                ('withdrawn', models.BooleanField(default=False)),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                ('changed_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                ('payment', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='disputes', to='finance.payment')),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('payment', 'provider_id'), name='dispute_once_per_provider_id')],
+            },
         ),
         migrations.CreateModel(
             name='ProviderEvent',
@@ -206,6 +244,10 @@ class Migration(migrations.Migration):
                 ('failure', models.CharField(blank=True, default='', max_length=60)),
                 ('account', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='events', to='finance.provideraccount')),
             ],
+            options={
+                'indexes': [models.Index(condition=models.Q(('due_at__isnull', False)), fields=['due_at'], name='provider_event_due'), models.Index(condition=models.Q(('due_at__isnull', False)), fields=['account', 'due_at'], name='provider_event_due_of_account'), models.Index(fields=['received_at'], name='provider_event_by_age')],
+                'constraints': [models.UniqueConstraint(fields=('account', 'event_id'), name='provider_event_once')],
+            },
         ),
         migrations.CreateModel(
             name='Refund',
@@ -213,6 +255,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('uuid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
                 ('amount', models.BigIntegerField()),
+                ('method', models.CharField(choices=[('cash', 'Cash'), ('bank_transfer', 'Bank transfer'), ('card', 'Card'), ('stripe', 'Stripe'), ('other', 'Other')], default='other', max_length=20)),
                 ('status', models.CharField(choices=[('pending', 'Pending'), ('succeeded', 'Succeeded'), ('failed', 'Failed')], default='pending', max_length=20)),
                 ('provider_id', models.CharField(blank=True, max_length=255)),
                 ('reason', models.CharField(blank=True, max_length=500)),
@@ -223,6 +266,10 @@ class Migration(migrations.Migration):
                 ('ended_at', models.DateTimeField(blank=True, null=True)),
                 ('payment', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='refunds', to='finance.payment')),
             ],
+            options={
+                'indexes': [models.Index(fields=['payment', 'id'], name='refund_of_payment'), models.Index(condition=models.Q(('call_at__isnull', False)), fields=['call_at'], name='refund_to_call')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('amount__gt', 0)), name='refund_amount_is_positive'), models.UniqueConstraint(condition=models.Q(('provider_id', ''), _negated=True), fields=('payment', 'provider_id'), name='refund_once_per_provider_id'), models.CheckConstraint(condition=models.Q(('status__in', ['pending', 'succeeded', 'failed'])), name='refund_status_is_known')],
+            },
         ),
         migrations.CreateModel(
             name='TaxRate',
@@ -237,6 +284,9 @@ class Migration(migrations.Migration):
                 ('archived_at', models.DateTimeField(blank=True, editable=False, null=True)),
                 ('workspace', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='tax_rates', to='subaccounts.workspace')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(condition=models.Q(('archived_at', None)), fields=('workspace', 'name_key'), name='tax_rate_name_once_per_workspace'), models.CheckConstraint(condition=models.Q(('name', ''), _negated=True), name='tax_rate_has_a_name'), models.CheckConstraint(condition=models.Q(('percent__range', (0, 100))), name='tax_rate_is_a_percentage')],
+            },
         ),
         migrations.CreateModel(
             name='InvoiceLine',
@@ -254,169 +304,8 @@ class Migration(migrations.Migration):
                 ('product', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='invoice_lines', to='catalogue.product')),
                 ('tax_rate', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='lines', to='finance.taxrate')),
             ],
-        ),
-        migrations.AddIndex(
-            model_name='invoice',
-            index=models.Index(fields=['workspace', '-created_at', '-id'], name='invoice_newest'),
-        ),
-        migrations.AddIndex(
-            model_name='invoice',
-            index=models.Index(fields=['workspace', 'status', '-created_at', '-id'], name='invoice_by_status'),
-        ),
-        migrations.AddIndex(
-            model_name='invoice',
-            index=models.Index(fields=['contact', '-created_at', '-id'], name='invoice_of_contact'),
-        ),
-        migrations.AddIndex(
-            model_name='invoice',
-            index=models.Index(fields=['workspace', 'issued_at', 'id'], name='invoice_by_issue'),
-        ),
-        migrations.AddIndex(
-            model_name='invoice',
-            index=models.Index(condition=models.Q(('kind', 'invoice'), ('overdue_at', None), ('status', 'open')), fields=['due_at'], name='invoice_to_become_overdue'),
-        ),
-        migrations.AddConstraint(
-            model_name='invoice',
-            constraint=models.UniqueConstraint(condition=models.Q(('number__isnull', False)), fields=('workspace', 'kind', 'number'), name='invoice_number_once_per_workspace'),
-        ),
-        migrations.AddConstraint(
-            model_name='invoice',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('issued_at', None), ('number', None), ('status', 'draft'), ('token_digest', None)), models.Q(models.Q(('status', 'draft'), _negated=True), ('issued_at__isnull', False), ('number__isnull', False), ('token_digest__isnull', False)), _connector='OR'), name='invoice_number_comes_with_issue'),
-        ),
-        migrations.AddConstraint(
-            model_name='invoice',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ['invoice', 'credit_note'])), name='invoice_kind_is_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='invoice',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('credits', None), ('kind', 'invoice')), models.Q(('credits__isnull', False), ('kind', 'credit_note')), _connector='OR'), name='invoice_credit_note_names_its_invoice'),
-        ),
-        migrations.AddConstraint(
-            model_name='invoice',
-            constraint=models.CheckConstraint(condition=models.Q(('status__in', ['draft', 'open', 'paid', 'void'])), name='invoice_status_is_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='invoice',
-            constraint=models.CheckConstraint(condition=models.Q(('total', django.db.models.expressions.CombinedExpression(models.F('net'), '+', models.F('tax')))), name='invoice_total_is_net_and_tax'),
-        ),
-        migrations.AddConstraint(
-            model_name='invoice',
-            constraint=models.CheckConstraint(condition=models.Q(('credited__gte', 0), ('credited__lte', models.F('total'))), name='invoice_credit_fits'),
-        ),
-        migrations.AddConstraint(
-            model_name='invoice',
-            constraint=models.CheckConstraint(condition=models.Q(('exponent__in', [0, 2])), name='invoice_currency_has_0_or_2_decimals'),
-        ),
-        migrations.AddConstraint(
-            model_name='invoiceseries',
-            constraint=models.UniqueConstraint(fields=('workspace', 'kind'), name='invoice_series_once_per_kind'),
-        ),
-        migrations.AddConstraint(
-            model_name='invoiceseries',
-            constraint=models.CheckConstraint(condition=models.Q(('next_number__gte', 1)), name='invoice_series_begins_at_one'),
-        ),
-        migrations.AddConstraint(
-            model_name='invoicetax',
-            constraint=models.UniqueConstraint(fields=('invoice', 'name', 'percent', 'inclusive'), name='invoice_tax_rate_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='dispute',
-            constraint=models.UniqueConstraint(fields=('payment', 'provider_id'), name='dispute_once_per_provider_id'),
-        ),
-        migrations.AddConstraint(
-            model_name='provideraccount',
-            constraint=models.UniqueConstraint(condition=models.Q(('disconnected_at', None)), fields=('workspace', 'provider'), name='provider_account_once_per_workspace'),
-        ),
-        migrations.AddConstraint(
-            model_name='provideraccount',
-            constraint=models.CheckConstraint(condition=models.Q(('disconnected_at', None), ('key', None), _connector='OR'), name='provider_account_forgets_its_key'),
-        ),
-        migrations.AddIndex(
-            model_name='payment',
-            index=models.Index(fields=['invoice', 'id'], name='payment_of_invoice'),
-        ),
-        migrations.AddIndex(
-            model_name='payment',
-            index=models.Index(fields=['workspace', '-received_at', '-id'], name='payment_newest'),
-        ),
-        migrations.AddConstraint(
-            model_name='payment',
-            constraint=models.CheckConstraint(condition=models.Q(('amount__gt', 0)), name='payment_amount_is_positive'),
-        ),
-        migrations.AddConstraint(
-            model_name='payment',
-            constraint=models.UniqueConstraint(condition=models.Q(('provider_id', ''), _negated=True), fields=('account', 'provider_id'), name='payment_once_per_provider_id'),
-        ),
-        migrations.AddConstraint(
-            model_name='payment',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('account', None), ('provider_id', '')), models.Q(('account__isnull', False), models.Q(('provider_id', ''), _negated=True)), _connector='OR'), name='payment_of_a_provider_has_its_id'),
-        ),
-        migrations.AddIndex(
-            model_name='checkout',
-            index=models.Index(condition=models.Q(('check_at__isnull', False)), fields=['check_at'], name='checkout_to_check'),
-        ),
-        migrations.AddConstraint(
-            model_name='checkout',
-            constraint=models.UniqueConstraint(condition=models.Q(('status__in', ['starting', 'open', 'processing'])), fields=('invoice',), name='checkout_one_open_per_invoice'),
-        ),
-        migrations.AddConstraint(
-            model_name='checkout',
-            constraint=models.UniqueConstraint(condition=models.Q(('provider_id', ''), _negated=True), fields=('account', 'provider_id'), name='checkout_once_per_provider_id'),
-        ),
-        migrations.AddConstraint(
-            model_name='checkout',
-            constraint=models.CheckConstraint(condition=models.Q(('amount__gt', 0)), name='checkout_amount_is_positive'),
-        ),
-        migrations.AddIndex(
-            model_name='providerevent',
-            index=models.Index(condition=models.Q(('due_at__isnull', False)), fields=['due_at'], name='provider_event_due'),
-        ),
-        migrations.AddIndex(
-            model_name='providerevent',
-            index=models.Index(fields=['received_at'], name='provider_event_by_age'),
-        ),
-        migrations.AddConstraint(
-            model_name='providerevent',
-            constraint=models.UniqueConstraint(fields=('account', 'event_id'), name='provider_event_once'),
-        ),
-        migrations.AddIndex(
-            model_name='refund',
-            index=models.Index(fields=['payment', 'id'], name='refund_of_payment'),
-        ),
-        migrations.AddIndex(
-            model_name='refund',
-            index=models.Index(condition=models.Q(('call_at__isnull', False)), fields=['call_at'], name='refund_to_call'),
-        ),
-        migrations.AddConstraint(
-            model_name='refund',
-            constraint=models.CheckConstraint(condition=models.Q(('amount__gt', 0)), name='refund_amount_is_positive'),
-        ),
-        migrations.AddConstraint(
-            model_name='refund',
-            constraint=models.UniqueConstraint(condition=models.Q(('provider_id', ''), _negated=True), fields=('payment', 'provider_id'), name='refund_once_per_provider_id'),
-        ),
-        migrations.AddConstraint(
-            model_name='refund',
-            constraint=models.CheckConstraint(condition=models.Q(('status__in', ['pending', 'succeeded', 'failed'])), name='refund_status_is_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='taxrate',
-            constraint=models.UniqueConstraint(condition=models.Q(('archived_at', None)), fields=('workspace', 'name_key'), name='tax_rate_name_once_per_workspace'),
-        ),
-        migrations.AddConstraint(
-            model_name='taxrate',
-            constraint=models.CheckConstraint(condition=models.Q(('name', ''), _negated=True), name='tax_rate_has_a_name'),
-        ),
-        migrations.AddConstraint(
-            model_name='taxrate',
-            constraint=models.CheckConstraint(condition=models.Q(('percent__range', (0, 100))), name='tax_rate_is_a_percentage'),
-        ),
-        migrations.AddConstraint(
-            model_name='invoiceline',
-            constraint=models.UniqueConstraint(fields=('invoice', 'position'), name='invoice_line_position_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='invoiceline',
-            constraint=models.CheckConstraint(condition=models.Q(('quantity__gt', 0)), name='invoice_line_quantity_is_positive'),
+            options={
+                'constraints': [models.UniqueConstraint(fields=('invoice', 'position'), name='invoice_line_position_once'), models.CheckConstraint(condition=models.Q(('quantity__gt', 0)), name='invoice_line_quantity_is_positive')],
+            },
         ),
     ]
