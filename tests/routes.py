@@ -486,7 +486,6 @@ def _make_ids(tenant: Tenant) -> dict[str, UUID]:
         "media": a_file(tenant.workspace, filename=f"{tenant.mark}.pdf").uuid,
         **(offered := catalogue_ids(tenant.workspace, tenant.mark, tenant.contact)),
         **appointment_ids(tenant.workspace, tenant.mark, Staff.objects.get(uuid=offered["staff"]), tenant.contact),
-        **catalogue_ids(tenant.workspace, tenant.mark, tenant.contact),
         **invoice_ids(tenant.workspace, tenant.mark, tenant.contact),
         "contact": tenant.contact.uuid,
         "segment": tenant.segment.uuid,

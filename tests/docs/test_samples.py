@@ -34,7 +34,7 @@ from workspaces.appointments.models import Appointment, TimeOff
 from workspaces.automations.models import Automation, AutomationRun
 from workspaces.automations.services import publish_automation
 from workspaces.catalogue.models import Product, Service, ServiceCategory, Staff
-from workspaces.classes.models import ClassSession
+from workspaces.classes.models import ClassSeries, ClassSession
 from workspaces.contacts.models import Contact, Segment
 from workspaces.conversations.models import Conversation
 from workspaces.finance.models import Invoice, Payment, TaxRate
@@ -85,6 +85,7 @@ NEWEST: dict[str, QuerySet[Any]] = {
     "PRODUCT": Product.objects.filter(deleted_at=None),
     "SEGMENT": Segment.objects.all(),
     "SERVICE": Service.objects.filter(deleted_at=None),
+    "SERIES": ClassSeries.objects.all(),
     "SESSION": ClassSession.objects.all(),
     "STAFF": Staff.objects.filter(deleted_at=None),
     "TIME_OFF": TimeOff.objects.all(),

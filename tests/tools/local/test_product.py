@@ -129,7 +129,7 @@ def test_it_becomes_ready_survives_kill_9_and_remembers_its_keys(
     with running_system(state) as system:
         assert set(system.pids) == {
             *("postgres", "valkey", "web", "worker", "mail", "housekeeping", "dispatcher", "sender", "calls", "beat"),
-            "sandbox",
+            *("sandbox", "stripe"),
         }
         assert read(system, "/healthz")["instance"] == system.env["INSTANCE_ID"]
         assert read(system, "/readyz")["status"] == "ready"
