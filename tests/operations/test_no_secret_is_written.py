@@ -31,6 +31,8 @@ from tests.agency.two_factor import an_app
 from tests.channelconnect.agencies import a_session, switch_on
 from tests.channelconnect.customer import link_of, path_of
 from tests.factories import a_file
+from tests.factories.appointments import AppointmentFactory
+from tests.factories.finance import an_issued_invoice
 from tests.tenants import Tenant, an_address
 from tools.sandbox.graph.tokens import Token, write
 from webhooks.models import Endpoint
@@ -98,6 +100,9 @@ def secrets(a: Tenant, person: User) -> Secrets:
     found.link("connect link", path_of(link_of(a_session(switch_on(a)))))
     found.link("file", a_file(a.workspace).path)
     found.link("tracked link", f"/l/{token_of(4711, 4712, 1)}")
+    found.link("appointment", f"/book/manage/{AppointmentFactory.create(workspace=a.workspace).token}")
+    found.link("pay page", f"/pay/{an_issued_invoice(a.workspace, contact=a.contact).token}")
+    found.values["payment provider's key"] = "rk_live_" + "5" * 99
     app = an_app(person)
     MailSettings.objects.update_or_create(agency=a.agency, defaults=A_SERVER)
     found.shapeless |= {"two-factor secret": app.secret, "password": PASSWORD, "SMTP password": SMTP_PASSWORD}

@@ -18,11 +18,14 @@ from tests.agency.console import test_access as console
 from tests.broadcasts.under_way import a_broadcast
 from tests.channelconnect.agencies import a_session, switch_on
 from tests.factories import a_file
+from tests.factories.finance import an_issued_invoice
 from tests.packs.console import test_access as packs
 from tests.tenants import Tenant
 from tests.webhooks.console import test_access as webhooks
+from tests.workspaces.appointments.public.salons import Visitor, a_salon
 from tests.workspaces.automations.console import test_access as ai_accounts
 from tests.workspaces.subaccounts.dashboard import pages as dashboard
+from workspaces.appointments.models import VisitorBooking
 from workspaces.subaccounts.services.signing_up import NewBusiness, request_sign_up
 
 # Everything that is mounted under a name of its own. The admin is not there on an agency's host.
@@ -31,11 +34,13 @@ NAMESPACES = {
     "admin",
     "agency-api",
     "app",
+    "book",
     "brand",
     "connect",
     "console",
     "links",
     "media",
+    "pay",
     "sign-up",
     "workspace-api",
 }
@@ -141,6 +146,32 @@ def of_connecting(tenant: Tenant) -> dict[str, str]:
     return {
         name: reverse(f"connect:{name}", args=[] if name in alone else [link] if name in by_link else [session.uuid])
         for name in names
+    }
+
+
+def of_booking(tenant: Tenant) -> dict[str, str]:
+    """Every page of a visitor's way through a booking by its name. Somebody else has booked and pays a deposit."""
+    salon, visitor = a_salon(tenant.agency, name=f"Salon {tenant.mark}"), Visitor()
+    manage = visitor.book(salon)
+    token, booking = manage.split("/")[3], VisitorBooking.objects.latest("id").uuid
+    by_link = {"manage", "calendar-file", "move-times", "move", "cancel"}
+    ids: dict[str, list[Any]] = {
+        "services": [salon.slug],
+        "code": [salon.slug, booking],
+        "deposit": [salon.slug, booking],
+        "times": [salon.slug, salon.service.uuid],
+    }
+    names = names_in("book") - {"details"}
+    pages = {name: reverse(f"book:{name}", args=[token] if name in by_link else ids[name]) for name in names}
+    return pages | {"details": visitor.first_time(salon)}
+
+
+def of_paying(tenant: Tenant) -> dict[str, str]:
+    """Every page of the payer of an invoice by its name."""
+    invoice = an_issued_invoice(tenant.workspace, contact=tenant.contact)
+    return {
+        name: reverse(f"pay:{name}", args=[tenant.workspace.uuid if name == "stripe" else invoice.token])
+        for name in names_in("pay")
     }
 
 

@@ -119,6 +119,18 @@ def test_the_way_through_a_connection(hosts: Hosts) -> None:
         walk(here.browser(), foreign.values(), here, other)
 
 
+def test_the_ways_of_visitors_and_payers(hosts: Hosts) -> None:
+    # Nobody has chosen a time for the move or pays a deposit, the code was used, and some addresses only take forms.
+    others = {"move": 404, "deposit": 404, "code": 410, "start": 405, "stripe": 405}
+    for here, other in each_way(hosts):
+        for of_kind in (addresses.of_booking, addresses.of_paying):
+            pages, foreign = of_kind(here.tenant), of_kind(other.tenant)
+            statuses = walk(here.browser(), pages.values(), here, other)
+            assert {name: statuses[path] for name, path in pages.items()} == {n: others.get(n, 200) for n in pages}
+            elsewhere = walk(here.browser(), foreign.values(), here, other)
+            assert set(elsewhere.values()) <= {404, 405}
+
+
 def test_files_documents_and_addresses_that_lead_nowhere(hosts: Hosts) -> None:
     for here, other in each_way(hosts):
         walk(here.browser(), [*addresses.OTHERS, *addresses.of_files(here.tenant)], here, other)
