@@ -88,15 +88,15 @@ def reasons(person: str) -> list[tuple[str, str]]:
 
 
 def switch_on(owner: Client, salon: Workspace) -> None:
-    """Switch on all that is ready. The page says why the rest is not: the product has no appointments yet."""
+    """Switch on all that is ready. The page says why the rest is not: nothing can be booked, no template is chosen."""
     shown = text(owner.get(READY))
     assert "2 are ready" in shown
     booking, touch_up, birthday = (
         salon.automations.get(from_original=f"salons-{name}").name
         for name in ("booking-assistant", "time-for-a-touch-up", "birthday-offer")
     )
-    assert f"{booking} Appointments are not available yet (Step 2: Book an appointment)." in shown
-    assert f"{touch_up} Appointments are not available yet (Start: An appointment is over)." in shown
+    assert f"{booking} This needs a service or product to sell." in shown
+    assert f"{touch_up} No template is chosen (Step 4: Send a template)." in shown
     assert f"{birthday} No template is chosen (Step 2: Send a template)." in shown
     assert not salon.automations.filter(from_original="salons-missed-visit").exists(), "is not for WhatsApp"
     ready = [one for one in salon.automations.all() if str(one.uuid) in owner.get(READY).content.decode()]
@@ -108,7 +108,7 @@ def switch_on(owner: Client, salon: Workspace) -> None:
     }
     refused = salon.automations.get(from_original="salons-booking-assistant")
     answer = owner.post(f"/app/automations/{refused.uuid}/on", follow=True)
-    assert "Appointments are not available yet" in flashes(answer)[0]
+    assert "a service or product to sell" in flashes(answer)[0]
 
 
 def test_a_salon_s_first_evening(salon: Workspace) -> None:
