@@ -8,6 +8,7 @@ whole under the field's own name.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache, cached_property, partial
 from keyword import iskeyword
 from typing import Any, ClassVar
@@ -17,7 +18,7 @@ from django.db.models import Manager, QuerySet
 from rest_framework import serializers
 
 from config.api.errors import NON_FIELD_KEY
-from config.api.fields import UNSET, BooleanField, FieldErrors, UUIDField, subject_of
+from config.api.fields import UNSET, BooleanField, FieldErrors, ListField, UUIDField, subject_of
 from config.errors import NotFound
 
 MOMENT = "2026-11-20T09:30:00Z"
@@ -268,11 +269,25 @@ class Serializer(FieldErrors, serializers.Serializer[Any]):
             raise serializers.ValidationError({NON_FIELD_KEY: [f"{subject_of(self)} must be an object."]})
         if self.refuses_unknown_fields:
             self._refuse_unknown_fields(data)
-        values = super().to_internal_value(self._without_optional_nulls(data))
+        with self._whole_entry():
+            values = super().to_internal_value(self._without_optional_nulls(data))
         for field in self._writable_fields:
             if isinstance(field, TenantRelatedField) and field.source in values:
                 values[field.source] = field.find(values[field.source])
         return values
+
+    @contextmanager
+    def _whole_entry(self) -> Iterator[None]:
+        """Let an entry of a list be written whole, also by a partial change: its fields are required, with defaults."""
+        root = self.root
+        is_partial = isinstance(self.parent, ListField) and getattr(root, "partial", False)
+        if is_partial:
+            root.partial = False
+        try:
+            yield
+        finally:
+            if is_partial:
+                root.partial = True
 
     def _refuse_unknown_fields(self, data: Mapping[str, Any]) -> None:
         """Refuse what no field is for; a name is shown as far as it can be."""

@@ -144,6 +144,14 @@ def test_a_draft_that_cannot_be_is_refused(a: Tenant, changes: dict[str, Any], e
     assert (answer.status_code, set(answer.json()["errors"])) == (422, errors)
 
 
+def test_the_lines_of_a_change_are_written_whole(a: Tenant) -> None:
+    draft = drafted(a)
+    changed = a.workspace_api.patch(f"/invoices/{draft['id']}", {"lines": [{"description": "Cut", "unit_price": 12.5}]})
+    assert [(line["quantity"], line["unit_price"]) for line in changed.json()["data"]["lines"]] == [(1, 12.5)]
+    wrong = a.workspace_api.patch(f"/invoices/{draft['id']}", {"lines": [{"description": "Cut"}]})
+    assert (wrong.status_code, set(wrong.json()["errors"])) == (422, {"lines.0.unit_price"})
+
+
 def test_reverse_charge_needs_the_buyers_vat_id_and_no_tax(a: Tenant, rate: Any) -> None:
     taxed = {"description": "Work", "unit_price": 1, "tax_rate": str(rate.uuid)}
     answer = a.workspace_api.post("/invoices", body(a, taxed, reverse_charge=True))
