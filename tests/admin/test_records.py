@@ -44,6 +44,7 @@ from webhooks.services.endpoints import new_secret
 from workspaces.appointments.services.booking import hold_time
 from workspaces.automations.engine.loop import run_due
 from workspaces.automations.models import Automation
+from workspaces.classes.models import ClassSession, WaitingListEntry
 from workspaces.contacts.services.tasks import create_task
 from workspaces.finance.models import Checkout, Invoice, Payment, ProviderAccount
 from workspaces.finance.services.refunds import refund_payment
@@ -69,6 +70,8 @@ def secrets_of(workspace: Workspace) -> list[str]:
     """Fill every kind of record and give the secrets that were made on the way."""
     agency, now = workspace.agency, timezone.now()
     catalogue_ids(workspace, "mark")
+    waits = ContactFactory.create(workspace=workspace)
+    WaitingListEntry.objects.create(session=ClassSession.objects.latest("id"), contact=waits)
     invoice_ids(workspace, "mark", ContactFactory.create(workspace=workspace))
     account = ProviderAccount.objects.create(workspace=workspace, key="rk_live_secret", webhook_secret="whsec_secret")
     paid = Payment.objects.latest("id")

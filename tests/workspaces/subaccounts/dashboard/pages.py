@@ -13,6 +13,7 @@ from packs.library import library
 from packs.services import add_library_entry, change_pack, create_pack, install_pack
 from tests.broadcasts.under_way import a_broadcast, a_draft
 from tests.factories import (
+    ClassSessionFactory,
     ContactFactory,
     ContactImportFactory,
     SegmentFactory,
@@ -33,6 +34,7 @@ from webhooks.services.deliveries import ReplayResult, send_test
 from webhooks.services.endpoints import register_endpoint
 from workspaces.appointments.services.booking_pages import change_booking_page
 from workspaces.appointments.services.external_calendars import add_calendar
+from workspaces.classes.models import WaitingListEntry
 from workspaces.contacts.services.tasks import create_task
 from workspaces.conversations.models import Message
 from workspaces.conversations.services import Content, create_saved_reply, send_message
@@ -196,6 +198,14 @@ def offered(*names: str) -> Ids:
         return [made[name] for name in names]
 
     return ids
+
+
+def waiting(tenant: Tenant) -> list[UUID]:
+    """The ids of a class, and of a contact who waits for a seat."""
+    session = ClassSessionFactory.create(workspace=tenant.workspace)
+    contact = ContactFactory.create(workspace=tenant.workspace, name=f"Waits {uuid4()}")
+    WaitingListEntry.objects.create(session=session, contact=contact)
+    return [session.uuid, contact.uuid]
 
 
 def appointment(tenant: Tenant) -> list[UUID]:
@@ -408,7 +418,7 @@ PAGES = {
     "class-series-edit": PageCase(200, 422, offered("series")),
     "class-series-end": PageCase(200, 302, offered("series")),
     "class-waiting-add": PageCase(302, 404, offered("session")),
-    "class-waiting-remove": PageCase(302, 302, offered("session", "contact")),
+    "class-waiting-remove": PageCase(302, 302, waiting),
     "class-cancel": PageCase(200, 302, offered("session")),
     "class-participant-add": PageCase(302, 404, offered("session")),
     "class-participant-remove": PageCase(302, 302, offered("session", "contact")),
