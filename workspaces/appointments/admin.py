@@ -65,6 +65,7 @@ class HoldAdmin(WorkspaceRecordAdmin):
 
 
 class StaffRecordAdmin(ReadOnlyAdmin):
+    search_fields = ("staff__uuid",)
     search_help_text = "A staff member's uuid, or the sub-account's."
 
     def search(self, queryset: Any, term: str) -> Any:

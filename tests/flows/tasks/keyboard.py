@@ -66,7 +66,7 @@ class PersonAtTheKeyboard(Person):
         self.page.keyboard.press("Tab")
         skip = self.page.get_by_role("link", name="Skip to the content")
         expect(skip).to_be_focused()
-        assert self.focus(skip)["isSeen"], "nobody sees the link that skips to the content"
+        until(lambda: self.focus(skip)["isSeen"], what="the link that skips to the content to be seen")
         self.page.keyboard.press("Enter")
         expect(self.page.get_by_role("main")).to_be_focused()
 

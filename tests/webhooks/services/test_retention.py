@@ -29,7 +29,11 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture(autouse=True)
 def _days_as_before() -> Iterator[None]:
-    """Take away the days that a test has made: tables stay where rows are emptied."""
+    """Take away the days that a test has made: tables stay where rows are emptied.
+
+    The worker may have made its database yesterday.
+    """
+    make_partitions_ahead()
     yield
     drop_old_partitions()
 
