@@ -42,7 +42,7 @@ def test_an_automation_that_cannot_run_yet_is_added_and_says_why(packs: PackClie
     pack = packs.with_entries(BOOKING)
     reason = "Cannot run yet: Orders are not available yet (Step 1: Tell the order's status)."
     assert reason in library_page(admin, pack, search="order")
-    assert "Cannot run yet" not in library_page(admin, pack, search="visit")
+    assert "Cannot run yet" not in library_page(admin, pack, search="Book a visit")
     add(admin, pack, STATUS)
     shown = text(admin.get(f"/console/packs/{pack}"))
     assert "1 automation cannot run yet. Customers can add it, but not switch it on." in shown
