@@ -17,8 +17,8 @@ RESULTS = "bench.json"
 BENCHMARKS = {
     "api-cost": "benchmarks.api.cost",
     "automations": "benchmarks.automations.engine",
-    "availability": "benchmarks.availability",
     "automations-scale": "benchmarks.automations.scale",
+    "availability": "benchmarks.availability",
     "big-list": "benchmarks.api.big_list",
     "claims": "benchmarks.dispatcher.claims",
     "conversations": "benchmarks.conversations.inbound",

@@ -65,9 +65,6 @@ DOMAINS = Queue("domains", 60, 90)
 AUTOMATIONS = Queue("automations", 85, 90)
 # A run notifies people for some seconds, a batch in each transaction.
 NOTIFICATIONS = Queue("notifications", 60, 90)
-# A run calls payment providers for 40 seconds, eight accounts at a time. The slowest turn of an account takes another
-# 40: it ends with its first call that fails.
-PAYMENTS = Queue("payments", 110, 120)
 # A run reads calendars of other programs for some seconds. A batch takes up to 76 seconds.
 CALENDARS = Queue("calendars", 85, 90)
 # A run calls payment providers for 25 seconds, eight accounts at a time. The slowest turn of an account takes 55.

@@ -184,7 +184,8 @@ def check_variables(field: str, content: Any, workspace: Workspace) -> None:
             root, name = _known(field, found[0])
             if root == "workspace":
                 # A request authenticated by a key loads only a few of its workspace's columns.
-                settings = settings or settings_in_texts(Workspace.objects.get(pk=workspace.pk))
+                own = Workspace.objects.select_related("booking_page")
+                settings = settings or settings_in_texts(own.get(pk=workspace.pk))
                 _check_setting(field, name, settings)
 
 

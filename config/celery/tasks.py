@@ -21,7 +21,8 @@ from config.queues import TASKS
 logger = logging.getLogger(__name__)
 
 # At most this many calls wait in a queue while no worker takes them. They carry no data, so more would add nothing.
-MOST_WAITING: Final = 20
+# No queue has so many tasks: beat may send all of them at once, and then leaves none out.
+MOST_WAITING: Final = 50
 
 
 class QueueLengths:

@@ -18,7 +18,7 @@ from benchmarks.rounds import interleave, median_ratio, percentile
 
 def test_an_unknown_name_is_refused_with_the_known_ones(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["no-such"]) == 2
-    assert "api-cost, automations, automations-scale, big-list, " in capsys.readouterr().err
+    assert "api-cost, automations, automations-scale, availability, big-list, " in capsys.readouterr().err
 
 
 def test_each_round_measures_every_variant_and_the_first_only_warms_up() -> None:

@@ -61,12 +61,14 @@ def test_nothing_to_copy_says_so(packs: PackClient, admin: Client) -> None:
 
 def test_the_preview_tells_slots_and_saves_nothing(salon: Workspace, packs: PackClient, admin: Client) -> None:
     pack = packs.new()
-    automation = an_automation(salon, flow=a_customers_flow())
+    flow = a_customers_flow()
+    flow["steps"][3]["config"]["pays"] = "order"
+    automation = an_automation(salon, flow=flow)
     page = admin.get(preview(pack, automation))
     shown = text(page)
     for label in ("Calendar", "Person", "Web address", "Text"):
         assert label in shown
-    assert "Cannot run yet: Appointments are not available yet (Step 3: Book an appointment)." in shown
+    assert "Cannot run yet: Orders are not available yet (Step 4: Send a payment link)." in shown
     assert not any(secret in page.content.decode() for secret in SECRETS)
     assert packs.names(pack) == []
 

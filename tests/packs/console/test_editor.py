@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from tests import furnished
 from tests.agency.console.browsers import flashes, text
 from tests.packs.client import PackClient
-from tests.packs.small_library import ASSISTANT, BOOKING, REVIEWS, WELCOME, extra
+from tests.packs.small_library import ASSISTANT, BOOKING, REVIEWS, STATUS, WELCOME, extra
 
 a = furnished.a_with_customer
 
@@ -35,11 +35,18 @@ def test_an_automation_is_added_from_the_library(packs: PackClient, admin: Clien
     shown = text(admin.get(f"/console/packs/{pack}"))
     assert "Automations 1 of 9" in shown
     assert "Needs: a service or product to sell, working hours" in shown
-    reason = "Cannot run yet: Appointments are not available yet (Step 1: Book an appointment)."
+    assert "cannot run yet" not in shown
+
+
+def test_an_automation_that_cannot_run_yet_is_added_and_says_why(packs: PackClient, admin: Client) -> None:
+    pack = packs.with_entries(BOOKING)
+    reason = "Cannot run yet: Orders are not available yet (Step 1: Tell the order's status)."
+    assert reason in library_page(admin, pack, search="order")
+    assert "Cannot run yet" not in library_page(admin, pack, search="Book a visit")
+    add(admin, pack, STATUS)
+    shown = text(admin.get(f"/console/packs/{pack}"))
     assert "1 automation cannot run yet. Customers can add it, but not switch it on." in shown
     assert reason in shown
-    assert reason in library_page(admin, pack, search="visit")
-    assert "Cannot run yet" not in library_page(admin, pack, search="Welcome")
 
 
 @pytest.mark.parametrize(

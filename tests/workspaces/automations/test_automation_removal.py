@@ -75,10 +75,10 @@ def delete_until_killed(at: int) -> bool:
 
 def test_a_removed_automation_vanishes_at_once_with_its_runs(a: Tenant) -> None:
     contact = ContactFactory.create(workspace=a.workspace)
-    automation, owner = in_use(a, "Booking", contact), dashboard_client(a.workspace)
+    automation, owner = in_use(a, "Goes soon", contact), dashboard_client(a.workspace)
     run = AutomationRun.objects.get(automation=automation, contact_id=contact.pk)
     page = f"/app/automations/{automation.uuid}"
-    assert "Booking" in text(owner.get(f"/app/contacts/{contact.uuid}"))
+    assert "Goes soon" in text(owner.get(f"/app/contacts/{contact.uuid}"))
     made_for = str(a.workspace.uuid)
     assert owner.post(f"{page}/remove", {"made_for": made_for}).headers["Location"] == "/app/automations"
     owner.get("/app/automations")  # says that it was removed
@@ -88,7 +88,7 @@ def test_a_removed_automation_vanishes_at_once_with_its_runs(a: Tenant) -> None:
         assert owner.get(address).status_code == 404
     assert a.workspace_api.get(f"/automations/{automation.uuid}/runs").status_code == 404
     for address in ("/app/automations", f"/app/contacts/{contact.uuid}"):
-        assert "Booking" not in text(owner.get(address))
+        assert "Goes soon" not in text(owner.get(address))
 
 
 def test_its_rows_are_deleted_wherever_a_process_dies_and_no_others(a: Tenant) -> None:

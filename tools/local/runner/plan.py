@@ -60,7 +60,7 @@ WORKERS = (
             "automations",
             "payments",
         ),
-        17,
+        18,
     ),
     Worker("mail", ("mail",), 1),
     Worker("housekeeping", ("housekeeping",), 1),

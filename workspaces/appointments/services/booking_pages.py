@@ -95,6 +95,7 @@ def change_booking_page(
         return page
     page.changed_at = now
     _save(page, is_new=found is None)
+    workspace.booking_page = page  # the caller's workspace remembers the page of before, or that there was none
     record_workspace_activity(workspace=locked, action="booking_page.changed", by=by, changes=changed)
     return page
 

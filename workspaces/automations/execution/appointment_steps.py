@@ -287,7 +287,19 @@ def _read_port(run: Execution, port: str) -> Reading | None:
 def _read_option(run: Execution, config: Config, text: str) -> Reading | None:
     options = _options(run, config)
     found = match_choice([option.title for option in options], text, run.context.languages)
-    return None if found is None else _read_port(run, options[found].port)
+    return _read_number(run, text) if found is None else _read_port(run, options[found].port)
+
+
+def _read_number(run: Execution, text: str) -> Reading | None:
+    """Read the number of an offered time that is also a day or a month of the offered times, and ask whether it fits.
+
+    In January every German title has a 1. Without this, nobody could choose the first time by its number then.
+    """
+    if _known(run).get("asks") != TIME or UNDERSTOOD in run.values or not text.strip().isdecimal():
+        return None
+    offered = {str(number): option for number, option in enumerate(_offered(run), 1)}
+    chosen = offered.get(text.strip())
+    return Reading(CHOSEN, chosen[0], chosen[1], needs_consent=True) if chosen else None
 
 
 def _read_time(run: Execution, config: Config, text: str) -> Reading | None:

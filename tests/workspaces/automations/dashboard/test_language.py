@@ -25,7 +25,8 @@ GERMAN = {
     "Person": "Person (de)",
     "Step %(number)s: %(label)s": "Schritt %(number)s: %(label)s",
     "Fill in %(step)s (%(label)s).": "Ausfüllen: %(step)s (%(label)s).",
-    "Appointments are not available yet": "Noch keine Termine",
+    "Tell the order's status": "Bestellstatus sagen",
+    "Orders are not available yet": "Noch keine Bestellungen",
     "%(reason)s (%(part)s).": "%(reason)s (%(part)s).",
     "This needs %(what)s.": "Es fehlt: %(what)s.",
     "working hours": "Arbeitszeiten",
@@ -45,7 +46,8 @@ def _german(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_page_names_steps_slots_and_what_is_missing_in_its_language_and_the_api_in_english(a: Tenant) -> None:
     workspace = a.workspace
     ChannelFactory.create(workspace=workspace)
-    flow, slots = sanitized_copy(a_flow(a_step("book", "book_appointment", text="Choose.", agent="agent-17")))
+    book = a_step("book", "book_appointment", {"booked": "status"}, text="Choose.", agent="agent-17")
+    flow, slots = sanitized_copy(a_flow(book, a_step("status", "order_status", text="Your order:")))
     made = an_automation(workspace, flow=flow, published=False)
     changes = {"slots": [slot.plain() for slot in slots], "requires": ["availability"]}
     Automation.objects.filter(pk=made.pk).update(**changes)
@@ -54,7 +56,7 @@ def test_a_page_names_steps_slots_and_what_is_missing_in_its_language_and_the_ap
     page = text(owner.get(f"/app/automations/{made.uuid}", headers={"Accept-Language": "de"}))
     assert "1. Termin buchen" in page
     assert "Person (de) Schritt 1: Termin buchen" in page
-    assert "Noch keine Termine (Schritt 1: Termin buchen)." in page
+    assert "Noch keine Bestellungen (Schritt 2: Bestellstatus sagen)." in page
     reasons = owner.get("/app/automations/ready", headers={"Accept-Language": "de"})
     assert "Ausfüllen: Schritt 1: Termin buchen (Person (de)). Es fehlt: Arbeitszeiten." in text(reasons)
     assert "Nachricht mit einem Stichwort" in page

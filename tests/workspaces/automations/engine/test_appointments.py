@@ -1,6 +1,6 @@
 """Runs book and change appointments, remind of them, and ask for payments; whatever is taken or moved meanwhile."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -44,7 +44,7 @@ BOOK = a_flow(
 
 
 def a_service(a: Tenant, name: str = "Haircut", **values: Any) -> Service:
-    """A service of an hour, for which Kim works from nine to five on every day."""
+    """A service of an hour, for which Kim works from nine to five on every day, from tomorrow on."""
     a.workspace.opening_hours = {day: [["09:00", "17:00"]] for day in DAYS}
     a.workspace.save(update_fields=["opening_hours"])
     service = Service.objects.create(
@@ -57,12 +57,24 @@ def a_service(a: Tenant, name: str = "Haircut", **values: Any) -> Service:
         **{"price": Decimal(40), **values},
     )
     kim, _ = Staff.objects.get_or_create(workspace=a.workspace, name="Kim", name_key="kim")
+    TimeOff.objects.get_or_create(staff=kim, starts_at=midnight(-1), ends_at=midnight(1))
     ServiceStaff.objects.create(service=service, staff=kim)
     return service
 
 
+def midnight(days: int) -> datetime:
+    """The beginning of a day, so many days after the one on which the tests began."""
+    return moment().replace(hour=0, minute=0, second=0) + timedelta(days=days)
+
+
 def ten_o_clock(days: int = 1) -> datetime:
-    return datetime.combine(now().date() + timedelta(days=days), datetime.min.time(), UTC) + timedelta(hours=10)
+    return midnight(days) + timedelta(hours=10)
+
+
+def speaks_english(a: Tenant) -> None:
+    """Make the contact one who writes English: its number is a German one."""
+    say(a, "hi there")
+    Contact.objects.update(attributes={"language": "en"})
 
 
 def booked(a: Tenant, service: Service, days: int = 1, **changes: Any) -> Appointment:
@@ -84,9 +96,20 @@ def offered() -> list[str]:
     return [option["title"] for option in details["interactive"]["options"]]
 
 
+def free_from_day(a: Tenant, day: int) -> datetime:
+    """Let the first free time be on this day of a month, and give the beginning of that day."""
+    a_service(a, horizon_days=60)
+    first = midnight(1)
+    while first.day != day:
+        first += timedelta(days=1)
+    TimeOff.objects.update(ends_at=first)
+    return first
+
+
 def test_a_contact_books_a_time_by_its_number(a: Tenant) -> None:
-    a_service(a)
+    free_from_day(a, 16)
     on(a, BOOK)
+    speaks_english(a)
     say(a, "book")
     assert sent() == ["When would you like to come?"]
     say(a, "2", at=moment(1))
@@ -108,16 +131,30 @@ def test_a_contact_books_a_time_by_its_number(a: Tenant) -> None:
     ]
 
 
+def test_a_number_that_is_also_a_day_is_read_back(a: Tenant) -> None:
+    first = free_from_day(a, 1)
+    on(a, BOOK)
+    speaks_english(a)
+    say(a, "book")
+    say(a, "1", at=moment(1))
+    assert not Appointment.objects.exists()
+    assert f"{first:%a} 1 {first:%b}" in sent()[1]
+    say(a, "yes", at=moment(2))
+    assert Appointment.objects.get().starts_at == first + timedelta(hours=9)
+    assert sent()[2].startswith("See you on")
+
+
 def test_a_time_that_was_taken_meanwhile_is_offered_no_more(a: Tenant) -> None:
     service = a_service(a)
     on(a, BOOK)
+    speaks_english(a)
     say(a, "book")
     free = offered()
     booked(a, service, starts_at=ten_o_clock(1).replace(hour=9))
-    say(a, "1", at=moment(1))
+    say(a, free[0], at=moment(1))
     assert sent()[1:] == ["Sorry, this time is not free. Please choose another one."]
     assert free[0] not in offered()
-    say(a, "1", at=moment(2))
+    say(a, offered()[0], at=moment(2))
     assert Appointment.objects.count() == 2
     assert sent()[2].startswith("See you on")
 
@@ -125,13 +162,14 @@ def test_a_time_that_was_taken_meanwhile_is_offered_no_more(a: Tenant) -> None:
 def test_a_typed_time_is_booked_and_other_times_follow(a: Tenant) -> None:
     a_service(a)
     on(a, BOOK)
+    speaks_english(a)
     say(a, "book")
     first = offered()
     say(a, "Other times", at=moment(1))
     later = offered()
     assert not {*first[:-1]} & {*later}
     day = ten_o_clock(5)
-    say(a, f"{day:%d.%m.%Y} 11:00", at=moment(2))
+    say(a, f"{day:%d %B %Y} 11:00 am", at=moment(2))
     assert f"{Appointment.objects.get().starts_at:%Y-%m-%d}" == f"{day:%Y-%m-%d}"
 
 
@@ -156,7 +194,7 @@ def test_times_beyond_the_next_month_are_found_up_to_the_horizon(a: Tenant) -> N
     TimeOff.objects.create(staff=kim, starts_at=now(), ends_at=now() + timedelta(days=40))
     on(a, BOOK)
     say(a, "book")
-    say(a, "1", at=moment(1))
+    say(a, offered()[0], at=moment(1))
     assert now() + timedelta(days=40) < service.appointments.get().starts_at < now() + timedelta(days=43)
 
 
@@ -173,7 +211,7 @@ def change(how: str) -> Flow:
 def test_a_contact_confirms_moves_and_cancels_an_appointment(a: Tenant) -> None:
     service = a_service(a)
     automation = on(a, change("confirm"))
-    say(a, "hi there")
+    speaks_english(a)
     appointment = booked(a, service)
     for number, (how, status) in enumerate(
         (("confirm", "confirmed"), ("reschedule", "confirmed"), ("cancel", "cancelled"))
@@ -184,7 +222,7 @@ def test_a_contact_confirms_moves_and_cancels_an_appointment(a: Tenant) -> None:
         say(a, "change", at=moment(2 * number + 1))
         if how == "reschedule":
             assert sent()[-1] == "Which time suits you? You can also write a day and a time."
-            say(a, "3", at=moment(2 * number + 2))
+            say(a, offered()[2], at=moment(2 * number + 2))
         was = appointment.starts_at
         appointment.refresh_from_db()
         assert (appointment.status, appointment.starts_at != was) == (status, how == "reschedule")
