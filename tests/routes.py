@@ -50,6 +50,7 @@ QUERIES = {
 PAGES = (
     "account/",
     "app",
+    "book/",
     "brand/",
     "connect/",
     "console",
