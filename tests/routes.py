@@ -50,6 +50,7 @@ QUERIES = {
 PAGES = (
     "account/",
     "app",
+    "book/",
     "brand/",
     "connect/",
     "console",
@@ -412,6 +413,7 @@ DOCUMENTS = (
     "api/docs/workspace/invoices",
     "api/docs/workspace/webhooks",
     "api/docs/workspace/appointments",
+    "api/docs/workspace/classes",
     "api/docs/workspace/events",
 )
 CATCH_ALLS = (f"{AGENCY}{EVERYTHING_ELSE}", f"{WORKSPACE}{EVERYTHING_ELSE}", r"^api(?:/[\s\S]*)?\Z")

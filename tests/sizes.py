@@ -155,7 +155,7 @@ PROOFS: Final[Mapping[str, Proof]] = {
             "webhooks/dashboard.py",
             "workspaces/automations/dashboard",
             "workspaces/catalogue/dashboard",
-            "workspaces/classes/dashboard.py",
+            "workspaces/classes/dashboard",
             "workspaces/contacts/dashboard",
             "workspaces/conversations/dashboard",
             "workspaces/subaccounts/console",

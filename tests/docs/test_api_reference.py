@@ -13,16 +13,15 @@ from typing import Any
 import pytest
 from pytest_django.live_server_helper import LiveServer
 
+from config.api.documents.building import WORKSPACE
 from tests.tenants import Api, Tenant
 from workspaces.subaccounts.models import Workspace
 
 HEAVIEST = 300_000
 PAGES = {"agency": "/api/agency/v1", "workspace": "/api/v1"}
-APART = [("workspace/broadcasts", "/api/v1"), ("workspace/events", "/api/v1")]
+APART = [f"workspace/{slug}" for slug in WORKSPACE.apart]
 each_document = pytest.mark.parametrize(("name", "surface"), PAGES.items())
-each_page = pytest.mark.parametrize(
-    ("name", "surface"), [*PAGES.items(), ("workspace/broadcasts", "/api/v1"), ("workspace/events", "/api/v1")]
-)
+each_page = pytest.mark.parametrize("name", [*PAGES, *APART])
 pytestmark = pytest.mark.django_db  # closing a served file looks after the database connections
 
 
@@ -33,7 +32,7 @@ def page_of(anonymous: Api, name: str) -> str:
 @each_document
 def test_every_operation_is_there_with_a_sample_in_each_language(anonymous: Api, name: str, surface: str) -> None:
     page, document = page_of(anonymous, name), anonymous.get(f"{surface}/openapi.json").json()
-    page += page_of(anonymous, "workspace/broadcasts") if name == "workspace" else ""
+    page += "".join(page_of(anonymous, part) for part in APART if part.startswith(f"{name}/"))
     operations = [operation for methods in document["paths"].values() for operation in methods.values()]
     for operation in operations:
         assert f'<article class="operation" id="{operation["operationId"]}"' in page
@@ -63,9 +62,7 @@ def test_many_events_have_a_page_of_their_own(anonymous: Api) -> None:
 
 
 @each_page
-def test_every_link_within_the_page_leads_somewhere_and_no_id_is_there_twice(
-    anonymous: Api, name: str, surface: str
-) -> None:
+def test_every_link_within_the_page_leads_somewhere_and_no_id_is_there_twice(anonymous: Api, name: str) -> None:
     page = page_of(anonymous, name)
     ids = re.findall(r'\sid="([^"]+)"', page)
     assert len(ids) == len(set(ids))
@@ -73,7 +70,7 @@ def test_every_link_within_the_page_leads_somewhere_and_no_id_is_there_twice(
 
 
 @each_page
-def test_a_page_weighs_less_than_300_kb_with_everything_that_it_loads(anonymous: Api, name: str, surface: str) -> None:
+def test_a_page_weighs_less_than_300_kb_with_everything_that_it_loads(anonymous: Api, name: str) -> None:
     page = page_of(anonymous, name)
     loaded = 0
     for address in re.findall(r'(?:src|href)="(/static/[^"]+)"', page):

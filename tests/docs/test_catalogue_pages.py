@@ -39,6 +39,7 @@ class Ids(dict[str, str]):
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="the samples are commands for curl")
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("counters_forgotten")
 @pytest.mark.parametrize(
     "page", ["workspace-api/products", "workspace-api/classes", "appointments", "invoices", "payments"]
 )

@@ -9,9 +9,10 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
+from zoneinfo import ZoneInfo
 
 import pytest
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 from django.utils.timezone import now
 from pytest_django.live_server_helper import LiveServer
 
@@ -19,11 +20,12 @@ from agency.actors import SYSTEM
 from agency.models import Addon, Plan
 from broadcasts.models import Broadcast
 from channelconnect.models import ConnectSession
+from config.api.documents.building import WORKSPACE
 from packs.models import Pack, PackEntry
 from tests.broadcasts.making import bring_to
 from tests.docs.demo_system import DemoSystem
 from tests.docs.sample_runners import runner_of
-from tests.factories import ServiceFactory, StaffFactory
+from tests.factories import ContactFactory, ServiceFactory, StaffFactory
 from tests.factories.appointments import AppointmentFactory, a_time_off, move_to_the_past, tomorrow
 from tests.factories.finance import InvoiceFactory, a_line, pay_in_cash
 from tests.factories.flows import a_flow
@@ -35,6 +37,7 @@ from workspaces.automations.models import Automation, AutomationRun
 from workspaces.automations.services import publish_automation
 from workspaces.catalogue.models import Product, Service, ServiceCategory, Staff
 from workspaces.classes.models import ClassSeries, ClassSession
+from workspaces.classes.services import add_participant, join_waiting_list
 from workspaces.contacts.models import Contact, Segment
 from workspaces.conversations.models import Conversation
 from workspaces.finance.models import Invoice, Payment, TaxRate
@@ -43,16 +46,7 @@ from workspaces.finance.services.invoices import issue_invoice
 from workspaces.media.models import Media
 from workspaces.subaccounts.models import Channel, Workspace, WorkspaceKey
 
-PAGES = {
-    "agency": ("agency",),
-    "workspace": (
-        "workspace",
-        "workspace/appointments",
-        "workspace/broadcasts",
-        "workspace/invoices",
-        "workspace/webhooks",
-    ),
-}
+PAGES = {"agency": ["agency"], "workspace": ["workspace", *(f"workspace/{slug}" for slug in WORKSPACE.apart)]}
 PROGRAMS = {"curl": "curl", "node": "node", "python": "python3"}
 OPERATION = re.compile(r'<article class="operation" id="(\w+)".*?</article>', re.DOTALL)
 PLACEHOLDER = re.compile(r"\b(?:[A-Z]+(?:_[A-Z]+)*_(?:ID|TIME)|YOUR_URL)\b")
@@ -63,6 +57,8 @@ TIMES = {
     "2100-12-01T09:00:00Z": tomorrow(12),
     "2100-12-01T10:00:00Z": tomorrow(14),
 }
+# The date in a sample from which a series changes, and the zone by whose clock the sample's series starts.
+CHANGE_DATE, SERIES_ZONE = "2100-12-08", ZoneInfo("Europe/Berlin")
 NEWEST: dict[str, QuerySet[Any]] = {
     "ADDON": Addon.objects.filter(archived_at=None),
     "APPOINTMENT": Appointment.objects.all(),
@@ -163,6 +159,19 @@ def prepare_catalogue(workspace: Workspace, operation: str) -> None:
         StaffFactory.create(workspace=workspace)
 
 
+def prepare_class(workspace: Workspace, operation: str) -> None:
+    """Let there be a new contact, with a seat in the newest class or, as it is full, on its waiting list or not yet."""
+    if operation not in ("joinWaitingList", "leaveWaitingList", "removeParticipant"):
+        return
+    contact, newest = ContactFactory.create(workspace=workspace), ClassSession.objects.order_by("-id")
+    free_seats = 1 if operation == "removeParticipant" else 0
+    ClassSession.objects.filter(pk=newest[0].pk).update(capacity=F("participants_count") + free_seats)
+    if operation == "removeParticipant":
+        add_participant(session=newest[0], contact=contact, now=now())
+    if operation == "leaveWaitingList":
+        join_waiting_list(session=newest[0], contact=contact, now=now())
+
+
 def prepare_invoice(workspace: Workspace, operation: str) -> None:
     """Let the newest invoice be in a state that allows the operation."""
     if operation in OF_INVOICES:
@@ -185,9 +194,11 @@ class System(DemoSystem):
         prepare_invoice(self.workspace, operation)
         prepare_appointment(self.workspace, operation)
         prepare_catalogue(self.workspace, operation)
+        prepare_class(self.workspace, operation)
         Broadcast.objects.update(requires_approval=operation == "approveBroadcast")
         for shown in TIMES:
             script = script.replace(shown, f"{TIMES[shown]:%Y-%m-%dT%H:%M:%SZ}")
+        script = script.replace(CHANGE_DATE, f"{now().astimezone(SERIES_ZONE):%Y-%m-%d}")
         return PLACEHOLDER.sub(lambda found: self._id(found[0], operation), script)
 
     def _id(self, placeholder: str, operation: str) -> str:

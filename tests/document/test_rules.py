@@ -1,6 +1,6 @@
 """Both documents keep the rules that linters of OpenAPI documents recommend, all but one.
 
-An id and a word stand in the same place of four paths, as the specification has them.
+An id and a word stand in the same place of some paths, as the specification has them.
 """
 
 import itertools
@@ -27,7 +27,16 @@ STRICT_FORMATS = FormatChecker(formats=())
 STRICT_FORMATS.checkers = {**FORMATS.checkers}
 for _name, _pattern in {"uri": URI, "date-time": MOMENT}.items():
     STRICT_FORMATS.checks(_name)(matching(_pattern))
-AMBIGUOUS = 4
+# Where a word stands in the place of another path's id: the deliveries of all webhooks, and the series of classes.
+# An id is a UUID, which no word is, and the routes with the words come first.
+DELIVERIES = {
+    ("webhooks/deliveries/{delivery}", f"webhooks/{{webhook}}/{word}")
+    for word in ("deliveries", "replay", "rotate-secret", "test")
+}
+SERIES = {
+    ("classes/series/{series}", f"classes/{{session}}/{word}") for word in ("cancel", "participants", "waiting-list")
+}
+AMBIGUOUS = {AGENCY.name: DELIVERIES, WORKSPACE.name: DELIVERIES | SERIES}
 
 
 @cache
@@ -121,11 +130,12 @@ def test_each_operation_is_named_once_and_says_what_may_come_back(document: Docu
 
 
 @each_document
-def test_paths_are_told_apart_but_for_four(document: Document) -> None:
-    paths = [path.split("/") for path in built(document)["paths"]]
+def test_paths_are_told_apart_but_for_the_known_ones(document: Document) -> None:
+    paths = [path.split("/") for path in sorted(built(document)["paths"])]
     assert len({NAME_IN_PATH.sub("{}", "/".join(path)) for path in paths}) == len(paths)
     pairs = [pair for pair in itertools.combinations(paths, 2) if _are_ambiguous(*pair)]
-    assert len(pairs) == AMBIGUOUS
+    shown = [tuple("/".join(path).removeprefix(f"{document.prefix}/") for path in pair) for pair in pairs]
+    assert sorted(shown) == sorted(AMBIGUOUS[document.name])
 
 
 def _are_ambiguous(one: list[str], other: list[str]) -> bool:

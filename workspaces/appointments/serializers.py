@@ -104,7 +104,6 @@ class AppointmentBodySerializer(Serializer):
     )
     timezone = TimezoneField(
         required=False,
-        default="",
         help_text="The booker's clock. Where it is left out, the contact's counts, else the workspace's.",
         example="Europe/Berlin",
     )

@@ -162,6 +162,7 @@ WORKSPACE = Document(
     apart={
         "appointments": "Appointments",
         "broadcasts": "Broadcasts",
+        "classes": "Classes",
         "invoices": "Invoices",
         "webhooks": "Webhooks",
         "events": EVENTS,

@@ -106,7 +106,7 @@ class InvoiceCredit(InvoiceDetail, ObjectFormView[CreditForm]):
 
     creates = True
     form_page = "app:invoice-credit"
-    template_name = "finance/credit.html"
+    template_name = "finance/invoices/credit.html"
 
     def prepare(self, request: HttpRequest, *args: Any, **ids: Any) -> None:
         self.close_payment_page(ids["uuid"])

@@ -115,7 +115,7 @@ class Invoices(ListPage, DashboardView):
         state.fetch(rows.select_related("contact"))
         totals = totals_of(rows) if state.rows else []
         zone = ZoneInfo(self.workspace.timezone)
-        return self.list_page("finance/invoices.html", state, now=now, zone=zone, totals=totals, contact=contact)
+        return self.list_page("finance/invoices/list.html", state, now=now, zone=zone, totals=totals, contact=contact)
 
     def _contact(self) -> Contact | None:
         uuid = parse_uuid(self.request.GET.get("contact", ""))
@@ -152,7 +152,7 @@ class InvoiceFormView(DashboardForm[InvoiceForm]):
     """The form of a draft. Every button but the one that saves shows it again with what was typed."""
 
     nav = LIST
-    template_name = "finance/invoice_form.html"
+    template_name = "finance/invoices/form.html"
 
     def only_looks(self, request: HttpRequest) -> bool:
         return bool(request.POST.get("do"))
@@ -325,7 +325,7 @@ class InvoicePage(InvoiceDetail):
         payments = list(invoice.payments.prefetch_related("refunds", "disputes").order_by("id"))
         notes = list(invoice.credit_notes.order_by("id"))
         return self.page(
-            "finance/invoice.html",
+            "finance/invoices/one.html",
             invoice=invoice,
             title=self.title,
             lines=list(invoice.lines.order_by("position")),

@@ -266,7 +266,7 @@ class InvoiceBodySerializer(Serializer):
         allow_null=True,
         default=None,
         help_text="Without it the payment terms of the workspace say when, counted from the issue.",
-        example="2100-12-04T23:59:59+01:00",
+        example="2030-12-04T23:59:59+01:00",
     )
     supplied_on = DateField(
         required=False,

@@ -24,7 +24,7 @@ from workspaces.finance.services.details import local_date
 # Typst breaks no word of itself, and would draw a long one over the columns beside it.
 BREAK: Final = "\N{ZERO WIDTH SPACE}"
 LONG_WORD: Final = re.compile(r"[^\W_]{14}")
-TEMPLATE: Final = Path(settings.BASE_DIR, "templates", "finance/invoice.typ")
+TEMPLATE: Final = Path(settings.BASE_DIR, "templates", "finance/invoices/document.typ")
 
 
 class DraftHasNoDocument(Conflict):
