@@ -1,7 +1,8 @@
-"""A visitor books on a phone without scripts, moves the appointment by the link in the e-mail, and cancels it."""
+"""Visitors book on a phone without scripts: one moves and cancels by the link in the e-mail, one pays a deposit."""
 
 import re
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -11,8 +12,16 @@ from pytest_django.live_server_helper import LiveServer
 
 from agency.tasks import send_mail
 from tests.tenants import Tenant
+from tests.waiting import until
 from tests.workspaces.appointments.public.salons import Salon, a_salon, the_code
+from tests.workspaces.finance.invoices.pdf_text import text_of
+from tests.workspaces.finance.payments.paying import connected
+from tools.sandbox.stripe.server import RunningStripe, open_stripe
 from workspaces.appointments.models import Appointment
+from workspaces.appointments.tasks import settle_deposits
+from workspaces.catalogue.models import Service
+from workspaces.finance.models import Invoice, ProviderEvent
+from workspaces.finance.services.provider_work import call_providers
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -32,10 +41,50 @@ def phone(browser: Browser, live_server: LiveServer, settings: Any) -> Iterator[
     context.close()
 
 
+@pytest.fixture
+def stripe(live_server: LiveServer, settings: Any) -> Iterator[RunningStripe]:
+    """A stand-in for Stripe that posts its events to the product."""
+    settings.PUBLIC_URL = live_server.url
+    with open_stripe() as running:
+        settings.STRIPE_API_URL = running.url
+        yield running
+
+
 def link_in_mail() -> str:
     send_mail()
     [link] = re.findall(r"http\S+/book/manage/\S+", str(mail.outbox[-1].body))
     return str(link)
+
+
+def test_a_visitor_pays_a_deposit_on_a_phone_and_gets_the_invoice(
+    phone: Page, salon: Salon, stripe: RunningStripe
+) -> None:
+    Service.objects.filter(pk=salon.service.pk).update(deposit=Decimal("15.00"))
+    connected(salon.workspace)
+    phone.goto(salon.page)
+    phone.get_by_role("link", name="Haircut").click()
+    phone.locator(".times a").last.click()
+    phone.get_by_label("Your name").fill("Ada Brandt")
+    phone.get_by_label("E-mail").fill("ada@example.com")
+    phone.wait_for_timeout(1_100)  # nobody fills in a form at once
+    phone.get_by_role("button", name="Continue").click()
+    phone.get_by_label("Code").fill(the_code())
+    phone.get_by_role("button").last.click()
+    expect(phone.get_by_role("heading", level=1)).to_have_text("Pay at the sandbox")
+    phone.get_by_role("button", name="Pay", exact=True).click()
+    expect(phone.get_by_role("heading", level=1)).to_have_text("Your booking is on its way")
+    until(lambda: ProviderEvent.objects.exists(), 30)
+    call_providers(seconds=20)
+    settle_deposits()
+    phone.reload()
+    expect(phone.get_by_role("heading", level=1)).to_have_text("Your appointment is booked")
+    phone.get_by_role("link", name="The invoice of the deposit").click()
+    expect(phone.get_by_text("Nothing is owed any more.")).to_be_visible()
+    pdf = phone.request.get(f"{phone.url}/invoice.pdf")
+    text = text_of(pdf.body())
+    assert Invoice.objects.get().number in text
+    assert "Haircut" in text
+    assert "15.00" in text
 
 
 def test_a_visitor_books_moves_and_cancels_on_a_phone_without_scripts(phone: Page, salon: Salon) -> None:

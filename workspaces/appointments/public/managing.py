@@ -17,6 +17,7 @@ from workspaces.appointments.public.weeks import Choices, week_of
 from workspaces.appointments.services.booking import TimeTaken
 from workspaces.appointments.services.booking_pages import booking_url
 from workspaces.appointments.services.calendar_files import CalendarEvent, calendar_file
+from workspaces.appointments.services.deposits import deposit_invoice_of
 from workspaces.appointments.services.links import appointment_of_token, manage_url
 from workspaces.appointments.services.mails import time_in_words
 from workspaces.appointments.services.visitors import cancel_visit, may_change_visit, move_visit
@@ -67,7 +68,13 @@ class Manage(ManagePage):
     def get(self, request: HttpRequest, token: str) -> HttpResponse:
         done = next((name for name in ("booked", "moved", "cancelled") if request.GET.get(name)), "")
         again = "" if self.appointment.is_open else booking_url(self.workspace)
-        return self.page("appointments/public/manage.html", done=done, book_again=again)
+        invoice = deposit_invoice_of(self.appointment)
+        return self.page(
+            "appointments/public/manage.html",
+            done=done,
+            book_again=again,
+            invoice_url=invoice.pay_url if invoice else None,
+        )
 
 
 class CalendarFile(ManagePage):

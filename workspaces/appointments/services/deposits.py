@@ -115,6 +115,12 @@ def invoice_of(hold: Hold) -> Invoice | None:
     return Invoice.objects.select_related("workspace__agency").filter(uuid=hold.invoice).first()
 
 
+def deposit_invoice_of(appointment: Appointment) -> Invoice | None:
+    """Return the invoice of the deposit with which an appointment was booked; None if there was none."""
+    hold = Hold.objects.filter(appointment=appointment).first()
+    return invoice_of(hold) if hold else None
+
+
 # What becomes of a hold ---------------------------------------------------------------------------
 
 
