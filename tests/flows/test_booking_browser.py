@@ -82,7 +82,7 @@ def test_a_visitor_pays_a_deposit_on_a_phone_and_gets_the_invoice(
     expect(phone.get_by_text("Nothing is owed any more.")).to_be_visible()
     pdf = phone.request.get(f"{phone.url}/invoice.pdf")
     text = text_of(pdf.body())
-    assert Invoice.objects.get().number in text
+    assert str(Invoice.objects.get().number) in text
     assert "Haircut" in text
     assert "15.00" in text
 
