@@ -155,7 +155,7 @@ class Occupancy(models.Model):
     """A time at which a staff member is occupied, its buffers included. No two of one person overlap.
 
     It belongs to one appointment, one class or one hold. Cancelling deletes it. `expires_at` is set for a hold only;
-    an expired row counts no more, and whoever books next deletes it.
+    an expired row counts no more, and the next booking deletes it.
     """
 
     staff = models.ForeignKey(Staff, on_delete=models.PROTECT, related_name="occupancies", db_index=False)

@@ -32,7 +32,7 @@ MOST_TRIES: Final = 5
 VERIFIED_FOR: Final = timedelta(minutes=30)
 # Longer than anybody takes to pay a deposit.
 KEPT: Final = timedelta(days=3)
-# The codes that one address is sent, whoever asks for them.
+# At most this many codes are sent to one address, also if several people ask.
 MOST_CODES: Final = 5
 CODES_WITHIN: Final = timedelta(minutes=15)
 MOST_OPEN: Final = 10
