@@ -10,6 +10,7 @@ from django.db import connection
 
 Found = TypeVar("Found")
 PATIENCE_SECONDS = 60.0
+SHARE_OF_THE_WAIT, MOST_SECONDS_BETWEEN_LOOKS = 0.05, 0.25
 
 # Statements of other sessions in this database that wait for a lock. The server also has databases of other tests.
 WAITING = """
@@ -21,11 +22,15 @@ WHERE datname = current_database() AND wait_event_type = 'Lock' AND wait_event L
 def until(
     look: Callable[[], Found | None], seconds: float = PATIENCE_SECONDS, *, what: str = "it", every: float = 0.01
 ) -> Found:
-    """Call `look` until it finds something, and give that; `what` names it in the failure message."""
-    end = time.monotonic() + seconds
+    """Call `look` until it finds something, and give that; `what` names it in the failure message.
+
+    The longer it has waited, the more rarely it looks, because each look takes processor time from what it waits for.
+    """
+    began = time.monotonic()
     while not (found := look()):
-        assert time.monotonic() < end, f"waited in vain for {what}"
-        time.sleep(every)
+        waited = time.monotonic() - began
+        assert waited < seconds, f"waited in vain for {what}"
+        time.sleep(max(every, min(waited * SHARE_OF_THE_WAIT, MOST_SECONDS_BETWEEN_LOOKS)))
     return found
 
 
