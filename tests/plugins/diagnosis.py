@@ -19,6 +19,8 @@ ANSWER_SECONDS, LIMIT_SECONDS = 2, 5.0
 ROWS_SHOWN, THREADS_SHOWN, FRAMES_SHOWN = 40, 20, 6
 began = pytest.StashKey[float]()
 PRESSURE = Path("/proc/pressure")
+# Letters of pytest's option `-r` that ask for the output of passed tests.
+SHOW_PASSED = frozenset("PA")
 
 # Names `pg_catalog`, because a test may have put its own time functions before PostgreSQL's (tests/clocks).
 AT_WORK = """
@@ -57,6 +59,8 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     report = yield
     if report.failed:
         report.sections += _sections(item, report)
+    elif report.passed and not SHOW_PASSED.intersection(item.config.getoption("reportchars")):
+        report.sections.clear()  # Workers would send it with each report, and nobody sees it.
     return report
 
 
