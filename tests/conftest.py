@@ -17,7 +17,7 @@ from whitenoise.middleware import WhiteNoiseMiddleware
 from agency.services.hosts import VerifiedHosts, cache
 from tests.agency.console.browsers import at_the_console
 from tests.database.copies import SharedTemplate, template_of_this_run
-from tests.database.emptying import empty_database, forget_counters
+from tests.database.emptying import empty_after_test, forget_counters, remember_connection
 from tests.document.recording import _watch_surfaces, pytest_runtest_call, pytest_runtest_setup  # noqa: F401  # pytest finds them here
 from tests.furnished import bring_together, furnished, furnished_until_end, pytest_runtest_protocol, two_customers  # noqa: F401  # pytest finds them here
 from tests.processes.own_processes import variables
@@ -219,8 +219,10 @@ def django_db_setup(
         shared_template.offer()
     with django_db_blocker.unblock(), connection.cursor() as cursor:
         cursor.execute("ALTER TABLE agency_activityentry DISABLE TRIGGER activity_is_never_emptied")
+        remember_connection()
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(TransactionTestCase, "_fixture_teardown", lambda _: empty_database())
+        patched.setattr(TransactionTestCase, "_fixture_teardown", lambda _: empty_after_test())
+        patched.setattr(TransactionTestCase, "_should_reload_connections", lambda _: False)
         yield
     with django_db_blocker.unblock(), connection.cursor() as cursor:
         cursor.execute(OTHERS_OUT)
