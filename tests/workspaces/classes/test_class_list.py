@@ -24,7 +24,7 @@ a, b = furnished.a_with_customer, furnished.b_with_customer
 
 pytestmark = pytest.mark.django_db
 LIST = "/app/classes"
-ROWS = 3_000
+ROWS = 10_000
 
 
 @pytest.fixture
