@@ -9,11 +9,13 @@ import gc
 import json
 import os
 import select
+import signal
 import subprocess
 import sys
 import tempfile
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, BinaryIO, NamedTuple
 
@@ -29,11 +31,15 @@ class Broken(Exception):
 
 
 class Order(NamedTuple):
-    """The module whose `main` is called with these arguments, under other values of some settings."""
+    """The module whose `main` is called with these arguments, under other values of some settings.
+
+    The process of an order that `is_killed` runs until the next line of input.
+    """
 
     module: str
     arguments: tuple[str, ...] = ()
     settings: Mapping[str, object] = {}
+    is_killed: bool = False
 
 
 class Preloaded:
@@ -45,6 +51,19 @@ class Preloaded:
 
     def run(self, order: Order) -> str:
         """Give what `main` wrote. Raises `Broken`."""
+        return self._answer(order, status=0)
+
+    @contextmanager
+    def killed_at_end(self, order: Order) -> Iterator[None]:
+        """Have `main` run until the block ends, and kill its process then. Raises `Broken` if it had ended before."""
+        order = order._replace(is_killed=True)
+        self._answer(order, status=0)
+        try:
+            yield
+        finally:
+            self._answer(order, status=signal.SIGKILL)
+
+    def _answer(self, order: Order, *, status: int) -> str:
         process = self._process = self._process or self._start()
         assert process.stdin
         assert process.stdout
@@ -54,7 +73,7 @@ class Preloaded:
             self.end()
             raise Broken(f"{order.module} came to no end")
         answer = json.loads(process.stdout.readline() or "{}")
-        if answer.get("status") != 0:
+        if answer.get("status") != status:
             raise Broken(str(answer)[-4_000:])
         return str(answer["output"])
 
@@ -98,6 +117,10 @@ def run_in_child(order: Order) -> dict[str, Any]:
         pid = os.fork()
         if pid == 0:
             _run(order, output, faults)
+        if order.is_killed:
+            write({"status": 0, "output": ""})
+            sys.stdin.readline()
+            os.kill(pid, signal.SIGKILL)
         _, status = os.waitpid(pid, 0)
         for file in (output, faults):
             file.seek(0)
@@ -128,9 +151,12 @@ def serve() -> None:
     load()
     for line in sys.stdin:
         asked = json.loads(line)
-        order = Order(asked["module"], tuple(asked["arguments"]), asked["settings"])
-        sys.stdout.write(json.dumps(run_in_child(order)) + "\n")
-        sys.stdout.flush()
+        write(run_in_child(Order(**{**asked, "arguments": tuple(asked["arguments"])})))
+
+
+def write(answer: Mapping[str, Any]) -> None:
+    sys.stdout.write(json.dumps(answer) + "\n")
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":

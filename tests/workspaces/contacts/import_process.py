@@ -1,10 +1,8 @@
-"""`python -m tests.workspaces.contacts.import_process`: takes in files as a worker does, until it is killed."""
+"""Takes in files as a worker does, until it is killed: for `tests.processes.preloaded`."""
 
-import django
+from workspaces.contacts.tasks import import_files
 
-if __name__ == "__main__":
-    django.setup()
-    from workspaces.contacts.tasks import import_files
 
+def main() -> None:
     while True:
         import_files()

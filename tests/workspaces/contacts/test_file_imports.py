@@ -2,7 +2,6 @@
 
 import csv
 import re
-import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -20,8 +19,7 @@ from config.tries.counting import MOST_TRIES
 from config.tries.models import BegunWork
 from tests import furnished
 from tests.factories import ContactFactory, ContactImportFactory
-from tests.processes.own_processes import start, variables
-from tests.processes.starting import kill
+from tests.processes.preloaded import Order, Preloaded
 from tests.sizes import size
 from tests.tenants import Tenant
 from tests.waiting import until, wait_for_lock
@@ -36,7 +34,7 @@ a, b = furnished.a_with_customer, furnished.b_with_customer
 
 pytestmark = pytest.mark.django_db
 KILLS = size("workers", "killed importers")
-IMPORTER = ("-m", "tests.workspaces.contacts.import_process")
+IMPORTER = Order("tests.workspaces.contacts.import_process")
 # Whoever writes this contact waits for a lock that the test has.
 HOLD = """
 CREATE FUNCTION hold() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -153,15 +151,13 @@ def a_running_import(a: Tenant, rows: int) -> ContactImport:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_workers_that_are_killed_lose_nothing_and_double_nothing(a: Tenant) -> None:
+def test_workers_that_are_killed_lose_nothing_and_double_nothing(a: Tenant, preloaded: Preloaded) -> None:
     """Each of them in the middle of a piece of a thousand rows."""
     rows = 1_000 * (KILLS + 2)
     made = a_running_import(a, rows)
     for kills in range(KILLS):
-        with _held_at_row(1_500 + kills * 1_000):
-            worker = start(IMPORTER, variables())
+        with _held_at_row(1_500 + kills * 1_000), preloaded.killed_at_end(IMPORTER):
             wait_for_lock("advisory")
-            assert kill(worker) == -signal.SIGKILL
     made.refresh_from_db()
     assert (made.status, made.rows_done) == ("running", 1_000 * KILLS)
 
@@ -177,14 +173,15 @@ def test_workers_that_are_killed_lose_nothing_and_double_nothing(a: Tenant) -> N
 
 
 @pytest.mark.django_db(transaction=True)
-def test_an_import_that_always_kills_its_worker_is_set_aside_and_says_so(a: Tenant, b: Tenant) -> None:
+def test_an_import_that_always_kills_its_worker_is_set_aside_and_says_so(
+    a: Tenant, b: Tenant, preloaded: Preloaded
+) -> None:
     """Its try is counted before it begins; meanwhile others go before it."""
     deadly = a_running_import(a, 1_500)
     with _held_at_row(1_100):
         for kills in range(MOST_TRIES):
-            worker = start(IMPORTER, variables())
-            wait_for_lock("advisory")
-            assert kill(worker) == -signal.SIGKILL
+            with preloaded.killed_at_end(IMPORTER):
+                wait_for_lock("advisory")
             until(lambda: not has_waiting_imports(), what="the end of the killed one's transaction")
             deadly.refresh_from_db()
             assert (deadly.status, deadly.rows_done) == ("running", 1_000)

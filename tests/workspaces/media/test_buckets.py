@@ -5,11 +5,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
-from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
-from django.test import Client
+from django.conf import settings
+from django.test import Client, override_settings
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM
@@ -106,14 +106,24 @@ def running_bucket() -> Iterator[Bucket]:
 pytestmark = [pytest.mark.django_db, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
 
-@pytest.fixture
-def bucket(settings: Any) -> Iterator[Bucket]:
+@pytest.fixture(scope="module")
+def kept_bucket() -> Iterator[Bucket]:
+    """One bucket for all tests, because a client of boto3 takes long to make."""
     with running_bucket() as running:
         options = {"endpoint_url": running.url, "region_name": "eu-central-1", "location": "media"}
         keys = {"bucket_name": "files", "access_key": "id", "secret_key": "secret"}
         storage = {"BACKEND": "workspaces.media.providers.buckets.BucketStorage", "OPTIONS": {**options, **keys}}
-        settings.STORAGES = {**settings.STORAGES, "media": storage}
-        yield running
+        with override_settings(STORAGES={**settings.STORAGES, "media": storage}):
+            yield running
+
+
+@pytest.fixture
+def bucket(kept_bucket: Bucket) -> Bucket:
+    """The bucket, empty and at hand."""
+    for what in (kept_bucket.objects, kept_bucket.parts, kept_bucket.calls):
+        what.clear()
+    kept_bucket.is_away = False
+    return kept_bucket
 
 
 def test_a_file_is_put_into_the_bucket_read_in_parts_and_removed(bucket: Bucket) -> None:

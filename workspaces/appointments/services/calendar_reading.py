@@ -218,14 +218,14 @@ def _content_of(calendar: ExternalCalendar, fetched: Fetched) -> Content:
     return Content(read_busy(fetched.body, zone=_zone_of(calendar), now=now), fetched.etag, digest)
 
 
-def read_busy(data: bytes, *, zone: str, now: datetime) -> list[DateTimeTZRange]:
+def read_busy(data: bytes, *, zone: str, now: datetime, cpu_seconds: int = CPU_SECONDS) -> list[DateTimeTZRange]:
     """Return the busy times of an ICS file from yesterday to 400 days ahead. Raises `CalendarFault`.
 
     A program of its own reads the file, in bounded time and memory.
     """
     first, last = now - PAST, now + HORIZON
     bounds = [str(int(first.timestamp())), str(int(last.timestamp()))]
-    program = [sys.executable, "-I", str(PROGRAM), str(CPU_SECONDS), *bounds, zone]
+    program = [sys.executable, "-I", str(PROGRAM), str(cpu_seconds), *bounds, zone]
     try:
         done = subprocess.run(program, input=data, capture_output=True, env={}, timeout=PROGRAM_SECONDS)  # noqa: S603  # ours
     except subprocess.TimeoutExpired:

@@ -49,6 +49,7 @@ LATE = CallEnded(ok=False, code="timeout")
 APPOINTMENT = {"appointment": {"date": "2026-12-24", "id": "a-1", "starts_at": "2026-12-24T10:00:00+00:00"}}
 TAKEN = CallEnded(ok=False, code="time_taken")
 CLOSED = {"sunday": [["09:00", "09:01"]]}
+READS_OPENING_HOURS = {"wait_until", "working_hours"}
 MOST_STATES = 3_000
 
 
@@ -132,8 +133,9 @@ def test_a_reason_names_the_first_part_of_the_flow_to_which_it_applies() -> None
 def contexts(flow: Flow, platform: str) -> Iterator[RunContext]:
     """Give each combination of what a flow's conditions read: all of its tags or none, open or closed."""
     tags = frozenset(step["config"]["tag"].casefold() for step in flow["steps"] if step["type"] == "has_tag")
+    reads_hours = any(step["type"] in READS_OPENING_HOURS for step in flow["steps"])
     for held in {frozenset[str](), tags}:
-        for hours in ({}, CLOSED):
+        for hours in ({}, CLOSED) if reads_hours else ({},):
             yield replace(CONTEXT, platform=platform, contact=replace(ANA, tags=held), opening_hours=hours)
 
 

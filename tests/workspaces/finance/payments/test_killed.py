@@ -5,8 +5,7 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from tests import furnished
-from tests.processes.own_processes import start, variables
-from tests.processes.starting import kill
+from tests.processes.preloaded import Order, Preloaded
 from tests.waiting import until
 from tests.workspaces.finance.payments.paying import deliver, make_due, paid_by_card, pay_at_stripe, press_pay, work
 from tools.sandbox.stripe.server import RunningStripe
@@ -15,37 +14,21 @@ from workspaces.finance.services.refunds import refund_payment
 
 pytestmark = pytest.mark.django_db(transaction=True)
 a = furnished.a_with_customer
-START = """
-import django
-django.setup()
-from django.utils.timezone import now
-from workspaces.finance.models import Invoice
-from workspaces.finance.services.checkouts import start_checkout
-start_checkout(invoice=Invoice.objects.get(), now=now())
-"""
-WORK = """
-import django
-django.setup()
-from workspaces.finance.services.provider_work import call_providers
-call_providers(seconds=60)
-"""
 
 
-def killed_at(stripe: RunningStripe, call: str, program: str) -> None:
-    """Run a program, let Stripe do its call and not answer, and kill the program then."""
+def killed_at(stripe: RunningStripe, call: str, preloaded: Preloaded, work: str) -> None:
+    """Have a process work, let Stripe do its call and not answer, and kill the process then."""
     stripe.control("fault", call=call, kind="hang", times=None, after=True)
-    process = start(("-c", program), {**variables(), **stripe.variables, "DJANGO_SETTINGS_MODULE": "config.settings"})
-    try:
-        until(lambda: any(one["call"] == call for one in stripe.control("ledger")["calls"]), 60)
-    finally:
-        kill(process)
+    order = Order("tests.workspaces.finance.payments.killed_paying", (work,), stripe.variables)
+    with preloaded.killed_at_end(order):
+        until(lambda: any(one["call"] == call for one in stripe.control("ledger")["calls"]))
     stripe.control("fault")
 
 
 def test_a_click_that_is_killed_leaves_one_session_and_one_charge(
-    invoice: Invoice, account: ProviderAccount, stripe: RunningStripe
+    invoice: Invoice, account: ProviderAccount, stripe: RunningStripe, preloaded: Preloaded
 ) -> None:
-    killed_at(stripe, "create_session", START)
+    killed_at(stripe, "create_session", preloaded, "click")
     assert Checkout.objects.get().status == "starting"
     pay_at_stripe(press_pay(invoice))
     deliver(stripe)
@@ -57,11 +40,11 @@ def test_a_click_that_is_killed_leaves_one_session_and_one_charge(
 
 
 def test_a_refund_that_is_killed_is_made_once(
-    invoice: Invoice, account: ProviderAccount, stripe: RunningStripe
+    invoice: Invoice, account: ProviderAccount, stripe: RunningStripe, preloaded: Preloaded
 ) -> None:
     payment = paid_by_card(invoice, stripe)
     refund_payment(payment=payment, amount=1_900, now=now(), by=SYSTEM)
-    killed_at(stripe, "create_refund", WORK)
+    killed_at(stripe, "create_refund", preloaded, "worker")
     assert Refund.objects.get().status == "pending"
     make_due()
     work(account)
