@@ -2,6 +2,7 @@
 
 import json
 from datetime import timedelta
+from itertools import product
 from typing import Any
 from uuid import uuid4
 
@@ -228,11 +229,24 @@ def test_a_wrong_method_is_405_with_allow_and_leaves_no_trace(a: Tenant) -> None
     assert traces() == before
 
 
+def test_head_answers_like_get_without_the_body(a: Tenant) -> None:
+    ids = ids_of(a)
+    for route in (route for route, methods in ROUTES.items() if "GET" in methods):
+        forget_counters()
+        path, client = address(route, ids), api_of(route, a)
+        get, head = client.get(path), client.call("HEAD", path)
+        assert (route, head.status_code, head.content) == (route, 200, b"")
+        assert head["Content-Length"] == get["Content-Length"] == str(len(get.content)), route
+
+
 @EACH_CASE
-def test_an_answer_is_json_that_nobody_keeps_with_the_request_s_id(
+def test_an_answer_is_json_that_nobody_keeps_and_ids_in_upper_case_are_the_same_ids(
     a: Tenant, route: str, method: str, case: Case
 ) -> None:
-    response = api_of(route, a).call(method, address(route, ids_of(a)), body_of(case, a), x_request_id="call.1_A-")
+    ids = {name: str(uuid).upper() for name, uuid in ids_of(a).items()}
+    response = api_of(route, a).call(method, address(route, ids), body_of(case, a), x_request_id="call.1_A-")
+    assert response.status_code == case.own
+    assert not set(ids.values()) & set(response.content.decode(errors="replace").split('"'))
     assert response["Content-Type"] == case.content_type
     assert response["Cache-Control"] == "no-store"
     assert response["X-Request-Id"] == "call.1_A-"
@@ -240,22 +254,6 @@ def test_an_answer_is_json_that_nobody_keeps_with_the_request_s_id(
     assert int(response["X-RateLimit-Remaining"]) < int(response["X-RateLimit-Limit"])
     assert case.content_type != "application/json" or "data" in json.loads(response.content)
     assert not response.cookies
-
-
-@pytest.mark.parametrize("route", [route for route, methods in ROUTES.items() if "GET" in methods])
-def test_head_answers_like_get_without_the_body(a: Tenant, route: str) -> None:
-    path, client = address(route, ids_of(a)), api_of(route, a)
-    get, head = client.get(path), client.call("HEAD", path)
-    assert (head.status_code, head.content) == (200, b"")
-    assert head["Content-Length"] == get["Content-Length"] == str(len(get.content))
-
-
-@EACH_CASE
-def test_ids_in_upper_case_are_the_same_ids(a: Tenant, route: str, method: str, case: Case) -> None:
-    ids = {name: str(uuid).upper() for name, uuid in ids_of(a).items()}
-    response = api_of(route, a).call(method, address(route, ids), body_of(case, a))
-    assert response.status_code == case.own
-    assert not set(ids.values()) & set(response.content.decode(errors="replace").split('"'))
 
 
 def test_a_trailing_slash_is_another_path_and_leaves_no_trace(a: Tenant) -> None:
@@ -288,10 +286,12 @@ MALFORMED: dict[str, tuple[bytes, str, int]] = {
 
 
 @EACH_WRITE
-def test_a_body_that_cannot_be_read_is_refused_and_leaves_nothing(
+def test_a_body_that_cannot_be_read_is_refused_and_an_empty_one_is_400_where_fields_are_needed(
     a: Tenant, route: str, method: str, case: Case
 ) -> None:
     path, client = address(route, ids_of(a)), api_of(route, a)
+    if case.body_optional:
+        body_of(case, a)  # brings the thing into the state that the route needs
     before = traces()
     answers = {}
     for name, (body, kind, _) in MALFORMED.items():
@@ -301,22 +301,15 @@ def test_a_body_that_cannot_be_read_is_refused_and_leaves_nothing(
     refused = {name: 415 if case.is_upload else status for name, (_, _, status) in MALFORMED.items()}
     assert answers == refused
     assert traces() == before
+    assert client.call(method, path).status_code == (case.own if case.body_optional else 400)
 
 
-@EACH_WRITE
-def test_an_empty_body_is_400_where_fields_are_needed(a: Tenant, route: str, method: str, case: Case) -> None:
-    if case.body_optional:
-        body_of(case, a)  # brings the thing into the state that the route needs
-    response = api_of(route, a).call(method, address(route, ids_of(a)))
-    assert response.status_code == (case.own if case.body_optional else 400)
-
-
-@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("path", ["", "/", "/nothing", "/workspaces/x/nothing", "/%00", "/%ff", "/../v1", "/a%0Ab"])
-def test_a_path_that_does_not_exist_is_404_for_every_method(a: Tenant, method: str, path: str) -> None:
-    for client in (a.api, a.workspace_api):
+def test_a_path_that_does_not_exist_is_404_for_every_method(a: Tenant, path: str) -> None:
+    for client, method in product((a.api, a.workspace_api), METHODS):
         response = client.call(method, f"{client.base}{path or '/'}")
-        assert (response.status_code, json.loads(response.content)) == (404, {"message": "Not found."})
+        assert (method, response.status_code) == (method, 404)
+        assert json.loads(response.content) == {"message": "Not found."}
 
 
 @pytest.mark.parametrize(

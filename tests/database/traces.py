@@ -47,6 +47,10 @@ def _columns(meta: "Options[Any]") -> Iterator[str]:
 def traces() -> dict[str, tuple[int, str | None]]:
     """How many rows each of our tables has, and a hash of them without the stamps of a key's use."""
     connection.ensure_connection()
+    cursor = psycopg.Cursor(connection.connection)
+    # PostgreSQL would start two processes to read so many tables. That costs more than reading these few rows.
+    cursor.execute("SET max_parallel_workers_per_gather = 0")
     # Planning so many tables costs more than reading them.
-    rows = psycopg.Cursor(connection.connection).execute(_statement(), prepare=True).fetchall()
+    rows = cursor.execute(_statement(), prepare=True).fetchall()
+    cursor.execute("RESET max_parallel_workers_per_gather")
     return {table: (count, hashed) for table, count, hashed in rows}
