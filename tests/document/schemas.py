@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator
 from functools import reduce
 from typing import Any
 
-import jsonschema_rs
 from jsonschema import Draft202012Validator, FormatChecker
 
 JSON = dict[str, Any]
@@ -26,9 +25,8 @@ def matching(pattern: re.Pattern[str]) -> Callable[[object], bool]:
     return lambda value: not isinstance(value, str) or pattern.fullmatch(value) is not None
 
 
-MATCHES = {name: matching(pattern) for name, pattern in PATTERNS.items()}
-for _name, _matches in MATCHES.items():
-    FORMATS.checks(_name)(_matches)
+for _name, _pattern in PATTERNS.items():
+    FORMATS.checks(_name)(matching(_pattern))
 
 
 def resolved(node: JSON, document: JSON) -> JSON:
@@ -61,21 +59,13 @@ def _part(name: str, value: Any, document: JSON) -> Any:
     return strict(value, document)
 
 
+def compiled(schema: JSON, document: JSON) -> Draft202012Validator:
+    return Draft202012Validator(strict(schema, document), format_checker=FORMATS)
+
+
 def mistakes_in(value: Any, validator: Draft202012Validator) -> Iterator[str]:
     """Say where a value departs from its schema, and show the part that does."""
     for error in validator.iter_errors(value):
         part = repr(error.instance)
         shown = part if len(part) <= LONGEST_SHOWN else f"{part[:LONGEST_SHOWN]}…"
         yield f"{error.json_path}: {error.message[:LONGEST_SHOWN]}\n    in {shown}"
-
-
-class SchemaValidator:
-    """A strict schema. A compiled validator finds out whether a value fits; only if not, a slow one says where."""
-
-    def __init__(self, schema: JSON, document: JSON) -> None:
-        closed = strict(schema, document)
-        self._compiled = jsonschema_rs.Draft202012Validator(closed, formats=MATCHES, validate_formats=True)
-        self._telling = Draft202012Validator(closed, format_checker=FORMATS)
-
-    def mistakes_in(self, value: Any) -> list[str]:
-        return [] if self._compiled.is_valid(value) else list(mistakes_in(value, self._telling))

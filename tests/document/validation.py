@@ -4,9 +4,10 @@ from functools import cached_property
 from typing import Any
 
 import orjson
+from jsonschema import Draft202012Validator
 
 from config.api.errors import CONCURRENT_CHANGE
-from tests.document.schemas import JSON, SchemaValidator, resolved
+from tests.document.schemas import JSON, compiled, mistakes_in, resolved
 
 CONTENT_TYPE = "application/json"
 NOT_FOUND, WRONG_METHOD, CONFLICT = 404, 405, 409
@@ -19,8 +20,8 @@ class DocumentValidator:
 
     def __init__(self, document: JSON) -> None:
         self.document = document
-        self._answers: dict[tuple[str, int], SchemaValidator] = {}
-        self._envelopes: dict[str, SchemaValidator] = {}
+        self._answers: dict[tuple[str, int], Draft202012Validator] = {}
+        self._envelopes: dict[str, Draft202012Validator] = {}
 
     @cached_property
     def operations(self) -> dict[tuple[str, str], JSON]:
@@ -34,8 +35,8 @@ class DocumentValidator:
         return set.intersection(*({int(status) for status in one["responses"]} for one in self.operations.values()))
 
     @cached_property
-    def _error(self) -> SchemaValidator:
-        return SchemaValidator(ERROR, self.document)
+    def _error(self) -> Draft202012Validator:
+        return compiled(ERROR, self.document)
 
     def answer_mistakes(self, method: str, path: str, status: int, body: bytes) -> list[str]:
         """Say what an answer has that the document does not; `path` is the document's, with `{names}`."""
@@ -50,7 +51,7 @@ class DocumentValidator:
         if CONTENT_TYPE not in resolved(operation["responses"][str(status)], self.document)["content"]:
             return []  # a file
         validator = self._answer(operation, status)
-        return [f"{where}, {mistake}" for mistake in validator.mistakes_in(orjson.loads(body))]
+        return [f"{where}, {mistake}" for mistake in mistakes_in(orjson.loads(body), validator)]
 
     def _is_lost_race(self, method: str, status: int, body: bytes) -> bool:
         """Say whether it is the refusal that the introduction promises every write which meets another change."""
@@ -62,13 +63,13 @@ class DocumentValidator:
         known = any(path == one for _, one in self.operations)
         if status not in self.shared_statuses | {WRONG_METHOD if known else NOT_FOUND}:
             return [f"{where}, which no operation would:\n    {body!r}"]
-        return [f"{where}, {mistake}" for mistake in self._error.mistakes_in(orjson.loads(body))]
+        return [f"{where}, {mistake}" for mistake in mistakes_in(orjson.loads(body), self._error)]
 
-    def _answer(self, operation: JSON, status: int) -> SchemaValidator:
+    def _answer(self, operation: JSON, status: int) -> Draft202012Validator:
         key = operation["operationId"], status
         if key not in self._answers:
             answer = resolved(operation["responses"][str(status)], self.document)
-            self._answers[key] = SchemaValidator(answer["content"][CONTENT_TYPE]["schema"], self.document)
+            self._answers[key] = compiled(answer["content"][CONTENT_TYPE]["schema"], self.document)
         return self._answers[key]
 
     def envelope_mistakes(self, body: bytes) -> list[str]:
@@ -77,10 +78,10 @@ class DocumentValidator:
         name = str(envelope.get("event")) if isinstance(envelope, dict) else ""
         if name not in self.document["webhooks"]:
             return [f"The event {name!r} is not among the document's webhooks:\n    {body!r}"]
-        return [f"The envelope of {name}, {mistake}" for mistake in self._envelope(name).mistakes_in(envelope)]
+        return [f"The envelope of {name}, {mistake}" for mistake in mistakes_in(envelope, self._envelope(name))]
 
-    def _envelope(self, name: str) -> SchemaValidator:
+    def _envelope(self, name: str) -> Draft202012Validator:
         if name not in self._envelopes:
             sent: Any = self.document["webhooks"][name]["post"]["requestBody"]["content"][CONTENT_TYPE]
-            self._envelopes[name] = SchemaValidator(sent["schema"], self.document)
+            self._envelopes[name] = compiled(sent["schema"], self.document)
         return self._envelopes[name]
