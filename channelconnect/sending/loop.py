@@ -123,12 +123,19 @@ class SenderLoop:
         self.claimer.wake()
 
     def _wait_seconds(self) -> float:
-        """Return how long to wait for the provider; 0 while the claimer waits, because its wake-up may be used up."""
+        """Return how long to wait for the provider; 0 while the claimer waits, because its wake-up may be used up.
+
+        If there is more to claim, the next claim comes after this time at the latest; an answer ends the wait.
+        """
         if self.demand.is_asked:
             return 0.0
         if self._can_start_more:
             return 0.0 if self.calls.room > 0 else MOMENT_SECONDS
-        return SHORT_SECONDS if self.claimer.has_more or self.calls.waiting else TICK_SECONDS
+        if self.calls.waiting:
+            return SHORT_SECONDS
+        if self.claimer.has_more:
+            return max(0.0, self._asked_at + CLAIM_EVERY_SECONDS - time.monotonic())
+        return TICK_SECONDS
 
     def _open_inbox(self) -> None:
         while self.inbox:

@@ -145,49 +145,48 @@ def half_prepared(a: Tenant, upto: Contact, last: Contact, **fields: Any) -> Bro
     return broadcast
 
 
-@pytest.mark.parametrize(
-    "left", LEFT, ids=lambda left: str(left.get("error_code") or left.get("status") or left["stage"])
-)
 @pytest.mark.parametrize("audience", ["everybody", "chosen"])
-def test_who_becomes_one_with_somebody_who_has_got_it_is_passed_over_later(
-    a: Tenant, left: dict[str, Any], audience: str
-) -> None:
+def test_who_becomes_one_with_somebody_who_has_got_it_is_passed_over_later(a: Tenant, audience: str) -> None:
     """Whether preparation still comes to them, another one who waits becomes them, or they become another one."""
     [first, second, kept, last] = some_contacts(a, 4)
     chosen = {"audience": {"type": "contacts", "contacts": [str(one.uuid) for one in (first, second)]}}
-    broadcast = half_prepared(a, second, kept, **(chosen if audience == "chosen" else {}))
-    prepare(broadcast, [first], claimed_at=now(), **left)
-    prepare(broadcast, [second])
-    prepare(broadcast, [last], stage=Stage.HELD)
-    Broadcast.objects.filter(pk=broadcast.pk).update(recipients_count=3)
+    broadcasts = [half_prepared(a, second, kept, **(chosen if audience == "chosen" else {})) for _ in LEFT]
+    for broadcast, left in zip(broadcasts, LEFT, strict=True):
+        prepare(broadcast, [first], claimed_at=now(), **left)
+        prepare(broadcast, [second])
+        prepare(broadcast, [last], stage=Stage.HELD)
+    Broadcast.objects.update(recipients_count=3)
     merge(a, kept, first)
-    assert prepare_chunk(broadcast.pk, now=now())
-    assert (row(broadcast, kept).status, row(broadcast, kept).skip_reason) == ("skipped", "duplicate_address")
+    for broadcast in broadcasts:
+        assert prepare_chunk(broadcast.pk, now=now())
+        assert (row(broadcast, kept).status, row(broadcast, kept).skip_reason) == ("skipped", "duplicate_address")
     merge(a, kept, second)
-    assert row(broadcast, second).status == "skipped"
+    assert [row(broadcast, second).status for broadcast in broadcasts] == ["skipped"] * len(LEFT)
     merge(a, last, kept)
-    assert not Recipient.objects.of(broadcast).filter(stage__in=(Stage.READY, Stage.HELD)).exists()
-    broadcast.refresh_from_db()
-    assert (broadcast.is_prepared, broadcast.recipients_count) == (True, 4)
-    assert counted(broadcast, "skipped", "held") == [3, 0]
+    for broadcast in broadcasts:
+        assert not Recipient.objects.of(broadcast).filter(stage__in=(Stage.READY, Stage.HELD)).exists()
+        broadcast.refresh_from_db()
+        assert (broadcast.is_prepared, broadcast.recipients_count) == (True, 4)
+        assert counted(broadcast, "skipped", "held") == [3, 0]
 
 
-@pytest.mark.parametrize("reason", ["no_address", "duplicate_address", "variable_missing"])
-def test_who_was_skipped_and_becomes_one_with_somebody_who_has_got_it_gets_no_second_one(
-    a: Tenant, reason: str
-) -> None:
+def test_who_was_skipped_and_becomes_one_with_somebody_who_has_got_it_gets_no_second_one(a: Tenant) -> None:
     [first, second, kept, last] = some_contacts(a, 4)
-    broadcast, ended = bring_to(create(a), "sending"), bring_to(create(a), "sent")
-    for one in (broadcast, ended):
+    reasons = ("no_address", "duplicate_address", "variable_missing")
+    broadcasts, ended = [bring_to(create(a), "sending") for _ in reasons], bring_to(create(a), "sent")
+    for one in (*broadcasts, ended):
         prepare(one, [first], stage=Stage.DONE, status="sent", claimed_at=now())
-    prepare(broadcast, [second, last])
-    prepare(broadcast, [kept], stage=Stage.DONE, status="skipped", skip_reason=reason, address=None)
+    for broadcast, reason in zip(broadcasts, reasons, strict=True):
+        prepare(broadcast, [second, last])
+        prepare(broadcast, [kept], stage=Stage.DONE, status="skipped", skip_reason=reason, address=None)
     merge(a, kept, first)
     merge(a, kept, second)
-    assert (row(broadcast, kept).stage, row(broadcast, second).status) == (Stage.DONE, "skipped")
+    for broadcast in broadcasts:
+        assert (row(broadcast, kept).stage, row(broadcast, second).status) == (Stage.DONE, "skipped")
     merge(a, last, kept)
-    assert row(broadcast, last).status == "skipped"
-    assert counted(broadcast, "sent", "skipped", "pending") == [1, 3, 0]
+    for broadcast in broadcasts:
+        assert row(broadcast, last).status == "skipped"
+        assert counted(broadcast, "sent", "skipped", "pending") == [1, 3, 0]
     assert Recipient.objects.of(ended).count() == 1
 
 

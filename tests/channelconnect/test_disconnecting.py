@@ -9,11 +9,14 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from channelconnect.models import Allowance, AllowanceUse, ChannelCredential, Unsubscription
+from channelconnect.providers.grants import Account, Grant
+from channelconnect.providers.platforms import provider_for
 from channelconnect.tasks import unsubscribe
 from tests import furnished
 from tests.agency.console.browsers import text
 from tests.channelconnect.agencies import a_session, switch_on
 from tests.channelconnect.customer import Customer, outcome
+from tests.channelconnect.sending.messages import a_channel
 from tests.factories import PlanFactory, plan_limits
 from tests.tenants import Tenant
 from workspaces.subaccounts.models import Channel
@@ -34,6 +37,15 @@ def connected(tenant: Tenant, customer: Customer, platform: str = "whatsapp", ac
     assert outcome(session) == ("connected", None)
     assert session.channel
     return session.channel
+
+
+def a_connected_number(tenant: Tenant, customer: Customer, account: str = FIRST_NUMBER) -> Channel:
+    """A number and its subscription as the customer's walk leaves them, without the walk."""
+    channel = a_channel(tenant.workspace, customer.sandbox, external_id=account)
+    token = ChannelCredential.objects.get(channel=channel).token or ""
+    found = Account(external_id=account, container_id=BUSINESS, name=channel.name, handle=channel.handle, token=token)
+    provider_for("whatsapp").subscribe(found, Grant(platform="whatsapp", token=token))
+    return channel
 
 
 def disconnect(tenant: Tenant, channel: Channel) -> None:
@@ -99,8 +111,8 @@ def test_a_business_account_is_kept_for_another_agency_s_number(
     connecting: Tenant, b: Tenant, customer: Customer, status: str
 ) -> None:
     ours, theirs = (
-        connected(connecting, customer, account=FIRST_NUMBER),
-        connected(switch_on(b), customer, account=SECOND_NUMBER),
+        a_connected_number(connecting, customer, FIRST_NUMBER),
+        a_connected_number(b, customer, SECOND_NUMBER),
     )
     Channel.objects.filter(pk=theirs.pk).update(status=status)
     disconnect(connecting, ours)
@@ -113,7 +125,7 @@ def test_a_business_account_is_kept_for_another_agency_s_number(
 
 @pytest.mark.parametrize("error", ["password_changed", "app_removed"])
 def test_with_a_dead_token_it_is_disconnected_all_the_same(connecting: Tenant, customer: Customer, error: str) -> None:
-    channel = connected(connecting, customer)
+    channel = a_connected_number(connecting, customer)
     customer.sandbox.control("POST", "revoke", {"person": "ann", "error": error})
     disconnect(connecting, channel)
     unsubscribe()
@@ -124,7 +136,7 @@ def test_with_a_dead_token_it_is_disconnected_all_the_same(connecting: Tenant, c
 
 
 def test_a_token_that_cannot_be_read_any_more_does_not_keep_the_channel(connecting: Tenant, customer: Customer) -> None:
-    channel = connected(connecting, customer)
+    channel = a_connected_number(connecting, customer)
     with connection.cursor() as cursor:
         cursor.execute("UPDATE channelconnect_channelcredential SET token = 'garbled'")
     disconnect(connecting, channel)
@@ -134,7 +146,7 @@ def test_a_token_that_cannot_be_read_any_more_does_not_keep_the_channel(connecti
 
 @pytest.mark.parametrize("fault", ["503", "app_throttled", "accept_then_close"])
 def test_a_provider_that_is_away_is_asked_again_later(connecting: Tenant, customer: Customer, fault: str) -> None:
-    channel = connected(connecting, customer)
+    channel = a_connected_number(connecting, customer)
     disconnect(connecting, channel)
     customer.sandbox.play(faults=[{"call": "unsubscribe", "fault": fault, "times": 1}])
     unsubscribe()
@@ -150,7 +162,7 @@ def test_a_provider_that_is_away_is_asked_again_later(connecting: Tenant, custom
 
 
 def test_after_ten_tries_over_more_than_a_day_it_is_given_up(connecting: Tenant, customer: Customer) -> None:
-    disconnect(connecting, connected(connecting, customer))
+    disconnect(connecting, a_connected_number(connecting, customer))
     customer.sandbox.play(faults=[{"call": "unsubscribe", "fault": "503"}])
     waited = timedelta()
     for _ in range(10):
@@ -164,7 +176,7 @@ def test_after_ten_tries_over_more_than_a_day_it_is_given_up(connecting: Tenant,
 
 
 def test_what_the_provider_refuses_for_good_is_not_asked_again(connecting: Tenant, customer: Customer) -> None:
-    disconnect(connecting, connected(connecting, customer))
+    disconnect(connecting, a_connected_number(connecting, customer))
     customer.sandbox.play(faults=[{"call": "unsubscribe", "fault": "permission_missing"}])
     unsubscribe()
     assert ends() == [("disconnected", "refused", "subscription_failed")]
@@ -175,7 +187,7 @@ def test_what_the_provider_refuses_for_good_is_not_asked_again(connecting: Tenan
 
 @pytest.mark.parametrize("was_told", [True, False])
 def test_the_channel_comes_back_with_its_id(connecting: Tenant, customer: Customer, was_told: bool) -> None:
-    channel = connected(connecting, customer)
+    channel = a_connected_number(connecting, customer)
     disconnect(connecting, channel)
     if was_told:
         unsubscribe()
@@ -194,7 +206,7 @@ def test_the_channel_comes_back_with_its_id(connecting: Tenant, customer: Custom
 def test_another_agency_s_sub_account_connects_the_freed_account(
     connecting: Tenant, b: Tenant, customer: Customer
 ) -> None:
-    channel = connected(connecting, customer)
+    channel = a_connected_number(connecting, customer)
     refused = a_session(switch_on(b))
     customer.authorize(refused)
     customer.select(FIRST_NUMBER)
@@ -213,7 +225,7 @@ def test_another_agency_s_sub_account_connects_the_freed_account(
 def test_the_freed_room_of_a_plan_can_be_used(connecting: Tenant, customer: Customer) -> None:
     plan = PlanFactory.create(agency=connecting.agency, limits=plan_limits(channels__whatsapp=1))
     assign_plan(workspace=connecting.workspace, plan=plan, now=now(), by=SYSTEM)
-    disconnect(connecting, connected(connecting, customer, account=FIRST_NUMBER))
+    disconnect(connecting, a_connected_number(connecting, customer))
     connected(connecting, customer, account=SECOND_NUMBER)
     unsubscribe()
     assert subscribed(customer) == {BUSINESS}
@@ -222,7 +234,7 @@ def test_the_freed_room_of_a_plan_can_be_used(connecting: Tenant, customer: Cust
 def test_an_account_that_is_just_being_unsubscribed_is_chosen_again_in_a_moment(
     connecting: Tenant, customer: Customer
 ) -> None:
-    disconnect(connecting, connected(connecting, customer))
+    disconnect(connecting, a_connected_number(connecting, customer))
     customer.sandbox.play(faults=[{"call": "unsubscribe", "fault": "accept_then_500"}])
     unsubscribe()
     session = a_session(connecting)
@@ -240,7 +252,7 @@ def test_an_account_that_is_just_being_unsubscribed_is_chosen_again_in_a_moment(
 
 
 def test_an_account_that_has_moved_is_taken_back_where_it_was(connecting: Tenant, customer: Customer) -> None:
-    channel = connected(connecting, customer)
+    channel = a_connected_number(connecting, customer)
     ChannelCredential.objects.filter(channel=channel).update(container_id="2019999")
     session = a_session(connecting, reconnect=channel.uuid)
     customer.authorize(session)
@@ -254,7 +266,7 @@ def test_an_account_that_has_moved_is_taken_back_where_it_was(connecting: Tenant
 def test_who_was_written_to_before_an_account_moved_to_another_portfolio_counts_there(
     connecting: Tenant, customer: Customer
 ) -> None:
-    channel = connected(connecting, customer)
+    channel = a_connected_number(connecting, customer)
     ChannelCredential.objects.filter(channel=channel).update(portfolio_id="8009")
     before = Allowance.objects.create(key="portfolio:8009", used=2)
     for hours, address in ((1, "4915100001"), (25, "4915100002")):
@@ -275,7 +287,7 @@ def test_who_was_written_to_before_an_account_moved_to_another_portfolio_counts_
 def test_neither_a_row_s_name_nor_the_log_holds_the_token(
     connecting: Tenant, customer: Customer, caplog: pytest.LogCaptureFixture
 ) -> None:
-    channel = connected(connecting, customer)
+    channel = a_connected_number(connecting, customer)
     token = ChannelCredential.objects.get().token or ""
     disconnect(connecting, channel)
     customer.sandbox.play(faults=[{"call": "unsubscribe", "fault": "503"}])

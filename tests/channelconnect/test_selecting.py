@@ -38,19 +38,23 @@ def let_time_pass(session: ConnectSession) -> None:
 # The choice -------------------------------------------------------------------------------------------------
 
 
-def test_many_accounts_come_in_pages_and_can_be_searched_without_a_script(
+def test_many_accounts_come_in_pages_and_are_found_by_name_and_id_without_a_script(
     connecting: Tenant, customer: Customer
 ) -> None:
     session = a_session(connecting, platform="facebook")
     customer.authorize(session, "many")
     here = f"/connect/s/{session.uuid}"
-    assert len(customer.accounts()) == 25
+    first, second, *rest = customer.accounts()
+    assert len(rest) == 23
     assert "1-25 of 500" in customer.shown_text
+    assert f"ID {first}" in customer.shown_text
     assert f'href="{here}?page=2"' in customer.page.content.decode()
     customer.open(f"{here}?page=20")
     assert "476-500 of 500" in customer.shown_text
     customer.open(f"{here}?search=PAGE+49")
     assert "11 accounts found" in customer.shown_text
+    customer.open(f"{here}?search={second}")
+    assert customer.accounts() == [second]
     customer.open(f"{here}?search=zzz")
     assert "No account matches." in customer.shown_text
     customer.open(f"{here}?search=%00%3Cscript%3E&page=%2D1")
@@ -68,24 +72,15 @@ def test_a_number_is_found_by_its_digits(connecting: Tenant, customer: Customer)
     assert len(customer.accounts()) == 1
 
 
-def test_pages_of_one_name_are_distinguished_by_their_ids(connecting: Tenant, customer: Customer) -> None:
-    session = a_session(connecting, platform="facebook")
-    customer.authorize(session, "many")
-    first, second = customer.accounts()[:2]
-    assert f"ID {first}" in customer.shown_text
-    customer.open(f"/connect/s/{session.uuid}?search={second}")
-    assert customer.accounts() == [second]
-
-
-@pytest.mark.parametrize("chosen", ["", "4990000", "x" * 5_000, "' OR 1=1 --"])
-def test_only_a_listed_account_can_be_chosen(connecting: Tenant, customer: Customer, chosen: str) -> None:
+def test_only_a_listed_account_can_be_chosen(connecting: Tenant, customer: Customer) -> None:
     session = a_session(connecting)
     customer.authorize(session)
-    answer = customer.press("/choose", account=chosen)
-    assert answer.status_code == 422
-    assert "Choose one of the accounts." in text(answer)
-    assert outcome(session)[0] == "selecting"
-    customer.page = answer
+    for chosen in ("", "4990000", "x" * 5_000, "' OR 1=1 --"):
+        answer = customer.press("/choose", account=chosen)
+        assert answer.status_code == 422
+        assert "Choose one of the accounts." in text(answer)
+        assert outcome(session)[0] == "selecting"
+        customer.page = answer
     customer.select()
     assert outcome(session) == ("connected", None)
 
@@ -156,31 +151,49 @@ def test_nothing_goes_on_while_agency_or_sub_account_are_suspended(connecting: T
 # The way back -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "state",
-    [
-        "plain",
-        "",
-        "a b+c",
-        "ü€😀",
-        "&connection_id=x&state=y",
-        "?#%00%zz/\\",
-        "\"'><script>alert(1)</script>",
-        "\r\nX: y",
-        "x" * 500,
-    ],
-)
-def test_state_comes_back_with_whatever_characters_it_holds(connecting: Tenant, customer: Customer, state: str) -> None:
-    session = a_session(connecting, state=state)
-    customer.connect(session)
-    back = customer.return_link or ""
+STATES = [
+    "plain",
+    "",
+    "a b+c",
+    "ü€😀",
+    "&connection_id=x&state=y",
+    "?#%00%zz/\\",
+    "\"'><script>alert(1)</script>",
+    "\r\nX: y",
+    "x" * 500,
+]
+
+
+def sent_back(session: ConnectSession, back: str) -> None:
+    """The way back holds the session and its state, and nothing that a browser could misread."""
     address, _, query = back.partition("?")
     assert address == RETURN_URL
-    assert dict(parse_qsl(query, keep_blank_values=True)) == {"connection_id": str(session.uuid), "state": state}
+    assert dict(parse_qsl(query, keep_blank_values=True)) == {
+        "connection_id": str(session.uuid),
+        "state": session.state,
+    }
     assert back.isascii()
-    customer.connect(a_session(connecting, state=state), "refused")
+
+
+def test_state_comes_back_after_a_connection_and_after_a_failure(connecting: Tenant, customer: Customer) -> None:
+    connected, failed = (a_session(connecting, state="customer 4711") for _ in range(2))
+    customer.connect(connected)
+    sent_back(connected, customer.return_link or "")
+    customer.connect(failed, "refused")
+    sent_back(failed, customer.return_link or "")
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_state_comes_back_with_whatever_characters_it_holds(connecting: Tenant, customer: Customer, state: str) -> None:
+    cancelled, late = (a_session(connecting, state=state) for _ in range(2))
+    customer.open(link_of(cancelled))
+    sent_back(cancelled, customer.press("/cancel")["Location"])
+    customer.open(link_of(late))
+    customer.press("/continue")
+    let_time_pass(late)
+    customer.open(f"/connect/s/{late.uuid}")
     assert b"<script" not in customer.page.content
-    assert parse_qsl(urlsplit(customer.return_link or "").query, keep_blank_values=True)[1] == ("state", state)
+    sent_back(late, customer.return_link or "")
 
 
 def test_without_a_state_none_is_sent_back(connecting: Tenant, customer: Customer) -> None:

@@ -93,39 +93,29 @@ def test_other_platforms_take_texts_of_their_length_and_no_templates(a: Tenant, 
     create(a, channel=channel, message={"text": "x" * longest})
 
 
-@pytest.mark.parametrize(
-    ("message", "field", "sentence"),
-    [
-        ({"track_clicks": True}, "text", "One of message.text and message.template is required."),
-        (
-            {"text": "Hello", "template": "summer_sale"},
-            "text",
-            "The message.text field cannot be sent along with message.template.",
-        ),
-        ({"template": "summer_sale"}, "language", "The message.language field is required."),
-        (
-            {"text": "Hello", "language": "en"},
-            "language",
-            "The message.language field goes with message.template only.",
-        ),
-        (
-            {"template": "unheard_of", "language": "en_US"},
-            "template",
-            "The channel has no template unheard_of in en_US.",
-        ),
-        (
-            {"template": "summer_sale", "language": "de"},
-            "language",
-            "The channel has no template summer_sale in de. It has it in en_US.",
-        ),
-        ({"template": "summer_sale", "language": "en_US"}, "components", "The template's body needs 1 parameter."),
-    ],
-)
-def test_a_message_is_one_text_or_one_template_that_fits(
-    a: Tenant, message: dict[str, Any], field: str, sentence: str
-) -> None:
+NO_MESSAGES: list[tuple[dict[str, Any], str, str]] = [
+    ({"track_clicks": True}, "text", "One of message.text and message.template is required."),
+    (
+        {"text": "Hello", "template": "summer_sale"},
+        "text",
+        "The message.text field cannot be sent along with message.template.",
+    ),
+    ({"template": "summer_sale"}, "language", "The message.language field is required."),
+    ({"text": "Hello", "language": "en"}, "language", "The message.language field goes with message.template only."),
+    ({"template": "unheard_of", "language": "en_US"}, "template", "The channel has no template unheard_of in en_US."),
+    (
+        {"template": "summer_sale", "language": "de"},
+        "language",
+        "The channel has no template summer_sale in de. It has it in en_US.",
+    ),
+    ({"template": "summer_sale", "language": "en_US"}, "components", "The template's body needs 1 parameter."),
+]
+
+
+def test_a_message_is_one_text_or_one_template_that_fits(a: Tenant) -> None:
     a_template(a.channel, "body")
-    assert refused(a, message=message) == {f"message.{field}": sentence}
+    found = [refused(a, message=message) for message, _, _ in NO_MESSAGES]
+    assert found == [{f"message.{field}": sentence} for _, field, sentence in NO_MESSAGES]
 
 
 def test_a_template_that_is_not_approved_cannot_be_sent(a: Tenant) -> None:
@@ -179,31 +169,31 @@ BODY = {"type": "body", "parameters": [{"type": "text", "text": "Ada"}]}
 NO_BREAKS = "A text that fills a template may hold no line break, no tab and at most four spaces in a row."
 
 
-@pytest.mark.parametrize(
-    ("components", "at", "sentence"),
-    [
-        ([BODY, BODY], 1, "The template's body is filled twice."),
-        ([BODY, {"type": "button", "index": "0", "sub_type": "url"}], 1, "The template has no button.0."),
-        ([{"type": "body", "parameters": [{"type": "text", "text": "a\nb"}]}], 0, NO_BREAKS),
-        ([5], 0, "Each entry of the message.components field must be an object."),
-        ([BODY, None], 1, "Each entry of the message.components field is required."),
-    ],
-)
-def test_a_component_that_does_not_fit_is_named(a: Tenant, components: list[Any], at: int, sentence: str) -> None:
+MISFITS: list[tuple[list[Any], int, str]] = [
+    ([BODY, BODY], 1, "The template's body is filled twice."),
+    ([BODY, {"type": "button", "index": "0", "sub_type": "url"}], 1, "The template has no button.0."),
+    ([{"type": "body", "parameters": [{"type": "text", "text": "a\nb"}]}], 0, NO_BREAKS),
+    ([5], 0, "Each entry of the message.components field must be an object."),
+    ([BODY, None], 1, "Each entry of the message.components field is required."),
+]
+
+
+def test_a_component_that_does_not_fit_is_named(a: Tenant) -> None:
     a_template(a.channel, "image", "body")
-    message = with_header({"url": "https://93.184.215.14/a"}, components=components)
-    told = {f"message.components.{at}": sentence}
-    assert refused(a, message=message) == told
+    messages = [with_header({"url": "https://93.184.215.14/a"}, components=components) for components, _, _ in MISFITS]
+    told = [{f"message.components.{at}": sentence} for _, at, sentence in MISFITS]
+    assert [refused(a, message=message) for message in messages] == told
     shown = create(a, message=with_header({"url": "https://93.184.215.14/a"}, components=[BODY]))
-    answer = a.workspace_api.patch(f"/broadcasts/{shown['id']}", {"message": message})
-    assert (answer.status_code, answer.json()["errors"]) == (422, {name: [said] for name, said in told.items()})
+    answers = [a.workspace_api.patch(f"/broadcasts/{shown['id']}", {"message": message}) for message in messages]
+    found = [(answer.status_code, answer.json()["errors"]) for answer in answers]
+    assert found == [(422, {name: [said] for name, said in one.items()}) for one in told]
 
 
-@pytest.mark.parametrize("variable", ["contact.age", "appointment.time", "1", "workspace.colour", "contact"])
-def test_a_variable_that_nothing_stands_for_is_named(a: Tenant, variable: str) -> None:
-    [(field, sentence)] = refused(a, message={"text": f"Hello {{{{{variable}}}}}"}).items()
-    assert field == "message.text"
-    assert sentence.startswith(f"{{{{{variable}}}}} is no variable.")
+def test_a_variable_that_nothing_stands_for_is_named(a: Tenant) -> None:
+    for variable in ("contact.age", "appointment.time", "1", "workspace.colour", "contact"):
+        [(field, sentence)] = refused(a, message={"text": f"Hello {{{{{variable}}}}}"}).items()
+        assert field == "message.text"
+        assert sentence.startswith(f"{{{{{variable}}}}} is no variable.")
 
 
 def test_variables_are_looked_for_wherever_they_may_stand(a: Tenant) -> None:
@@ -240,21 +230,22 @@ def test_an_audience_is_a_segment_or_contacts_of_the_workspace(a: Tenant, b: Ten
         assert (answer.status_code, answer.json()["message"]) == (404, f"{thing} not found.")
 
 
-@pytest.mark.parametrize(
-    ("audience", "field"),
-    [
-        ({}, "audience.type"),
-        ({"type": "everybody"}, "audience.type"),
-        ({"type": "segment"}, "audience.segment"),
-        ({"type": "segment", "segment": "regulars"}, "audience.segment"),
-        ({"type": "contacts"}, "audience.contacts"),
-        ({"type": "contacts", "contacts": []}, "audience.contacts"),
-        ({"type": "contacts", "contacts": ["nobody"]}, "audience.contacts.0"),
-        ({"type": "contacts", "contacts": [NOBODY] * 10_001}, "audience.contacts"),
-    ],
-)
-def test_an_audience_that_says_nobody_is_refused(a: Tenant, audience: dict[str, Any], field: str) -> None:
-    assert list(refused(a, audience=audience)) == [field]
+NO_AUDIENCES: list[tuple[dict[str, Any], str]] = [
+    ({}, "audience.type"),
+    ({"type": "everybody"}, "audience.type"),
+    ({"type": "segment"}, "audience.segment"),
+    ({"type": "segment", "segment": "regulars"}, "audience.segment"),
+    ({"type": "contacts"}, "audience.contacts"),
+    ({"type": "contacts", "contacts": []}, "audience.contacts"),
+    ({"type": "contacts", "contacts": ["nobody"]}, "audience.contacts.0"),
+    ({"type": "contacts", "contacts": [NOBODY] * 10_001}, "audience.contacts"),
+]
+
+
+def test_an_audience_that_says_nobody_is_refused(a: Tenant) -> None:
+    assert [list(refused(a, audience=audience)) for audience, _ in NO_AUDIENCES] == [
+        [field] for _, field in NO_AUDIENCES
+    ]
 
 
 def test_the_contacts_own_time_needs_a_wall_clock(a: Tenant) -> None:
@@ -331,16 +322,17 @@ def test_a_key_creates_once(a: Tenant) -> None:
     assert Broadcast.objects.count() == 1
 
 
-@pytest.mark.parametrize(
-    "message",
-    [
-        {"text": "a\u0000b"},
-        {"template": "summer_sale", "language": "en_US", "components": [{"type": "body\u0000"}]},
-        {"template": "summer_sale", "language": "en_US", "components": [{"type": "body", "parameters": ["\ud800"]}]},
-    ],
-)
-def test_what_cannot_be_stored_is_refused(a: Tenant, message: dict[str, Any]) -> None:
-    assert list(refused(a, message=message)) in (["message.text"], ["message.components"])
+def test_what_cannot_be_stored_is_refused(a: Tenant) -> None:
+    template: dict[str, Any] = {"template": "summer_sale", "language": "en_US"}
+    found = [
+        list(refused(a, message=message))
+        for message in (
+            {"text": "a\u0000b"},
+            {**template, "components": [{"type": "body\u0000"}]},
+            {**template, "components": [{"type": "body", "parameters": ["\ud800"]}]},
+        )
+    ]
+    assert found == [["message.text"], ["message.components"], ["message.components"]]
 
 
 def test_numbers_beyond_all_numbers_are_refused(a: Tenant) -> None:

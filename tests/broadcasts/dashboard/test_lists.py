@@ -49,9 +49,8 @@ def _three(channel: Channel) -> None:
 
 
 @pytest.mark.usefixtures("_three")
-@pytest.mark.parametrize(
-    ("query", "found"),
-    [
+def test_each_head_sorts_and_each_filter_narrows(customer: Client) -> None:
+    wanted: list[tuple[dict[str, str], list[str]]] = [
         ({}, ["A", "C", "b"]),
         ({"sort": "when"}, ["b", "C", "A"]),
         ({"sort": "-when"}, ["A", "C", "b"]),
@@ -63,10 +62,8 @@ def _three(channel: Channel) -> None:
         ({"search": "\0"}, ["A", "C", "b"]),
         ({"status": "Draft"}, ["C"]),
         ({"status": "odd"}, ["A", "C", "b"]),
-    ],
-)
-def test_each_head_sorts_and_each_filter_narrows(query: dict[str, str], found: list[str], customer: Client) -> None:
-    assert names(customer.get(LIST, query)) == found
+    ]
+    assert [(query, names(customer.get(LIST, query))) for query, _ in wanted] == wanted
 
 
 @pytest.mark.usefixtures("_three")

@@ -170,9 +170,8 @@ def test_a_moment_is_the_workspace_s(customer: Client, channel: Channel) -> None
     assert 'value="2027-03-01T09:00"' in html(customer.get(f"/app/broadcasts/{made.uuid}/edit"))
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
+def test_what_cannot_be_sent_is_refused_beside_its_field(customer: Client, channel: Channel) -> None:
+    refused: list[tuple[dict[str, str], str]] = [
         ({"name": ""}, "This field is required."),
         ({"message_text": ""}, "One of message.text and message.template is required."),
         ({"message_text": "Hello {{contact.shoe}}"}, "is no variable"),
@@ -180,16 +179,13 @@ def test_a_moment_is_the_workspace_s(customer: Client, channel: Channel) -> None
         ({"audience": "contacts"}, "The audience.contacts field is required."),
         ({"audience": "retarget"}, "The source broadcast id field is required."),
         ({"channel": "x"}, "Select a valid choice."),
-    ],
-)
-def test_what_cannot_be_sent_is_refused_beside_its_field(
-    customer: Client, channel: Channel, changes: dict[str, str], message: str
-) -> None:
-    answer = customer.post("/app/broadcasts/new", typed(channel, **changes))
+    ]
+    for changes, message in refused:
+        answer = customer.post("/app/broadcasts/new", typed(channel, **changes))
 
-    assert answer.status_code == 422
-    assert message in text(answer)
-    assert not Broadcast.objects.exists()
+        assert (changes, answer.status_code) == (changes, 422)
+        assert message in text(answer)
+        assert not Broadcast.objects.exists()
 
 
 def test_a_form_that_is_sent_twice_makes_one_broadcast(customer: Client, channel: Channel) -> None:

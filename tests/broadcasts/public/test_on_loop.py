@@ -3,7 +3,7 @@
 import http.client
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import ExitStack, contextmanager
 
 import psycopg
 import pytest
@@ -24,15 +24,27 @@ Answer = tuple[int, dict[str, str]]
 Ask = Callable[..., Answer]
 
 
-def started_web() -> AbstractContextManager[Web]:
-    return running_web("config.asgi:application", {**own_processes.variables(), "SSL_REDIRECT": "off"})
-
-
 @pytest.fixture(scope="module")
-def shared_web(django_db_setup: None) -> Iterator[Web]:
-    """A server for the tests that leave it running; each has a broadcast of its own, which it has not met before."""
-    with started_web() as running:
-        yield running
+def running(django_db_setup: None) -> Iterator[Callable[[], Web]]:
+    """Give the server for all tests, or another one after a test that has stopped it.
+
+    Each test has a broadcast of its own, which the server has not met before.
+    """
+    started: list[Web] = []
+    with ExitStack() as stack:
+
+        def web() -> Web:
+            if not started or started[-1].process.poll() is not None:
+                variables = {**own_processes.variables(), "SSL_REDIRECT": "off"}
+                started.append(stack.enter_context(running_web("config.asgi:application", variables)))
+            return started[-1]
+
+        yield web
+
+
+@pytest.fixture
+def web(running: Callable[[], Web]) -> Web:
+    return running()
 
 
 @pytest.fixture
@@ -42,8 +54,8 @@ def broadcast() -> Broadcast:
 
 
 @pytest.fixture
-def ask(shared_web: Web) -> Iterator[Ask]:
-    with asking(shared_web) as ask:
+def ask(web: Web) -> Iterator[Ask]:
+    with asking(web) as ask:
         yield ask
 
 
@@ -79,26 +91,6 @@ def wait_for_clicks(number: int) -> list[int]:
     return sorted(Click.objects.values_list("contact_id", flat=True))
 
 
-def test_links_are_followed_from_memory_and_each_click_is_kept_though_the_server_is_stopped_at_once(
-    broadcast: Broadcast,
-) -> None:
-    recipients = [a_recipient(broadcast, ["Ada"]) for _ in range(20)]
-    with started_web() as web, asking(web) as ask:
-        first = ask(path_of(recipients[0]))
-        others = [ask(path_of(one), X_Request_Id=f"click-{one.contact_id}") for one in recipients[1:]]
-        web.process.terminate()
-        web.process.wait(60)
-
-    assert [(status, headers["location"]) for status, headers in [first, *others]] == [(302, SALE)] * 20
-    assert not is_from_memory(first[1])
-    assert all(is_from_memory(headers) for _, headers in others)
-    assert [headers["x-request-id"] for _, headers in others] == [f"click-{one.contact_id}" for one in recipients[1:]]
-    assert {(headers["cache-control"], headers["referrer-policy"]) for _, headers in others} == {
-        ("no-store", "no-referrer")
-    }
-    assert sorted(Click.objects.values_list("contact_id", flat=True)) == sorted(one.contact_id for one in recipients)
-
-
 def test_what_memory_does_not_tell_goes_the_usual_way(ask: Ask, broadcast: Broadcast) -> None:
     recipient = a_recipient(broadcast, ["Ada"])
     path = path_of(recipient)
@@ -125,3 +117,22 @@ def test_a_slow_database_holds_one_thread_and_loses_no_click(ask: Ask, broadcast
         [held] = wait_for_lock("relation")
         other.execute("SELECT pg_terminate_backend(%s)", [held])
     assert wait_for_clicks(5) == sorted(one.contact_id for one in recipients)
+
+
+def test_links_are_followed_from_memory_and_each_click_is_kept_though_the_server_is_stopped_at_once(
+    web: Web, ask: Ask, broadcast: Broadcast
+) -> None:
+    recipients = [a_recipient(broadcast, ["Ada"]) for _ in range(20)]
+    first = ask(path_of(recipients[0]))
+    others = [ask(path_of(one), X_Request_Id=f"click-{one.contact_id}") for one in recipients[1:]]
+    web.process.terminate()
+    web.process.wait(60)
+
+    assert [(status, headers["location"]) for status, headers in [first, *others]] == [(302, SALE)] * 20
+    assert not is_from_memory(first[1])
+    assert all(is_from_memory(headers) for _, headers in others)
+    assert [headers["x-request-id"] for _, headers in others] == [f"click-{one.contact_id}" for one in recipients[1:]]
+    assert {(headers["cache-control"], headers["referrer-policy"]) for _, headers in others} == {
+        ("no-store", "no-referrer")
+    }
+    assert sorted(Click.objects.values_list("contact_id", flat=True)) == sorted(one.contact_id for one in recipients)

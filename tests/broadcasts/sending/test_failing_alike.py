@@ -25,7 +25,6 @@ from tests.broadcasts.sending.broadcasts import (
     wait_until_nobody_is_claimed,
     with_recipients,
 )
-from tests.broadcasts.sending.test_pausing import SLOWLY
 from tests.channelconnect.sending.conftest import StartSender
 from tests.waiting import until
 from workspaces.subaccounts.models import Channel
@@ -40,12 +39,12 @@ def failing_with(code: str) -> FrozenMessage:
     return replace(TEMPLATE, template={**TEMPLATE.template, "components": [body]})
 
 
-@pytest.mark.parametrize("code", ["132000", "100"])
+@pytest.mark.parametrize(("code", "rate"), [("132000", 70.0), ("100", 20.0)])
 def test_a_template_that_was_changed_pauses_the_broadcast_which_says_why(
-    channel: Channel, start_sender: StartSender, code: str
+    channel: Channel, start_sender: StartSender, code: str, rate: float
 ) -> None:
     broadcast = with_recipients(channel, MANY, failing_with(code))
-    start_sender(rates=SLOWLY if code == "100" else {"whatsapp": 70.0})
+    start_sender(rates={"whatsapp": rate})
 
     until(lambda: Broadcast.objects.filter(pk=broadcast.pk, status="paused").exists(), what="the pause")
     wait_until_nobody_is_claimed()

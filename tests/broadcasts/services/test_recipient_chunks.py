@@ -8,8 +8,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
 from broadcasts.models import Broadcast, Recipient, RecipientChunk, Stage
+from broadcasts.services import listing
 from broadcasts.services.counts import add_counts
-from broadcasts.services.listing import NEAR
 from broadcasts.services.preparation import prepare_chunk
 from broadcasts.services.progress import PreparationLoop
 from tests import furnished
@@ -19,9 +19,15 @@ from workspaces.contacts.models import Contact
 
 a = furnished.a_with_customer
 
-pytestmark = pytest.mark.django_db
-CHUNK, SIZE = 150, 100
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("_few_are_near")]
+NEAR, CHUNK, SIZE = 50, 15, 10
 SCANNED = "EXPLAIN (ANALYZE, TIMING OFF, COSTS OFF, FORMAT JSON) "
+
+
+@pytest.fixture
+def _few_are_near(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a tenth of the usual number of recipients be many."""
+    monkeypatch.setattr(listing, "NEAR", NEAR)
 
 
 def a_large_broadcast(a: Tenant) -> Broadcast:
