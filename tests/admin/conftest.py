@@ -12,6 +12,7 @@ from agency.actors import SYSTEM
 from agency.limits import unlimited
 from agency.models import Agency, User
 from agency.services import create_addon, create_agency, create_plan
+from tests.agency.console.browsers import a_browser
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import create_workspace
 
@@ -39,7 +40,7 @@ def sign_in() -> Callable[[User], Client]:
     """Sign a person in at the admin's page; the client then stands for their browser."""
 
     def through_the_page(user: User) -> Client:
-        browser = Client(REMOTE_ADDR=an_address())
+        browser = a_browser()
         browser.post("/admin/login/", {"username": user.email, "password": PASSWORD, "next": "/admin/"})
         return browser
 
@@ -56,13 +57,11 @@ def support(superuser: User, sign_in: Callable[[User], Client]) -> Client:
     return sign_in(superuser)
 
 
-@pytest.fixture
-def agency(db: None) -> Agency:
+def an_agency() -> Agency:
     return create_agency(name=f"Agency {secrets.token_hex(4)}", by=SYSTEM)
 
 
-@pytest.fixture
-def workspace(agency: Agency) -> Workspace:
+def a_workspace(agency: Agency) -> Workspace:
     plan = create_plan(agency=agency, name="Starter", limits=unlimited(), by=SYSTEM)
     create_addon(agency=agency, name="More", limits=unlimited(), by=SYSTEM)
     return create_workspace(
@@ -74,3 +73,13 @@ def workspace(agency: Agency) -> Workspace:
         now=timezone.now(),
         by=SYSTEM,
     )
+
+
+@pytest.fixture
+def agency(db: None) -> Agency:
+    return an_agency()
+
+
+@pytest.fixture
+def workspace(agency: Agency) -> Workspace:
+    return a_workspace(agency)

@@ -9,6 +9,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, reverse
 
 from agency.models import Agency, User
+from tests.page_walk import answers
 
 pytestmark = pytest.mark.django_db
 # For whoever has signed in: the index, one's own sign-in and password, and the words of the admin's scripts.
@@ -34,12 +35,16 @@ def newcomer(person: Callable[..., User], sign_in: Callable[[User], Client]) -> 
 
 def test_staff_without_a_permission_open_no_page(newcomer: Client, agency: Agency) -> None:
     assert len(PAGES) > 60
-    for entry in PAGES:
-        names = entry.pattern.converters or ({"app_label": None} if entry.name == "app_list" else {})
-        address = reverse(f"admin:{entry.name}", kwargs={name: ARGUMENTS[name] for name in names})
-        for answer in (newcomer.get(address), newcomer.post(address)):
+    addresses = {address: address for address in map(address_of, PAGES)}
+    for method in ("get", "post"):
+        for address, answer in answers(newcomer, method, addresses):
             refused = answer.status_code in {403, 404, 405} or answer.get("Location") == "/admin/"
-            assert refused, (address, answer.status_code, answer.get("Location"))
+            assert refused, (method, address, answer.status_code, answer.get("Location"))
+
+
+def address_of(entry: URLPattern) -> str:
+    names = entry.pattern.converters or ({"app_label": None} if entry.name == "app_list" else {})
+    return reverse(f"admin:{entry.name}", kwargs={name: ARGUMENTS[name] for name in names})
 
 
 def test_the_switches_want_their_own(person: Callable[..., User], sign_in: Callable[[User], Client]) -> None:

@@ -104,9 +104,10 @@ def statuses_at_console(role: str) -> dict[str, int]:
 
 
 def of_dashboard(tenant: Tenant) -> dict[str, str]:
-    """Every page of the dashboard by its name."""
+    """Every page of the dashboard by its name. Pages of the same thing share it."""
     pages = dashboard.PAGES | dashboard.LANDING
-    return {name: reverse(f"app:{name}", args=page.ids(tenant)) for name, page in pages.items()}
+    ids_by = {ids: ids(tenant) for ids in dict.fromkeys(page.ids for page in pages.values())}
+    return {name: reverse(f"app:{name}", args=ids_by[page.ids]) for name, page in pages.items()}
 
 
 def of_account(tenant: Tenant, person: User) -> dict[str, str]:

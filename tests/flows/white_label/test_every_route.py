@@ -122,9 +122,10 @@ def test_the_way_through_a_connection(hosts: Hosts) -> None:
 def test_the_ways_of_visitors_and_payers(hosts: Hosts) -> None:
     # Nobody has chosen a time for the move or pays a deposit, the code was used, and some addresses only take forms.
     others = {"move": 404, "deposit": 404, "code": 410, "start": 405, "stripe": 405}
-    for here, other in each_way(hosts):
-        for of_kind in (addresses.of_booking, addresses.of_paying):
-            pages, foreign = of_kind(here.tenant), of_kind(other.tenant)
+    for of_kind in (addresses.of_booking, addresses.of_paying):
+        made = {one.host: of_kind(one.tenant) for one in hosts}
+        for here, other in each_way(hosts):
+            pages, foreign = made[here.host], made[other.host]
             statuses = walk(here.browser(), pages.values(), here, other)
             assert {name: statuses[path] for name, path in pages.items()} == {n: others.get(n, 200) for n in pages}
             elsewhere = walk(here.browser(), foreign.values(), here, other)
