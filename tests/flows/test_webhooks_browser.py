@@ -58,7 +58,7 @@ def receiver() -> Iterator[Receiver]:
     listening.close()
 
 
-def rotate_and_remove(page: Page, secret: str) -> None:
+def rotate_and_remove(page: Page, secret: str | None) -> None:
     """Get a new secret for the webhook of this page, and remove it."""
     page.get_by_role("link", name="Rotate secret").click()
     page.get_by_role("button", name="Rotate secret").click()
