@@ -7,11 +7,10 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 from pytest_django.live_server_helper import LiveServer
 
-from agency.models import User
 from tests.agency.console.browsers import a_member
 from tests.factories import WorkspaceFactory
 from tests.flows.every_page.checks import SCRIPTS, in_both_themes
-from tests.flows.test_console_browser import sign_in
+from tests.flows.sessions import give_session
 from tests.tenants import Tenant
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -29,11 +28,11 @@ def chosen(page: Page) -> Any:
     return page.locator(".find [aria-selected=true]")
 
 
-def sign_in_while_the_script_is_late(page: Page, person: User) -> None:
+def open_home_while_the_script_is_late(page: Page) -> None:
     """The page names the key once it works: one that is pressed before does nothing."""
     held: list[Route] = []
     page.route(re.compile(r"/find[^/]*\.js"), lambda route: held.append(route))
-    sign_in(page, person)
+    page.goto("/console/", wait_until="commit")  # it is not loaded without the script
     opener = page.get_by_role("banner").get_by_role("link", name="Find")
     page.keyboard.press("Control+k")
     expect(page.get_by_role("dialog")).to_be_hidden()
@@ -122,12 +121,13 @@ def test_whatever_is_looked_for_is_a_few_keys_away(browser: Browser, live_server
             page = context.new_page()
             page.on("pageerror", lambda error: complaints.append(str(error)))
             page.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
+            give_session(context, person, live_server.url)
             if scripts:
-                sign_in_while_the_script_is_late(page, person)
+                open_home_while_the_script_is_late(page)
                 with_the_keyboard(page)
                 close_event_comes_after_reopening(page)
                 before_an_answer_is_there(page)
             else:
-                sign_in(page, person)
+                page.goto("/console/")
                 without_a_script(page)
     assert complaints == []

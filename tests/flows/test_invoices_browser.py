@@ -4,13 +4,14 @@ from collections.abc import Iterator
 
 import pytest
 from django.utils.timezone import now
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from agency.actors import SYSTEM
 from tests.factories import ContactFactory, WorkspaceFactory
 from tests.factories.finance import TaxRateFactory
 from tests.flows.sessions import give_session
+from tests.flows.tasks.keyboard import PersonAtTheKeyboard
 from workspaces.finance.models import Invoice
 from workspaces.finance.services.settings import change_finance_settings
 from workspaces.subaccounts.models import Workspace
@@ -32,7 +33,7 @@ def workspace(transactional_db: None) -> Workspace:
 def page(browser: Browser, live_server: LiveServer, workspace: Workspace) -> Iterator[Page]:
     """The owner's page; its complaints fail the story."""
     complaints: list[str] = []
-    context = browser.new_context(base_url=live_server.url)
+    context = browser.new_context(base_url=live_server.url, reduced_motion="reduce")
     give_session(context, workspace.owner, live_server.url)
     opened = context.new_page()
     opened.on("pageerror", lambda error: complaints.append(str(error)))
@@ -41,46 +42,30 @@ def page(browser: Browser, live_server: LiveServer, workspace: Workspace) -> Ite
     assert complaints == []
 
 
-def press(page: Page, target: Locator, key: str = "Enter", *, most: int = 60) -> None:
-    """Tab to an element and press a key there."""
-    for _ in range(most):
-        page.keyboard.press("Tab")
-        if target.evaluate("element => element === document.activeElement"):
-            page.keyboard.press(key)
-            return
-    raise AssertionError(f"no way by keyboard to {target}")
-
-
-def fill(page: Page, label: str, text: str) -> None:
-    field = page.get_by_label(label, exact=True)
-    press(page, field, "Control+a")
-    page.keyboard.type(text)
-
-
 def test_an_invoice_is_drafted_issued_sent_and_paid_by_keyboard(page: Page, workspace: Workspace) -> None:
-    page.goto("/app/invoices")
-    press(page, page.locator("main").get_by_role("link", name="New invoice").first)
-    fill(page, "Find a contact (optional)", "lovelace")
-    press(page, page.get_by_role("button", name="Find", exact=True))
-    expect(page.get_by_role("radio", name="Ada Lovelace")).to_be_visible()
-    press(page, page.get_by_role("radio", name="Ada Lovelace"), "Space")
-    fill(page, "Description", "Haircut")
-    fill(page, "Price in EUR", "50")
+    person = PersonAtTheKeyboard(page, home="/app/invoices")
+    person.begin()
+    person.click("link", "New invoice")
+    person.fill("Find a contact (optional)", "lovelace")
+    person.click("button", "Find")
+    person.tick("Ada Lovelace")
+    person.fill("Description", "Haircut")
+    person.fill("Price in EUR", "50")
     page.keyboard.press("Enter")  # computes the totals, and saves nothing
     expect(page.get_by_text("€59.50")).to_be_visible()
     assert not Invoice.objects.exists()
-    press(page, page.get_by_role("button", name="Save the draft"))
+    person.click("button", "Save the draft")
     expect(page.get_by_text("This is a draft")).to_be_visible()
-    press(page, page.get_by_role("link", name="Issue"))
-    press(page, page.get_by_role("button", name="Issue"))
-    expect(page.get_by_role("heading", name="INV-0001")).to_be_visible()
-    press(page, page.get_by_role("link", name="Send"))
+    person.click("link", "Issue")
+    person.click("button", "Issue")
+    person.sees_heading("INV-0001")
+    person.click("link", "Send")
     expect(page.get_by_text("ada@example.com gets an e-mail")).to_be_visible()
-    press(page, page.get_by_role("button", name="Send"))
+    person.click("button", "Send")
     expect(page.get_by_role("link", name="Send again")).to_be_visible()
-    press(page, page.get_by_role("link", name="Record payment"))
+    person.click("link", "Record payment")
     expect(page.get_by_label("Amount in EUR")).to_have_value("59.50")
-    press(page, page.get_by_role("button", name="Record payment"))
+    person.click("button", "Record payment")
     expect(page.get_by_text("Paid in full")).to_be_visible()
     invoice = Invoice.objects.get()
     assert (invoice.workspace, invoice.number, invoice.status, invoice.paid) == (workspace, "INV-0001", "paid", 5950)

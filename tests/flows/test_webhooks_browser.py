@@ -36,14 +36,13 @@ def open_page(browser: Browser, live_server: LiveServer, a: Tenant) -> Iterator[
     contexts: list[BrowserContext] = []
     complaints: list[str] = []
 
-    def open_one(role: str = "owner", **options: Any) -> Page:
+    def open_one(address: str = "/console/webhooks", **options: Any) -> Page:
         contexts.append(browser.new_context(base_url=live_server.url, **options))
         page = contexts[-1].new_page()
         page.on("console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None)
         page.on("pageerror", lambda error: complaints.append(str(error)))
-        give_session(page.context, a_member(a.agency, role).user, live_server.url)
-        page.goto("/console/webhooks")
-        expect(page.get_by_role("heading", level=1)).to_have_text("Webhooks")
+        give_session(page.context, a_member(a.agency, "owner").user, live_server.url)
+        page.goto(address)
         return page
 
     yield open_one
@@ -59,10 +58,22 @@ def receiver() -> Iterator[Receiver]:
     listening.close()
 
 
+def rotate_and_remove(page: Page, secret: str | None) -> None:
+    """Get a new secret for the webhook of this page, and remove it."""
+    page.get_by_role("link", name="Rotate secret").click()
+    page.get_by_role("button", name="Rotate secret").click()
+    expect(page.get_by_text("The old secret is dead")).to_be_visible()
+    assert page.locator(".secret code").inner_text() != secret
+    page.get_by_role("link", name="I have kept it").click()
+
+    page.get_by_role("link", name="Remove").click()
+    page.get_by_role("button", name="Remove webhook").click()
+    expect(page.get_by_text("was removed.")).to_be_visible()
+
+
 @pytest.mark.usefixtures("dispatcher")
-@pytest.mark.parametrize("scripts", [True, False])
-def test_a_webhooks_life(open_page: Open, receiver: Receiver, scripts: bool) -> None:
-    page = open_page(java_script_enabled=scripts)
+def test_a_webhooks_life(open_page: Open, receiver: Receiver) -> None:
+    page = open_page()
     page.get_by_role("main").get_by_role("link", name="Add webhook").first.click()
     page.get_by_label("URL").fill(f"http://127.0.0.1:{receiver.port}/in")
     page.get_by_label("Sub-account created (workspace.created)").check()
@@ -77,23 +88,22 @@ def test_a_webhooks_life(open_page: Open, receiver: Receiver, scripts: bool) -> 
     assert len(receiver.requests) == 2
 
     page.get_by_role("navigation", name="Where this page is").get_by_role("link").last.click()
-    page.get_by_role("link", name="Rotate secret").click()
-    page.get_by_role("button", name="Rotate secret").click()
-    expect(page.get_by_text("The old secret is dead")).to_be_visible()
-    assert page.locator(".secret code").inner_text() != first
-    page.get_by_role("link", name="I have kept it").click()
-
-    page.get_by_role("link", name="Remove").click()
-    page.get_by_role("button", name="Remove webhook").click()
-    expect(page.get_by_text("was removed.")).to_be_visible()
+    rotate_and_remove(page, first)
     expect(page.get_by_role("row", name="workspace.created")).to_have_count(2)
+
+
+def test_a_webhook_ends_without_a_script(open_page: Open, a: Tenant) -> None:
+    """Its beginning without a script is among the tasks of `tests/flows/tasks`."""
+    endpoint = an_endpoint(a)
+    page = open_page(f"/console/webhooks/{endpoint.uuid}", java_script_enabled=False)
+    rotate_and_remove(page, endpoint.secret)
+    assert Endpoint.objects.get().removed_at
 
 
 def test_a_double_click_counts_once_and_shows_the_secret(open_page: Open, a: Tenant) -> None:
     endpoint = an_endpoint(a)
     failed = a_failed_delivery(a, endpoint)
-    page = open_page()
-    page.goto(f"/console/webhooks/{endpoint.uuid}/rotate")
+    page = open_page(f"/console/webhooks/{endpoint.uuid}/rotate")
     page.get_by_role("button", name="Rotate secret").evaluate(CLICK_TWICE)
     expect(page.get_by_text("The old secret is dead")).to_be_visible()
     assert page.locator(".secret code").inner_text() == Endpoint.objects.get().secret

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, BrowserContext, Page
 
 from tests.config.serving.web import reserved_port, running_web
 from tests.factories import ChannelFactory
@@ -31,8 +31,18 @@ def server(django_db_setup: None) -> Iterator[Server]:
         yield Server(stack.enter_context(running_web("config.asgi:application", variables, port=port)), network)
 
 
+@pytest.fixture(scope="package")
+def shared_context(browser: Browser, server: Server) -> Iterator[BrowserContext]:
+    """One for all stories, which reads styles and scripts once.
+
+    It keeps drafts by conversation, and each story has conversations of its own.
+    """
+    with browser.new_context(base_url=server.url) as context:
+        yield context
+
+
 @pytest.fixture
-def page(browser: Browser, server: Server, a: Tenant, channel: Channel) -> Iterator[Page]:
-    """The inbox of the workspace's owner; a page's complaints fail the story."""
-    with inbox_of(a, browser, server) as opened:
+def page(shared_context: BrowserContext, server: Server, a: Tenant, channel: Channel) -> Iterator[Page]:
+    """The inbox of the workspace's owner."""
+    with inbox_of(a, shared_context, server) as opened:
         yield opened

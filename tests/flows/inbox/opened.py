@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings as project
-from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
+from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from tests.agency.console.browsers import a_browser
 from tests.config.serving.web import Web
@@ -21,21 +21,28 @@ class Server:
     web: Web
     network: RunningSandbox
 
+    @property
+    def url(self) -> str:
+        return f"http://localhost:{self.web.port}"
+
 
 @contextmanager
-def inbox_of(tenant: Tenant, browser: Browser, server: Server, **options: Any) -> Iterator[Page]:
-    """Open the inbox as the owner, who has signed in; `options` are those of a browser's context."""
-    url, complaints = f"http://localhost:{server.web.port}", []
+def inbox_of(tenant: Tenant, context: BrowserContext, server: Server) -> Iterator[Page]:
+    """Open the inbox as the owner, who has signed in; what its pages complain about fails the story."""
+    complaints: list[str] = []
     session = a_browser(tenant.workspace.owner).cookies[project.SESSION_COOKIE_NAME].value
-    context: BrowserContext = browser.new_context(base_url=url, **options)
-    context.add_cookies([{"name": project.SESSION_COOKIE_NAME, "value": session, "url": url}])
+    context.add_cookies([{"name": project.SESSION_COOKIE_NAME, "value": session, "url": server.url}])
     opened = context.new_page()
     opened.on("console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None)
     opened.on("pageerror", lambda error: complaints.append(str(error)))
-    opened.goto("/app/inbox")
-    expect(opened.get_by_role("heading", level=1)).to_have_text("Inbox")
-    yield opened
-    context.close()
+    try:
+        opened.goto("/app/inbox")
+        expect(opened.get_by_role("heading", level=1)).to_have_text("Inbox")
+        yield opened
+    finally:
+        for page in context.pages:
+            page.close()
+        context.clear_cookies()
     assert complaints == []
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.db import connection
 from django.utils.timezone import now
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from agency.actors import SYSTEM
 from channelconnect.inbox.reading import run_reader
@@ -230,11 +230,11 @@ def at_work(run: Callable[..., Any], *wake_ups: str) -> Iterator[None]:
 
 
 def test_a_customer_on_whatsapp_is_answered_and_reads_it(
-    browser: Browser, a: Tenant, server: Server, network: RunningSandbox
+    shared_context: BrowserContext, a: Tenant, server: Server, network: RunningSandbox
 ) -> None:
     """From the network's callback to the page, and from the page to the network and back."""
     account = a_channel(a.workspace, network).external_id
-    with inbox_of(a, browser, server) as page, at_work(run_reader), at_work(SenderLoop().run, SENDER):
+    with inbox_of(a, shared_context, server) as page, at_work(run_reader), at_work(SenderLoop().run, SENDER):
         network.callback(kind="message", account=account, person="491701234567", name="Ada", text="Is it ready?")
         page.locator(".inbox-row", has_text="Is it ready?").click()
         expect(page.get_by_role("heading", name="Ada")).to_be_visible()

@@ -13,8 +13,11 @@ COLOURS: Final = 64
 
 
 def difference(kept: bytes, taken: bytes) -> float:
-    """Give the share of squares that look different, from 0 to 1; pictures of other sizes are compared from the top."""
-    one, other = _read(kept), _read(taken)
+    """Give the share of squares that look different, from 0 to 1; pictures of other sizes are compared from the top.
+
+    The taken one is compared as it would be kept, in few colours.
+    """
+    one, other = _read(kept), _in_few_colours(taken).convert("RGB")
     if one.width != other.width:
         return 1.0
     height = max(one.height, other.height)
@@ -28,9 +31,12 @@ def difference(kept: bytes, taken: bytes) -> float:
 def smaller(png: bytes) -> bytes:
     """The same picture in few colours, as it is kept."""
     written = BytesIO()
-    reduced = _read(png).quantize(COLOURS, dither=Image.Dither.NONE)
-    reduced.save(written, "PNG", optimize=True)
+    _in_few_colours(png).save(written, "PNG", optimize=True)
     return written.getvalue()
+
+
+def _in_few_colours(png: bytes) -> Image.Image:
+    return _read(png).quantize(COLOURS, dither=Image.Dither.NONE)
 
 
 def _read(png: bytes) -> Image.Image:

@@ -7,13 +7,12 @@ from typing import Any, Final
 
 import pytest
 from django.conf import settings as project
-from django.test import Client
 from playwright.sync_api import Browser, Page
 from pytest_django.live_server_helper import LiveServer
 
 from agency.models import User
+from tests.agency.console.browsers import a_browser
 from tests.flows.screenshots.business import BusyTenant
-from tests.flows.screenshots.comparing import smaller
 from tests.flows.screenshots.pages import Shown
 from tests.packs.small_library import write_library
 
@@ -25,7 +24,7 @@ STYLED: Final = """style => {
     sheet.replaceSync(style);
     document.adoptedStyleSheets = [sheet];
 }"""
-Show = Callable[[Shown, int, str], bytes]
+Take = Callable[[int, str], bytes]
 Open = Callable[[Shown, int], Page]
 
 
@@ -47,10 +46,11 @@ def page(browser: Browser, live_server: LiveServer) -> Iterator[Page]:
 @pytest.fixture
 def open_page(page: Page, business: BusyTenant, live_server: LiveServer) -> Open:
     """Open a page as whoever looks at it."""
-    people: dict[str, User | None] = {"nobody": None, "console": business.staff, "app": business.customer.owner}
+    people: dict[str, User] = {"console": business.staff, "app": business.customer.owner}
+    sessions = {area: a_browser(person).cookies[project.SESSION_COOKIE_NAME].value for area, person in people.items()}
 
     def opened(which: Shown, width: int) -> Page:
-        _be(page, live_server.url, people[which.area])
+        _use_session(page, live_server.url, sessions.get(which.area))
         page.set_viewport_size({"width": width, "height": HIGHEST})
         answer = page.goto(which.address(business))
         assert answer
@@ -61,22 +61,19 @@ def open_page(page: Page, business: BusyTenant, live_server: LiveServer) -> Open
 
 
 @pytest.fixture
-def show(open_page: Open) -> Show:
-    """Open a page in a theme, and give its picture."""
+def take_picture(page: Page) -> Take:
+    """Take a picture of the open page at a width and in a theme."""
 
-    def shown(which: Shown, width: int, theme: str) -> bytes:
-        page = open_page(which, width)
+    def taken(width: int, theme: str) -> bytes:
+        page.set_viewport_size({"width": width, "height": HIGHEST})
         page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
         page.evaluate(f"{SETTLING}; settle()")
-        return smaller(page.screenshot(animations="disabled", caret="hide"))
+        return page.screenshot(animations="disabled", caret="hide")
 
-    return shown
+    return taken
 
 
-def _be(page: Page, url: str, person: User | None) -> None:
+def _use_session(page: Page, url: str, session: str | None) -> None:
     page.context.clear_cookies(name=project.SESSION_COOKIE_NAME)
-    if person:
-        client = Client()
-        client.force_login(person)
-        session = client.cookies[project.SESSION_COOKIE_NAME].value
+    if session:
         page.context.add_cookies([{"name": project.SESSION_COOKIE_NAME, "value": session, "url": url}])

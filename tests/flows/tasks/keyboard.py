@@ -88,7 +88,9 @@ class PersonAtTheKeyboard(Person):
         self.reach(box)
         if box.input_value():
             self.page.keyboard.press("ControlOrMeta+a")
-        self.page.keyboard.type(text)
+        # What one key writes there the others do, too: the rest comes at once.
+        self.page.keyboard.type(text[:1])
+        self.page.keyboard.insert_text(text[1:])
 
     def select_in(self, box: Locator, option: str) -> None:
         self.reach(box)

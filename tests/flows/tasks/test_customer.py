@@ -91,7 +91,7 @@ def switch_a_first_automation_on(person: Person) -> None:
 
 
 def install_a_pack_and_set_an_automation_up(person: Person, colleague: str) -> None:
-    person.begin()
+    person.begin_here()
     person.open("Gallery")
     person.click("link", "Booking pack")
     person.click("button", "Install")
@@ -122,7 +122,7 @@ def let_automations_answer_again(person: Person) -> None:
 
 
 def stop_an_automation_for_a_contact(person: Person, name: str) -> None:
-    person.begin()
+    person.begin_here()
     person.open("Contacts")
     person.click("link", "Person 1")
     person.click("button", f"Stop {name}")
