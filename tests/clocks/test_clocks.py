@@ -12,9 +12,12 @@ from tests.clocks.hosts import Host
 from tests.processes import own_processes
 from tests.processes.broker import forget_calls
 from tests.waiting import until
+from tools.local.runner.plan import ALONE, CELERY, Worker
 from webhooks.models import DispatcherRun
 
 HOUR = 3600
+# The worker's own queue alone, which a task of beat's comes to every few seconds.
+PULSE = (*CELERY, *Worker("worker", ("pulse",), 1).arguments(), *ALONE)
 
 
 StartHost = Callable[..., Host]
@@ -22,12 +25,12 @@ StartHost = Callable[..., Host]
 
 @pytest.fixture
 def start_host(transactional_db: None, tmp_path: Path) -> Iterator[StartHost]:
-    """Start workers of the plan by name, or beat; they end with the test."""
+    """Start a worker of the plan by name, or beat, or what has these arguments; they end with the test."""
     started: list[Host] = []
     forget_calls()
 
-    def start(name: str, *, ahead: float) -> Host:
-        arguments = own_processes.celery_arguments(name, number=len(started))
+    def start(name: str, *, ahead: float, arguments: tuple[str, ...] = ()) -> Host:
+        arguments = arguments or own_processes.celery_arguments(name, number=len(started))
         variables = own_processes.variables()
         started.append(Host(tmp_path / f"clock-{len(started)}", arguments, variables, ahead=ahead))
         return started[-1]
@@ -70,7 +73,7 @@ def test_a_worker_works_for_a_beat_whose_clock_differs_and_is_set_back(start_hos
     def seen() -> bool:
         return call_redis(lambda redis: redis.exists("worker:seen")) == 1
 
-    worker = start_host("worker", ahead=5)
+    worker = start_host("worker", ahead=5, arguments=PULSE)
     until(seen, what="the processes")
     beat = start_host("beat", ahead=-5)
     forget_worker()

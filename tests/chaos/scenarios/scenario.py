@@ -27,8 +27,9 @@ class Scenario:
 
     `rate` is how many calls a second each client makes at most, `volume` how many events a second come beside those,
     `odd` the share of deliveries whose first attempt fails or is slow. `variables` are environment variables of all
-    processes, `own` those of single ones. The processes are all of the plan, or `only` these, and `more`; `prepare` is
-    called before they start. Unless it `waits`, it ends with its script, whatever is still to come.
+    processes, `own` those of single ones. The processes are all of the plan, or `only` these, and `more`; `smaller` are
+    arguments that give one fewer processes than in the plan. `prepare` is called before they start. Unless it `waits`,
+    it ends with its script, whatever is still to come.
     """
 
     script: Callable[[Workload], None]
@@ -48,6 +49,7 @@ class Scenario:
     through_proxies: bool = False
     variables: Mapping[str, str] = field(default_factory=dict)
     own: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    smaller: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     prepare: Callable[[Workload, ExitStack], Mapping[str, str]] | None = None
     waits: bool = True
 
@@ -73,6 +75,7 @@ class Scenario:
         prepared = self.prepare(workload, stack) if self.prepare else {}
         workload.system.configure({**self.variables, **prepared, **variables}, through_proxies=self.through_proxies)
         workload.system.processes.own.update(self.own)
+        workload.system.processes.smaller.update(self.smaller)
         workload.system.processes.start(*(self.only or workload.system.processes.names), *self.more)
         workload.system.wait_for_web()
         options = {"agencies": self.agencies, "clients": self.clients, "most": self.most}

@@ -22,13 +22,15 @@ NOT_STARTED = ("sandbox",)
 class Processes:
     """Those of one plan; signals go to them and to their children alone.
 
-    `variables` are environment variables for all of them, `own` for those of one name. `DOUBLE` names end in `-2`.
+    `variables` are environment variables for all of them, `own` for those of one name. `smaller` ends the command of
+    those that have fewer processes than in the plan. `DOUBLE` names end in `-2`.
     """
 
     plan: Plan
     variables: Mapping[str, str]
     log: Path
     own: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    smaller: dict[str, tuple[str, ...]] = field(default_factory=dict)
     running: dict[str, Process] = field(default_factory=dict)
     restarts: int = 0
 
@@ -49,7 +51,9 @@ class Processes:
             part.replace(f"{kind}@", f"{name}@").replace("beat-schedule", f"{name}-schedule") for part in known[kind]
         ]
         with as_a_whole():
-            self.running[name] = start_process(command, self.environment(name), log=self.log)
+            self.running[name] = start_process(
+                [*command, *self.smaller.get(kind, ())], self.environment(name), log=self.log
+            )
 
     def environment(self, name: str = "") -> dict[str, str]:
         """The environment variables of a process of this name, or of a command beside them."""

@@ -18,11 +18,14 @@ from tests.processes.starting import stop
 from tests.waiting import until
 from tools.local import ROOT
 
+# Of the worker's queues those of two loops: its other loop, and the tasks that end, prove the same or nothing here.
+SMALLER = {"worker": ("-Q", "broadcasts,callbacks", "-c", "2")}
+
 
 @contextmanager
 def at_work(folder: Path, *names: str, **environment: str) -> Iterator[None]:
     given = {**variables(), "HEARTBEAT_DIRECTORY": str(folder), **environment}
-    processes = [start(celery_arguments(name), given) for name in names]
+    processes = [start((*celery_arguments(name), *SMALLER.get(name, ())), given) for name in names]
     try:
         yield
     finally:

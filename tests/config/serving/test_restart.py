@@ -16,11 +16,12 @@ from tools.local import ROOT
 from tools.local.runner.plan import WEB, WEB_LIMITS
 
 CLIENTS = 4
+PAUSE_SECONDS = 0.02
 
 
 def keep_calling(web: Web, outcomes: Counter[str], stopped: threading.Event) -> None:
     connection = http.client.HTTPConnection("127.0.0.1", web.port, timeout=60)
-    while not stopped.is_set():
+    while not stopped.wait(PAUSE_SECONDS):
         try:
             connection.request("GET", "/seen")
             outcome = str(connection.getresponse().read() and 200)

@@ -2,10 +2,21 @@
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
 
+from tools.local.runner.plan import Plan, whole_system
 from tools.local.runner.runner import System, run
 from tools.local.runner.supervisor import kill_group
+
+# What events need to be delivered; `readyz` also asks for the worker and beat.
+NEEDED = ("web", "worker", "dispatcher", "beat")
+
+
+def needed_by_the_demonstration(state: Path, port: int) -> Plan:
+    """Give the product's plan without the processes that the demonstration has no work for."""
+    plan = whole_system(state, port)
+    return replace(plan, children=tuple(child for child in plan.children if child.name in NEEDED))
 
 
 class RestartingSystem(System):
@@ -21,4 +32,4 @@ class RestartingSystem(System):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--state", type=Path, required=True)
-    sys.exit(run(parser.parse_args().state, 0, system=RestartingSystem))
+    sys.exit(run(parser.parse_args().state, 0, planner=needed_by_the_demonstration, system=RestartingSystem))
