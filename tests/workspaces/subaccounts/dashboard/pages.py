@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal
 from uuid import UUID, uuid4
 
@@ -190,6 +191,7 @@ def tax_rate(tenant: Tenant) -> list[UUID]:
     return [TaxRateFactory.create(workspace=tenant.workspace, name=f"Tax {uuid4()}").uuid]
 
 
+@cache
 def offered(*names: str) -> Ids:
     """The ids of what the workspace offers, by their names in `catalogue_ids`."""
 
