@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from copy import deepcopy
+from functools import cache
+from inspect import getattr_static
 from typing import Any, TypeVar
 from uuid import uuid4
 from zlib import crc32
@@ -9,6 +11,8 @@ from zlib import crc32
 from django.db import transaction
 from django.http.response import HttpResponseBase
 from django.test import Client
+from django.urls import resolve
+from django.views import View
 
 from tests.sizes import size
 from tests.tenants import Tenant
@@ -17,12 +21,21 @@ Kind = TypeVar("Kind", bound=Hashable)
 # The ids of each page by its name, as its address takes them.
 Ids = dict[str, list[Any]]
 Address = Callable[[str, list[Any]], str]
+Makers = Mapping[str, Callable[[Tenant], list[Any]]]
+METHODS = ("get", "post")
+# What a page declares about itself, and what it does for a person who may open it.
+OF_THE_PAGE_ITSELF = {"creates", "form_page", "keeps_form_data", "nav", "only_looks", "prepare", "sent_already"}
 
 
-def ids_of_both(a: Tenant, b: Tenant, makers: Mapping[str, Callable[[Tenant], list[Any]]]) -> tuple[Ids, Ids]:
-    """Make the thing that each page is about, in both agencies; give the ids of `a`, and the ids of `b` if any."""
-    own, foreign = ({name: make(tenant) for name, make in makers.items()} for tenant in (a, b))
-    return own, {name: ids for name, ids in foreign.items() if ids}
+def ids_of_pages(tenant: Tenant, makers: Makers) -> Ids:
+    """Make what each page is about, once for all pages that have the same maker."""
+    made = {make: make(tenant) for make in {*makers.values()}}
+    return {name: made[make] for name, make in makers.items()}
+
+
+def ids_of_both(a: Tenant, b: Tenant, makers: Makers) -> tuple[Ids, Ids]:
+    """Make what each page is about, in both agencies; give the ids of `a`, and the ids of `b` if any."""
+    return ids_of_pages(a, makers), {name: ids for name, ids in ids_of_pages(b, makers).items() if ids}
 
 
 def answers(browser: Client, method: str, paths: Mapping[str, str], **options: Any) -> Iterator[tuple[str, Any]]:
@@ -41,18 +54,65 @@ def statuses(browser: Client, method: str, paths: Mapping[str, str], **options: 
     return {name: answer.status_code for name, answer in answers(browser, method, paths, **options)}
 
 
+def is_full_size() -> bool:
+    return bool(size("pages", "every kind of request at every page"))
+
+
+def turn(name: str, number: int) -> int:
+    """Give the number of the kind of request whose turn it is at a page."""
+    return crc32(name.encode()) % number
+
+
 def in_turns(kinds: Sequence[Kind], paths: Mapping[str, str]) -> dict[Kind, dict[str, str]]:
     """Share pages among kinds of requests that get the same answer before the page's own code runs.
 
     Each page gets one kind, chosen by its name, and each kind has many pages. At full size each page gets every kind.
     """
-    if size("pages", "every kind of request at every page"):
+    if is_full_size():
         return {kind: dict(paths) for kind in kinds}
     shares: dict[Kind, dict[str, str]] = {kind: {} for kind in kinds}
     for name, path in paths.items():
-        shares[kinds[crc32(name.encode()) % len(kinds)]][name] = path
+        shares[kinds[turn(name, len(kinds))]][name] = path
     assert all(shares.values())
     return shares
+
+
+@cache
+def view_of(path: str) -> type[View]:
+    """Give the class of a page. No decorator stands before it, and its address changes none of its checks."""
+    page = resolve(path).func
+    assert page.__code__ is View.as_view().__code__, f"{path} is decorated"
+    assert vars(page).keys() == {"view_class", "view_initkwargs"}, path
+    view: type[View] = page.view_class
+    assert not page.view_initkwargs.keys() & names_of_checks(view), path
+    return view
+
+
+def names_of_checks(view: type[View]) -> set[str]:
+    """Name all functions and declarations of the base classes that check access."""
+    bases = [base for base in view.__mro__ if base is View or "check_access" in vars(base)]
+    names = {name for base in bases for name in vars(base) if not name.startswith("__")}
+    return (names | {"__init__", "__getattribute__"}) - OF_THE_PAGE_ITSELF
+
+
+def checks_of(view: type[View]) -> Hashable:
+    """Give what decides about a request before the page's own code runs. Pages with the same checks refuse alike."""
+    found = {name: getattr_static(view, name) for name in names_of_checks(view)}
+    return frozenset((name, repr(one) if isinstance(one, list) else one) for name, one in found.items())
+
+
+def one_of_each_check(kinds: Sequence[Kind], paths: Mapping[str, str]) -> dict[Kind, dict[str, str]]:
+    """Give each kind of request one page of all that have the same checks: kinds get different pages.
+
+    At full size each page gets every kind.
+    """
+    if is_full_size():
+        return {kind: dict(paths) for kind in kinds}
+    alike: dict[Hashable, list[str]] = {}
+    for name in sorted(paths, key=lambda name: crc32(name.encode())):
+        alike.setdefault(checks_of(view_of(paths[name])), []).append(name)
+    names = {kind: [group[number % len(group)] for group in alike.values()] for number, kind in enumerate(kinds)}
+    return {kind: {name: paths[name] for name in chosen} for kind, chosen in names.items()}
 
 
 def unlike_unknown_ids(
@@ -60,26 +120,39 @@ def unlike_unknown_ids(
 ) -> list[str]:
     """Name the pages that answer another tenant's ids differently from unknown ids.
 
-    `ids` belong to another tenant, or only the ids at `position` do. The other tenant's texts contain `mark`. A page
-    without the method redirects or refuses.
+    `ids` belong to another tenant, or only the ids at `position` do. The other tenant's texts contain `mark`. All
+    pages have the same answer to unknown ids. So each page is asked for them with one of its methods, and for the
+    other tenant's ids with both. A page without the method redirects or refuses.
     """
     foreign = {name: address(name, one) for name, one in ids.items()}
     unknown = {
         name: address(name, [an_unknown(part) if position in {None, place} else part for place, part in enumerate(one)])
         for name, one in ids.items()
     }
-    found = []
+    headers = {"X-Request-Id": "same"}
+    seen: dict[tuple[str, str, str], Any] = {}
+    there: dict[str, list[str]] = {name: [] for name in ids}
     for method, elsewhere in (("get", 302), ("post", 405)):
-        headers = {"X-Request-Id": "same"}
-        first = dict(answers(browser, method, foreign, headers=headers))
-        asked = {name: unknown[name] for name, one in first.items() if one.status_code != elsewhere}
-        for name, other in answers(browser, method, asked, headers=headers):
-            one = first[name]
-            if (one.status_code, other.status_code) != (404, 404) or one.content != other.content:
-                found.append(f"{method} {name}: {one.status_code}, and {other.status_code} of an unknown id")
-            elif mark in one.content.decode():
-                found.append(f"{method} {name}: it shows {mark}")
-    return found
+        for name, answer in answers(browser, method, foreign, headers=headers):
+            if answer.status_code != elsewhere:
+                there[name].append(method)
+                seen[method, name, "another tenant's"] = answer
+    for method in METHODS:
+        asked = {name: unknown[name] for name, methods in there.items() if method in its_turn(name, methods)}
+        for name, answer in answers(browser, method, asked, headers=headers):
+            seen[method, name, "an unknown"] = answer
+    usual = next(answer.content for (_, _, whose), answer in seen.items() if whose == "an unknown")
+    assert mark not in usual.decode()
+    return [
+        f"{method} {name}: {answer.status_code} for {whose} id, or another text than elsewhere"
+        for (method, name, whose), answer in seen.items()
+        if answer.status_code != 404 or answer.content != usual
+    ]
+
+
+def its_turn(name: str, methods: list[str]) -> list[str]:
+    """Give one of a page's methods, or at full size all."""
+    return methods if is_full_size() or not methods else [methods[turn(name, len(methods))]]
 
 
 def an_unknown(one: Any) -> Any:

@@ -16,6 +16,7 @@ from django.utils.timezone import now
 from pytest_django import DjangoDbBlocker
 
 from agency.actors import SYSTEM
+from agency.console.base import ConsoleView
 from agency.services import suspend_agency
 from tests import furnished
 from tests.agency.console.browsers import a_browser, a_host, a_member, a_person, at_the_console, signed_in_on, text
@@ -24,7 +25,7 @@ from tests.factories import DomainFactory
 from tests.flows.white_label import addresses
 from tests.furnished import loaded
 from tests.packs.small_library import write_library
-from tests.page_walk import answers, in_turns
+from tests.page_walk import METHODS, answers, in_turns, one_of_each_check, view_of
 from tests.routes import DOCUMENTS, ROUTES, address, api_of, ids_of
 from tests.tenants import Tenant
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client, member_client
@@ -33,7 +34,6 @@ a, b = furnished.a, furnished.b
 
 pytestmark = pytest.mark.django_db
 Paths = dict[str, str]
-METHODS = ("get", "post")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -73,6 +73,14 @@ OUTSIDERS: dict[str, Callable[[Tenant], Client]] = {
 }
 
 
+def test_every_page_of_the_console_leaves_the_rules_of_access_to_the_console_s_base(console: Paths) -> None:
+    """So one page of each declaration shows what all others refuse."""
+    views = {view_of(path) for path in console.values()}
+    assert {view for view in views if not issubclass(view, ConsoleView)} == set()
+    for rule in ("dispatch", "check_access", "may_write", "handle", "_run"):
+        assert {getattr(view, rule) for view in views} == {getattr(ConsoleView, rule)}
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_without_a_session_every_page_of_the_console_leads_to_sign_in(method: str, console: Paths) -> None:
     for name, answer in answers(a_browser(), method, console):
@@ -83,18 +91,17 @@ def test_without_a_session_every_page_of_the_console_leads_to_sign_in(method: st
 
 def test_nobody_from_outside_the_agency_sees_or_changes_a_page_of_its_console(a: Tenant, console: Paths) -> None:
     browsers = {who: browser(a) for who, browser in OUTSIDERS.items()}
-    for who, asked in in_turns([*browsers], console).items():
-        for method in METHODS:
-            for name, answer in answers(browsers[who], method, asked):
-                assert (who, method, name, answer.status_code) == (who, method, name, 403)
-                assert a.mark not in text(answer), name
+    for (who, method), asked in one_of_each_check([*product(browsers, METHODS)], console).items():
+        for name, answer in answers(browsers[who], method, asked):
+            assert (who, method, name, answer.status_code) == (who, method, name, 403)
+            assert a.mark not in text(answer), name
 
 
 def test_a_suspended_agency_s_console_is_closed_to_its_owner(a: Tenant, console: Paths) -> None:
     browser = at_the_console(a.agency, "owner")
     suspend_agency(agency=a.agency, reason="", now=now(), by=SYSTEM)
-    for method in METHODS:
-        for name, answer in answers(browser, method, console):
+    for method, asked in one_of_each_check(METHODS, console).items():
+        for name, answer in answers(browser, method, asked):
             assert (name, answer.status_code) == (name, 403)
             assert b"is suspended" in answer.content, name
 
@@ -110,11 +117,11 @@ def test_on_another_agency_s_host_nobody_comes_in(a: Tenant, b: Tenant, console:
     carried = a_browser()
     carried.defaults["HTTP_HOST"] = others.defaults["HTTP_HOST"]
     carried.cookies = deepcopy(own.cookies)
-    for method, asked in in_turns(METHODS, console).items():
+    for method, asked in one_of_each_check(METHODS, console).items():
         for name, answer in answers(others, method, asked):
             assert (name, answer.status_code) == (name, 403)
             assert a.mark not in text(answer), name
-    for method, asked in in_turns(METHODS[::-1], console).items():
+    for method, asked in one_of_each_check(METHODS[::-1], console).items():
         for name, answer in answers(carried, method, asked):
             assert (name, answer.status_code) == (name, 302)
             assert answer["Location"].startswith("/account/sign-in?"), name

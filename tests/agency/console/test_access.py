@@ -17,7 +17,17 @@ from tests import furnished
 from tests.agency.console.browsers import a_member, at_the_console
 from tests.factories import DomainFactory
 from tests.furnished import loaded
-from tests.page_walk import Ids, ids_of_both, malformed, statuses, unlike_unknown_ids
+from tests.page_walk import (
+    METHODS,
+    Ids,
+    ids_of_both,
+    in_turns,
+    malformed,
+    one_of_each_check,
+    statuses,
+    unlike_unknown_ids,
+    view_of,
+)
 from tests.tenants import Tenant
 from workspaces.subaccounts.services import grant_addon
 
@@ -239,15 +249,49 @@ def changed(access: PageAccess, role: str) -> set[int]:
     return {302, 422} if access.posts else {403, 405}
 
 
-@pytest.mark.parametrize("role", sorted(ALL))
+ROLES = tuple(sorted(ALL))
+
+
+def test_each_page_declares_what_the_table_says(paths: dict[str, str]) -> None:
+    """So one page of each declaration shows what all others refuse (tests/test_page_access.py says the rest)."""
+    views: dict[str, Any] = {name: view_of(path) for name, path in paths.items()}
+    assert {name for name, view in views.items() if hasattr(view, "post")} == {
+        n for n, one in PAGES.items() if one.posts
+    }
+    assert {name for name, view in views.items() if hasattr(view, "get")} == {
+        n for n, one in PAGES.items() if one.looks
+    }
+    changers = {name: set(views[name].writers) for name, page in PAGES.items() if page.posts}
+    assert changers == {name: PAGES[name].posts for name in changers}
+    shown = {name: view for name, view in views.items() if hasattr(view, "get")}
+    openers = {name: set(view.writers) if view.writers_only else ALL for name, view in shown.items()}
+    assert openers == {name: PAGES[name].looks for name in openers}
+
+
+def asked_of(role: str, paths: dict[str, str], open_to: Callable[[PageAccess], set[str]]) -> dict[str, str]:
+    """Give what a role asks for: its turns, one page of each declaration, and a viewer all that is open to it.
+
+    An owner and an admin see and change the same on a page that is open to both, so one of them asks.
+    """
+    open_paths = {name: path for name, path in paths.items() if role in open_to(PAGES[name])}
+    closed = {name: path for name, path in paths.items() if name not in open_paths}
+    alike = {name: path for name, path in open_paths.items() if open_to(PAGES[name]) >= CHANGERS}
+    own = {name: path for name, path in open_paths.items() if name not in alike}
+    turns = alike if role == "viewer" else in_turns(("admin", "owner"), alike)[role]
+    return own | turns | one_of_each_check(ROLES, closed)[role]
+
+
+@pytest.mark.parametrize("role", ROLES)
 def test_each_role_sees_the_pages_that_are_for_it(role: str, a: Tenant, paths: dict[str, str]) -> None:
-    found = statuses(at_the_console(a.agency, role), "get", paths)
-    assert found == {name: seen(access, role) for name, access in PAGES.items()}
+    asked = asked_of(role, paths, lambda page: page.looks)
+    found = statuses(at_the_console(a.agency, role), "get", asked)
+    assert found == {name: seen(PAGES[name], role) for name in asked}
 
 
-@pytest.mark.parametrize("role", sorted(ALL))
+@pytest.mark.parametrize("role", ROLES)
 def test_each_role_changes_what_it_may_and_a_viewer_nothing(role: str, a: Tenant, paths: dict[str, str]) -> None:
-    found = statuses(at_the_console(a.agency, role), "post", paths)
+    asked = asked_of(role, paths, lambda page: page.posts)
+    found = statuses(at_the_console(a.agency, role), "post", asked)
     assert {name: status for name, status in found.items() if status not in changed(PAGES[name], role)} == {}
 
 
@@ -258,8 +302,8 @@ def test_another_agency_s_ids_read_like_ids_that_nobody_has(a: Tenant, b: Tenant
 def test_a_malformed_id_is_not_found(a: Tenant, all_ids: tuple[Ids, Ids]) -> None:
     own, foreign = all_ids
     paths, browser = malformed({name: own[name] for name in foreign}, address), at_the_console(a.agency, "owner")
-    looked = statuses(browser, "get", paths)
-    led_on = {name: set() if PAGES[name].looks else {302} for name in paths}
-    assert {name: status for name, status in looked.items() if status not in {404, 405} | led_on[name]} == {}
-    posted = statuses(browser, "post", paths)
-    assert {name: status for name, status in posted.items() if status not in {404, 405}} == {}
+    led_on = {name: {302} for name in paths if not PAGES[name].looks}
+    for method, asked in in_turns(METHODS, paths).items():
+        others = led_on if method == "get" else {}
+        found = statuses(browser, method, asked)
+        assert {name: one for name, one in found.items() if one not in {404, 405} | others.get(name, set())} == {}

@@ -20,6 +20,7 @@ from tests.channelconnect.agencies import a_session, switch_on
 from tests.factories import a_file
 from tests.factories.finance import an_issued_invoice
 from tests.packs.console import test_access as packs
+from tests.page_walk import ids_of_pages
 from tests.tenants import Tenant
 from tests.webhooks.console import test_access as webhooks
 from tests.workspaces.appointments.public.salons import Visitor, a_salon
@@ -68,8 +69,8 @@ def names_in(namespace: str) -> set[str]:
 def of_console(tenant: Tenant) -> dict[str, str]:
     """Every page of the console by its name."""
     own = console.PAGES | packs.PAGES | webhooks.PAGES | ai_accounts.PAGES
-    ids_by = {ids: ids(tenant) for ids in {page.ids for page in own.values()}}
-    made = {name: reverse(f"console:{name}", args=ids_by[page.ids]) for name, page in own.items()}
+    own_ids = ids_of_pages(tenant, {name: page.ids for name, page in own.items()})
+    made = {name: reverse(f"console:{name}", args=found) for name, found in own_ids.items()}
     connect = [tenant.workspace.uuid]
     ids: dict[str, list[Any]] = {
         "switch": [],
@@ -106,8 +107,8 @@ def statuses_at_console(role: str) -> dict[str, int]:
 def of_dashboard(tenant: Tenant) -> dict[str, str]:
     """Every page of the dashboard by its name. Pages of the same thing share it."""
     pages = dashboard.PAGES | dashboard.LANDING
-    ids_by = {ids: ids(tenant) for ids in dict.fromkeys(page.ids for page in pages.values())}
-    return {name: reverse(f"app:{name}", args=ids_by[page.ids]) for name, page in pages.items()}
+    ids = ids_of_pages(tenant, {name: page.ids for name, page in pages.items()})
+    return {name: reverse(f"app:{name}", args=found) for name, found in ids.items()}
 
 
 def of_account(tenant: Tenant, person: User) -> dict[str, str]:

@@ -18,16 +18,27 @@ from tests import furnished
 from tests.agency.console.browsers import a_browser, a_host, a_member, a_person, at_the_console, signed_in_on, text
 from tests.factories import WorkspaceFactory
 from tests.furnished import loaded
-from tests.page_walk import Ids, answers, ids_of_both, in_turns, malformed, statuses, unlike_unknown_ids
+from tests.page_walk import (
+    METHODS,
+    Ids,
+    answers,
+    ids_of_both,
+    in_turns,
+    malformed,
+    one_of_each_check,
+    statuses,
+    unlike_unknown_ids,
+    view_of,
+)
 from tests.tenants import Tenant, an_address
 from tests.workspaces.subaccounts.dashboard.clients import agency_client, dashboard_client, member_client
 from tests.workspaces.subaccounts.dashboard.pages import EXPORTS, LANDING, PAGES, STREAMS, PageCase, address
+from workspaces.subaccounts.dashboard.base import CHANGE_ROLES, OWNER_ROLES, DashboardView, Role
 from workspaces.subaccounts.services import change_owner, suspend_workspace
 
 a, b = furnished.a, furnished.b
 pytestmark = pytest.mark.django_db
 EVERY_PAGE = PAGES | LANDING
-METHODS = ("get", "post")
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +66,24 @@ def test_the_table_names_every_page_of_the_dashboard() -> None:
     assert {name for name in resolver.reverse_dict if isinstance(name, str)} == EVERY_PAGE.keys()
 
 
-@pytest.mark.parametrize("method", ["get", "post"])
+def declared(name: str, case: PageCase) -> tuple[frozenset[Role], bool]:
+    """Give the roles that may change something on a page, and whether only they may open it."""
+    return OWNER_ROLES if case.owners else CHANGE_ROLES, case.owners == "all" or name in EXPORTS
+
+
+def test_each_page_declares_what_the_table_says_and_leaves_the_rest_to_the_dashboard_s_base(
+    paths: dict[str, str],
+) -> None:
+    """So one page of each declaration shows what all others refuse."""
+    views = {name: view_of(path) for name, path in paths.items()}
+    assert {view for view in views.values() if not issubclass(view, DashboardView)} == set()
+    found = {name: (view.writers, view.writers_only) for name, view in views.items()}  # type: ignore[attr-defined]
+    assert found == {name: declared(name, case) for name, case in PAGES.items()}
+    for rule in ("dispatch", "check_access", "may_write", "handle", "_run"):
+        assert {getattr(view, rule) for view in views.values()} == {getattr(DashboardView, rule)}
+
+
+@pytest.mark.parametrize("method", METHODS)
 def test_without_a_session_every_page_redirects_to_sign_in(method: str, every_path: dict[str, str]) -> None:
     for name, answer in answers(a_browser(), method, every_path):
         assert (name, answer.status_code) == (name, 302)
@@ -77,14 +105,10 @@ def test_the_owner_of_the_workspace_sees_pages_that_nobody_keeps_and_that_need_n
     assert found == {name: case.get for name, case in EVERY_PAGE.items()}
 
 
-def test_the_owner_of_the_workspace_changes_what_can_be_changed(a: Tenant, every_path: dict[str, str]) -> None:
-    found = statuses(dashboard_client(a.workspace), "post", every_path)
-    assert found == {name: case.post for name, case in EVERY_PAGE.items()}
-
-
-def colleague(role: str, tenant: Tenant) -> Client:
-    """The browser of a member of the workspace, or of somebody of the agency in this role who has opened it."""
-    return member_client(tenant.workspace) if role == "member" else agency_client(tenant.workspace, role)
+def browser_of(role: str, tenant: Tenant) -> Client:
+    """The browser of the workspace's owner, of a member, or of somebody of the agency who has opened it."""
+    of_customers = {"owner": dashboard_client, "member": member_client}
+    return of_customers[role](tenant.workspace) if role in of_customers else agency_client(tenant.workspace, role)
 
 
 def is_seen_by(role: str, name: str, case: PageCase) -> bool:
@@ -92,36 +116,46 @@ def is_seen_by(role: str, name: str, case: PageCase) -> bool:
 
 
 def is_changed_by(role: str, _: str, case: PageCase) -> bool:
-    return role != "viewer" and not case.owners
+    return role == "owner" or (role != "viewer" and not case.owners)
 
 
-def asked_of(role: str, paths: dict[str, str], open_to: Callable[[str, str, PageCase], bool]) -> dict[str, str]:
-    """Give the pages that a role asks for: a viewer all, an admin and a member in turns those that are open to both.
-
-    What the table closes to one of them all three ask for.
-    """
-    shared = {name: path for name, path in paths.items() if open_to("admin", name, PAGES[name])}
-    turn = paths if role == "viewer" else in_turns(("admin", "member"), shared)[role]
-    return {name: path for name, path in paths.items() if name not in shared or name in turn}
+ROLES = ("viewer", "admin", "member")
 
 
-@pytest.mark.parametrize("role", ["viewer", "admin", "member"])
+def refused(role: str, paths: dict[str, str], open_to: Callable[[str, str, PageCase], bool]) -> dict[str, str]:
+    """Give one page of each declaration that closes pages to a role."""
+    closed = {name: path for name, path in paths.items() if not open_to(role, name, PAGES[name])}
+    return one_of_each_check(ROLES, closed)[role]
+
+
+@pytest.mark.parametrize("role", ROLES)
 def test_members_and_the_agency_see_what_is_not_the_owner_s_alone(role: str, a: Tenant, paths: dict[str, str]) -> None:
-    asked = asked_of(role, paths, is_seen_by)
-    found = statuses(colleague(role, a), "get", asked)
+    """A viewer opens every page, because many pages show a viewer less; a member sees what the owner sees."""
+    asked = paths if role == "viewer" else one_of_each_check(ROLES, paths)[role] | refused(role, paths, is_seen_by)
+    found = statuses(browser_of(role, a), "get", asked)
     assert found == {name: PAGES[name].get if is_seen_by(role, name, PAGES[name]) else 403 for name in asked}
 
 
-@pytest.mark.parametrize("role", ["viewer", "admin", "member"])
-def test_members_and_the_agency_change_what_is_not_the_owner_s_alone_and_a_viewer_nothing(
-    role: str, a: Tenant, paths: dict[str, str]
+def asked_to_change(role: str, paths: dict[str, str]) -> dict[str, str]:
+    """Give the pages that a role posts to: what is open to owner, admin and member is asked by one of them."""
+    shared = {name: path for name, path in paths.items() if name in PAGES and not PAGES[name].owners}
+    asked = in_turns(("owner", "admin", "member"), shared).get(role, {})
+    if role == "owner":
+        return asked | {name: path for name, path in paths.items() if name not in shared}
+    return asked | refused(role, {name: paths[name] for name in PAGES}, is_changed_by)
+
+
+@pytest.mark.parametrize("role", ["owner", *ROLES])
+def test_an_owner_changes_everything_others_what_is_not_the_owner_s_alone_and_a_viewer_nothing(
+    role: str, a: Tenant, every_path: dict[str, str]
 ) -> None:
-    found, asked = {}, asked_of(role, paths, is_changed_by)
-    for name, answer in answers(colleague(role, a), "post", asked):
+    found, asked = {}, asked_to_change(role, every_path)
+    for name, answer in answers(browser_of(role, a), "post", asked):
         found[name] = answer.status_code
         if answer.status_code == 403:
             assert "Nothing was changed." in text(answer), name
-    assert found == {name: PAGES[name].post if is_changed_by(role, name, PAGES[name]) else 403 for name in asked}
+    cases = {name: EVERY_PAGE[name] for name in asked}
+    assert found == {name: case.post if is_changed_by(role, name, case) else 403 for name, case in cases.items()}
 
 
 WITHOUT_WORKSPACE: dict[str, Callable[[Tenant], Client]] = {
@@ -133,7 +167,7 @@ WITHOUT_WORKSPACE: dict[str, Callable[[Tenant], Client]] = {
 
 def test_support_and_agency_staff_without_a_workspace_stay_outside(a: Tenant, paths: dict[str, str]) -> None:
     browsers = {who: browser(a) for who, browser in WITHOUT_WORKSPACE.items()}
-    for (who, method), asked in in_turns([*product(browsers, METHODS)], paths).items():
+    for (who, method), asked in one_of_each_check([*product(browsers, METHODS)], paths).items():
         for name, answer in answers(browsers[who], method, asked):
             assert (name, answer.status_code) == (name, 403)
             assert "You own no workspace" in text(answer), name
@@ -156,11 +190,11 @@ def test_on_another_agency_s_host_nobody_comes_in(a: Tenant, b: Tenant, paths: d
     carried = a_browser()
     carried.defaults["HTTP_HOST"] = others.defaults["HTTP_HOST"]
     carried.cookies = deepcopy(own.cookies)
-    for method, asked in in_turns(METHODS, paths).items():
+    for method, asked in one_of_each_check(METHODS, paths).items():
         for name, answer in answers(others, method, asked):
             assert (name, answer.status_code) == (name, 403)
             assert a.mark not in text(answer), name
-    for method, asked in in_turns(METHODS[::-1], paths).items():
+    for method, asked in one_of_each_check(METHODS[::-1], paths).items():
         for name, answer in answers(carried, method, asked):
             assert (name, answer.status_code) == (name, 302)
             assert answer["Location"].startswith("/account/sign-in?"), name
@@ -194,7 +228,7 @@ def test_a_workspace_that_is_suspended_or_whose_agency_is_shows_a_page_that_says
         suspend_workspace(workspace=a.workspace, reason=reason, now=now(), by=SYSTEM)
     else:
         suspend_agency(agency=a.agency, reason=reason, now=now(), by=SYSTEM)
-    for name, answer in answers(browser, method, in_turns(CLOSED, paths)[which, method]):
+    for name, answer in answers(browser, method, one_of_each_check(CLOSED, paths)[which, method]):
         assert (name, answer.status_code) == (name, 403)
         assert f"{a.workspace.name} is suspended" in text(answer), name
         assert reason not in text(answer), name
