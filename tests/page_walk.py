@@ -80,7 +80,7 @@ def in_turns(kinds: Sequence[Kind], paths: Mapping[str, str]) -> dict[Kind, dict
 @cache
 def view_of(path: str) -> type[View]:
     """Give the class of a page. No decorator stands before it, and its address changes none of its checks."""
-    page = resolve(path).func
+    page: Any = resolve(path).func
     assert page.__code__ is View.as_view().__code__, f"{path} is decorated"
     assert vars(page).keys() == {"view_class", "view_initkwargs"}, path
     view: type[View] = page.view_class
