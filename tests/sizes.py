@@ -161,7 +161,7 @@ PROOFS: Final[Mapping[str, Proof]] = {
             "workspaces/subaccounts/console",
             "workspaces/subaccounts/dashboard",
         ),
-        # Small: each page once for each rule that is the same for all pages; people and methods alternate.
+        # Small: one page of all that have the same checks for a rule of the base classes; people and methods alternate.
         {"every kind of request at every page": (0, 1)},
     ),
     "values": Proof(
