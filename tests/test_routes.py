@@ -1,6 +1,7 @@
 """Every route of the URL configuration, with every method and every kind of caller."""
 
 import json
+from contextlib import nullcontext
 from datetime import timedelta
 from itertools import product
 from typing import Any
@@ -18,6 +19,7 @@ from tests import furnished
 from tests.agency.console.browsers import a_host
 from tests.database.emptying import forget_counters
 from tests.database.traces import traces
+from tests.database.undoing import undone
 from tests.factories import a_workspace_key, an_agency_key
 from tests.routes import (
     AGENCY,
@@ -47,19 +49,12 @@ METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "FOO")
 OF_THE_CALL = frozenset({"x-request-id", "x-ratelimit-remaining"})
 
 CASES = [(route, method, case) for route, methods in ROUTES.items() for method, case in methods.items()]
-EACH_CASE = pytest.mark.parametrize(
-    ("route", "method", "case"), CASES, ids=[f"{method} {route}" for route, method, _ in CASES]
-)
-EACH_WRITE = pytest.mark.parametrize(
-    ("route", "method", "case"),
-    [case for case in CASES if case[1] in WRITES],
-    ids=[f"{method} {route}" for route, method, _ in CASES if method in WRITES],
-)
+EACH_SURFACE = pytest.mark.parametrize("surface", [AGENCY, WORKSPACE])
 
 
-def others_keys(route: str, tenant: Tenant) -> dict[str, str | None]:
+def others_keys(surface: str, tenant: Tenant) -> dict[str, str | None]:
     """Give keys that must not open this surface, including the tenant's own key of the other surface."""
-    if route.startswith(AGENCY):
+    if surface == AGENCY:
         revoked, plaintext = an_agency_key(tenant.agency, name="Revoked")
         revoke_agency_key(key=revoked, now=now(), by=SYSTEM)
         return {
@@ -92,27 +87,6 @@ def test_every_route_and_method_is_in_the_table() -> None:
     assert found == expected | {route: set() for route in (*DOCUMENTS, *CATCH_ALLS)}
 
 
-@EACH_CASE
-def test_only_the_own_key_opens_a_route(a: Tenant, b: Tenant, route: str, method: str, case: Case) -> None:
-    path, body = address(route, ids_of(a)), body_of(case, a)
-    client, other, keys = api_of(route, a), api_of(route, b), others_keys(route, a)
-    own_host, others_host = (a_host(one.agency) for one in (a, b))
-    before = traces()
-    answers = {who: client.with_key(key).call(method, path, body).status_code for who, key in keys.items()}
-    answers["own key on another agency's host"] = client.call(method, path, body, host=others_host).status_code
-    assert set(answers.values()) == {401}, answers
-    assert traces() == before
-
-    foreign = other.call(method, path, body)
-    assert foreign.status_code == case.others
-    assert a.mark not in foreign.content.decode()
-    assert a.mark not in str(foreign.headers)
-    if case.others == 404:
-        assert traces() == before
-
-    assert client.call(method, path, body, host=own_host).status_code == case.own
-
-
 def calls_of(tenant: Tenant, surface: str = "") -> list[tuple[str, str, str, Any]]:
     """Give route, method, address and body of each case of a surface, or of both; make the things that bodies need."""
     ids = ids_of(tenant)
@@ -123,7 +97,38 @@ def calls_of(tenant: Tenant, surface: str = "") -> list[tuple[str, str, str, Any
     ]
 
 
-@pytest.mark.parametrize("surface", [AGENCY, WORKSPACE])
+@EACH_SURFACE
+def test_no_other_key_and_no_other_host_opens_a_route_or_leaves_a_trace(a: Tenant, b: Tenant, surface: str) -> None:
+    calls, keys, others_host = calls_of(a, surface), others_keys(surface, a), a_host(b.agency)
+    before = traces()
+    answers = {}
+    for route, method, path, body in calls:
+        forget_counters()
+        client, name = api_of(route, a), f"{method} {route}"
+        for who, key in keys.items():
+            answers[f"{who}: {name}"] = client.with_key(key).call(method, path, body).status_code
+        on_others_host = client.call(method, path, body, host=others_host)
+        answers[f"own key on another agency's host: {name}"] = on_others_host.status_code
+    assert answers == dict.fromkeys(answers, 401)
+    assert traces() == before
+
+
+@EACH_SURFACE
+def test_another_tenant_s_key_finds_and_changes_nothing(a: Tenant, b: Tenant, surface: str) -> None:
+    calls, before = calls_of(a, surface), traces()
+    for route, method, path, body in calls:
+        forget_counters()
+        expected = ROUTES[route][method].others
+        # Only a call that finds something of the other tenant's own may change something.
+        with nullcontext() if expected == 404 else undone():
+            foreign = api_of(route, b).call(method, path, body)
+        assert (route, method, foreign.status_code) == (route, method, expected)
+        assert a.mark not in foreign.content.decode(), (route, method)
+        assert a.mark not in str(foreign.headers), (route, method)
+    assert traces() == before
+
+
+@EACH_SURFACE
 def test_a_suspended_holder_s_key_opens_nothing_and_leaves_no_trace(a: Tenant, surface: str) -> None:
     calls = calls_of(a, surface)
     suspend(surface, a)
@@ -152,7 +157,7 @@ def limited_keys(surface: str, tenant: Tenant) -> dict[str, str]:
     return {"expired": plaintext, "for other networks": held}
 
 
-@pytest.mark.parametrize("surface", [AGENCY, WORKSPACE])
+@EACH_SURFACE
 def test_a_key_out_of_its_time_or_network_opens_nothing_and_leaves_no_trace(a: Tenant, surface: str) -> None:
     calls, keys = calls_of(a, surface), limited_keys(surface, a)
     before = traces()
@@ -165,29 +170,20 @@ def test_a_key_out_of_its_time_or_network_opens_nothing_and_leaves_no_trace(a: T
     assert traces() == before
 
 
-FOREIGN = [
-    (route, method, case, name) for route, method, case in CASES for name in ids_in(route)
-]  # every position of an id in a path
-
-
-@pytest.mark.parametrize(
-    ("route", "method", "case", "name"), FOREIGN, ids=[f"{method} {route} {name}" for route, method, _, name in FOREIGN]
-)
-def test_another_tenant_s_id_answers_like_a_random_one_and_leaves_no_trace(
-    a: Tenant, b: Tenant, route: str, method: str, case: Case, name: str
-) -> None:
-    own, foreign, body, client = ids_of(a), ids_of(b)[name], body_of(case, a), api_of(route, a)
+@EACH_SURFACE
+def test_another_tenant_s_id_answers_like_a_random_one_and_leaves_no_trace(a: Tenant, b: Tenant, surface: str) -> None:
+    own, others, calls = ids_of(a), ids_of(b), calls_of(a, surface)
     before = traces()
-
-    def answer(uuid: object) -> tuple[int, bytes, dict[str, str]]:
-        return essence(client.call(method, address(route, own | {name: uuid}), body))
-
-    random = answer(uuid4())
-    assert random[0] == 404
-    assert answer(foreign) == random
-    assert answer(str(foreign).upper()) == random
-    assert answer("no-uuid") == random
-    assert answer("%00") == random
+    for route, method, _, body in calls:
+        for name in ids_in(route):  # every position of an id in a path
+            forget_counters()
+            foreign, client = others[name], api_of(route, a)
+            asked = (uuid4(), foreign, str(foreign).upper(), "no-uuid", "%00")
+            random, *answers = (
+                essence(client.call(method, address(route, own | {name: uuid}), body)) for uuid in asked
+            )
+            assert (route, method, name, random[0]) == (route, method, name, 404)
+            assert (route, method, name, answers) == (route, method, name, [random] * 4)
     assert traces() == before
 
 
@@ -239,21 +235,31 @@ def test_head_answers_like_get_without_the_body(a: Tenant) -> None:
         assert head["Content-Length"] == get["Content-Length"] == str(len(get.content)), route
 
 
-@EACH_CASE
-def test_an_answer_is_json_that_nobody_keeps_and_ids_in_upper_case_are_the_same_ids(
-    a: Tenant, route: str, method: str, case: Case
+@EACH_SURFACE
+def test_an_answer_on_the_own_host_is_json_that_nobody_keeps_and_ids_in_upper_case_are_the_same_ids(
+    a: Tenant, surface: str
 ) -> None:
-    ids = {name: str(uuid).upper() for name, uuid in ids_of(a).items()}
-    response = api_of(route, a).call(method, address(route, ids), body_of(case, a), x_request_id="call.1_A-")
-    assert response.status_code == case.own
-    assert not set(ids.values()) & set(response.content.decode(errors="replace").split('"'))
-    assert response["Content-Type"] == case.content_type
-    assert response["Cache-Control"] == "no-store"
-    assert response["X-Request-Id"] == "call.1_A-"
-    assert response["X-Content-Type-Options"] == "nosniff"
-    assert int(response["X-RateLimit-Remaining"]) < int(response["X-RateLimit-Limit"])
-    assert case.content_type != "application/json" or "data" in json.loads(response.content)
-    assert not response.cookies
+    host, ids = a_host(a.agency), {name: str(uuid).upper() for name, uuid in ids_of(a).items()}
+    for route, method, case in CASES:
+        if route.startswith(surface):
+            forget_counters()
+            with undone():
+                copy = furnished.taken("furnished", 0)  # remembers nothing that was undone
+                path, body = address(route, ids), body_of(case, copy)
+                response = api_of(route, copy).call(method, path, body, host=host, x_request_id="call.1_A-")
+                assert (route, method, response.status_code) == (route, method, case.own)
+                assert not set(ids.values()) & set(response.content.decode(errors="replace").split('"')), route
+                assert_is_json_that_nobody_keeps(response, f"{method} {route}", case)
+
+
+def assert_is_json_that_nobody_keeps(response: Any, name: str, case: Case) -> None:
+    assert response["Content-Type"] == case.content_type, name
+    assert response["Cache-Control"] == "no-store", name
+    assert response["X-Request-Id"] == "call.1_A-", name
+    assert response["X-Content-Type-Options"] == "nosniff", name
+    assert int(response["X-RateLimit-Remaining"]) < int(response["X-RateLimit-Limit"]), name
+    assert case.content_type != "application/json" or "data" in json.loads(response.content), name
+    assert not response.cookies, name
 
 
 def test_a_trailing_slash_is_another_path_and_leaves_no_trace(a: Tenant) -> None:
@@ -285,23 +291,35 @@ MALFORMED: dict[str, tuple[bytes, str, int]] = {
 }
 
 
-@EACH_WRITE
-def test_a_body_that_cannot_be_read_is_refused_and_an_empty_one_is_400_where_fields_are_needed(
-    a: Tenant, route: str, method: str, case: Case
-) -> None:
-    path, client = address(route, ids_of(a)), api_of(route, a)
-    if case.body_optional:
-        body_of(case, a)  # brings the thing into the state that the route needs
+@EACH_SURFACE
+def test_a_body_that_cannot_be_read_is_refused_and_leaves_no_trace(a: Tenant, surface: str) -> None:
+    calls = [call for call in calls_of(a, surface) if call[1] in WRITES]
     before = traces()
-    answers = {}
-    for name, (body, kind, _) in MALFORMED.items():
-        response = client.call(method, path, body, content_type=kind)
-        answers[name] = response.status_code
-        assert json.loads(response.content)["message"]
-    refused = {name: 415 if case.is_upload else status for name, (_, _, status) in MALFORMED.items()}
-    assert answers == refused
+    for route, method, path, _ in calls:
+        forget_counters()
+        answers = {}
+        for name, (body, kind, _) in MALFORMED.items():
+            response = api_of(route, a).call(method, path, body, content_type=kind)
+            answers[name] = response.status_code
+            assert json.loads(response.content)["message"], (route, method, name)
+        is_upload = ROUTES[route][method].is_upload
+        refused = {name: 415 if is_upload else status for name, (_, _, status) in MALFORMED.items()}
+        assert (route, method, answers) == (route, method, refused)
     assert traces() == before
-    assert client.call(method, path).status_code == (case.own if case.body_optional else 400)
+
+
+@EACH_SURFACE
+def test_an_empty_body_is_400_where_fields_are_needed(a: Tenant, surface: str) -> None:
+    for route, method, case in CASES:
+        if method in WRITES and route.startswith(surface):
+            forget_counters()
+            with undone():
+                copy = furnished.taken("furnished", 0)  # remembers nothing that was undone
+                if case.body_optional:
+                    body_of(case, copy)  # brings the thing into the state that the route needs
+                answer = api_of(route, copy).call(method, address(route, ids_of(copy)))
+            expected = case.own if case.body_optional else 400
+            assert (route, method, answer.status_code) == (route, method, expected)
 
 
 @pytest.mark.parametrize("path", ["", "/", "/nothing", "/workspaces/x/nothing", "/%00", "/%ff", "/../v1", "/a%0Ab"])
