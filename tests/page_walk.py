@@ -14,6 +14,7 @@ from django.test import Client
 from django.urls import resolve
 from django.views import View
 
+from agency.pages.views import SignedInView
 from tests.sizes import size
 from tests.tenants import Tenant
 
@@ -122,7 +123,8 @@ def unlike_unknown_ids(
 
     `ids` belong to another tenant, or only the ids at `position` do. The other tenant's texts contain `mark`. All
     pages have the same answer to unknown ids. So each page is asked for them with one of its methods, and for the
-    other tenant's ids with both. A page without the method redirects or refuses.
+    other tenant's ids with both. A page without the method redirects or refuses before it looks at an id: the class
+    shows that.
     """
     foreign = {name: address(name, one) for name, one in ids.items()}
     unknown = {
@@ -131,12 +133,11 @@ def unlike_unknown_ids(
     }
     headers = {"X-Request-Id": "same"}
     seen: dict[tuple[str, str, str], Any] = {}
-    there: dict[str, list[str]] = {name: [] for name in ids}
-    for method, elsewhere in (("get", 302), ("post", 405)):
-        for name, answer in answers(browser, method, foreign, headers=headers):
-            if answer.status_code != elsewhere:
-                there[name].append(method)
-                seen[method, name, "another tenant's"] = answer
+    there = {name: [method for method in METHODS if takes(path, method)] for name, path in foreign.items()}
+    for method in METHODS:
+        asked = {name: path for name, path in foreign.items() if method in there[name]}
+        for name, answer in answers(browser, method, asked, headers=headers):
+            seen[method, name, "another tenant's"] = answer
     for method in METHODS:
         asked = {name: unknown[name] for name, methods in there.items() if method in its_turn(name, methods)}
         for name, answer in answers(browser, method, asked, headers=headers):
@@ -148,6 +149,13 @@ def unlike_unknown_ids(
         for (method, name, whose), answer in seen.items()
         if answer.status_code != 404 or answer.content != usual
     ]
+
+
+def takes(path: str, method: str) -> bool:
+    """Return whether a page has code of its own for a method. The base class answers all others."""
+    view: Any = view_of(path)
+    assert view.http_method_not_allowed in {View.http_method_not_allowed, SignedInView.http_method_not_allowed}, path
+    return hasattr(view, method)
 
 
 def its_turn(name: str, methods: list[str]) -> list[str]:

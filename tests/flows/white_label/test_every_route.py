@@ -46,13 +46,34 @@ def wrong_with(answer: Any, path: str, here: HostedAgency, other: HostedAgency) 
     return found
 
 
-def walk(browser: Client, paths: Iterable[str], here: HostedAgency, other: HostedAgency) -> dict[str, int]:
-    """Open every page, and everything that the pages fetch; give the status of each page."""
+def kept_or_scripted(answer: Any, path: str) -> list[str]:
+    """Say what a page for signed-in people may not do: be kept, carry styles, or carry scripts of its own."""
+    found = [] if "no-store" in answer.headers.get("Cache-Control", "") else [f"{path}: it may be kept"]
+    if answer.streaming:
+        return found + [f"{path}: a page that streams" for _ in range("html" in answer.headers["Content-Type"])]
+    page = text_of(answer)
+    found += [f"{path}: it has a style" for _ in range(page.count(" style="))]
+    own = page.count("<script") - page.count('<script type="module" src="/static/')
+    return found + [f"{path}: it has a script of its own" for _ in range(own)]
+
+
+Check = Callable[[Any, str], list[str]]
+
+
+def walk(
+    browser: Client, paths: Iterable[str], here: HostedAgency, other: HostedAgency, *more: Check
+) -> dict[str, int]:
+    """Open every page, and everything that the pages fetch; give the status of each page.
+
+    `more` say what else is wrong with a page that is shown.
+    """
     found, resources, statuses = [], set(), {}
     for path in paths:
         answer = browser.get(path)
         statuses[path] = answer.status_code
         found += wrong_with(answer, path, here, other)
+        if answer.status_code == 200:
+            found += [fault for check in more for fault in check(answer, path)]
         resources |= resources_of(text_of(answer) if not answer.streaming else "")
     for resource in sorted(resources):
         answer = browser.get(resource)
@@ -80,12 +101,14 @@ def test_the_console(hosts: Hosts, person: User) -> None:
         assert {name: statuses[path] for name, path in pages.items()} == addresses.statuses_at_console("owner")
 
 
-def test_the_dashboard(hosts: Hosts, person: User) -> None:
+def test_the_dashboard_shows_an_owner_pages_that_nobody_keeps_and_that_need_no_script_of_their_own(
+    hosts: Hosts, person: User
+) -> None:
     for here, other in each_way(hosts):
         pages = addresses.of_dashboard(here.tenant)
         assert set(pages) == addresses.names_in("app")
         paths = {name: path for name, path in pages.items() if f"app:{name}" not in addresses.ENDLESS}
-        statuses = walk(here.browser(person), paths.values(), here, other)
+        statuses = walk(here.browser(person), paths.values(), here, other, kept_or_scripted)
         assert {name: statuses[path] for name, path in paths.items()} == {name: EVERY_PAGE[name].get for name in paths}
 
 
