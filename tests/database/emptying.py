@@ -75,6 +75,8 @@ def empty_after_test() -> None:
     Django would close every connection. But a new one knows no table yet: PostgreSQL takes five times as long to empty
     the database over it, and the next test waits while it reads the definition of each table that it uses.
     """
+    if connection.connection is not None and not is_reusable():
+        connection.close()  # an open transaction would end, and the emptying be undone with it
     empty_database()
     if is_reusable():
         with connection.cursor() as cursor:

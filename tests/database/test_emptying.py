@@ -50,7 +50,11 @@ def test_a_connection_with_other_parameters_than_the_first_is_closed(monkeypatch
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_connection_with_an_open_transaction_is_closed() -> None:
+def test_a_connection_with_an_open_transaction_is_closed_before_the_database_is_emptied() -> None:
+    AgencyFactory.create()
     connection.set_autocommit(False)
+    left = connection.connection
     empty_after_test()
-    assert connection.connection is None
+    assert left.closed
+    connection.close()
+    assert not Agency.objects.exists()

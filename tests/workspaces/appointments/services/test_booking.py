@@ -87,11 +87,11 @@ def starts_of(service: Service, day: datetime, ignoring: Appointment | None = No
 
 @pytest.mark.django_db
 def test_an_appointment_occupies_its_time_with_its_buffers(a: Tenant) -> None:
-    service = a_bookable_service(a.workspace, buffer_before=15, buffer_after=30, step_minutes=60)
+    service = a_bookable_service(a.workspace, buffer_before=15, buffer_after=45, step_minutes=60)
     booked = book(service, a.contact, tomorrow(10))
     during = Occupancy.objects.get(appointment=booked).during
-    assert (during.lower, during.upper) == (tomorrow(9, 45), tomorrow(11, 30))
-    # An appointment at 8 needs its 30 minutes until 9:30; one at 9 would need them until 10:30.
+    assert (during.lower, during.upper) == (tomorrow(9, 45), tomorrow(11, 45))
+    # An appointment at 8 needs its 45 minutes until 9:45, and one at 12 its 15 minutes from 11:45.
     assert [start for start in starts_of(service, tomorrow()) if "07:00" <= start <= "13:00"] == [
         "07:00",
         "08:00",
@@ -163,8 +163,15 @@ def test_only_the_services_own_staff_and_the_workspaces_own_contacts_are_booked(
 @pytest.mark.django_db
 def test_every_offered_time_is_booked_and_every_other_is_refused(a: Tenant) -> None:
     service = a_bookable_service(
-        a.workspace, people=2, duration_minutes=50, buffer_after=10, step_minutes=20, notice_minutes=120
+        a.workspace,
+        people=2,
+        duration_minutes=50,
+        buffer_before=20,
+        buffer_after=30,
+        step_minutes=20,
+        notice_minutes=120,
     )
+    # At 10:40 and at 12:20 one of the two is busy only because of a buffer, and the other one anyway.
     for hour in (3, 11, 12):
         book(service, a.contact, tomorrow(hour))
     offered = set(starts_of(service, tomorrow()))
