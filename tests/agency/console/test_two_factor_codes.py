@@ -238,7 +238,10 @@ def test_there_is_one_door() -> None:
     """Whoever signs people in does it with `sign_in`, which asks for the code."""
     doors = []
     for source in sources():
-        for node in ast.walk(ast.parse(source.read_text())):
+        written = source.read_text()
+        if "django.contrib.auth" not in written:
+            continue
+        for node in ast.walk(ast.parse(written)):
             if isinstance(node, ast.ImportFrom) and node.module == "django.contrib.auth":
                 doors += [source.name for alias in node.names if alias.name == "login"]
     assert doors == ["sign_in.py"]

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing, nullcontext
 from datetime import timedelta
 from functools import partial
 from typing import Any, Final
@@ -26,9 +26,9 @@ from tests.broadcasts.sending.freed import claimed_by_the_dead, clicked_while_fr
 from tests.broadcasts.sending.test_allowance import Sending
 from tests.channelconnect.inbox.notices import of_number
 from tests.channelconnect.sending.conftest import RunningSender, StartSender
+from tests.channelconnect.sending.killed_sending import killed_sender
 from tests.channelconnect.sending.messages import a_channel
-from tests.processes.own_processes import start, variables
-from tests.processes.starting import kill
+from tests.processes.preloaded import Preloaded
 from tests.sizes import size
 from tests.tenants import Tenant
 from tests.waiting import until
@@ -38,12 +38,6 @@ from workspaces.subaccounts.models import Channel
 
 KILLS: Final = size("workers", "killed senders")
 EACH: Final = size("workers", "recipients of each number")
-SENDER: Final = """
-import django
-django.setup()
-from channelconnect.sending.loop import run_sender
-run_sender(should_stop=lambda: False)
-"""
 
 
 def _has_sent(meta: RunningSandbox, total: int) -> bool:
@@ -67,22 +61,18 @@ def _tell_sent(meta: RunningSandbox, opaque: set[str]) -> None:
     read_waiting()
 
 
-def test_nobody_is_sent_to_twice_and_nobody_is_forgotten(a: Tenant, meta: RunningSandbox, channel: Channel) -> None:
+def test_nobody_is_sent_to_twice_and_nobody_is_forgotten(
+    a: Tenant, meta: RunningSandbox, channel: Channel, preloaded: Preloaded
+) -> None:
     # Some calls are accepted and not answered, so that every kill finds some of which nobody knows.
     meta.play(faults=[{"call": "send", "fault": "accept_then_hang", "every": EACH // 9, "seconds": 120}])
     broadcasts = [with_recipients(one, EACH) for one in (channel, a_channel(a.workspace, meta, external_id="4010001"))]
-    environment = {**variables(), **meta.variables, "DJANGO_SETTINGS_MODULE": "config.settings"}
 
     for number in range(1, KILLS + 1):
-        if number == 1:
-            sender = start(("-c", SENDER), environment)
-        else:
-            with clicked_while_freed(claimed_by_the_dead()):
-                sender = start(("-c", SENDER), environment)
-        try:
+        with ExitStack() as sending:
+            with clicked_while_freed(claimed_by_the_dead()) if number > 1 else nullcontext():
+                sending.enter_context(killed_sender(preloaded, meta))
             until(partial(_has_sent, meta, number * EACH // 2), 60)
-        finally:
-            kill(sender)
     meta.play()
     with clicked_while_freed(claimed_by_the_dead()):
         last = RunningSender()

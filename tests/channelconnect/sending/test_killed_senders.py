@@ -15,8 +15,10 @@ from django.utils.timezone import now
 
 from channelconnect.models import SenderRun
 from tests.channelconnect.sending.conftest import StartSender
+from tests.channelconnect.sending.killed_sending import killed_sender
 from tests.channelconnect.sending.messages import a_channel, many_conversations, many_messages
 from tests.processes.own_processes import celery_arguments, start, variables
+from tests.processes.preloaded import Preloaded
 from tests.processes.starting import Process, kill
 from tests.sizes import size
 from tests.tenants import Tenant
@@ -26,12 +28,6 @@ from workspaces.conversations.models import Message, QueuedMessage
 from workspaces.subaccounts.models import Channel
 
 EACH: Final = size("workers", "messages of each number")
-SENDER: Final = """
-import django
-django.setup()
-from channelconnect.sending.loop import run_sender
-run_sender(should_stop=lambda: False)
-"""
 # Sends what a sender that died had claimed again, as a queue of tasks does.
 REQUEUE: Final = """
 CREATE FUNCTION requeue() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -60,9 +56,10 @@ def two_numbers(a: Tenant, meta: RunningSandbox, channel: Channel) -> list[Chann
 
 
 @contextmanager
-def _killed(meta: RunningSandbox, *arguments: str) -> Iterator[Process]:
-    """A process that is killed at the end of the block, with all that it has started."""
-    worker = start(arguments, {**variables(), **meta.variables, "DJANGO_SETTINGS_MODULE": "config.settings"})
+def _killed_worker(meta: RunningSandbox) -> Iterator[Process]:
+    """A Celery worker that sends, killed at the end of the block with all that it has started."""
+    environment = {**variables(), **meta.variables, "DJANGO_SETTINGS_MODULE": "config.settings"}
+    worker = start(celery_arguments("sender", number=1), environment)
     try:
         yield worker
     finally:
@@ -72,7 +69,7 @@ def _killed(meta: RunningSandbox, *arguments: str) -> Iterator[Process]:
 
 def _kill_twice(meta: RunningSandbox) -> None:
     """Kill the process of a Celery worker that sends, and then the whole worker with the next one."""
-    with _killed(meta, *celery_arguments("sender", number=1)) as worker:
+    with _killed_worker(meta) as worker:
         until(partial(_has_sent, meta, EACH // 3), 60)
         for pid in _pool_of(worker):
             os.kill(pid, signal.SIGKILL)
@@ -113,12 +110,13 @@ def _requeueing() -> Iterator[None]:
 
 @pytest.mark.usefixtures("two_numbers")
 def test_a_sender_that_sends_again_what_a_dead_one_had_is_found_out(
-    meta: RunningSandbox, start_sender: StartSender
+    meta: RunningSandbox, start_sender: StartSender, preloaded: Preloaded
 ) -> None:
     """What the test above is worth: with such a sender the provider gets messages twice."""
     with _requeueing():
-        with _killed(meta, "-c", SENDER):
+        with killed_sender(preloaded, meta):
             until(partial(_has_sent, meta, EACH // 3), 60)
+        meta.play()
         sender = start_sender()
         until(lambda: not QueuedMessage.objects.filter(is_unknown=False).exists(), 60)
         sender.stop()

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
@@ -65,13 +65,6 @@ def waiting() -> Iterator[QueueLengths]:
     with app.connection_for_write() as broker:
         yield QueueLengths(broker)
     forget_calls()
-
-
-def furnished(a: Tenant) -> Tenant:
-    """With a channel, and without the e-mail to the owner of its workspace."""
-    assert a.channel.pk
-    Mail.objects.all().delete()
-    return a
 
 
 def time(is_due: bool) -> datetime:
@@ -188,7 +181,7 @@ def a_hold(a: Tenant, is_due: bool) -> None:
     hold_time(
         workspace=a.workspace,
         service=a_bookable_service(a.workspace),
-        contact=a.contact,
+        contact=ContactFactory.create(workspace=a.workspace),
         starts_at=tomorrow(),
         expires_at=expires_at,
         now=expires_at - HOUR,
@@ -324,14 +317,13 @@ IN_TURN = [pytest.param(*one, id=one[1].__name__) for one in WORK]
 
 @pytest.mark.parametrize(("task", "make"), IN_TURN)
 def test_a_task_is_due_when_its_rows_are(a: Tenant, task: str, make: Callable[[Tenant, bool], object]) -> None:
-    make(furnished(a), True)
-    assert due_among(due_work) == {task}
-
-
-@pytest.mark.parametrize(("task", "make"), IN_TURN)
-def test_a_task_is_not_due_before_its_rows_are(a: Tenant, task: str, make: Callable[[Tenant, bool], object]) -> None:
-    make(furnished(a), False)
-    assert due_among(due_work) == set()
+    assert a.channel.pk
+    Mail.objects.all().delete()  # to the owner of the workspace
+    for is_due in (False, True):
+        with transaction.atomic():
+            make(a, is_due)
+            assert due_among(due_work) == ({task} if is_due else set())
+            transaction.set_rollback(True)
 
 
 def test_each_kind_of_due_work_is_in_the_table() -> None:
