@@ -5,7 +5,8 @@ tools/local, with the page's settings. There is no systemd: a stand-in starts ea
 variables. Only the blocks marked `sh` are run; the others need a fresh Debian.
 
 The short form (`--short`) runs no command twice, and starts the units with fewer processes. A restart only ends the
-unit, because no later command of the page needs it. With `--dump FILE`, the dump of a migrated database, the page's database begins as that database.
+unit, because no later command of the page needs it. With `--dump FILE`, the dump of a migrated database, the page's
+database begins as that database.
 """
 
 import argparse
