@@ -4,8 +4,9 @@ Every path of the page leads into a temporary folder, which is removed afterward
 tools/local, with the page's settings. There is no systemd: a stand-in starts each unit's command with the unit's
 variables. Only the blocks marked `sh` are run; the others need a fresh Debian.
 
-The short form (`--short`) runs no command twice. A restart only ends the unit, because no later command of the page
-needs it. With `--dump FILE`, the dump of a migrated database, the page's database begins as that database.
+The short form (`--short`) runs no command twice, and starts the units with fewer processes. A restart only ends the
+unit, because no later command of the page needs it. With `--dump FILE`, the dump of a migrated database, the page's
+database begins as that database.
 """
 
 import argparse
@@ -37,7 +38,9 @@ LEFT_OUT = ("tests", "docs", "benchmarks")
 END_SECONDS = 60
 VARIABLE = "INSTALLATION"  # the environment variable that gives the folder to the stand-in programs
 SHORT = "INSTALLATION_IS_SHORT"
-REPEATED = ("agency-manage ", "/srv/agency/venv/bin/pip ")
+REPEATED = ("agency-manage ", "/srv/agency/venv/bin/pip ", "/srv/agency/venv/bin/python -m compileall ")
+# How the short form ends these units' commands. Three tasks of the worker never end; the others take turns.
+SMALLER = {"agency-web": ("--workers", "1"), "agency-worker": ("-c", "6")}
 STAND_INS = {
     # The machine may have no other user, and none is needed.
     "runuser": 'shift 3; exec env PGHOST="$SOCKETS" PGPORT=5432 PGUSER=app "$@"',
@@ -216,11 +219,12 @@ def start(folder: Path, name: str) -> int:
     [given] = re.findall(r"^Environment=(.*)$", common, re.MULTILINE)
     [path] = re.findall(r"^EnvironmentFile=(.*)$", common, re.MULTILINE)
     [place] = re.findall(r"^WorkingDirectory=(.*)$", common, re.MULTILINE)
+    smaller = SMALLER.get(unit, ()) if os.environ[SHORT] else ()
     variables = dict(word.split("=", 1) for word in shlex.split(given))
     variables |= dict(re.findall(r"^([A-Z_]+)=(.*)$", Path(path).read_text(), re.MULTILINE))
     with (folder / "logs" / name).open("ab") as log:
         process = subprocess.Popen(
-            shlex.split(command),
+            [*shlex.split(command), *smaller],
             cwd=place,
             env={"PATH": "/usr/bin:/bin", **variables},
             stdin=subprocess.DEVNULL,

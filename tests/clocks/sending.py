@@ -39,10 +39,11 @@ def sent_by(sandbox: RunningSandbox) -> list[Sent]:
 
 
 def start_sending(clock: MovedClock, sandbox: RunningSandbox, *, senders: int = 1) -> None:
-    """Start what a broadcast needs: whoever begins and prepares it, and senders."""
+    """Start what a broadcast needs: senders. The first one also begins and prepares it, in a process of its own."""
     variables = {**own_processes.variables(), **sandbox.variables}
-    clock.start((*CELERY, *Worker("broadcasts", ("broadcasts",), 1).arguments(), *ALONE), variables)
-    for number in range(senders):
+    first = Worker("sender-0", ("sender", "broadcasts"), 2)
+    clock.start((*CELERY, *first.arguments(), *ALONE), variables)
+    for number in range(1, senders):
         clock.start(own_processes.celery_arguments("sender", number=number), variables)
 
 
