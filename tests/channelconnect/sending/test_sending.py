@@ -34,7 +34,7 @@ from workspaces.subaccounts.models import Channel
 def test_a_message_is_sent_with_our_id_and_recorded(
     meta: RunningSandbox, channel: Channel, start_sender: StartSender
 ) -> None:
-    """To a number, or to a person without one by their id; whoever has neither is not called."""
+    """A message goes to a number, or by the id of a person without one. A person without both is not called."""
     message = a_message(a_conversation(channel, phone="491701234567"), "Good morning")
     by_id = a_message(a_conversation(channel, user_id="US.1349120550"))
     nowhere = a_conversation(channel)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from copy import deepcopy
 from itertools import product
+from typing import Any
 from urllib.parse import unquote
 
 import pytest
@@ -75,9 +76,9 @@ def test_each_page_declares_what_the_table_says_and_leaves_the_rest_to_the_dashb
     paths: dict[str, str],
 ) -> None:
     """So one page of each declaration shows what all others refuse."""
-    views = {name: view_of(path) for name, path in paths.items()}
+    views: dict[str, Any] = {name: view_of(path) for name, path in paths.items()}
     assert {view for view in views.values() if not issubclass(view, DashboardView)} == set()
-    found = {name: (view.writers, view.writers_only) for name, view in views.items()}  # type: ignore[attr-defined]
+    found = {name: (view.writers, view.writers_only) for name, view in views.items()}
     assert found == {name: declared(name, case) for name, case in PAGES.items()}
     for rule in ("dispatch", "check_access", "may_write", "handle", "_run"):
         assert {getattr(view, rule) for view in views.values()} == {getattr(DashboardView, rule)}
