@@ -45,9 +45,10 @@ def test_only_declared_lookups_are_taken(support: Client) -> None:
         declared = {one for one in filters if isinstance(one, str)}
         assert (model, {one.split("__")[0] for one in taken - parameters} - declared) == (model, set())
         path = f"/admin/{model._meta.app_label}/{model._meta.model_name}/"
-        secret = {f"{column}__startswith" for column in named if column.split("__")[-1] in SECRETS}
-        answers = {one: support.get(path, {one: "p"}).status_code for one in secret}
-        assert {one: status for one, status in answers.items() if status != 400} == {}, path
+        secret = [f"{column}__startswith" for column in named if column.split("__")[-1] in SECRETS]
+        assert taken.isdisjoint(secret), model
+        for one in secret[:1]:  # `taken` has said it of each; the list asks the page
+            assert support.get(path, {one: "p"}).status_code == 400, (path, one)
 
 
 def test_a_search_reaches_no_secret() -> None:

@@ -106,16 +106,17 @@ PLANS: tuple[tuple[dict[str, str], str], ...] = (
 )
 
 
-@pytest.mark.parametrize(("asked", "index"), PLANS)
-def test_each_filter_reads_along_its_index(a: Tenant, admin: Client, asked: dict[str, str], index: str) -> None:
-    with CaptureQueriesContext(connection) as captured:
-        admin.get(LOG, asked)
-    [sought] = [one["sql"] for one in captured if 'FROM "agency_activityentry"' in one["sql"]]
+def test_each_filter_reads_along_its_index(a: Tenant, admin: Client) -> None:
     with connection.cursor() as cursor:
         cursor.execute(MANY, [a.agency.pk])
         cursor.execute("ANALYZE agency_activityentry")
-        cursor.execute(f"EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) {sought}")
-        plan = "\n".join(row[0] for row in cursor.fetchall())
-    assert index in plan
-    assert "Seq Scan" not in plan
-    assert all(int(number) < 100 for number in re.findall(r"Rows Removed by Filter: (\d+)", plan)), plan
+    for asked, index in PLANS:
+        with CaptureQueriesContext(connection) as captured:
+            admin.get(LOG, asked)
+        [sought] = [one["sql"] for one in captured if 'FROM "agency_activityentry"' in one["sql"]]
+        with connection.cursor() as cursor:
+            cursor.execute(f"EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) {sought}")
+            plan = "\n".join(row[0] for row in cursor.fetchall())
+        assert index in plan, asked
+        assert "Seq Scan" not in plan, asked
+        assert all(int(number) < 100 for number in re.findall(r"Rows Removed by Filter: (\d+)", plan)), plan
