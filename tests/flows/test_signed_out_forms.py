@@ -1,6 +1,5 @@
 """Every page with a form in which a person types: what stood there when the session had ended is there again."""
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
@@ -21,14 +20,13 @@ from tests.flows.every_page import one_extreme
 from tests.flows.every_page.extremes import ExtremeTenant
 from tests.flows.every_page.one_extreme import LOOPBACK
 from tests.flows.every_page.routes import address_of, pages_in
+from tests.same_changes.forms import form_tags
 
 a, extreme, extreme_library = one_extreme.a, one_extreme.extreme, one_extreme.extreme_library
 pytestmark = pytest.mark.django_db
 Attributes = dict[str, str]
 # What is made anew for each form that is shown.
 MADE_ANEW = {"csrfmiddlewaretoken", "nonce"}
-# What the parser reads of a page: nothing else of it belongs to a form, and to parse it all costs ten times as much.
-READ = re.compile(r"<textarea\b.*?</textarea>|</?(?:form|input|select|option)\b[^>]*>", re.DOTALL)
 BUTTONS = {"submit", "button", "reset", "image"}
 # What may be typed into a field of a kind; the value has to be one that a browser would send.
 TYPED = {"number": "7", "email": "typed@example.com", "url": "https://typed.example.com/", "date": "2031-05-17"}
@@ -90,7 +88,7 @@ class Forms(HTMLParser):
         self._form: Form | None = None
         self._open: Field | None = None
         self._option: Attributes | None = None
-        self.feed("".join(READ.findall(page.content.decode())))
+        self.feed(form_tags(page))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = {name: value or "" for name, value in attrs}
