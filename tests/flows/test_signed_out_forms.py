@@ -5,12 +5,14 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urljoin, urlsplit
+from urllib.parse import parse_qsl, urljoin, urlsplit
 
 import pytest
+from django.conf import settings
 from django.db import transaction
-from django.test import Client
+from django.test import Client, override_settings
 
+from agency.account.sign_in import local_path
 from agency.models import User, UserSession
 from agency.pages.form_drafts import SECRET
 from tests.agency.console.browsers import PASSWORD, a_browser, text
@@ -18,12 +20,13 @@ from tests.flows.every_page import one_extreme
 from tests.flows.every_page.extremes import ExtremeTenant
 from tests.flows.every_page.one_extreme import LOOPBACK
 from tests.flows.every_page.routes import address_of, pages_in
+from tests.same_changes.forms import form_tags
 
 a, extreme, extreme_library = one_extreme.a, one_extreme.extreme, one_extreme.extreme_library
 pytestmark = pytest.mark.django_db
 Attributes = dict[str, str]
-# What is sent with a form beside what a person has typed.
-OURS = {"csrfmiddlewaretoken", "made_for", "nonce"}
+# What is made anew for each form that is shown.
+MADE_ANEW = {"csrfmiddlewaretoken", "nonce"}
 BUTTONS = {"submit", "button", "reset", "image"}
 # What may be typed into a field of a kind; the value has to be one that a browser would send.
 TYPED = {"number": "7", "email": "typed@example.com", "url": "https://typed.example.com/", "date": "2031-05-17"}
@@ -56,6 +59,11 @@ class Form:
     def unchanged(self) -> dict[str, list[str]]:
         return {one.name: one.values for one in self.fields.values() if one.kind == "hidden"}
 
+    def is_sent_as(self) -> str:
+        """Give what a person's browser would send, which another page's form may send just so."""
+        hidden = {name: values for name, values in self.unchanged().items() if name not in MADE_ANEW}
+        return f"{hidden} {self.typed()}"
+
 
 def _changed(one: Field) -> list[str]:
     if one.kind == "checkbox":
@@ -80,7 +88,7 @@ class Forms(HTMLParser):
         self._form: Form | None = None
         self._open: Field | None = None
         self._option: Attributes | None = None
-        self.feed(page.content.decode())
+        self.feed(form_tags(page))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = {name: value or "" for name, value in attrs}
@@ -127,9 +135,9 @@ class Forms(HTMLParser):
 
 
 @pytest.fixture(autouse=True)
-def _installation(settings: Any, extreme_library: Path) -> None:
-    settings.PACK_LIBRARY = extreme_library
-    settings.WEBHOOK_ALLOWED_NETWORKS = LOOPBACK
+def _installation(extreme_library: Path) -> Iterator[None]:
+    with override_settings(PACK_LIBRARY=extreme_library, WEBHOOK_ALLOWED_NETWORKS=LOOPBACK):
+        yield
 
 
 def with_password(person: User) -> User:
@@ -148,7 +156,7 @@ def forms_with_fields(browser: Client, address: str) -> Iterator[tuple[str, Form
             yield sent_to, form
 
 
-def what_is_lost(person: User, sent_to: str, form: Form) -> str:
+def what_is_lost(person: User, sent_to: str, form: Form, sign_in: Callable[[Client, User, str], str]) -> str:
     """Send a form after the end of its session, sign in, and say what of it stands nowhere any more."""
     browser = a_browser(person)
     typed = form.typed()
@@ -156,16 +164,39 @@ def what_is_lost(person: User, sent_to: str, form: Form) -> str:
     answer = browser.post(sent_to, {**form.unchanged(), **typed})
     if answer.status_code != 302 or not answer["Location"].startswith("/account/sign-in?"):
         return f"it is answered with {answer.status_code}, {answer.headers.get('Location')}"
-    if "You were signed out. Nothing was done" not in text(browser.get(answer["Location"])):
-        return "nobody says that they were signed out"
-    made_session = UserSession.objects.exists()
-    to = parse_qs(urlsplit(answer["Location"]).query)["next"][0]
-    signed_in = browser.post("/account/sign-in", {"email": person.email, "password": PASSWORD, "next": to})
-    landed = browser.get(signed_in["Location"], follow=True)
+    if UserSession.objects.exists():
+        return "it makes a session for somebody who has not signed in"
+    if wrong := sign_in(browser, person, answer["Location"]):
+        return wrong
+    to = _asked_for(answer["Location"])["next"]
+    landed = browser.get(to, follow=True)
     if "You were signed out before this was sent. Nothing was done yet" not in text(landed):
-        return f"{signed_in['Location']} says nothing of it ({landed.status_code})"
-    lost = _missing(landed, typed, urlsplit(sent_to).path, to)
-    return lost or ("it makes a session for somebody who has not signed in" if made_session else "")
+        return f"{to} says nothing of it ({landed.status_code})"
+    return _missing(landed, typed, urlsplit(sent_to).path, to)
+
+
+def by_the_sign_in_page(browser: Client, person: User, address: str) -> str:
+    """Sign in as people do, and say what is wrong on the way."""
+    if "You were signed out. Nothing was done" not in text(browser.get(address)):
+        return "nobody says that they were signed out"
+    to = _asked_for(address)["next"]
+    signed_in = browser.post("/account/sign-in", {"email": person.email, "password": PASSWORD, "next": to})
+    return "" if signed_in.headers.get("Location") == to else f"signing in does not lead to {to}"
+
+
+def without_the_sign_in_page(browser: Client, person: User, address: str) -> str:
+    """Sign in without the two requests, of which only what stands in the address is different for another form."""
+    asked_for = _asked_for(address)
+    if asked_for.get("signed_out") != "kept":
+        return "the sign-in page will not say that it was kept"
+    if local_path(asked_for["next"]) != asked_for["next"]:
+        return f"signing in does not lead to {asked_for['next']}"
+    browser.cookies[settings.SESSION_COOKIE_NAME] = a_browser(person).cookies[settings.SESSION_COOKIE_NAME].value
+    return ""
+
+
+def _asked_for(address: str) -> dict[str, str]:
+    return dict(parse_qsl(urlsplit(address).query))
 
 
 def _missing(landed: Any, typed: dict[str, list[str]], sent_to: str, page: str) -> str:
@@ -186,16 +217,19 @@ def _lines(values: list[str]) -> list[str]:
 
 def lost_in(area: str, browser: Client, person: User, address: Callable[[str], str]) -> tuple[list[str], int]:
     """Give what is wrong with any form of an area's pages, and how many there are."""
-    found, number = [], 0
+    found, sent = [], set()
     for name in pages_in(area):
         for sent_to, form in forms_with_fields(browser, address(name)):
-            number += 1
+            if (request := f"{sent_to} {form.is_sent_as()}") in sent:
+                continue
+            sign_in = without_the_sign_in_page if sent else by_the_sign_in_page
+            sent.add(request)
             before = transaction.savepoint()
-            wrong = what_is_lost(person, sent_to, form)
+            wrong = what_is_lost(person, sent_to, form, sign_in)
             transaction.savepoint_rollback(before)
             if wrong:
                 found.append(f"{name}, {urlsplit(sent_to).path}: {wrong}")
-    return found, number
+    return found, len(sent)
 
 
 @pytest.mark.parametrize(("area", "least"), [("console", 30), ("app", 40), ("account", 1)])

@@ -12,7 +12,8 @@ from django.urls import reverse
 from agency.event_types import declared_events
 from agency.models import ActivityEntry, Event
 from agency.pages.forms import new_nonce
-from tests.agency.console.browsers import a_browser, a_member
+from tests.agency.console.browsers import a_browser
+from tests.factories import MemberFactory
 from tests.routes import AGENCY, WORKSPACE, api_of, ids_of
 from tests.routes import address as address_of
 from tests.same_changes.forms import submit
@@ -74,7 +75,8 @@ class Place:
     def post(self, name: str, change: Change) -> Any:
         """Make the change on the page, as somebody who may."""
         tenant = self.tenant
-        user = a_member(tenant.agency, "owner").user if name.startswith("console:") else tenant.workspace.owner
+        is_console = name.startswith("console:")
+        user = MemberFactory.create(agency=tenant.agency, role="owner").user if is_console else tenant.workspace.owner
         self.entries = _newest(ActivityEntry)
         self.browser = a_browser(user)
         path = reverse(name, args=[self.ids[one] for one in change.ids])
