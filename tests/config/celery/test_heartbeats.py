@@ -12,9 +12,7 @@ import pytest
 
 from config.heartbeats import SILENCE_SECONDS, Heartbeat, HeartbeatRecord, path_of, read, silent_loops
 from tests.processes import forked_celery
-from tests.processes.own_processes import celery_arguments, start, variables
 from tests.processes.preloaded import Order, Preloaded
-from tests.processes.starting import stop
 from tests.waiting import until
 from tools.local import ROOT
 
@@ -80,11 +78,10 @@ def test_a_loop_that_stands_still_is_found_and_one_that_goes_on_is_well(
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("name", ["dispatcher", "beat"])
-def test_a_process_that_waits_for_its_broker_does_not_hang(name: str, tmp_path: Path) -> None:
+def test_a_process_that_waits_for_its_broker_does_not_hang(name: str, tmp_path: Path, preloaded: Preloaded) -> None:
     process = "beat" if name == "beat" else f"{name}-0"
-    given = {**variables(), "HEARTBEAT_DIRECTORY": str(tmp_path), "CELERY_BROKER_URL": "redis://127.0.0.1:1/0"}
-    waiting = start(celery_arguments(name), given)
-    try:
+    given = {"HEARTBEAT_DIRECTORY": str(tmp_path), "CELERY_BROKER_URL": "redis://127.0.0.1:1/0"}
+    with preloaded.killed_at_end(Order(forked_celery.__name__, (name,), given)):
 
         def is_waiting() -> bool:
             pulse = read(path_of(tmp_path, process))
@@ -92,8 +89,6 @@ def test_a_process_that_waits_for_its_broker_does_not_hang(name: str, tmp_path: 
 
         until(is_waiting, what="a process that waits for its broker")
         assert check(tmp_path, name, "--silence", "0") == (0, "Everything turns.\n")
-    finally:
-        stop(waiting)
 
 
 def write(folder: Path, process: str, *, age: float, loop: str = "", loops: tuple[str, ...] = ()) -> None:
