@@ -5,6 +5,7 @@ all tests of a worker share what loading costs. `python -m tests.processes.prelo
 its input, and answers each with a line.
 """
 
+import ctypes
 import gc
 import json
 import os
@@ -24,6 +25,7 @@ from tools.local import ROOT
 from tools.local.parent_death import parent_death_signal
 
 LIMIT_SECONDS = 600.0
+PARENT_DEATH_SIGNAL = 1  # see prctl(2)
 
 
 class Broken(Exception):
@@ -33,13 +35,13 @@ class Broken(Exception):
 class Order(NamedTuple):
     """The module whose `main` is called with these arguments, under other values of some settings.
 
-    The process of an order that `is_killed` runs until the next line of input.
+    The process of an order that is `ended_by` a signal runs until the next line of input.
     """
 
     module: str
     arguments: tuple[str, ...] = ()
     settings: Mapping[str, object] = {}
-    is_killed: bool = False
+    ended_by: int = 0
 
 
 class Preloaded:
@@ -54,14 +56,30 @@ class Preloaded:
         return self._answer(order, status=0)
 
     @contextmanager
-    def killed_at_end(self, order: Order) -> Iterator[None]:
-        """Have `main` run until the block ends, and kill its process then. Raises `Broken` if it had ended before."""
-        order = order._replace(is_killed=True)
-        self._answer(order, status=0)
+    def killed_at_end(self, order: Order) -> Iterator[int]:
+        """Have `main` run until the block ends, and kill its process then. Raises `Broken` if it had ended before.
+
+        Gives the id of the process.
+        """
+        with self._running(order._replace(ended_by=signal.SIGKILL), status=signal.SIGKILL) as pid:
+            yield pid
+
+    @contextmanager
+    def asked_to_end(self, order: Order) -> Iterator[int]:
+        """Have `main` run until the block ends, and ask its process to end then. Raises `Broken` if it does not well.
+
+        Gives the id of the process.
+        """
+        with self._running(order._replace(ended_by=signal.SIGTERM), status=0) as pid:
+            yield pid
+
+    @contextmanager
+    def _running(self, order: Order, *, status: int) -> Iterator[int]:
+        pid = int(self._answer(order, status=0))
         try:
-            yield
+            yield pid
         finally:
-            self._answer(order, status=signal.SIGKILL)
+            self._answer(order, status=status)
 
     def _answer(self, order: Order, *, status: int) -> str:
         process = self._process = self._process or self._start()
@@ -117,10 +135,10 @@ def run_in_child(order: Order) -> dict[str, Any]:
         pid = os.fork()
         if pid == 0:
             _run(order, output, faults)
-        if order.is_killed:
-            write({"status": 0, "output": ""})
+        if order.ended_by:
+            write({"status": 0, "output": str(pid)})
             sys.stdin.readline()
-            os.kill(pid, signal.SIGKILL)
+            os.kill(pid, order.ended_by)
         _, status = os.waitpid(pid, 0)
         for file in (output, faults):
             file.seek(0)
@@ -133,6 +151,8 @@ def _run(order: Order, output: BinaryIO, faults: BinaryIO) -> None:
 
     status = 1
     try:
+        if sys.platform == "linux":
+            ctypes.CDLL(None).prctl(PARENT_DEATH_SIGNAL, signal.SIGKILL)
         os.dup2(output.fileno(), 1)
         os.dup2(faults.fileno(), 2)
         for name, value in order.settings.items():

@@ -2,41 +2,44 @@
 
 import os
 import signal
+from collections.abc import Callable
+from ipaddress import ip_network
 from pathlib import Path
-from typing import Final
 
-from tests.processes.own_processes import start, variables
-from tests.processes.starting import Process
-from tests.waiting import until
+from django.conf import settings
 
-# The process stops right after it has handed its first request to libcurl: nothing of any is written yet.
-PROGRAM: Final = """
-import os, signal, django
-django.setup()
+from channelconnect.sending.loop import run_sender
 from config.http.client import HTTPClient
-submit, stops = HTTPClient.submit, iter([True])
-def stop_once(self, request):
-    submit(self, request)
-    if next(stops, False):
-        os.kill(os.getpid(), signal.SIGSTOP)
-HTTPClient.submit = stop_once
-from {module} import {run}
-{run}(should_stop=lambda: False)
-"""
+from config.http.transfer import Request
+from tests.waiting import until
+from webhooks.dispatcher.loop import run_dispatcher
+
+LOOPS: dict[str, Callable[..., object]] = {"dispatcher": run_dispatcher, "sender": run_sender}
 
 
-def start_stopping(module: str, run: str, **environment: str) -> Process:
-    """Start a worker that stops at its first request; `run` is the function of the module that works."""
-    program = PROGRAM.format(module=module, run=run)
-    return start(["-c", program], {**variables(), "DJANGO_SETTINGS_MODULE": "config.settings", **environment})
+def main(name: str) -> None:
+    """Work as a loop does, for `tests.processes.preloaded`, but stop at the first request.
+
+    The process stops right after it has handed the request to libcurl: nothing of any is written yet.
+    """
+    settings.WEBHOOK_ALLOWED_NETWORKS = (ip_network("127.0.0.0/8"),)
+    submit, stops = HTTPClient.submit, iter([True])
+
+    def stop_once(self: HTTPClient, request: Request) -> None:
+        submit(self, request)
+        if next(stops, False):
+            os.kill(os.getpid(), signal.SIGSTOP)
+
+    HTTPClient.submit = stop_once  # type: ignore[method-assign]
+    LOOPS[name](should_stop=lambda: False)
 
 
-def wait_until_stopped(process: Process) -> None:
+def wait_until_stopped(pid: int) -> None:
     def is_stopped() -> bool:
-        return Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
 
     until(is_stopped, what="a process that has stopped")
 
 
-def go_on(process: Process) -> None:
-    os.kill(process.pid, signal.SIGCONT)
+def go_on(pid: int) -> None:
+    os.kill(pid, signal.SIGCONT)

@@ -7,7 +7,7 @@ from tests.processes.preloaded import Order, Preloaded
 from tools.sandbox import RunningSandbox
 
 
-def killed_sender(preloaded: Preloaded, meta: RunningSandbox) -> AbstractContextManager[None]:
+def killed_sender(preloaded: Preloaded, meta: RunningSandbox) -> AbstractContextManager[int]:
     """A process that sends to the sandbox, and is killed at the end of the block."""
     return preloaded.killed_at_end(Order(__name__, settings=meta.variables))
 

@@ -12,8 +12,9 @@ from config.leases import runs as leased_runs
 from config.leases.connections import open_connection
 from tests.channelconnect.sending.conftest import StartSender
 from tests.channelconnect.sending.messages import a_conversation, a_message, sends
-from tests.processes.starting import Process, kill
-from tests.processes.stopped import go_on, start_stopping, wait_until_stopped
+from tests.processes import stopped as stopped_processes
+from tests.processes.preloaded import Order, Preloaded
+from tests.processes.stopped import go_on, wait_until_stopped
 from tests.waiting import until
 from tools.sandbox import RunningSandbox
 from workspaces.conversations.models import QueuedMessage
@@ -24,16 +25,15 @@ LEASE_SECONDS = 6
 
 
 @pytest.fixture
-def stopping_sender(meta: RunningSandbox, transactional_db: None) -> Iterator[Process]:
-    process = start_stopping("channelconnect.sending.loop", "run_sender", **meta.variables)
-    yield process
-    kill(process)
+def stopping_sender(meta: RunningSandbox, transactional_db: None, preloaded: Preloaded) -> Iterator[int]:
+    with preloaded.killed_at_end(Order(stopped_processes.__name__, ("sender",), meta.variables)) as pid:
+        yield pid
 
 
 def test_a_sender_that_was_stopped_calls_nothing_that_others_have_taken_for_failed(
     meta: RunningSandbox,
     channel: Channel,
-    stopping_sender: Process,
+    stopping_sender: int,
     start_sender: StartSender,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -6,31 +6,18 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from config.heartbeats import SILENCE_SECONDS, Heartbeat, HeartbeatRecord, path_of, read, silent_loops
-from tests.processes.own_processes import celery_arguments, start, variables
-from tests.processes.starting import stop
+from tests.processes import forked_celery
+from tests.processes.preloaded import Order, Preloaded
 from tests.waiting import until
 from tools.local import ROOT
 
 # Of the worker's queues those of two loops: its other loop, and the tasks that end, prove the same or nothing here.
 SMALLER = {"worker": ("-Q", "broadcasts,callbacks", "-c", "2")}
-
-
-@contextmanager
-def at_work(folder: Path, *names: str, **environment: str) -> Iterator[None]:
-    given = {**variables(), "HEARTBEAT_DIRECTORY": str(folder), **environment}
-    processes = [start((*celery_arguments(name), *SMALLER.get(name, ())), given) for name in names]
-    try:
-        yield
-    finally:
-        ended = [stop(process) for process in processes]
-    assert ended == [0] * len(names)
 
 
 def check(folder: Path, *arguments: str) -> tuple[int, str]:
@@ -68,9 +55,10 @@ def pid_of(folder: Path, process: str, loop: str = "") -> int:
     ],
 )
 def test_a_loop_that_stands_still_is_found_and_one_that_goes_on_is_well(
-    name: str, process: str, loops: list[str], tmp_path: Path
+    name: str, process: str, loops: list[str], tmp_path: Path, preloaded: Preloaded
 ) -> None:
-    with at_work(tmp_path, name):
+    arguments = (name, *SMALLER.get(name, ()))
+    with preloaded.asked_to_end(Order(forked_celery.__name__, arguments, {"HEARTBEAT_DIRECTORY": str(tmp_path)})):
         for loop in loops:
             pid = pid_of(tmp_path, process, loop)
             assert check(tmp_path, name) == (0, "Everything turns.\n")
@@ -90,11 +78,10 @@ def test_a_loop_that_stands_still_is_found_and_one_that_goes_on_is_well(
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("name", ["dispatcher", "beat"])
-def test_a_process_that_waits_for_its_broker_does_not_hang(name: str, tmp_path: Path) -> None:
+def test_a_process_that_waits_for_its_broker_does_not_hang(name: str, tmp_path: Path, preloaded: Preloaded) -> None:
     process = "beat" if name == "beat" else f"{name}-0"
-    given = {**variables(), "HEARTBEAT_DIRECTORY": str(tmp_path), "CELERY_BROKER_URL": "redis://127.0.0.1:1/0"}
-    waiting = start(celery_arguments(name), given)
-    try:
+    given = {"HEARTBEAT_DIRECTORY": str(tmp_path), "CELERY_BROKER_URL": "redis://127.0.0.1:1/0"}
+    with preloaded.killed_at_end(Order(forked_celery.__name__, (name,), given)):
 
         def is_waiting() -> bool:
             pulse = read(path_of(tmp_path, process))
@@ -102,8 +89,6 @@ def test_a_process_that_waits_for_its_broker_does_not_hang(name: str, tmp_path: 
 
         until(is_waiting, what="a process that waits for its broker")
         assert check(tmp_path, name, "--silence", "0") == (0, "Everything turns.\n")
-    finally:
-        stop(waiting)
 
 
 def write(folder: Path, process: str, *, age: float, loop: str = "", loops: tuple[str, ...] = ()) -> None:

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 import pytest
 
 from config.leases import runs as leased_runs
-from tests.processes.starting import Process, kill
-from tests.processes.stopped import go_on, start_stopping, wait_until_stopped
+from tests.processes import stopped as stopped_processes
+from tests.processes.preloaded import Order, Preloaded
+from tests.processes.stopped import go_on, wait_until_stopped
 from tests.tenants import Tenant
 from tests.waiting import until
 from tests.webhooks.conftest import StartDispatcher, StartReceiver
@@ -19,15 +20,14 @@ LEASE_SECONDS = 10
 
 
 @pytest.fixture
-def stopping_dispatcher(transactional_db: None) -> Iterator[Process]:
-    process = start_stopping("webhooks.dispatcher.loop", "run_dispatcher", WEBHOOK_ALLOWED_NETWORKS="127.0.0.0/8")
-    yield process
-    kill(process)
+def stopping_dispatcher(transactional_db: None, preloaded: Preloaded) -> Iterator[int]:
+    with preloaded.killed_at_end(Order(stopped_processes.__name__, ("dispatcher",))) as pid:
+        yield pid
 
 
 def test_a_dispatcher_that_was_stopped_sends_nothing_that_others_have_taken_over(
     a: Tenant,
-    stopping_dispatcher: Process,
+    stopping_dispatcher: int,
     start_dispatcher: StartDispatcher,
     start_receiver: StartReceiver,
     monkeypatch: pytest.MonkeyPatch,
