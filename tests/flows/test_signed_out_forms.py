@@ -217,7 +217,8 @@ def _lines(values: list[str]) -> list[str]:
 
 def lost_in(area: str, browser: Client, person: User, address: Callable[[str], str]) -> tuple[list[str], int]:
     """Give what is wrong with any form of an area's pages, and how many there are."""
-    found, sent = [], set()
+    found: list[str] = []
+    sent: set[str] = set()
     for name in pages_in(area):
         for sent_to, form in forms_with_fields(browser, address(name)):
             if (request := f"{sent_to} {form.is_sent_as()}") in sent:
