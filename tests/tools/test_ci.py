@@ -16,6 +16,8 @@ MAKE = """#!/bin/sh
 echo "make $* begins"
 case " $FAILING " in *" $1 "*) echo "make $1 fails" >&2; exit 2 ;; esac
 case " $ENDLESS " in *" $1 "*) echo $$ > "$PIDS/$1.new" && mv "$PIDS/$1.new" "$PIDS/$1" && exec sleep 600 ;; esac
+if [ -n "$SLOW" ] && [ "$1 $2" = "$SLOW" ]; then sleep 1; touch "$PIDS/slow"; fi
+if [ "$1" = test ] && [ -n "$SLOW" ]; then ls "$PIDS/slow"; fi
 echo "make $* ends"
 """
 PYTHONS = ("python3.12", "python3.13", "python3.14")
@@ -47,10 +49,16 @@ def run(environment: dict[str, str], **more: str) -> tuple[int, list[str]]:
     return ended.returncode, ended.stdout.splitlines()
 
 
-def test_all_checks_run_and_what_ran_beside_lint_is_shown_after_it(environment: dict[str, str]) -> None:
+def test_all_checks_run_and_what_ran_beside_others_is_shown_after_them(environment: dict[str, str]) -> None:
     status, lines = run(environment)
-    commands = ("install", "lint", "install PYTHON=python3.14", "smoke PYTHON=python3.14 WORKERS=2", "test")
+    commands = ("install", "lint", "test", "install PYTHON=python3.14", "smoke PYTHON=python3.14 WORKERS=2")
     assert (status, lines) == (0, [f"make {command} {said}" for command in commands for said in ("begins", "ends")])
+
+
+def test_tests_wait_until_all_is_installed(environment: dict[str, str], tmp_path: Path) -> None:
+    status, lines = run(environment, SLOW="install PYTHON=python3.14")
+    assert status == 0
+    assert lines[lines.index("make test begins") + 1] == str(tmp_path / "slow")
 
 
 def test_without_a_newer_python_there_is_nothing_to_smoke(environment: dict[str, str], tmp_path: Path) -> None:
@@ -79,7 +87,7 @@ def test_where_nothing_can_be_installed_the_run_fails(environment: dict[str, str
 
 
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-@pytest.mark.parametrize("endless", [("lint", "smoke"), ("test",)], ids=" and ".join)
+@pytest.mark.parametrize("endless", [("lint", "smoke"), ("smoke", "test")], ids=" and ".join)
 def test_a_signal_ends_all_that_was_begun(
     environment: dict[str, str], tmp_path: Path, endless: tuple[str, ...], ending: signal.Signals
 ) -> None:
