@@ -76,6 +76,7 @@ from agency.services.notifications.delivery import STAFF, digest_path, notificat
 from agency.services.notifications.recording import StateCheck, state_checks
 from agency.services.passwords import PASSWORD_RESETS, address_requests
 from agency.services.retention import RULES
+from config.formats import format_day
 from config.health import Degradation, degradations
 from config.metrics import METRICS, Gauge, capped_count, oldest_seconds
 from config.request_bodies import MIB, BodyRule, body_rules
@@ -301,7 +302,7 @@ def _domain_concerns(agency: Agency) -> Iterable[Alert]:
     for domain in failing.order_by("failing_since", "id")[:MOST_NAMED]:
         yield Alert(
             text=_("The TXT record of %(host)s is gone: it is answered until %(day)s.")
-            % {"host": domain.host, "day": f"{domain.served_until:%Y-%m-%d}"},
+            % {"host": domain.host, "day": format_day(domain.served_until)},
             url=reverse("console:domain", args=[domain.uuid]),
             action=_("Domain"),
         )
