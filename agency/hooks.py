@@ -1,6 +1,8 @@
 """All that the agency app registers: menu, first steps, activity labels, notifications, retention, metrics."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from datetime import date
+from typing import Any
 
 from django.db.models import Exists, Q
 from django.db.models.functions import Now
@@ -347,6 +349,11 @@ def _domains_page(mail: Mail) -> str:
     return reverse("console:domain", args=[mail.context["domain"]])
 
 
+def _served_until(mail: Mail) -> Mapping[str, Any]:
+    day = mail.context["day"]
+    return {"day": format_day(date.fromisoformat(day))} if day else {}
+
+
 address_requests.add(PASSWORD_RESETS)
 invitation_handlers.add(TEAM)
 notification_kinds.add(*agency_kinds.AGENCY_KINDS, *agency_kinds.EXPIRING_KEY_KINDS)
@@ -360,7 +367,7 @@ mail_links.add(
     MailLink(Mail.Kind.SIGN_UP_CONFIRMATION, confirmation_path),
     MailLink(Mail.Kind.SIGN_UP_KNOWN_ADDRESS, known_address_path, sets_password=has_to_choose_a_password),
     MailLink(Mail.Kind.AGENCY_MESSAGE, lambda _mail: reverse("account:sign-in")),
-    MailLink(Mail.Kind.DOMAIN_RECORD_MISSING, _domains_page, is_installations=True),
+    MailLink(Mail.Kind.DOMAIN_RECORD_MISSING, _domains_page, is_installations=True, make_context=_served_until),
     MailLink(Mail.Kind.NOTIFICATION, notification_path),
     MailLink(Mail.Kind.NOTIFICATION_DIGEST, digest_path),
 )
