@@ -302,9 +302,10 @@ MOST_NAMED = 3
 def _domain_concerns(agency: Agency) -> Iterable[Alert]:
     failing = Domain.objects.of(agency).filter(failing_since__isnull=False)
     for domain in failing.order_by("failing_since", "id")[:MOST_NAMED]:
+        until = domain.served_until
         yield Alert(
             text=_("The TXT record of %(host)s is gone: it is answered until %(day)s.")
-            % {"host": domain.host, "day": format_day(domain.served_until)},
+            % {"host": domain.host, "day": format_day(until) if until else ""},
             url=reverse("console:domain", args=[domain.uuid]),
             action=_("Domain"),
         )

@@ -120,6 +120,12 @@ def day_time_zone(moment: datetime) -> str:
     return f"{format_day_time(moment)} {moment:%Z}"
 
 
+@register.filter
+def wall_clock(written: str) -> str:
+    """Write a day and a time of no zone, which is stored as text."""
+    return format_day_time(datetime.fromisoformat(written))
+
+
 @register.filter(expects_localtime=True)
 def weekday_time(moment: datetime) -> str:
     """Write a moment of the coming week, such as `Tue 09:05`."""

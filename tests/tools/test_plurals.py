@@ -26,7 +26,8 @@ def counted(language: str) -> Iterator[Message]:
 def rendered(message: Message, number: int) -> str:
     """Render a message as pages do, in the active language: it says the number where it has one."""
     names = {name for form in message.id for name in PLACEHOLDER.findall(form)}
-    text = npgettext(message.context, *message.id, number) if message.context else ngettext(*message.id, number)
+    one, more = message.id
+    text = npgettext(message.context, one, more, number) if message.context else ngettext(one, more, number)
     return text % {name: f"<{name}>" for name in names} if names else text
 
 
