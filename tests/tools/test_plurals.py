@@ -26,7 +26,7 @@ def counted(language: str) -> Iterator[Message]:
 def rendered(message: Message, number: int) -> str:
     """Render a message as pages do, in the active language: it says the number where it has one."""
     names = {name for form in message.id for name in PLACEHOLDER.findall(form)}
-    one, more = message.id
+    one, more = message.id[0], message.id[1]
     text = npgettext(message.context, one, more, number) if message.context else ngettext(one, more, number)
     return text % {name: f"<{name}>" for name in names} if names else text
 
