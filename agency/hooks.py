@@ -1,6 +1,8 @@
 """All that the agency app registers: menu, first steps, activity labels, notifications, retention, metrics."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from datetime import date
+from typing import Any
 
 from django.db.models import Exists, Q
 from django.db.models.functions import Now
@@ -76,6 +78,7 @@ from agency.services.notifications.delivery import STAFF, digest_path, notificat
 from agency.services.notifications.recording import StateCheck, state_checks
 from agency.services.passwords import PASSWORD_RESETS, address_requests
 from agency.services.retention import RULES
+from config.formats import format_day
 from config.health import Degradation, degradations
 from config.metrics import METRICS, Gauge, capped_count, oldest_seconds
 from config.request_bodies import MIB, BodyRule, body_rules
@@ -299,9 +302,10 @@ MOST_NAMED = 3
 def _domain_concerns(agency: Agency) -> Iterable[Alert]:
     failing = Domain.objects.of(agency).filter(failing_since__isnull=False)
     for domain in failing.order_by("failing_since", "id")[:MOST_NAMED]:
+        until = domain.served_until
         yield Alert(
             text=_("The TXT record of %(host)s is gone: it is answered until %(day)s.")
-            % {"host": domain.host, "day": f"{domain.served_until:%Y-%m-%d}"},
+            % {"host": domain.host, "day": format_day(until) if until else ""},
             url=reverse("console:domain", args=[domain.uuid]),
             action=_("Domain"),
         )
@@ -346,6 +350,11 @@ def _domains_page(mail: Mail) -> str:
     return reverse("console:domain", args=[mail.context["domain"]])
 
 
+def _served_until(mail: Mail) -> Mapping[str, Any]:
+    day = mail.context["day"]
+    return {"day": format_day(date.fromisoformat(day))} if day else {}
+
+
 address_requests.add(PASSWORD_RESETS)
 invitation_handlers.add(TEAM)
 notification_kinds.add(*agency_kinds.AGENCY_KINDS, *agency_kinds.EXPIRING_KEY_KINDS)
@@ -359,7 +368,7 @@ mail_links.add(
     MailLink(Mail.Kind.SIGN_UP_CONFIRMATION, confirmation_path),
     MailLink(Mail.Kind.SIGN_UP_KNOWN_ADDRESS, known_address_path, sets_password=has_to_choose_a_password),
     MailLink(Mail.Kind.AGENCY_MESSAGE, lambda _mail: reverse("account:sign-in")),
-    MailLink(Mail.Kind.DOMAIN_RECORD_MISSING, _domains_page, is_installations=True),
+    MailLink(Mail.Kind.DOMAIN_RECORD_MISSING, _domains_page, is_installations=True, make_context=_served_until),
     MailLink(Mail.Kind.NOTIFICATION, notification_path),
     MailLink(Mail.Kind.NOTIFICATION_DIGEST, digest_path),
 )

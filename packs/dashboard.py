@@ -117,7 +117,7 @@ def barred_entries(pack: OfferedPack, flows: Mapping[UUID, Flow]) -> int:
 
 def is_found(pack: GalleryPack, search: str, channel: str) -> bool:
     """Say whether a pack holds the text (in lower case) and something for the channel type; blank ones hold for all."""
-    texts = (pack.offered.name, pack.offered.summary, *(entry.offered.name for entry in pack.entries))
+    texts = (pack.offered.shown_name, pack.offered.shown_summary, *(entry.offered.name for entry in pack.entries))
     return any(search in text.casefold() for text in texts) and (
         channel not in CHANNEL_NAMES or any(channel in entry.offered.channels for entry in pack.entries)
     )

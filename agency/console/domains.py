@@ -26,6 +26,7 @@ from agency.pages.views import ConcurrencyLimit
 from agency.services.domains import MOST_DOMAINS, DomainNotFound, add_domain, check_domain, make_primary, remove_domain
 from agency.services.hosts import url_of_host
 from config.errors import Conflict
+from config.formats import format_day
 
 Finding = Domain.Finding
 PENDING: dict[str, StrOrPromise] = {
@@ -66,7 +67,7 @@ def state_of(domain: Domain) -> DomainState:
         return DomainState(_("Not verified"), "", PENDING.get(domain.finding, PENDING[Finding.NOT_CHECKED]))
     if domain.served_until:
         text = _("The TXT record is gone. Set it again before %(day)s, or the domain will no longer be answered.")
-        return DomainState(_("Record missing"), "bad", text % {"day": f"{domain.served_until:%Y-%m-%d}"})
+        return DomainState(_("Record missing"), "bad", text % {"day": format_day(domain.served_until)})
     if domain.points_here is False:
         return DomainState(_("Leads elsewhere"), "bad", _("It is yours, but its address is not ours yet."))
     if domain.points_here is None:

@@ -7,10 +7,8 @@ from typing import Any, Final
 
 from django.db.models import Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
-from django.template.defaultfilters import date as format_date
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.formats import number_format
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -21,6 +19,7 @@ from agency.pages.registry import StrOrPromise, activity_actions, activity_targe
 from agency.pages.tables import Filter
 from agency.services.activity import RecordedField, ValueFormat, recorded_actions
 from config.api.requests import is_storable
+from config.formats import format_day_time, format_number
 
 # How many targets a line names.
 MOST_NAMED = 2
@@ -178,7 +177,7 @@ def _written(field: RecordedField, value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(_written(field, one) for one in value) or NOTHING
     if field.shown is ValueFormat.LIMIT and not isinstance(value, str):
-        return _("No limit") if value is None else _number(value)
+        return _("No limit") if value is None else format_number(value)
     if value in ("", None):
         return NOTHING
     for known, label in field.choices:
@@ -191,14 +190,11 @@ def _by_kind(shown: ValueFormat, value: Any) -> str:
     if isinstance(value, bool):
         return _("On") if value else _("Off")
     if shown is ValueFormat.NUMBER and isinstance(value, int):
-        return _number(value)
+        return format_number(value)
     if shown is ValueFormat.MOMENT and isinstance(value, str):
-        return format_date(timezone.localtime(datetime.fromisoformat(value)), "j M Y, H:i T")
+        moment = timezone.localtime(datetime.fromisoformat(value))
+        return f"{format_day_time(moment)} {moment:%Z}"
     return str(value)
-
-
-def _number(value: int) -> str:
-    return number_format(value, use_l10n=True, force_grouping=True)
 
 
 @dataclass(frozen=True, slots=True)

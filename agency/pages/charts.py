@@ -8,11 +8,11 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from django.db.models import DateTimeField, Func, Sum
-from django.template.defaultfilters import date as format_date
 from django.utils.translation import gettext_lazy as _
 
 from agency.models import Agency, HourlyCount
 from agency.pages.registry import StrOrPromise, in_order
+from config.formats import format_day, format_day_time
 from config.hooks import Registry
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
@@ -67,8 +67,8 @@ class Period:
     @cached_property
     def labels(self) -> list[BucketLabel]:
         """The labels of the steps, written once for all charts."""
-        form = "j M, H:i" if self.kind.step == HOUR else "j M"
-        return [BucketLabel(start.isoformat(), format_date(start, form)) for start in self.starts]
+        write = format_day_time if self.kind.step == HOUR else format_day
+        return [BucketLabel(start.isoformat(), write(start, "MMMd")) for start in self.starts]
 
 
 class BucketStart(Func):

@@ -2,17 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime, timedelta
-from functools import lru_cache
 from typing import Any
 
 from django import template
-from django.template.defaultfilters import date as format_date
 from django.utils import timezone
-from django.utils.formats import number_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.timesince import timesince
-from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from agency.models import ActivityEntry, Notification
@@ -23,6 +18,16 @@ from agency.pages.branding import host_agency
 from agency.pages.forms import new_nonce
 from agency.pages.registry import StrOrPromise
 from agency.services import open_sign_up_of
+from config.formats import (
+    Number,
+    format_day,
+    format_day_time,
+    format_number,
+    format_percent,
+    format_relative,
+    format_time,
+    format_weekday_time,
+)
 
 register = template.Library()
 
@@ -57,17 +62,14 @@ def entry_changes_for_customers(entry: ActivityEntry) -> list[ShownChange]:
     return activity.changes_for_customers(entry)
 
 
-MINUTE = 60
 DAYS_OF_A_WEEK = 7
-# Up to here the different lengths of the months make no difference.
-SAME_IN_EVERY_MONTH = timedelta(days=28)
 
 
 @register.filter
 def when(moment: datetime) -> SafeString:
     """Write how long ago a moment was; pointer, focus or touch show the exact time, by the viewer's clock."""
     local = timezone.localtime(moment)
-    exact = f"{local.day} {_month(local.month, get_language())} {local:%Y, %H:%M:%S %Z}"
+    exact = f"{format_day_time(local, seconds=True)} {local:%Z}"
     return format_html(
         '<time class="when" tabindex="0" datetime="{}" title="{}" data-exact="{}">{}</time>',
         moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -83,48 +85,75 @@ def brief(moment: datetime) -> str:
     local, today = timezone.localtime(moment), timezone.localdate()
     days = (today - local.date()).days
     if days == 0:
-        return format_date(local, "H:i")
+        return format_time(local)
     if 0 < days < DAYS_OF_A_WEEK:
-        return format_date(local, "D")
-    return format_date(local, "j M" if local.year == today.year else "j M Y")
-
-
-@lru_cache(maxsize=256)
-def _month(month: int, language: str | None) -> str:
-    return format_date(date(2000, month, 1), "M")
+        return format_day(local, "E")
+    return format_day(local, "MMMd" if local.year == today.year else "yMMMd")
 
 
 def ago(moment: datetime) -> str:
     now = timezone.now()
-    passed = now - moment
-    if passed < timedelta(minutes=1):
-        return _("just now")
-    if passed < SAME_IN_EVERY_MONTH:
-        return _minutes_ago(int(passed.total_seconds()) // MINUTE, get_language())
-    return _since(moment, now)
-
-
-@lru_cache(maxsize=4096)
-def _minutes_ago(minutes: int, language: str | None) -> str:
-    """Write so many minutes, from a cache: the rows of a list, and of the next page, are often of the same day."""
-    now = timezone.now()
-    return _since(now - timedelta(minutes=minutes), now)
-
-
-def _since(moment: datetime, now: datetime) -> str:
-    return _("%(time)s ago") % {"time": timesince(moment, now, depth=1)}
+    return _("just now") if now - moment < timedelta(minutes=1) else format_relative(moment, now)
 
 
 @register.filter
-def number(value: int) -> str:
-    """Write a whole number with separated thousands."""
-    return _written(value, get_language())
+def relative(moment: datetime) -> str:
+    """Write how long ago a moment was, or when it will be: `in 3 hours`."""
+    return format_relative(moment, timezone.now())
 
 
-@lru_cache(maxsize=4096, typed=True)
-def _written(value: int, language: str | None) -> str:
-    """Write a number, from a cache: pages repeat the same few, and a chart's table alone has a hundred of them."""
-    return number_format(value, use_l10n=True, force_grouping=True)
+@register.filter(expects_localtime=True)
+def day(moment: date | None, skeleton: str = "yMMMd") -> str:
+    """Write a day as the language does: `3 Nov 2026`, or the parts that a skeleton of CLDR names."""
+    return format_day(moment, skeleton) if moment else ""
+
+
+@register.filter(expects_localtime=True)
+def day_time(moment: datetime | None, skeleton: str = "yMMMd") -> str:
+    """Write a day and a time, such as `3 Nov 2026, 09:05`; the skeleton is the day's."""
+    return format_day_time(moment, skeleton) if moment else ""
+
+
+@register.filter(expects_localtime=True)
+def day_time_zone(moment: datetime) -> str:
+    """Write a day and a time with the clock's zone: `3 Nov 2026, 09:05 UTC`."""
+    return f"{format_day_time(moment)} {moment:%Z}"
+
+
+@register.filter
+def wall_clock(written: str) -> str:
+    """Write a day and a time of no zone, which is stored as text."""
+    return format_day_time(datetime.fromisoformat(written))
+
+
+@register.filter(expects_localtime=True)
+def weekday_time(moment: datetime) -> str:
+    """Write a moment of the coming week, such as `Tue 09:05`."""
+    return format_weekday_time(moment)
+
+
+@register.filter(expects_localtime=True)
+def clock_time(moment: datetime) -> str:
+    """Write a time of day, such as `09:05`."""
+    return format_time(moment)
+
+
+@register.filter(expects_localtime=True)
+def clock_time_zone(moment: datetime) -> str:
+    """Write a time of day with the clock's zone: `09:05 UTC`."""
+    return f"{format_time(moment)} {moment:%Z}"
+
+
+@register.filter
+def number(value: Number | None, decimals: int | None = None) -> str:
+    """Write a number with separated thousands, with this many decimals."""
+    return "" if value is None or value == "" else format_number(value, decimals)
+
+
+@register.filter
+def percent(value: Number | None, decimals: int | None = None) -> str:
+    """Write a percentage: `17%` for 17."""
+    return "" if value is None else format_percent(value, decimals)
 
 
 @register.filter

@@ -9,6 +9,7 @@ from typing import Any, Final
 from django.utils.translation import gettext_lazy as _
 
 from broadcasts.models import Broadcast, Recipient
+from config.formats import format_percent
 
 Status, Reason = Broadcast.Status, Recipient.SkipReason
 
@@ -99,7 +100,7 @@ class BarSegment:
     @property
     def percent(self) -> str:
         share = self.width / WIDTH * 100
-        return "<1" if 0 < share < 1 else f"{share:.0f}"
+        return f"<{format_percent(1)}" if 0 < share < 1 else format_percent(share, 0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
+from django.utils.translation import gettext
+
 from packs.library import PlatformEntry, PlatformPack, library
 from packs.models import Pack, PackEntry
 from packs.services.queries import PackView, has_replace_setting, read_entry_view, with_entries
@@ -45,6 +47,15 @@ class OfferedPack:
     business_type: str | None
     is_platform: bool
     entries: list[OfferedEntry]
+
+    @property
+    def shown_name(self) -> str:
+        """The name in the reader's language; an agency's own pack has the name that the agency gave it."""
+        return gettext(self.name) if self.is_platform else self.name
+
+    @property
+    def shown_summary(self) -> str:
+        return gettext(self.summary) if self.is_platform and self.summary else self.summary
 
 
 def offered_packs(workspace: Workspace) -> list[OfferedPack]:

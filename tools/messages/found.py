@@ -1,12 +1,14 @@
-"""Finds the messages that pages show: those marked in templates and Python, and the sentences of refusals."""
+"""Finds the messages that pages show: those marked in templates and Python, sentences of refusals, and packs' names."""
 
 import ast
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
+import orjson
 from django.template import engines
 from django.template.base import Template
 from django.templatetags.i18n import BlockTranslateNode, TranslateNode
@@ -17,6 +19,7 @@ APPS: Final = ("agency", "broadcasts", "channelconnect", "config", "packs", "web
 TEXT: Final = frozenset({"_", "gettext", "gettext_lazy", "gettext_noop"})
 PLURAL: Final = frozenset({"ngettext", "ngettext_lazy"})
 WITH_CONTEXT: Final = frozenset({"pgettext", "pgettext_lazy"})
+PLATFORM_PACKS: Final = BASE_DIR / "packs" / "library" / "platform_packs.json"
 Key = tuple[str, str, str]
 
 
@@ -33,16 +36,28 @@ class FoundMessage:
 def found_messages() -> list[FoundMessage]:
     """Give every message, in order."""
     places: dict[Key, set[str]] = defaultdict(set)
+    for path, key in chain(_in_templates(), _in_modules(), _in_platform_packs()):
+        places[key].add(str(path.relative_to(BASE_DIR)))
+    return [FoundMessage(*key, tuple(sorted(files))) for key, files in sorted(places.items())]
+
+
+def _in_templates() -> Iterator[tuple[Path, Key]]:
     for path in sorted((BASE_DIR / "templates").rglob("*")):
         if path.suffix in {".html", ".txt"}:
-            for key in _of_template(str(path.relative_to(BASE_DIR / "templates"))):
-                places[key].add(str(path.relative_to(BASE_DIR)))
+            yield from ((path, key) for key in _of_template(str(path.relative_to(BASE_DIR / "templates"))))
+
+
+def _in_modules() -> Iterator[tuple[Path, Key]]:
     for app in APPS:
         for path in sorted((BASE_DIR / app).rglob("*.py")):
             if "migrations" not in path.parts:
-                for key in _of_module(path):
-                    places[key].add(str(path.relative_to(BASE_DIR)))
-    return [FoundMessage(*key, tuple(sorted(files))) for key, files in sorted(places.items())]
+                yield from ((path, key) for key in _of_module(path))
+
+
+def _in_platform_packs() -> Iterator[tuple[Path, Key]]:
+    """Give the names and summaries of the service's own packs."""
+    for pack in orjson.loads(PLATFORM_PACKS.read_bytes())["packs"]:
+        yield from ((PLATFORM_PACKS, (text, "", "")) for text in (pack["name"], pack["summary"]))
 
 
 def _of_template(name: str) -> Iterator[Key]:

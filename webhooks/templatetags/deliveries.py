@@ -4,13 +4,12 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from django import template
-from django.template.defaultfilters import date as format_date
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.utils.timesince import timeuntil
 from django.utils.translation import gettext as _
 
+from config.formats import format_relative, format_time
 from webhooks.models import Attempt, Delivery
 from webhooks.pages import deliveries
 from webhooks.services.endpoint_health import EndpointHealth
@@ -63,9 +62,10 @@ def error_text(outcome: Delivery | Attempt) -> str:
 @register.filter
 def next_attempt(due_at: datetime) -> str:
     """Say when the next attempt is: within two minutes as a time, otherwise as the time until then."""
-    if due_at - timezone.now() < SOON:
-        return _("next attempt at %(time)s") % {"time": format_date(due_at.astimezone(UTC), "H:i:s T")}
-    return _("next attempt in %(time)s") % {"time": timeuntil(due_at, depth=1)}
+    now = timezone.now()
+    if due_at - now < SOON:
+        return _("next attempt at %(time)s") % {"time": f"{format_time(due_at.astimezone(UTC), seconds=True)} UTC"}
+    return _("next attempt %(time)s") % {"time": format_relative(due_at, now)}
 
 
 @register.filter

@@ -23,6 +23,7 @@ from agency.services.notifications.recording import (
     record_notifications,
 )
 from agency.tenants import Tenant
+from config.formats import format_day, format_time
 
 SUB_ACCOUNTS_NEAR_LIMIT: Final = "agency.near_limit"
 MAIL_SERVER_FAILS: Final = "mail_server.fails"
@@ -180,7 +181,7 @@ TEXT: Final = _("The API key %(name)s (%(prefix)s…) expires on %(day)s at %(ti
 
 def with_time(data: Mapping[str, Any]) -> Mapping[str, Any]:
     ends = datetime.fromisoformat(data["expires_at"])
-    return {**data, "day": f"{ends:%Y-%m-%d}", "time": f"{ends:%H:%M}"}
+    return {**data, "day": format_day(ends), "time": format_time(ends)}
 
 
 EXPIRING_KEY_KINDS: Final = (

@@ -118,7 +118,7 @@ def test_the_list_shows_name_beginning_maker_use_and_state(a: Tenant) -> None:
     page = browser.get(KEYS)
     assert "2 hours ago" in text(page)
     assert re.search(
-        r'<time [^>]*datetime="[\d-]+T[\d:]+Z" title="[^"]+ UTC"[^>]*>2\xa0hours ago</time>', page.content.decode()
+        r'<time [^>]*datetime="[\d-]+T[\d:]+Z" title="[^"]+ UTC"[^>]*>2 hours ago</time>', page.content.decode()
     )
 
 

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 from django.db import connection
-from django.template.loader import render_to_string
 from django.utils.timezone import now
 from dns import rcode
 
@@ -23,6 +22,8 @@ from agency.services.domains import (
     remove_domain,
 )
 from agency.services.hosts import agency_of_host, base_url_of
+from agency.services.mail.content import render_mail
+from config.formats import format_day
 from tests.agency.console.browsers import a_member
 from tests.agency.domains.dns_records import HOST, TARGET, actions, check, show
 from tests.factories import DomainFactory
@@ -194,13 +195,13 @@ def test_a_record_that_is_gone_is_a_concern_for_two_weeks_and_then_an_end(server
     assert actions(domain) == ["domain.added", "domain.verified", "domain.record_missing", "domain.lost"]
     first, last = Mail.objects.filter(user=owner).order_by("id")
     assert f"{HOST} is yours is gone from the DNS" in written(first)
-    assert f"is answered until {now_of(failing) + GRACE:%Y-%m-%d}" in written(first)
+    assert f"is answered until {format_day(now_of(failing) + GRACE)}" in written(first)
     assert f"{HOST} is no longer answered" in written(last)
     assert Mail.objects.count() == 2
 
 
 def written(mail: Mail) -> str:
-    return render_to_string(f"mail/{mail.kind}.txt", {**mail.context, "user": mail.user})
+    return str(render_mail(mail, link="").body)
 
 
 def now_of(domain: Domain) -> Any:

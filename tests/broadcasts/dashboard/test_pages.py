@@ -157,7 +157,7 @@ def test_a_segment_and_each_contact_s_own_time(customer: Client, channel: Channe
     made = Broadcast.objects.get()
     assert (made.timezone_mode, made.scheduled_local_at, made.segment) == ("contact", "2027-03-01 09:00:00", segment)
     page = text(customer.get(f"/app/broadcasts/{made.uuid}"))
-    assert "2027-03-01 09:00 on each contact" in page
+    assert "1 Mar 2027, 09:00 on each contact" in page
     assert "It has to be approved before anything is sent." in page
     assert "is approved" in text(press(customer, f"/app/broadcasts/{made.uuid}/approve"))
 
@@ -337,7 +337,7 @@ def test_a_broadcast_at_everybody_s_own_time_is_not_said_to_begin_before_anybody
     page = text(customer.get(f"/app/broadcasts/{draft.uuid}"))
     assert "Recipients gathered 28 Feb 2027, 20:00 Each gets it when the time comes on their own clock." in page
     assert "Begins" not in page
-    assert "2027-03-01 09:00 on each contact" in text(customer.get("/app/broadcasts"))
+    assert "1 Mar 2027, 09:00 on each contact" in text(customer.get("/app/broadcasts"))
 
     due = datetime(2027, 3, 1, 8, tzinfo=UTC)
     begun = a_broadcast(

@@ -2,6 +2,7 @@
 
 import pytest
 
+from config.formats import format_day
 from tests.factories import ContactFactory, WorkspaceFactory
 from tests.flows.tasks.conftest import SignIn
 from tests.workspaces.appointments.dashboard.making import a_service, a_staff_member, at
@@ -27,7 +28,7 @@ def test_an_appointment_is_made_rescheduled_and_cancelled(person_at: SignIn, sal
     person.fill("Contact", "lovelace")
     person.click("button", "Search")
     person.click("link", "Ada Lovelace")
-    person.tick(f"{at(9):%a} {at(9).day} {at(9):%b}, 09:15")
+    person.tick(f"{format_day(at(9), 'MMMEd')}, 09:15")
     person.click("button", "Book")
     person.sees_message("Ada Lovelace has an appointment.")
     person.sees_heading("Ada Lovelace")
@@ -36,7 +37,7 @@ def test_an_appointment_is_made_rescheduled_and_cancelled(person_at: SignIn, sal
     assert (person.clicks, person.fields) == (6, 1)
 
     person.click("link", "Reschedule")
-    person.tick(f"{at(9):%a} {at(9).day} {at(9):%b}, 09:45")
+    person.tick(f"{format_day(at(9), 'MMMEd')}, 09:45")
     person.click("button", "Reschedule")
     person.sees_message("The appointment has another time.")
     made.refresh_from_db()

@@ -40,11 +40,11 @@ def test_a_class_is_scheduled_by_the_workspaces_clock(a: Tenant, owner: Client) 
     assert flashes(answer) == ["Yoga was scheduled."]
     session = ClassSession.objects.get()
     assert session.starts_at == datetime(2027, 7, 1, 16, tzinfo=UTC)
-    assert "Thu 1 Jul 2027, 18:00" in text(answer)
+    assert "Thu, 1 Jul 2027, 18:00" in text(answer)
     for missing in ("2027-03-28T02:30", "2027-10-31T02:30", "tomorrow", ""):  # skipped, twice there, no time
         assert owner.post("/app/classes/new", {**sent, "starts_at": missing}).status_code == 422
     listed = text(owner.get("/app/classes?from=2027-07-01"))
-    for shown in ("Yoga", "Mia", "Thu 1 Jul 2027, 18:00", "0 / 2", "Scheduled"):
+    for shown in ("Yoga", "Mia", "Thu, 1 Jul 2027, 18:00", "0 / 2", "Scheduled"):
         assert shown in listed
     assert "No class matches" in text(owner.get("/app/classes?from=2027-07-02"))
     assert "No class matches" in text(owner.get("/app/classes?from=2027-07-01&status=cancelled"))

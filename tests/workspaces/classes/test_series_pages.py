@@ -8,6 +8,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
+from config.formats import format_day
 from tests import furnished
 from tests.agency.console.browsers import flashes, text
 from tests.factories import ClassSessionFactory, ServiceFactory, StaffFactory
@@ -50,7 +51,7 @@ def test_a_series_is_created_changed_and_ended(a: Tenant, b: Tenant, owner: Clie
     shown = text(owner.get(page))
     assert "every week" in shown
     assert shown.count("0 of 5 seats taken") == 3
-    assert f"{FIRST:%a} {FIRST.day} {FIRST:%b %Y}, 18:00" in shown
+    assert f"{format_day(FIRST, 'yMMMEd')}, 18:00" in shown
     first = ClassSession.objects.earliest("starts_at")
     assert first.starts_at == datetime(FIRST.year, FIRST.month, FIRST.day, 9, tzinfo=UTC)
     add_participant(session=first, contact=contacts(a.workspace, 1)[0], now=now())

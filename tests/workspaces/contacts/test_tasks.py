@@ -132,7 +132,7 @@ def test_due_times_are_those_of_the_workspace(a: Tenant, owner: Client) -> None:
     owner.post(f"{LIST}/new", {"title": "Call", "due_at": "2026-12-24T09:30"})
     task = Task.objects.get()
     assert task.due_at == datetime(2026, 12, 24, 14, 30, tzinfo=UTC)
-    assert "Thu 24 Dec 2026, 09:30" in text(owner.get(LIST))
+    assert "Thu, 24 Dec 2026, 09:30" in text(owner.get(LIST))
     Task.objects.update(due_at=datetime(2026, 12, 24, 14, 30, 17, tzinfo=UTC))
     for changes, due in (({"due_at": "2026-12-24T09:30"}, "14:30:17"), ({"due_at": "2026-12-24T10:00"}, "15:00:00")):
         owner.post(f"{LIST}/{task.uuid}", {"title": "Call them", **changes})

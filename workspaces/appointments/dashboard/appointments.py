@@ -11,7 +11,6 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.formats import date_format
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -21,6 +20,7 @@ from agency.pages.forms import MultilineField
 from agency.pages.pagination import with_id
 from agency.pages.tables import Choices, Column, Filter, ListPage, Table, TableState
 from config.api.requests import NothingMatches, QueryParameters, parse_uuid
+from config.formats import format_day_time
 from workspaces.appointments.dashboard.calendar import MOST_CHOICES, read_date
 from workspaces.appointments.dashboard.calendar_entries import LONGEST_APPOINTMENT
 from workspaces.appointments.dashboard.calendar_layout import Day
@@ -157,7 +157,7 @@ class AppointmentDetail(DashboardView):
     @property
     def title(self) -> str:
         """Name the appointment by its service and its time."""
-        when = date_format(self.appointment.starts_at.astimezone(self.zone), "D j M Y, H:i")
+        when = format_day_time(self.appointment.starts_at.astimezone(self.zone), "yMMMEd")
         return f"{self.appointment.service.name}, {when}"
 
 

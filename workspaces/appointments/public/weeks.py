@@ -7,6 +7,7 @@ from datetime import date, datetime, time, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
 
+from config.formats import format_time
 from config.wall_clock import instant_of
 from workspaces.appointments.models import Appointment
 from workspaces.appointments.public.base import date_in, instant_as_text
@@ -130,5 +131,5 @@ def _times_by_day(choices: Choices, first: date) -> dict[date, list[ShownTime]]:
     clock, found = ZoneInfo(choices.zone), defaultdict(list)
     for free in choices.between(begin, end):
         local = free.starts_at.astimezone(clock)
-        found[local.date()].append(ShownTime(instant_as_text(free.starts_at), f"{local:%H:%M}"))
+        found[local.date()].append(ShownTime(instant_as_text(free.starts_at), format_time(local)))
     return dict(found)

@@ -7,12 +7,12 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.utils.crypto import salted_hmac
-from django.utils.formats import date_format
 
 from agency.models import Mail
 from agency.services.mail.attachments import MailAttachment, MailAttachments
 from agency.services.mail.content import MailLink
 from agency.services.mail.queue import queue_to_address
+from config.formats import format_day_time, format_time
 from config.wall_clock import known_zone
 from workspaces.appointments.models import Appointment, BookingPage, Hold, VisitorBooking
 from workspaces.appointments.services.booking import AppointmentHandler
@@ -38,8 +38,8 @@ def time_in_words(starts_at: datetime, ends_at: datetime, zone: str) -> str:
     """Write a time by the clock of a zone, in the current language, with the zone's name."""
     name = known_zone(zone, None)
     first, last = starts_at.astimezone(ZoneInfo(name)), ends_at.astimezone(ZoneInfo(name))
-    day = f"{date_format(first, 'l')}, {date_format(first, 'DATE_FORMAT')}"
-    return f"{day}, {first:%H:%M}\u2013{last:%H:%M} ({name.replace('_', ' ')})"
+    day = format_day_time(first, "yMMMMEEEEd")
+    return f"{day}\u2013{format_time(last)} ({name.replace('_', ' ')})"
 
 
 def queue_code(booking: VisitorBooking, *, slug: str) -> Mail:

@@ -8,6 +8,7 @@ from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 
 from agency.pages.branding import in_page_language
+from config.formats import format_percent
 from workspaces.automations.dashboard.forms import declared_field
 from workspaces.automations.flows.availability import reasons_unavailable
 from workspaces.automations.flows.checks import Problem, problems_of
@@ -153,7 +154,7 @@ def condition_text(step: dict[str, Any], port: str) -> str:
     label = branch_label(port, step)
     if declared and declared.port_per and port.startswith(f"{declared.port_per[0]}_"):
         if declared.name == "split":
-            return _("In this share of cases: %(share)s %%") % {"share": _share(step, port)}
+            return _("In this share of cases: %(share)s") % {"share": _share(step, port)}
         sentence = _("If it is about “%(topic)s”") if declared.ai else _("If they choose “%(topic)s”")
         return sentence % {"topic": label}
     if port == "other":
@@ -164,7 +165,8 @@ def condition_text(step: dict[str, Any], port: str) -> str:
 def _share(step: dict[str, Any], port: str) -> str:
     parts, number = config_of(step).get("parts"), port.rpartition("_")[2]
     part = parts[int(number) - 1 :][:1] if isinstance(parts, list) and number.isdecimal() else []
-    return str(part[0].get("percent", "?")) if part and isinstance(part[0], dict) else "?"
+    percent = part[0].get("percent") if part and isinstance(part[0], dict) else None
+    return format_percent(percent) if isinstance(percent, int | float) else "?"
 
 
 def _is_missing(label: str) -> str:

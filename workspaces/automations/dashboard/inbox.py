@@ -9,9 +9,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import path, reverse
 from django.utils import timezone
-from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
+from config.formats import format_day_time
 from workspaces.automations.dashboard.run_texts import event_reason
 from workspaces.automations.dashboard.runs import RUN, run_lines
 from workspaces.automations.models import Automation, AutomationRun, TriggerEvent
@@ -65,7 +65,7 @@ def pause_banner(conversation: Conversation) -> ConversationBanner | None:
     text = _("Automations are paused here until the conversation is closed.")
     if pause.until is not None:
         moment = timezone.localtime(pause.until, ZoneInfo(conversation.workspace.timezone))
-        text = _("Automations are paused here until %(time)s.") % {"time": date_format(moment, "j M, H:i")}
+        text = _("Automations are paused here until %(time)s.") % {"time": format_day_time(moment, "MMMd")}
     return ConversationBanner(text, _("Let them answer"), reverse(RESUME, args=[conversation.uuid]))
 
 

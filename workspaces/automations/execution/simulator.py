@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 from django.utils.translation import gettext as _
 
+from config.formats import format_day_time
 from config.wall_clock import known_zone
 from workspaces.automations.execution.effect_texts import sentence_of
 from workspaces.automations.execution.internal_calls import InternalCall
@@ -334,5 +335,5 @@ def _lines(
         and progress.steps
         and progress.state.wait.kind is not WaitKind.REPLY
     ):
-        until = progress.state.wait.until.astimezone(zone).strftime("%Y-%m-%d %H:%M")
+        until = format_day_time(progress.state.wait.until.astimezone(zone))
         yield note_line(_("The automation waits until %(until)s.") % {"until": until}, now)

@@ -28,7 +28,7 @@ BUDGET_KINDS: Final = (
     NotificationKind(
         name=NOTIFIED_AT[NEARLY_USED],
         label=gettext_lazy("The A.I. budget is nearly used up"),
-        text=gettext_lazy("80 %% of this month\u2019s budget of %(budget)s for all A.I. accounts are used."),
+        text=gettext_lazy("80%% of this month\u2019s budget of %(budget)s for all A.I. accounts are used."),
         **_OF_BUDGET,
     ),
     NotificationKind(

@@ -14,7 +14,7 @@ Link = tuple[StrOrPromise, str]
 
 
 def shown_decimals(workspace: Workspace) -> int:
-    """Give the argument of `floatformat` for prices.
+    """Give the argument of the filter `number` for prices.
 
     If the currency has no decimals it is negative, so that only prices with decimals show them.
     """

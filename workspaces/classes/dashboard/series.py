@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from agency.pages.pagination import paginate, with_id
 from agency.pages.tables import Column, ListPage, Table
+from config.formats import format_time
 from workspaces.catalogue.dashboard.form_views import ConfirmView, Link, ObjectFormView
 from workspaces.classes.dashboard.classes import CLASS_LIST
 from workspaces.classes.dashboard.forms import SeriesEditForm, SeriesForm
@@ -37,7 +38,7 @@ def rule_of(series: ClassSeries) -> str:
     }
     parts = [words[ClassSeries.Unit(series.unit)] % {"number": series.interval}]
     parts += [str(WEEKDAYS[number]) for number in series.weekdays]
-    return ", ".join([*parts, f"{series.start_time:%H:%M}"])
+    return ", ".join([*parts, format_time(series.start_time)])
 
 
 class SeriesList(ListPage, DashboardView):

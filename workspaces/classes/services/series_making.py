@@ -1,9 +1,9 @@
 """Makes the classes of series ahead of time, up to a horizon that moves on day by day."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import date, datetime, timedelta
 from itertools import islice
-from typing import Final
+from typing import Any, Final
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -16,6 +16,7 @@ from agency.services.notifications.recording import record_notification
 from agency.tenants import Audience
 from config.db import TimeOrExpression
 from config.errors import Conflict, DomainError
+from config.formats import format_day
 from workspaces.classes.models import ClassSeries, ClassSession, LeftOutDate
 from workspaces.classes.services.series import today_of
 from workspaces.classes.services.series_dates import dates_of, has_dates, times_of
@@ -28,6 +29,12 @@ EVERY: Final = timedelta(days=1)
 # A series that breaks its task comes again no sooner, so the others have their turns.
 LEASE: Final = timedelta(hours=1)
 LEFT_OUT: Final = "class.left_out"
+
+
+def _with_day(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {**data, "date": format_day(date.fromisoformat(data["date"]), "yMMMEd")}
+
+
 NOTIFICATION_KINDS: Final = (
     NotificationKind(
         name=LEFT_OUT,
@@ -35,6 +42,7 @@ NOTIFICATION_KINDS: Final = (
         text=_("%(service)s does not take place on %(date)s, because the host is busy then."),
         url_name="app:class-series",
         names_object=True,
+        words=_with_day,
         audience=Audience.WORKSPACE,
         usual=DeliveryMethod.CONSOLE,
     ),

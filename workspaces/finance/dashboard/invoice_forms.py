@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from agency.pages.forms import LineField, LongSelect, MultilineField
 from config.api.requests import is_storable, parse_uuid
 from config.db import like_pattern, name_key
+from config.formats import format_percent
 from workspaces.catalogue.models import PRICE_DIGITS, Product
 from workspaces.contacts.models import Contact
 from workspaces.finance.models import TaxRate
@@ -26,7 +27,6 @@ from workspaces.finance.services.amounts import (
     to_minor,
     totals_of,
 )
-from workspaces.finance.services.exports import plain_percent
 from workspaces.finance.services.invoices import LineInput
 from workspaces.finance.services.lines import NO_TAX
 from workspaces.subaccounts.models import Workspace
@@ -302,7 +302,7 @@ def contact_label(contact: Contact) -> str:
 
 def rate_label(rate: TaxRate) -> str:
     """Name a rate with its percentage."""
-    label = f"{rate.name} ({plain_percent(rate.percent)} %)"
+    label = f"{rate.name} ({format_percent(rate.percent)})"
     return _("%(rate)s, in the price") % {"rate": label} if rate.inclusive else label
 
 

@@ -7,11 +7,11 @@ from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from django.http import HttpRequest, HttpResponse
-from django.template.defaultfilters import date as format_date
 from django.utils.translation import gettext as _
 
 from agency.pages.charts import BucketLabel, Chart, ChartSource, Period, PeriodChoice, Series, draw
 from config.db import database_now
+from config.formats import format_day
 from workspaces.contacts.models import Contact
 from workspaces.finance.models import Invoice
 from workspaces.finance.services.reports import (
@@ -41,7 +41,7 @@ class MonthPeriod(Period):
 
     @property
     def labels(self) -> list[BucketLabel]:
-        return [BucketLabel(start.date().isoformat(), format_date(start, "F Y")) for start in self.starts]
+        return [BucketLabel(start.date().isoformat(), format_day(start, "yMMMM")) for start in self.starts]
 
     @classmethod
     def of(cls, months: Months) -> "MonthPeriod":

@@ -170,8 +170,8 @@ class BookkeepingForm(forms.Form):
 NUMBERS: Final = ("consultant_number", "client_number", "year_begins_in", "account_length")
 ACCOUNT_LABELS: Final = {
     "receivables": gettext_lazy("Account of all customers"),
-    "revenue_19": gettext_lazy("Revenue at 19 %"),
-    "revenue_7": gettext_lazy("Revenue at 7 %"),
+    "revenue_19": gettext_lazy("Revenue at 19%"),
+    "revenue_7": gettext_lazy("Revenue at 7%"),
     "revenue_other": gettext_lazy("Revenue at all other rates"),
     "revenue_reverse_charge": gettext_lazy("Revenue with reverse charge"),
     "cash": gettext_lazy("Cash"),

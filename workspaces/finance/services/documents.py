@@ -12,10 +12,10 @@ from typing import Any, Final
 
 from django.conf import settings
 from django.utils import translation
-from django.utils.formats import date_format, number_format
 from django.utils.translation import gettext as _
 
 from config.errors import Conflict
+from config.formats import format_day, format_number, format_percent
 from workspaces.finance.models import Invoice, InvoiceDocument, InvoiceLine, InvoiceTax
 from workspaces.finance.models.parties import Party
 from workspaces.finance.services.amounts import format_money
@@ -121,10 +121,10 @@ def _facts(invoice: Invoice) -> list[list[str]]:
 
 
 def _line(invoice: Invoice, line: InvoiceLine) -> list[str]:
-    rate = _percent(line.tax_percent)
+    rate = format_percent(line.tax_percent)
     return [
         line.description,
-        number_format(line.quantity.normalize(), use_l10n=True, force_grouping=True),
+        format_number(line.quantity),
         _money(invoice, line.unit_price),
         _("%(rate)s included") % {"rate": rate} if line.tax_inclusive else rate,
         _money(invoice, line.amount),
@@ -133,7 +133,7 @@ def _line(invoice: Invoice, line: InvoiceLine) -> list[str]:
 
 def _tax(invoice: Invoice, tax: InvoiceTax) -> list[str]:
     """Return one rate: its name, its percentage, what it is computed from, and the tax."""
-    named = {"name": tax.name or _("Tax"), "rate": _percent(tax.percent), "base": _money(invoice, tax.base)}
+    named = {"name": tax.name or _("Tax"), "rate": format_percent(tax.percent), "base": _money(invoice, tax.base)}
     return [_("%(name)s %(rate)s of %(base)s") % named, _money(invoice, tax.tax)]
 
 
@@ -147,13 +147,9 @@ def _money(invoice: Invoice, minor: int) -> str:
     return format_money(minor, invoice.currency)
 
 
-def _percent(percent: Any) -> str:
-    return f"{number_format(percent.normalize(), use_l10n=True)}\N{NO-BREAK SPACE}%"
-
-
 def _local(invoice: Invoice, moment: Any) -> str:
     return _written(local_date(invoice.workspace, moment))
 
 
 def _written(day: date) -> str:
-    return date_format(day, "DATE_FORMAT")
+    return format_day(day, "yMMMMd")

@@ -68,7 +68,7 @@ def test_the_clock_moves_to_the_end_of_a_wait() -> None:
     for text in ("what", "what", "what"):
         chat.send(text)
     assert chat.waits_for is WaitKind.TIME
-    assert said(chat)[-1] == ("note", "The automation waits until 2026-03-02 15:00.")
+    assert said(chat)[-1] == ("note", "The automation waits until 2 Mar 2026, 15:00.")
     chat.wait_until_next()
     assert chat.now.hour == 14
     assert said(chat)[-1] == ("note", "The automation ends here.")

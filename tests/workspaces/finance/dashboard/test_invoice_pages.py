@@ -148,7 +148,7 @@ def test_an_invoice_is_issued_paid_refunded_and_credited(a: Tenant, owner: Clien
     assert flashes(note) == ["The credit note CN-0001 was issued."]
     assert "€59.50" in text(note)
     page = text(owner.get(path))
-    for shown in ("CN-0001", "Credited", "Paid in full", "Refund succeeded", "VAT 19 % of €200.00"):
+    for shown in ("CN-0001", "Credited", "Paid in full", "Refund succeeded", "VAT 19% of €200.00"):
         assert shown in page
     assert "Something was paid" in text(owner.post(f"{path}/void", follow=True))
 

@@ -187,7 +187,7 @@ def test_tax_rates_are_added_edited_and_archived(a: Tenant, b: Tenant, owner: Cl
     assert "Another tax rate has this name." in text(owner.post("/app/tax-rates/new", {"name": "vat", "percent": "7"}))
     page = f"/app/tax-rates/{rate.uuid}"
     owner.post(page, {"name": "VAT", "percent": "7.5", "inclusive": "on"})
-    assert "VAT (7.5 %), in the price" in text(owner.get(page))
+    assert "VAT (7.5%), in the price" in text(owner.get(page))
     an_issued_invoice(a.workspace, lines=[a_line("10", rate=TaxRate.objects.get(pk=rate.pk))])
     assert "only its name can change" in text(owner.post(page, {"name": "VAT", "percent": "8"}))
     assert flashes(owner.post(f"{page}/archive", follow=True)) == ["VAT was archived."]

@@ -1,0 +1,120 @@
+"""Dates, times, numbers and percentages are written as people of each language write them."""
+
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.template import engines
+from django.utils.timezone import override as in_zone
+from django.utils.translation import override
+
+from config.formats import (
+    format_day,
+    format_day_time,
+    format_number,
+    format_percent,
+    format_relative,
+    format_time,
+    format_weekday_time,
+)
+
+NOW = datetime(2026, 11, 23, 9, 5, 7, tzinfo=UTC)
+DAYS = {
+    "en": ("23 Nov 2026", "Mon, 23 Nov 2026", "Mon 23 Nov", "Monday 23 November", "November 2026"),
+    "de": ("23. Nov. 2026", "Mo., 23. Nov. 2026", "Mo., 23. Nov.", "Montag, 23. November", "November 2026"),
+    "es": ("23 nov 2026", "lun, 23 nov 2026", "lun, 23 nov", "lunes, 23 de noviembre", "noviembre de 2026"),
+    "fr": ("23 nov. 2026", "lun. 23 nov. 2026", "lun. 23 nov.", "lundi 23 novembre", "novembre 2026"),
+    "pt-br": (
+        "23 de nov. de 2026",
+        "seg., 23 de nov. de 2026",
+        "seg., 23 de nov.",
+        "segunda-feira, 23 de novembro",
+        "novembro de 2026",
+    ),
+}
+TIMES = {
+    "en": ("09:05", "Mon 09:05", "23 Nov 2026, 09:05:07"),
+    "de": ("09:05", "Mo., 09:05", "23. Nov. 2026, 09:05:07"),
+    "es": ("9:05", "lun, 9:05", "23 nov 2026, 9:05:07"),
+    "fr": ("09:05", "lun. 09:05", "23 nov. 2026, 09:05:07"),
+    "pt-br": ("09:05", "seg., 09:05", "23 de nov. de 2026 09:05:07"),
+}
+RELATIVE = {
+    "en": ("7 minutes ago", "1 day ago", "2 months ago", "in 3 hours"),
+    "de": ("vor 7 Minuten", "vor 1 Tag", "vor 2 Monaten", "in 3 Stunden"),
+    "es": ("hace 7 minutos", "hace 1 día", "hace 2 meses", "dentro de 3 horas"),
+    "fr": ("il y a 7 minutes", "il y a 1 jour", "il y a 2 mois", "dans 3 heures"),
+    "pt-br": ("há 7 minutos", "há 1 dia", "há 2 meses", "em 3 horas"),
+}
+NUMBERS = {
+    "en": ("1,234,567", "17%", "99.5%"),
+    "de": ("1.234.567", "17\N{NO-BREAK SPACE}%", "99,5\N{NO-BREAK SPACE}%"),
+    "es": ("1.234.567", "17\N{NO-BREAK SPACE}%", "99,5\N{NO-BREAK SPACE}%"),
+    "fr": (
+        "1\N{NARROW NO-BREAK SPACE}234\N{NARROW NO-BREAK SPACE}567",
+        "17\N{NO-BREAK SPACE}%",
+        "99,5\N{NO-BREAK SPACE}%",
+    ),
+    "pt-br": ("1.234.567", "17%", "99,5%"),
+}
+LANGUAGES = [code for code, _ in settings.LANGUAGES]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_days(language: str) -> None:
+    with override(language):
+        skeletons = ("yMMMd", "yMMMEd", "MMMEd", "MMMMEEEEd", "yMMMM")
+        assert tuple(format_day(NOW, skeleton) for skeleton in skeletons) == DAYS[language]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_times(language: str) -> None:
+    with override(language):
+        written = format_time(NOW), format_weekday_time(NOW), format_day_time(NOW, seconds=True)
+        assert written == TIMES[language]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_relative_times(language: str) -> None:
+    lengths = timedelta(minutes=-7), timedelta(hours=-47), timedelta(days=-65), timedelta(hours=3, minutes=59)
+    with override(language):
+        assert tuple(format_relative(NOW + length, NOW) for length in lengths) == RELATIVE[language]
+
+
+@pytest.mark.parametrize(
+    ("days", "text"), [(29, "4 weeks ago"), (30, "1 month ago"), (364, "11 months ago"), (800, "2 years ago")]
+)
+def test_a_year_begins_after_365_days(days: int, text: str) -> None:
+    assert format_relative(NOW - timedelta(days=days), NOW) == text
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_numbers_and_percentages(language: str) -> None:
+    with override(language):
+        assert (format_number(1234567), format_percent(17), format_percent(99.52, 1)) == NUMBERS[language]
+
+
+@pytest.mark.parametrize(
+    ("value", "decimals", "text"),
+    [
+        (Decimal("2.50"), None, "2.5"),
+        (Decimal("2.5"), 2, "2.50"),
+        (1234, 1, "1,234.0"),
+        (Decimal("12.00"), -2, "12"),
+        (Decimal("12.5"), -2, "12.50"),
+    ],
+)
+def test_decimals_are_those_that_are_asked_for_or_that_are_there(value: Any, decimals: int | None, text: str) -> None:
+    assert format_number(value, decimals) == text
+
+
+def test_templates_show_the_clock_of_the_page_s_zone() -> None:
+    text = (
+        "{% load pages tz %}{{ at|day }}|{{ at|day_time_zone }}|{{ at|clock_time_zone }}|"
+        "{{ at|timezone:'Europe/Berlin'|day_time }}|{{ none|day }}|{{ at.date|day:'MMMd' }}"
+    )
+    with in_zone("America/New_York"):
+        written = engines["django"].from_string(text).render({"at": NOW.replace(hour=3), "none": None})
+    assert written == "22 Nov 2026|22 Nov 2026, 22:05 EST|22:05 EST|23 Nov 2026, 04:05||23 Nov"
