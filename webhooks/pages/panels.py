@@ -102,7 +102,7 @@ def endpoint_concerns(workspace: Workspace) -> Iterator[Alert]:
 
 
 HUB_PANELS: Final = (
-    HubPanel(name="webhooks", label=gettext_lazy("Webhook deliveries that failed"), order=40, content=failures),
+    HubPanel(name="webhooks", label=gettext_lazy("Failed webhook deliveries"), order=40, content=failures),
 )
 CONCERNS: Final = (WorkspaceConcernSource(name="webhooks", order=30, concerns=endpoint_concerns),)
 
@@ -167,7 +167,7 @@ def deliveries_for_support(query: str, most: int) -> Iterator[SupportRow]:
 SUPPORT_PANELS: Final = (
     SupportPanel(
         name="failing-endpoints",
-        label="Webhooks that fail",
+        label="Failing webhooks",
         order=12,
         permission="webhooks.view_endpoint",
         rows=failing_endpoints,
@@ -175,7 +175,7 @@ SUPPORT_PANELS: Final = (
     ),
     SupportPanel(
         name="failed-deliveries",
-        label="Deliveries that failed",
+        label="Failed deliveries",
         order=14,
         permission=VIEW_DELIVERY,
         rows=failed_deliveries,
