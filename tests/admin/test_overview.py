@@ -97,7 +97,7 @@ def test_one_page_shows_what_is_wrong_and_who_is_there(support: Client, agency: 
     shown = text(support.get(page_of(agency)))
     name = f"n0-{agency.pk}"
     for part in (
-        f"The webhook to https://{name}.example/hook fails.",
+        f"The webhook to https://{name}.example/hook is failing.",
         f"Number {name}",
         "the agency's own",
         "Error · timeout",

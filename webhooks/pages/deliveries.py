@@ -174,19 +174,16 @@ ERROR_LABELS = {
     "agency_suspended": gettext_lazy("The agency was suspended for more than 24 hours."),
     "worker_lost": gettext_lazy("Sending started several times but never finished."),
 }
-# The texts of answers that were no success.
-ANSWERED: Final = {
-    "http_3xx": gettext_lazy("Your endpoint answered %(status)s. Redirects are not followed."),
-    "http_4xx": gettext_lazy("Your endpoint answered %(status)s."),
-    "http_5xx": gettext_lazy("Your endpoint answered %(status)s."),
-}
+ANSWERED = gettext_lazy("Your endpoint answered %(status)s.")
+REDIRECTED = gettext_lazy("Your endpoint answered %(status)s. Redirects are not followed.")
 
 
 def error_text(outcome: Delivery | Attempt) -> str:
     """Return a failure's text. If the endpoint answered, it names the status of the answer."""
     code = outcome.error or ""
-    if outcome.response_status and code in ANSWERED:
-        return str(ANSWERED[code]) % {"status": status_text(outcome.response_status)}
+    if outcome.response_status and code.startswith("http_"):
+        text = REDIRECTED if code == "http_3xx" else ANSWERED
+        return str(text) % {"status": status_text(outcome.response_status)}
     return str(ERROR_LABELS.get(code, code))
 
 

@@ -92,7 +92,7 @@ def add_a_webhook_test_it_and_redeliver(person: Person) -> None:
     expect(person.page.get_by_role("heading", name="Attempt 1")).to_be_visible()
     expect(person.page.get_by_role("main")).to_contain_text("thank you")
     person.click("button", "Redeliver")
-    person.sees_message("The same envelope is on its way again.")
+    person.sees_message("The event is being sent again.")
     assert Delivery.objects.filter(endpoint=Endpoint.objects.get()).count() == 2
 
 
