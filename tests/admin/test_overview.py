@@ -109,7 +109,7 @@ def test_one_page_shows_what_is_wrong_and_who_is_there(support: Client, agency: 
         f"{name}.example",
         f"{secrets[0][:12]}…",
         "never used",
-        "5 tries, left alone",
+        "5 tries, given up",
         "Channel connect off",
         "Reseller API on",
         "API key created",

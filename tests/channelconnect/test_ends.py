@@ -376,7 +376,7 @@ def test_time_that_runs_out_while_the_provider_is_asked_leaves_no_other_end(
         if customer.accounts():
             customer.select()
     assert ran_out
-    assert "This took too long" in customer.shown_text
+    assert "The link has expired" in customer.shown_text
     read = connecting.api.get(f"{path_of(connecting)}/{session.uuid}").json()["data"]
     assert (read["status"], read["error_code"]) == ("expired", "session_expired")
     expire_sessions(now=now(), by=SYSTEM)

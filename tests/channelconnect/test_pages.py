@@ -97,7 +97,7 @@ def test_an_expired_link_says_so_even_before_the_sweep_and_changes_nothing(
     let_time_pass(session)
     before = everything(session)
     customer.open(link)
-    assert "This took too long" in customer.shown_text
+    assert "The link has expired" in customer.shown_text
     assert not customer.actions()
     assert everything(session) == before
 

@@ -250,7 +250,7 @@ def test_a_form_sent_twice_starts_one_connection(connecting: Tenant, admin: Clie
     data = {"platform": "whatsapp", "return_url": RETURN_URL, "nonce": nonce}
     assert admin.post(path, data).status_code == 200
     assert admin.post(path, data).status_code == 302
-    assert "used already" in flashes(admin.get(HOME))[0]
+    assert "You have already sent this form." in flashes(admin.get(HOME))[0]
     assert ConnectSession.objects.count() == 1
 
 
@@ -299,7 +299,7 @@ def test_a_finished_connection_stays_as_it_is(connecting: Tenant, admin: Client)
     session = a_session(connecting)
     end_session(session=session, status=SessionStatus.EXPIRED, error_code="session_expired", now=now(), by=SYSTEM)
     admin.post(f"{HOME}/connections/{session.uuid}/cancel")
-    assert flashes(admin.get(HOME)) == ["The connection had ended before: nothing was changed."]
+    assert flashes(admin.get(HOME)) == ["The connection had already ended. Nothing was changed."]
 
 
 def test_what_happened_reads_well_in_the_activity_log(connecting: Tenant, admin: Client) -> None:

@@ -139,7 +139,7 @@ def connect_whatsapp(person: Person) -> None:
     person.open("Sub-accounts")
     person.click("link", "Other Salon")
     person.click("button", "Connect WhatsApp")
-    person.sees_heading("A link for Other Salon", focused=True)
+    person.sees_heading("Link for Other Salon", focused=True)
 
 
 def invite(person: Person) -> None:
