@@ -100,7 +100,7 @@ def test_one_page_shows_what_is_wrong_and_who_is_there(support: Client, agency: 
         f"The webhook to https://{name}.example/hook is failing.",
         f"Number {name}",
         "the agency's own",
-        "Error · timeout",
+        "Failed · timeout",
         "waits for another attempt",
         f"test to {name}@example.com",
         "The server took too long to answer.",
