@@ -161,7 +161,9 @@ class EntryRemove(EntryDetailView, FormPage[ConfirmationForm]):
             "crumbs": self.crumbs(),
             "heading": _("Remove %(name)s?") % {"name": self.view.name},
             "text": _("Later installs do not include it. Customers who already have it keep theirs as it is."),
-            "warning": _("This is the pack's last automation. Removing it also unpublishes the pack.") if is_last else "",
+            "warning": _("This is the pack's last automation. Removing it also unpublishes the pack.")
+            if is_last
+            else "",
             "submit": _("Remove automation"),
             "danger": True,
         }

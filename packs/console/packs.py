@@ -148,7 +148,8 @@ class PackRemove(PackDetailView, FormPage[ConfirmationForm]):
             "crumbs": self.crumbs(),
             "heading": _("Remove %(name)s?") % {"name": self.name},
             "text": _(
-                "The pack disappears from every gallery at once. Automations that customers have added from it stay as they are."
+                "The pack disappears from every gallery at once. "
+                "Automations that customers have added from it stay as they are."
             ),
             "warning": " ".join(filter(None, [_(UNDONE), self.platform_packs_warning()])),
             "submit": _("Remove pack"),
@@ -240,7 +241,10 @@ class PackUnpublish(StatusPage):
     success_message = gettext_lazy("%(name)s is a draft again. Customers no longer see it.")
 
     def effect(self) -> str:
-        return _("The pack becomes a draft, which customers do not see. Automations that they have added from it stay as they are.")
+        return _(
+            "The pack becomes a draft, which customers do not see. "
+            "Automations that they have added from it stay as they are."
+        )
 
 
 urlpatterns = [

@@ -101,7 +101,7 @@ def test_a_customer_s_automation_becomes_a_pack_that_another_customer_switches_o
     console.get_by_label("Words").fill("visit")
     console.get_by_role("button", name="Show").click()
     console.get_by_label("Book a visit", exact=True).check()
-    console.get_by_role("button", name="Add the chosen ones").click()
+    console.get_by_role("button", name="Add selected").click()
     expect(console.get_by_text("Book a visit was added.")).to_be_visible()
     expect(console.locator(":target")).to_contain_text("Book a visit")
     console.get_by_role("link", name="Back to the pack").click()
@@ -126,7 +126,7 @@ def test_a_customer_s_automation_becomes_a_pack_that_another_customer_switches_o
     console.get_by_role("link", name="Publish").click()
     expect(console.get_by_text("with 2 automations")).to_be_visible()
     console.get_by_role("button", name="Publish").click()
-    expect(console.get_by_text("Salon essentials is published: customers see it now.")).to_be_visible()
+    expect(console.get_by_text("Salon essentials is published. Customers see it now.")).to_be_visible()
 
     put_to_work(phone, customer)
     console.goto("/console/packs")

@@ -102,7 +102,7 @@ def make_a_pack(person: Person) -> None:
     person.click("button", "Create pack")
     for name in ("Book a visit", "Answer reviews", "Remind of a visit"):
         person.tick(name)
-    person.click("button", "Add the chosen ones")
+    person.click("button", "Add selected")
     expect(person.page.locator("main")).to_contain_text("3 of 9")
     assert Pack.objects.get().entries.count() == 3
 
@@ -132,7 +132,7 @@ def reorder(person: Person) -> None:
 def publish(person: Person) -> None:
     person.click("link", "Publish")
     person.click("button", "Publish")
-    person.sees_message("First pack is published: customers see it now.")
+    person.sees_message("First pack is published. Customers see it now.")
 
 
 def connect_whatsapp(person: Person) -> None:

@@ -109,7 +109,7 @@ def test_an_order_that_names_a_strange_pack_changes_nothing(
     ids = [packs.new(name) for name in ("One", "Two")]
     for unknown in (PackClient(b.api).new(), str(uuid4())):
         answer = post(admin, "/order", order=f"{unknown},{ids[1]},{ids[0]}")
-        assert flashes(answer) == ["A pack was removed meanwhile. The order is as it was."]
+        assert flashes(answer) == ["A pack was removed in the meantime, so the order did not change."]
     post(admin, "/order", order="nonsense,\0,")
     assert order(a) == ["One", "Two"]
 
@@ -119,7 +119,7 @@ def test_publishing_says_what_customers_will_see(packs: PackClient, admin: Clien
     question = text(admin.get(f"/console/packs/{pack}/publish"))
     assert "sees it in their gallery at once, with 1 automation." in question
     assert "New customers of the type “Salon or spa” are given it" in question
-    assert flashes(post(admin, f"/{pack}/publish")) == ["Live is published: customers see it now."]
+    assert flashes(post(admin, f"/{pack}/publish")) == ["Live is published. Customers see it now."]
     assert packs.read(pack)["status"] == "published"
     assert admin.get(f"/console/packs/{pack}/publish").status_code == 302
 
@@ -138,7 +138,7 @@ def test_publishing_names_the_pack_above_that_new_customers_are_given_instead(pa
 def test_hiding_the_last_published_pack_says_that_the_service_s_own_come_back(
     ending: str, packs: PackClient, admin: Client
 ) -> None:
-    warning = "It is your only published pack: without it customers see the service's own packs again."
+    warning = "This is your only published pack. Without it, customers see the service's own packs again."
     last = packs.with_entries(BOOKING, name="Last", status="published")
     draft = packs.with_entries(BOOKING, name="Draft")
     assert warning not in text(admin.get(f"/console/packs/{last}/{ending}"))
@@ -182,7 +182,7 @@ def test_the_switch_shows_its_effect(a: Tenant, packs: PackClient, admin: Client
     assert "Still shown." in text(post(admin, "/visibility", replace_platform="on"))
     assert not is_replacement_in_effect(a.agency.pk)
     packs.change(pack, status="published")
-    assert "Hidden. Customers see your 1 published pack and nothing else." in text(admin.get("/console/packs"))
+    assert "Hidden. Customers see only your 1 published pack." in text(admin.get("/console/packs"))
     assert is_replacement_in_effect(a.agency.pk)
     post(admin, "/visibility", replace_platform="nonsense")
     assert is_replacement_in_effect(a.agency.pk)
