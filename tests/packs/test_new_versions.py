@@ -215,7 +215,7 @@ def test_the_agency_sees_what_changes_and_who_has_an_older_version(
     saved = save_draft(automation=original, flow=greeting(hello="Welcome!"), now=now(), by=SYSTEM)
     publish_automation(automation=saved, now=now(), by=SYSTEM)
     preview = text(owner.get(f"{source}/{original.workspace.uuid}/{original.uuid}?entry={entry.uuid}"))
-    assert "Replace Say hello by Greeting?" in preview
+    assert "Replace Say hello with Greeting?" in preview
     assert "Before: Hello! Now: Welcome!" in preview
     renew(owner, pack, original, greeting(hello="Welcome!"))
     entry.refresh_from_db()
