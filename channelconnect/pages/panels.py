@@ -108,7 +108,7 @@ def broken_channels(workspace: Workspace) -> Iterator[Alert]:
     broken = workspace.channels.filter(status=Channel.Status.ERROR).order_by("id")
     for name in broken.values_list("name", flat=True)[:MOST_NAMED]:
         yield Alert(
-            text=_("%(channel)s is disconnected. Reconnect it to receive and send messages.") % {"channel": name},
+            text=_("%(channel)s is disconnected. Connect it again to receive and send messages.") % {"channel": name},
             url="#channels",
             action=_("Channels"),
         )

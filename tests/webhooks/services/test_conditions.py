@@ -53,7 +53,7 @@ def test_attempts_that_failed_are_told_before_anything_has_ended(
     assert "Retrying" in listed
     assert "Nothing sent yet" not in listed
     assert "Retrying" in page
-    assert "are repeated" in home
+    assert "are failing. We are trying again." in home
 
     make_due(waiting)
     attempted(a, 2)

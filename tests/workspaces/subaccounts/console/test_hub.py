@@ -99,10 +99,10 @@ def test_nothing_there_is_said_with_what_to_do(a: Tenant, viewer: Client) -> Non
     page = viewer.get(f"/console/sub-accounts/{bare.uuid}")
     for name, sentence in {
         "health": "Nothing needs attention.",
-        "channels": "No channel is connected.",
+        "channels": "No channels connected yet.",
         "broadcasts": "No broadcasts.",
         "webhooks": "No delivery to the sub-account",
-        "packs": "No pack is installed.",
+        "packs": "No packs installed yet.",
         "people": "Nobody but the owner.",
     }.items():
         assert sentence in panel(page, name)
