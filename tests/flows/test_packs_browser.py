@@ -98,7 +98,7 @@ def test_a_customer_s_automation_becomes_a_pack_that_another_customer_switches_o
     console.get_by_role("button", name="Create pack").click()
     expect(console.locator(".flashes:focus")).to_contain_text("Salon essentials was created. Now add automations.")
     back_and_forth(console)
-    console.get_by_label("Words").fill("visit")
+    console.get_by_role("searchbox", name="Search", exact=True).fill("visit")
     console.get_by_role("button", name="Show").click()
     console.get_by_label("Book a visit", exact=True).check()
     console.get_by_role("button", name="Add selected").click()
