@@ -32,7 +32,9 @@ def order(a: Tenant) -> list[str]:
 
 
 def test_an_empty_list_explains_packs(admin: Client, viewer: Client) -> None:
-    assert "A pack is a set of ready-made automations that your customers find in their gallery" in text(admin.get("/console/packs"))
+    assert "A pack is a set of ready-made automations that your customers find in their gallery" in text(
+        admin.get("/console/packs")
+    )
     assert "New pack" in text(admin.get("/console/packs"))
     assert "New pack" not in text(viewer.get("/console/packs"))
 

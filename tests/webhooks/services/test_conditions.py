@@ -215,7 +215,9 @@ def test_a_workspace_and_its_agency_s_hub_are_told_too(a: Tenant, endpoint: Endp
     Endpoint.objects.filter(pk=endpoint.pk).update(
         workspace_id=workspace.workspace_id, workspace_uuid=workspace.workspace_uuid
     )
-    assert "works again, but 3 events were not delivered." in text(staff(a).get(f"/console/sub-accounts/{a.workspace.uuid}"))
+    assert "works again, but 3 events were not delivered." in text(
+        staff(a).get(f"/console/sub-accounts/{a.workspace.uuid}")
+    )
     customer = dashboard_client(a.workspace)
     assert "Recovered (3 not delivered)" in text(customer.get("/app/webhooks"))
     path = f"/app/webhooks/{endpoint.uuid}/dismiss"
