@@ -121,7 +121,7 @@ class ProviderNoticeAdmin(ReadOnlyAdmin):
     fields = ("id", "received_at", "read_at", "fault", "size")
     readonly_fields = ("size",)
     search_fields = ("id",)
-    search_help_text = "A number."
+    search_help_text = "The number of a callback."
 
     def search(self, queryset: Any, term: str) -> Any:
         return queryset.filter(pk=int(term)) if term.isdecimal() and len(term) < 19 else queryset.none()

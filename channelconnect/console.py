@@ -37,7 +37,7 @@ from workspaces.subaccounts.services import WorkspaceNotFound
 from workspaces.subaccounts.services.listing import sub_account_rows
 
 SESSIONS: Final = Table(
-    caption=gettext_lazy("Connections, the newest first"),
+    caption=gettext_lazy("Connections, newest first"),
     columns=(
         Column(name="sub_account", label=gettext_lazy("Sub-account")),
         Column(name="platform", label=gettext_lazy("Platform")),
@@ -75,13 +75,13 @@ class ReturnUrlsForm(forms.Form):
     """One address on each line; empty lines are ignored."""
 
     return_urls = forms.CharField(
-        label=gettext_lazy("Return URLs, one a line"),
+        label=gettext_lazy("Return URLs, one per line"),
         required=False,
         max_length=MOST_RETURN_URLS * (LONGEST_URL + 2),
         widget=forms.Textarea(attrs={"rows": 8, "spellcheck": "false", "autocapitalize": "none"}),
         help_text=gettext_lazy(
-            "Up to 20 https addresses without query string, fragment or credentials. Browsers return to one of them, "
-            "matched to the letter. Removing an address also stops connections that are under way from returning to it."
+            "Up to 20 https URLs without query string, fragment or credentials. A connection returns to one of them, "
+            "which must match exactly. If you remove a URL, connections in progress no longer return to it."
         ),
     )
 
@@ -89,7 +89,7 @@ class ReturnUrlsForm(forms.Form):
         lines = [line.strip() for line in self.cleaned_data["return_urls"].splitlines()]
         urls = [line for line in lines if line]
         if len(urls) > MOST_RETURN_URLS:
-            raise ValidationError(gettext_lazy("At most 20 return URLs are possible."))
+            raise ValidationError(gettext_lazy("Enter at most 20 return URLs."))
         return urls
 
 
@@ -104,7 +104,7 @@ class StartForm(forms.Form):
         required=False,
         to_field_name="uuid",
         empty_label=gettext_lazy("No, connect a new channel"),
-        help_text=gettext_lazy("The channel keeps its id; your customer must choose the same account again."),
+        help_text=gettext_lazy("The channel keeps its ID. Your customer must choose the same account again."),
     )
     state = forms.CharField(
         label=gettext_lazy("State"),
@@ -112,7 +112,7 @@ class StartForm(forms.Form):
         max_length=LONGEST_STATE,
         strip=False,
         help_text=gettext_lazy(
-            "Comes back to the return URL unchanged, so that your systems know whose connection it is."
+            "We add it unchanged to the return URL, so that your systems know whose connection it is."
         ),
     )
 
@@ -143,7 +143,7 @@ class ReturnUrls(FormPage[ReturnUrlsForm]):
             set_return_urls(agency=self.agency, return_urls=urls, by=self.by)
         except ReturnUrlRefused as refusal:
             said = {"url": urls[refusal.position], "message": _(refusal.message)}
-            message = _("%(url)s is refused: %(message)s") % said
+            message = _("%(url)s cannot be used: %(message)s") % said
             form.add_error("return_urls", message)
             return self.show(form, status=422)
         return self.done(_("The return URLs were saved."), NAV)
@@ -155,7 +155,7 @@ class ReturnUrls(FormPage[ReturnUrlsForm]):
 START = "console:channel-connect-start"
 MOST_HITS = 20
 USED = gettext_lazy(
-    "This form was used already: its link is shown only once. Cancel that connection and start another."
+    "You have already sent this form. Its link was shown only once. Cancel that connection and start another."
 )
 
 
@@ -189,7 +189,7 @@ class Cancel(ConsoleView):
         ended = cancel_session(session=found, now=database_now(), by=self.by)
         if ended.status == SessionStatus.CANCELLED:
             return self.done(_("The connection was cancelled."), NAV)
-        messages.info(request, _("The connection had ended before: nothing was changed."))
+        messages.info(request, _("The connection had already ended. Nothing was changed."))
         return redirect(NAV)
 
 
@@ -262,8 +262,8 @@ class Start(FormPage[StartForm]):
             "text": _("You get a secret link for your customer's browser. It works for 30 minutes."),
             "warning": ""
             if settings.return_urls
-            else _("Register a return URL first: browsers must come back somewhere."),
-            "submit": _("Create the link"),
+            else _("Register a return URL first. Your customer's browser returns to it when the connection ends."),
+            "submit": _("Create link"),
         }
 
 

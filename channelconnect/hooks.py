@@ -130,7 +130,7 @@ ACTIONS = {
     "connect.failed": _("Channel connection failed"),
     "connect.cancelled": _("Channel connection cancelled"),
     "connect.expired": _("Channel connection expired"),
-    "channel.lost": _("Channel lost at the provider"),
+    "channel.lost": _("Channel disconnected by the provider"),
 }
 
 

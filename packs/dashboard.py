@@ -198,7 +198,7 @@ class PackInstall(PackDetailView):
         )
         number = len(done.added)
         if not number:
-            messages.warning(request, _("Nothing was added: you have everything that fits your channels."))
+            messages.warning(request, _("Nothing was added. You already have everything that fits your channels."))
             return redirect(PACK, pack.offered.uuid)
         message = ngettext(
             "%(number)s automation was added, switched off. Open it to fill it in and switch it on.",
@@ -226,13 +226,13 @@ class AutomationNewVersion(EditorPage, DashboardForm[ConfirmationForm]):
         version = self.request.POST.get("version", "")[:LONGEST_DIGEST]
         if "decline" in self.request.POST:
             decline_new_version(automation=self.automation, version=version, by=self.by)
-            return self.done(_("This version is not offered any more."), AUTOMATION, self.automation.uuid)
+            return self.done(_("You will not be offered this version again."), AUTOMATION, self.automation.uuid)
         taken = take_new_version(
             automation=self.automation, seen=self.seen, version=version, now=timezone.now(), by=self.by
         )
         is_open = bool(open_slots(taken.draft, taken.slots))
         message = _("The new version is in your draft.") + " "
-        message += _("Fill in what it asks.") if is_open else _("Publish it to let it run.")
+        message += _("Fill in the missing values.") if is_open else _("Publish it to put it to work.")
         return self.done(message, AUTOMATION if is_open else PUBLISH, taken.uuid)
 
     def context(self) -> dict[str, Any]:
@@ -257,7 +257,7 @@ def new_version_notices(automations: Sequence[Automation]) -> dict[int, Automati
             badge=_("New version"),
             text=_("The pack %(name)s has a newer version of this automation.") % {"name": found[pk].from_pack_name},
             url=reverse(NEW_VERSION, args=[found[pk].uuid]),
-            action=_("See what it changes"),
+            action=_("Review changes"),
         )
         for pk in with_new_version(automations)
     }

@@ -69,7 +69,7 @@ def packs_panel(workspace: Workspace, most: int) -> HubContent:
     install = HubAction(label=_("Install a pack"), url=reverse("console:pack-install-for", args=[workspace.uuid]))
     return HubContent(
         rows=_rows(workspace, most),
-        empty=_("No pack is installed. Install one: its automations are added switched off."),
+        empty=_("No packs installed yet. The automations of a pack are added switched off."),
         actions=[
             *([install] if workspace.is_active else []),
             *opened_as_customer(workspace, "app:automations", label=_("Open Automations as customer")),
@@ -114,7 +114,7 @@ ACTIONS = {
     "pack.unpublished": gettext_lazy("Pack unpublished"),
     "pack.entry_added": gettext_lazy("Automation added to a pack"),
     "pack.entry_changed": gettext_lazy("Automation of a pack edited"),
-    "pack.entry_copied_anew": gettext_lazy("Automation of a pack copied anew"),
+    "pack.entry_copied_anew": gettext_lazy("Automation of a pack copied again"),
     "pack.entry_removed": gettext_lazy("Automation removed from a pack"),
     "pack.entries_ordered": gettext_lazy("Automations of a pack reordered"),
     "packs.ordered": gettext_lazy("Packs reordered"),

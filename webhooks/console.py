@@ -92,7 +92,7 @@ ACTIONS: Final = (
         name="deliveries.redeliver",
         targets=TARGETS,
         label=_("Redeliver"),
-        text=_("Each envelope is sent once more, with the same id, to the same webhook."),
+        text=_("Each event is sent once more with the same ID to the same webhook."),
         apply=_redeliver,
         make_form=lambda _agency, data: ConfirmationForm(data),
     ),

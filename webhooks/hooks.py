@@ -160,9 +160,9 @@ ACTIONS = {
     "webhook.failures_dismissed": _("Webhook failures dismissed"),
     "webhook.secret_rotated": _("Webhook secret rotated"),
     "webhook.tested": _("Webhook tested"),
-    "webhook.redelivered": _("Delivery sent again"),
-    "webhook.failed_redelivered": _("Failed deliveries sent again"),
-    "webhook.replayed": _("Deliveries sent again"),
+    "webhook.redelivered": _("Event redelivered"),
+    "webhook.failed_redelivered": _("Failed events redelivered"),
+    "webhook.replayed": _("Events redelivered"),
 }
 
 
@@ -211,7 +211,7 @@ dashboard_menu.add(
 first_steps.add(
     FirstStep(
         title=_("Add a webhook"),
-        text=_("Your systems hear of new, suspended and changed sub-accounts within moments."),
+        text=_("Your systems learn about new, changed and suspended sub-accounts within seconds."),
         url_name="console:webhook-new",
         action=_("Add webhook"),
         is_done=_has_endpoint,

@@ -12,7 +12,7 @@ from django.shortcuts import render
 from django.views import View
 
 from agency.actors import Actor
-from agency.pages.branding import host_agency_id, prefer_language_of, theme_of_agency
+from agency.pages.branding import host_agency_id, in_page_language, prefer_language_of, theme_of_agency
 from agency.pages.views import ConcurrencyLimit
 from agency.request_actor import request_actor
 from agency.services import brand_of
@@ -54,7 +54,9 @@ class ConnectPage(View):
         except OtherBrowser:
             response = self.page("channelconnect/other_browser.html", status=403)
         except TenantSuspended as suspended:
-            response = self.page("channelconnect/suspended.html", status=409, message=suspended.message)
+            response = self.page(
+                "channelconnect/suspended.html", status=409, message=in_page_language(suspended.message)
+            )
         except Http404:
             response = render(request, "channelconnect/unknown_link.html", status=404)
         return add_security_headers(response)

@@ -157,12 +157,14 @@ class SelectAccount(SessionPage):
         with PROVIDER_CALLS.slot() as is_free:
             if not is_free:
                 require_same_browser(session, self.browser)
-                return self._again(_("Many are connecting right now. Press Connect again in a moment."), status=503)
+                return self._again(
+                    _("Many people are connecting right now. Press Connect again in a moment."), status=503
+                )
             chosen = request.POST.get("account", "")
             try:
                 select_account(session=session, browser=self.browser, external_id=chosen, now=self.now, by=self.by)
             except AccountBusy:
-                refusal = _("This account is just being disconnected. Press Connect again in a moment.")
+                refusal = _("This account is still being disconnected. Press Connect again in a moment.")
                 return self._again(refusal, status=503)
             except WrongStatus:
                 session.refresh_from_db()

@@ -36,13 +36,13 @@ READING_SECONDS = 10
 NOTHING_TO_READ = (None, "authorization_not_completed")
 
 STATUS_MESSAGES: dict[str, Message] = {
-    SessionStatus.CONNECTED: (_("Connected"), _("Messages can now come in and go out through it.")),
+    SessionStatus.CONNECTED: (_("Connected"), _("You can now receive and send messages through it.")),
     SessionStatus.CANCELLED: (_("Cancelled"), _("Nothing was connected.")),
     SessionStatus.EXPIRED: (
-        _("This took too long"),
-        _("A connection must be finished within 30 minutes. Ask for a new link."),
+        _("The link has expired"),
+        _("You must finish a connection within 30 minutes. Ask for a new link."),
     ),
-    SessionStatus.FAILED: (_("This did not work"), _("Nothing was connected. Ask for a new link and try again.")),
+    SessionStatus.FAILED: (_("Could not connect"), _("Nothing was connected. Ask for a new link and try again.")),
 }
 ERROR_MESSAGES: dict[str, Message] = {
     "authorization_not_completed": (
@@ -52,12 +52,12 @@ ERROR_MESSAGES: dict[str, Message] = {
     "required_permissions_missing": (
         _("A permission is missing"),
         _(
-            "Sending and receiving messages needs every permission that was asked for. Ask for a new link "
-            "and leave all of them ticked."
+            "To send and receive messages, we need all the permissions that Meta lists. Ask for a new link "
+            "and leave all of them selected."
         ),
     ),
     "no_eligible_accounts": (
-        _("There is nothing to connect"),
+        _("No account to connect"),
         _(
             "We found no number, Page or linked professional account that you may use for messages. Check that you "
             "signed in as the right person and that you manage the account."
@@ -70,44 +70,44 @@ ERROR_MESSAGES: dict[str, Message] = {
     "channel_limit_reached": (
         _("There is no room for another channel"),
         _(
-            "The plan of this workspace allows no more channels of this kind. Whoever sent you the link can "
+            "The plan of this workspace allows no more channels of this kind. The person who sent you the link can "
             "change that."
         ),
     ),
     "reconnection_target_mismatch": (
-        _("This was another account"),
-        _("To reconnect, choose the very account that was connected before. Ask for a new link and try again."),
+        _("This is a different account"),
+        _("To reconnect, choose the account that was connected before. Ask for a new link and try again."),
     ),
     "subscription_failed": (
-        _("The messages could not be switched on"),
+        _("Could not receive messages"),
         _("The provider refused to send us this account's messages. Check that you are its administrator."),
     ),
     "credentials_expired": (
-        _("Your sign-in has ended"),
-        _("The provider ended your sign-in before an account was chosen. Ask for a new link and try again."),
+        _("Your sign-in has expired"),
+        _("Your sign-in at the provider expired before you chose an account. Ask for a new link and try again."),
     ),
     "token_exchange_failed": (
-        _("The sign-in was not completed"),
+        _("Could not sign you in"),
         _("The provider did not complete your sign-in. Ask for a new link and try again."),
     ),
     "asset_discovery_incomplete": (
         _("There are too many accounts"),
         _(
-            "You manage more accounts than can be listed. When you are asked, allow only the one that "
+            "You manage more accounts than we can list. Ask for a new link, and allow only the account that "
             "you want to connect."
         ),
     ),
     "provider_request_failed": (
-        _("The provider refused"),
-        _("The provider rejected a request. Wait a few minutes, then ask for a new link and try again."),
+        _("The provider rejected the request"),
+        _("Wait a few minutes, then ask for a new link and try again."),
     ),
     "provider_unavailable": (
         _("The provider cannot be reached"),
         _("Wait a few minutes, then ask for a new link and try again."),
     ),
     "provider_not_configured": (
-        _("This cannot be connected yet"),
-        _("Connecting this platform is not set up on our side. Whoever sent you the link should ask our support."),
+        _("Not available yet"),
+        _("We have not set up this platform yet. Ask the person who sent you the link to contact our support."),
     ),
     "session_expired": STATUS_MESSAGES[SessionStatus.EXPIRED],
 }

@@ -38,7 +38,7 @@ def _connect_actions(workspace: Workspace, settings: ConnectSettings) -> list[Hu
     if not workspace.is_active:
         return []
     if not _may_connect(workspace, settings):
-        return [HubAction(label=_("Set channel connect up"), url=reverse("console:channel-connect"))]
+        return [HubAction(label=_("Set up Channel connect"), url=reverse("console:channel-connect"))]
     url = _start_url(workspace)
     fields = _fields(settings, Platform.WHATSAPP)
     return [
@@ -68,7 +68,7 @@ def _open_sessions(workspace: Workspace, most: int) -> Iterator[HubRow]:
     for session in sessions.defer("link", "grant")[:most]:
         yield HubRow(
             title=session.get_platform_display(),
-            detail=_("Connection under way"),
+            detail=_("Connection in progress"),
             at=session.created_at,
             status_label=session.get_status_display(),
             actions=[
@@ -99,7 +99,7 @@ def channels(workspace: Workspace, most: int) -> HubContent:
     settings = settings_of(workspace.agency)
     return HubContent(
         rows=_rows(workspace, settings, most),
-        empty=_("No channel is connected. Create a link here and send it to your customer, or open it yourself."),
+        empty=_("No channels connected yet. Create a link here and send it to your customer, or open it yourself."),
         actions=_connect_actions(workspace, settings),
     )
 
@@ -108,8 +108,7 @@ def broken_channels(workspace: Workspace) -> Iterator[Alert]:
     broken = workspace.channels.filter(status=Channel.Status.ERROR).order_by("id")
     for name in broken.values_list("name", flat=True)[:MOST_NAMED]:
         yield Alert(
-            text=_("%(channel)s is broken: nothing comes in or goes out until it is connected again.")
-            % {"channel": name},
+            text=_("%(channel)s is disconnected. Connect it again to receive and send messages.") % {"channel": name},
             url="#channels",
             action=_("Channels"),
         )
@@ -147,7 +146,7 @@ def parked_callbacks(agency: Agency, most: int) -> Iterator[SupportRow]:
         is_left = notice.tries >= MOST_TRIES
         yield SupportRow(
             title=f"Callback {notice.pk} of {notice.received_at:%Y-%m-%d %H:%M UTC}",
-            detail=f"{notice.tries} tries{', left alone' if is_left else ''} · {notice.fault}".rstrip(" ·"),
+            detail=f"{notice.tries} tries{', given up' if is_left else ''} · {notice.fault}".rstrip(" ·"),
             url=reverse("admin:channelconnect_providernotice_change", args=[notice.pk]),
             is_problem=is_left,
         )
@@ -164,7 +163,7 @@ SUPPORT_PANELS: Final = (
     ),
     SupportPanel(
         name="parked-callbacks",
-        label="Callbacks that could not be read, of the installation",
+        label="Unreadable callbacks of the whole installation",
         order=92,
         permission="channelconnect.view_providernotice",
         rows=parked_callbacks,

@@ -52,7 +52,7 @@ class PackDetailView(PackConsoleView):
         is_published = self.pack.status == Pack.Status.PUBLISHED
         if not is_published or others.exists() or not has_replace_setting(self.agency.pk):
             return ""
-        return _("It is your only published pack: without it customers see the service's own packs again.")
+        return _("This is your only published pack. Without it, customers see the service's own packs again.")
 
     def saved(self, message: str) -> HttpResponse:
         return self.done(message % {"name": self.pack.name}, PACK, self.pack.uuid)
@@ -94,7 +94,7 @@ class PackForm(forms.Form):
         required=False,
         max_length=LONGEST_SUMMARY,
         widget=forms.Textarea(attrs={"rows": 2}),
-        help_text=gettext_lazy("A sentence or two that customers read in their gallery."),
+        help_text=gettext_lazy("One or two sentences that customers read in their gallery."),
     )
     industry = forms.ChoiceField(
         label=gettext_lazy("Industry"), required=False, choices=[("", gettext_lazy("None")), *Industry.choices],
@@ -105,8 +105,8 @@ class PackForm(forms.Form):
         required=False,
         choices=[("", gettext_lazy("Nobody")), *BusinessType.choices],
         help_text=gettext_lazy(
-            "They get the published pack when their first messaging channel is connected. "
-            "Of several packs for one type, the highest in the gallery is given."
+            "They get the published pack when they connect their first messaging channel. "
+            "If several packs are for one type, they get the one that is highest in the gallery."
         ),
     )
 

@@ -122,7 +122,7 @@ class CopyPreview(CopyPage, FormPage[ConfirmationForm]):
     def save(self, form: ConfirmationForm) -> HttpResponse:
         if self.replaced:
             entry = copy_anew(entry=self.replaced, automation=self.automation, by=self.by)
-            message = _("%(name)s was copied anew. Customers who have it are offered the new version.")
+            message = _("%(name)s was copied again. Customers who have it are offered the new version.")
             return self.done(message % {"name": entry}, PACK, self.pack.uuid)
         entry = copy_automation(pack=self.pack, automation=self.automation, by=self.by)
         return self.done(_("%(name)s was copied into the pack.") % {"name": entry.name}, PACK, self.pack.uuid)
@@ -131,7 +131,7 @@ class CopyPreview(CopyPage, FormPage[ConfirmationForm]):
         preview = preview_copy(automation=self.automation)
         source, replaced = self.automation.workspace, self.replaced
         source_page = reverse(FROM, args=[self.pack.uuid, source.uuid]) + self.query
-        heading = _("Replace %(replaced)s by %(name)s?") if replaced else _("Copy %(name)s?")
+        heading = _("Replace %(replaced)s with %(name)s?") if replaced else _("Copy %(name)s?")
         return {
             "crumbs": [*self.crumbs(), (source.name, source_page)],
             "heading": heading % {"name": self.automation.name, "replaced": replaced},
@@ -174,7 +174,7 @@ class PackInstallFor(SubAccountDetailView, FormPage[PackInstallForm]):
         done = install_pack(workspace=self.workspace, pack=uuid, now=timezone.now(), by=self.by)
         count = len(done.added)
         if not count:
-            return self.back(_("Nothing was added: %(name)s has all of it, or no channel that fits."))
+            return self.back(_("Nothing was added. %(name)s already has everything, or has no channel that fits."))
         message = ngettext(
             "%(count)s automation was added to %(name)s, switched off.",
             "%(count)s automations were added to %(name)s, switched off.",
@@ -186,6 +186,6 @@ class PackInstallFor(SubAccountDetailView, FormPage[PackInstallForm]):
         return {
             "crumbs": self.crumbs(),
             "heading": _("Install a pack for %(name)s") % {"name": self.workspace.name},
-            "text": _("Its automations are added switched off. What is there already stays as it is."),
+            "text": _("Its automations are added switched off. Existing automations stay as they are."),
             "submit": _("Install"),
         }

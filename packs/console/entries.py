@@ -111,7 +111,7 @@ class EntriesOrder(PackDetailView):
         try:
             order_entries(pack=self.pack, order=posted_order(request), by=self.by)
         except NotInOrder:
-            messages.warning(request, _("An automation was removed meanwhile. The order is as it was."))
+            messages.warning(request, _("An automation was removed in the meantime, so the order did not change."))
         return redirect_to_moved(request, PACK, self.pack.uuid)
 
 
@@ -132,7 +132,7 @@ class EntryEdit(EntryDetailView, FormPage[EntryForm]):
 
     def save(self, form: EntryForm) -> HttpResponse:
         changed = change_entry(entry=self.entry, by=self.by, **form.changes())
-        message = _("%(name)s was saved. Customers who have it already keep theirs as it is.")
+        message = _("%(name)s was saved. Customers who already have it keep theirs as it is.")
         return self.done(message % {"name": read_entry_view(changed).name}, PACK, self.pack.uuid)
 
     def context(self) -> dict[str, Any]:
@@ -150,7 +150,7 @@ class EntryRemove(EntryDetailView, FormPage[ConfirmationForm]):
         if not removal.unpublished:
             return self.done(message, PACK, self.pack.uuid)
         message += " " + _(
-            "It was the pack's last automation, so the pack was unpublished: customers no longer see it."
+            "It was the pack's last automation, so the pack was unpublished. Customers no longer see it."
         )
         messages.warning(self.request, message)
         return redirect(PACK, self.pack.uuid)
@@ -160,8 +160,10 @@ class EntryRemove(EntryDetailView, FormPage[ConfirmationForm]):
         return {
             "crumbs": self.crumbs(),
             "heading": _("Remove %(name)s?") % {"name": self.view.name},
-            "text": _("Later installs come without it. Customers who have it already keep theirs as it is."),
-            "warning": _("It is the pack's last automation: the pack is unpublished with it.") if is_last else "",
+            "text": _("Later installs do not include it. Customers who already have it keep theirs as it is."),
+            "warning": _("This is the pack's last automation. Removing it also unpublishes the pack.")
+            if is_last
+            else "",
             "submit": _("Remove automation"),
             "danger": True,
         }
@@ -253,7 +255,7 @@ def reason_not_to_add(item: LibraryItem, held: list[PackEntry]) -> str:
     if item.catch_all and any(entry.catch_all for entry in held):
         return _("The pack has one that answers everything")
     if any(entry.name_key == name_key(item.name) for entry in held):
-        return _("The pack has one of this name")
+        return _("The pack has one with this name")
     return ""
 
 

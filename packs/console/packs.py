@@ -86,7 +86,7 @@ class PacksOrder(PackConsoleView):
         try:
             order_packs(agency=self.agency, order=posted_order(request), by=self.by)
         except NotInOrder:
-            messages.warning(request, _("A pack was removed meanwhile. The order is as it was."))
+            messages.warning(request, _("A pack was removed in the meantime, so the order did not change."))
         return redirect_to_moved(request, LIST)
 
 
@@ -99,8 +99,8 @@ class PacksVisibility(PackConsoleView):
             return redirect(LIST)
         set_replace_platform(agency=self.agency, replace_platform=wanted == "on", by=self.by)
         if wanted == "on":
-            return self.done(_("Only your own packs are offered from now on, as soon as one is published."), LIST)
-        return self.done(_("The service's own packs are offered after yours."), LIST)
+            return self.done(_("Customers see only your own packs as soon as you publish one."), LIST)
+        return self.done(_("Customers see the service's own packs after yours."), LIST)
 
 
 class PackNew(PackConsoleView, FormPage[PackForm]):
@@ -130,7 +130,7 @@ class PackEdit(PackDetailView, FormPage[PackForm]):
         return {"crumbs": self.crumbs(), "heading": heading, "submit": _("Save")}
 
 
-UNDONE = gettext_noop("This cannot be undone. Archive it instead to hide it and keep it.")
+UNDONE = gettext_noop("You cannot undo this. To hide the pack and keep it, archive it instead.")
 
 
 class PackRemove(PackDetailView, FormPage[ConfirmationForm]):
@@ -148,7 +148,8 @@ class PackRemove(PackDetailView, FormPage[ConfirmationForm]):
             "crumbs": self.crumbs(),
             "heading": _("Remove %(name)s?") % {"name": self.name},
             "text": _(
-                "It leaves every gallery at once. Automations that customers have added from it stay as they are."
+                "The pack disappears from every gallery at once. "
+                "Automations that customers have added from it stay as they are."
             ),
             "warning": " ".join(filter(None, [_(UNDONE), self.platform_packs_warning()])),
             "submit": _("Remove pack"),
@@ -197,26 +198,26 @@ class PackPublish(StatusPage):
     status = Pack.Status.PUBLISHED
     heading = gettext_lazy("Publish %(name)s?")
     submit = gettext_lazy("Publish")
-    success_message = gettext_lazy("%(name)s is published: customers see it now.")
+    success_message = gettext_lazy("%(name)s is published. Customers see it now.")
 
     def effect(self) -> str:
         number = self.pack.entries.count()
         if not number:
             return _("It has no automations yet, so there is nothing to publish.")
         sentence = ngettext(
-            "Every customer of yours sees it in their gallery at once, with %(number)s automation.",
-            "Every customer of yours sees it in their gallery at once, with %(number)s automations.",
+            "All your customers see it in their gallery at once, with %(number)s automation.",
+            "All your customers see it in their gallery at once, with %(number)s automations.",
             number,
         ) % {"number": number}
         kind = self.pack.get_business_type_display()
         if not kind:
-            return f"{sentence} {_('They install it themselves; nobody is given it.')}"
+            return f"{sentence} {_('Customers install it themselves. Nobody gets it automatically.')}"
         same_type = Pack.objects.of(self.agency).published().filter(business_type=self.pack.business_type)
         above = same_type.filter(position__lt=self.pack.position).in_gallery_order().first()
         if above:
-            given = _("New customers of the type “%(kind)s” are given %(name)s instead, as it stands higher.")
+            given = _("New customers of the type “%(kind)s” get %(name)s instead, because it is higher in the gallery.")
             return f"{sentence} {given % {'kind': kind, 'name': above.name}}"
-        given = _("New customers of the type “%(kind)s” are given it with their first messaging channel.")
+        given = _("New customers of the type “%(kind)s” get it with their first messaging channel.")
         return f"{sentence} {given % {'kind': kind}}"
 
 
@@ -224,23 +225,26 @@ class PackArchive(StatusPage):
     status = Pack.Status.ARCHIVED
     heading = gettext_lazy("Archive %(name)s?")
     submit = gettext_lazy("Archive")
-    success_message = gettext_lazy("%(name)s is archived: customers no longer see it.")
+    success_message = gettext_lazy("%(name)s is archived. Customers no longer see it.")
 
     def effect(self) -> str:
         return _(
-            "It disappears from your customers' galleries and is kept here; you can publish it again at any time. "
-            "What customers have added from it stays as it is."
+            "The pack disappears from your customers' galleries and stays here. You can publish it again at any time. "
+            "Automations that customers have added from it stay as they are."
         )
 
 
 class PackUnpublish(StatusPage):
     status = Pack.Status.DRAFT
-    heading = gettext_lazy("Make %(name)s a draft?")
-    submit = gettext_lazy("Make it a draft")
-    success_message = gettext_lazy("%(name)s is a draft: customers do not see it.")
+    heading = gettext_lazy("Unpublish %(name)s?")
+    submit = gettext_lazy("Unpublish")
+    success_message = gettext_lazy("%(name)s is a draft again. Customers no longer see it.")
 
     def effect(self) -> str:
-        return _("Customers do not see drafts. What they have added from it stays as it is.")
+        return _(
+            "The pack becomes a draft, which customers do not see. "
+            "Automations that they have added from it stay as they are."
+        )
 
 
 urlpatterns = [

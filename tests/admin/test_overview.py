@@ -97,10 +97,10 @@ def test_one_page_shows_what_is_wrong_and_who_is_there(support: Client, agency: 
     shown = text(support.get(page_of(agency)))
     name = f"n0-{agency.pk}"
     for part in (
-        f"The webhook to https://{name}.example/hook fails.",
+        f"The webhook to https://{name}.example/hook is failing.",
         f"Number {name}",
         "the agency's own",
-        "Error · timeout",
+        "Failed · timeout",
         "waits for another attempt",
         f"test to {name}@example.com",
         "The server took too long to answer.",
@@ -109,7 +109,7 @@ def test_one_page_shows_what_is_wrong_and_who_is_there(support: Client, agency: 
         f"{name}.example",
         f"{secrets[0][:12]}…",
         "never used",
-        "5 tries, left alone",
+        "5 tries, given up",
         "Channel connect off",
         "Reseller API on",
         "API key created",

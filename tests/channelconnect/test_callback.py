@@ -180,7 +180,7 @@ def end_by_time(tenant: Tenant, session: ConnectSession) -> None:
 
 
 @pytest.mark.parametrize(
-    ("end", "status", "shown"), [(end_by_agency, "cancelled", ""), (end_by_time, "expired", "This took too long")]
+    ("end", "status", "shown"), [(end_by_agency, "cancelled", ""), (end_by_time, "expired", "The link has expired")]
 )
 def test_a_late_callback_leads_back_and_first_shows_what_is_to_be_read(
     connecting: Tenant, customer: Customer, end: Callable[[Tenant, ConnectSession], None], status: str, shown: str

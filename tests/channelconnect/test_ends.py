@@ -147,7 +147,7 @@ def test_a_walk_ends_with_its_code_and_leaves_no_channel(connecting: Tenant, cus
         assert (customer.page.status_code, customer.page["Refresh"]) == (200, f"10; url={back}")
         assert str(ERROR_MESSAGES[code][0]) in customer.shown_text
         assert str(ERROR_MESSAGES[code][1]) in customer.shown_text
-        assert "leads back by itself in 10 seconds" in customer.shown_text
+        assert "return there in 10 seconds" in customer.shown_text
 
     assert connection_events(connecting) == [f"channel.connection.{status}"]
     read = connecting.api.get(f"{path_of(connecting)}/{session.uuid}").json()["data"]
@@ -376,7 +376,7 @@ def test_time_that_runs_out_while_the_provider_is_asked_leaves_no_other_end(
         if customer.accounts():
             customer.select()
     assert ran_out
-    assert "This took too long" in customer.shown_text
+    assert "The link has expired" in customer.shown_text
     read = connecting.api.get(f"{path_of(connecting)}/{session.uuid}").json()["data"]
     assert (read["status"], read["error_code"]) == ("expired", "session_expired")
     expire_sessions(now=now(), by=SYSTEM)

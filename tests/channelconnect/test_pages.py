@@ -97,7 +97,7 @@ def test_an_expired_link_says_so_even_before_the_sweep_and_changes_nothing(
     let_time_pass(session)
     before = everything(session)
     customer.open(link)
-    assert "This took too long" in customer.shown_text
+    assert "The link has expired" in customer.shown_text
     assert not customer.actions()
     assert everything(session) == before
 
@@ -131,7 +131,7 @@ def test_the_landing_says_before_continue_that_nothing_can_be_connected(
     before = everything(session)
     page = customer.open(link)
     assert page.status_code == 409
-    assert "This account is suspended at the moment" in customer.shown_text
+    assert "This account is suspended, so you cannot connect" in customer.shown_text
     assert not customer.actions()
     assert everything(session) == before
     type(suspended).objects.filter(pk=suspended.pk).update(status="active", suspended_at=None)

@@ -119,7 +119,7 @@ def test_a_choice_past_the_time_expires_the_session(connecting: Tenant, customer
     customer.authorize(session)
     let_time_pass(session)
     customer.select()
-    assert "This took too long" in customer.shown_text
+    assert "The link has expired" in customer.shown_text
     assert outcome(session) == ("expired", "session_expired")
     assert connection_events(connecting) == ["channel.connection.expired"]
 

@@ -139,9 +139,9 @@ def test_another_browser_cannot_take_the_session_over(open_browser: Open, connec
     first.goto(link)
     first.get_by_role("button", name="Continue").click()
     second.get_by_role("button", name="Continue").click()
-    title(second, "Another browser has begun this")
+    title(second, "Open in another browser")
     second.goto(link)
-    title(second, "Another browser has begun this")
+    title(second, "Open in another browser")
     first.get_by_role("link", name="ann", exact=True).click()
     approve(first)
     first.get_by_role("radio").first.check()
@@ -154,7 +154,7 @@ def test_a_session_expires_under_the_customer_s_hands(open_browser: Open, connec
     to_the_provider(page, session)
     ConnectSession.objects.filter(pk=session.pk).update(expires_at=now() - timedelta(seconds=1))
     approve(page)
-    title(page, "This took too long")
+    title(page, "The link has expired")
     assert outcome(session) == ("expired", "session_expired")
 
 
@@ -238,9 +238,9 @@ def test_every_page_fits_every_window_and_both_themes(
     page.get_by_role("radio").first.check()
     sandbox.play(faults=[{"call": "subscribe", "fault": "permission_missing"}])
     page.get_by_role("button", name="Connect").click()
-    title(page, "The messages could not be switched on")
+    title(page, "Could not receive messages")
     assert examine(page) == []
     page.context.clear_cookies()
     page.reload()
-    title(page, "Another browser has begun this")
+    title(page, "Open in another browser")
     assert examine(page) == []

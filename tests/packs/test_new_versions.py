@@ -110,7 +110,7 @@ def test_a_new_version_is_shown_and_goes_into_the_draft_with_what_the_customer_f
     automation.refresh_from_db()
 
     assert "Greeting New version" in text(person.get("/app/automations"))
-    assert "The pack Hair has a newer version of this automation. See what it changes" in text(
+    assert "The pack Hair has a newer version of this automation. Review changes" in text(
         person.get(f"/app/automations/{automation.uuid}")
     )
     shown = text(person.get(f"/app/automations/{automation.uuid}/new-version"))
@@ -144,7 +144,7 @@ def test_steps_that_are_new_ask_for_their_values_and_the_others_keep_theirs(
     assert "New Step 1: Send a link button" in shown
     assert "First step" not in shown, "the new step says where it leads"
     page = answer(person, automation)
-    assert "The new version is in your draft. Fill in what it asks." in flashes(page)
+    assert "The new version is in your draft. Fill in the missing values." in flashes(page)
     automation.refresh_from_db()
     urls = [step["config"].get("url") for step in automation.draft["steps"]]
     assert urls == [None, None, "https://anna.example/"]
@@ -189,7 +189,7 @@ def test_nothing_is_overwritten_that_somebody_changed_meanwhile(
     save_draft(automation=automation, flow=own, now=now(), by=SYSTEM)
     assert person.post(f"/app/automations/{automation.uuid}/new-version", seen).status_code == 422
     page = text(person.get(f"/app/automations/{automation.uuid}/new-version"))
-    assert "Both changed these: look at them afterwards Step 1: Send a text" in page
+    assert "Steps to check: you and the new version both changed them Step 1: Send a text" in page
 
 
 def test_packs_that_are_not_published_offer_nothing(
@@ -215,7 +215,7 @@ def test_the_agency_sees_what_changes_and_who_has_an_older_version(
     saved = save_draft(automation=original, flow=greeting(hello="Welcome!"), now=now(), by=SYSTEM)
     publish_automation(automation=saved, now=now(), by=SYSTEM)
     preview = text(owner.get(f"{source}/{original.workspace.uuid}/{original.uuid}?entry={entry.uuid}"))
-    assert "Replace Say hello by Greeting?" in preview
+    assert "Replace Say hello with Greeting?" in preview
     assert "Before: Hello! Now: Welcome!" in preview
     renew(owner, pack, original, greeting(hello="Welcome!"))
     entry.refresh_from_db()

@@ -64,8 +64,8 @@ class Delivery(models.Model):
 
     class Status(models.TextChoices):
         PENDING = "pending", _("Pending")
-        SUCCESS = "success", _("Success")
-        ERROR = "error", _("Error")
+        SUCCESS = "success", _("Delivered")
+        ERROR = "error", _("Failed")
 
     class Kind(models.TextChoices):
         AUTOMATIC = "automatic", _("Automatic")

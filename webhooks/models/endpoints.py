@@ -39,8 +39,8 @@ class Endpoint(models.Model):
     """
 
     class Outcome(models.TextChoices):
-        SUCCESS = "success", _("Success")
-        ERROR = "error", _("Error")
+        SUCCESS = "success", _("Delivered")
+        ERROR = "error", _("Failed")
 
     class Retries(models.TextChoices):
         STANDARD = "standard", _("Standard")

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from http.client import responses
 from typing import Any, Final
 
 from django import forms
@@ -21,7 +22,7 @@ from agency.pages.pagination import NumberedPages, read_pages
 from agency.pages.registry import StrOrPromise
 from agency.pages.tables import Column, Filter, ListPage, Table, TableState
 from agency.tenants import Tenant
-from webhooks.models import Delivery, Endpoint
+from webhooks.models import Attempt, Delivery, Endpoint
 from webhooks.pages.forms import RedeliverForm, TestForm, WebhookView, moment_field
 from webhooks.services.deliveries import (
     MOST_REPLAYED,
@@ -81,7 +82,7 @@ class DeliveryRedeliver(WebhookView):
 
     def post(self, request: HttpRequest, **ids: Any) -> HttpResponse:
         again = redeliver(delivery=self.delivery_of(ids["uuid"]), now=timezone.now(), by=self.by)
-        return self.done(_("The same envelope is on its way again."), self.named("webhook-delivery"), again.uuid)
+        return self.done(_("The event is being sent again."), self.named("webhook-delivery"), again.uuid)
 
 
 class RedeliverFailed(WebhookView):
@@ -112,7 +113,7 @@ class RedeliverFailed(WebhookView):
         now = timezone.now()
         replayed = replay_deliveries(self._replay(form), now=now, by=self.by)
         if not replayed.number:
-            messages.info(request, _("There was nothing to send again."))
+            messages.info(request, _("There was nothing to redeliver."))
             return redirect(self.named("webhooks"))
         return redirect(self.named("webhook-redelivery"), sign_redelivery(self.tenant, replayed, now))
 
@@ -158,35 +159,52 @@ def _name_of(tenant: Tenant) -> str:
 
 
 ERROR_LABELS = {
-    "dns": gettext_lazy("The host name led to no address."),
-    "blocked_address": gettext_lazy("The host is not publicly reachable: nothing was sent."),
-    "refused": gettext_lazy("The connection was refused."),
+    "dns": gettext_lazy("DNS found no address for the host name."),
+    "blocked_address": gettext_lazy("The host is not publicly reachable, so nothing was sent."),
+    "refused": gettext_lazy("Your endpoint refused the connection."),
     "connect_timeout": gettext_lazy("No connection within 5 seconds."),
     "tls": gettext_lazy("The secure connection failed: check the certificate."),
-    "timeout": gettext_lazy("No complete answer within 10 seconds."),
-    "closed": gettext_lazy("The receiver hung up before its answer was complete."),
-    "invalid_answer": gettext_lazy("The answer was not HTTP, or said its length in two ways."),
-    "too_large": gettext_lazy("The answer's head was too large."),
+    "timeout": gettext_lazy("No complete response within 10 seconds."),
+    "closed": gettext_lazy("Your endpoint closed the connection before its response was complete."),
+    "invalid_answer": gettext_lazy("Your endpoint's response was not valid HTTP."),
+    "too_large": gettext_lazy("The headers of your endpoint's response were too large."),
     "failed": gettext_lazy("The request could not be made."),
-    "http_3xx": gettext_lazy("The receiver redirected; redirects are not followed."),
-    "http_4xx": gettext_lazy("The receiver refused the request."),
-    "http_5xx": gettext_lazy("The receiver failed."),
-    "endpoint_disabled": gettext_lazy("The webhook was disabled before it was sent."),
-    "endpoint_removed": gettext_lazy("The webhook was removed before it was sent."),
-    "agency_suspended": gettext_lazy("The agency was suspended for longer than it could wait: 24 hours."),
-    "worker_lost": gettext_lazy("Sending was begun many times and never finished."),
+    "endpoint_disabled": gettext_lazy("The webhook was disabled before the event was sent."),
+    "endpoint_removed": gettext_lazy("The webhook was removed before the event was sent."),
+    "agency_suspended": gettext_lazy("The agency was suspended for more than 24 hours."),
+    "worker_lost": gettext_lazy("Sending started several times but never finished."),
 }
+ANSWERED = gettext_lazy("Your endpoint answered %(status)s.")
+REDIRECTED = gettext_lazy("Your endpoint answered %(status)s. Redirects are not followed.")
+
+
+def error_text(outcome: Delivery | Attempt) -> str:
+    """Return a failure's text. If the endpoint answered, it names the status of the answer."""
+    code = outcome.error or ""
+    if outcome.response_status and code.startswith("http_"):
+        text = REDIRECTED if code == "http_3xx" else ANSWERED
+        return str(text) % {"status": status_text(outcome.response_status)}
+    return str(ERROR_LABELS.get(code, code))
+
+
+def status_text(status: int) -> str:
+    """Return a status with its standard phrase, if it has one."""
+    return f"{status} {responses[status]}" if status in responses else str(status)
+
+
+def _undelivered_number(condition: EndpointHealth) -> str:
+    return f"{MOST_UNDELIVERED_COUNTED}+" if condition.undelivered_is_more else str(condition.undelivered)
 
 
 def undelivered_label(condition: EndpointHealth) -> str:
     """Return a short text on how many events never arrived."""
-    shown = f"{MOST_UNDELIVERED_COUNTED}+" if condition.undelivered_is_more else str(condition.undelivered)
+    shown = _undelivered_number(condition)
     return ngettext("%(shown)s not delivered", "%(shown)s not delivered", condition.undelivered) % {"shown": shown}
 
 
 def undelivered_notice(condition: EndpointHealth) -> str:
     """Return a sentence on how many events never arrived."""
-    shown = f"{MOST_UNDELIVERED_COUNTED}+" if condition.undelivered_is_more else str(condition.undelivered)
+    shown = _undelivered_number(condition)
     said = ngettext("%(shown)s event did not arrive.", "%(shown)s events did not arrive.", condition.undelivered)
     return said % {"shown": shown}
 
@@ -200,17 +218,21 @@ def state_label(condition: EndpointHealth) -> str:
 def concern_text(condition: EndpointHealth, url: str) -> str:
     """Return a sentence on what is wrong with an endpoint."""
     if condition.state == HealthStatus.RECOVERED:
-        said = gettext("The webhook to %(url)s works again: %(lost)s.")
-        return said % {"url": url, "lost": undelivered_label(condition)}
+        said = ngettext(
+            "The webhook to %(url)s works again, but %(shown)s event was not delivered.",
+            "The webhook to %(url)s works again, but %(shown)s events were not delivered.",
+            condition.undelivered,
+        )
+        return said % {"url": url, "shown": _undelivered_number(condition)}
     if condition.state == HealthStatus.RETRYING:
-        return gettext("Attempts to reach the webhook to %(url)s fail, and are repeated.") % {"url": url}
-    return gettext("The webhook to %(url)s fails.") % {"url": url}
+        return gettext("Deliveries to %(url)s are failing. We are trying again.") % {"url": url}
+    return gettext("The webhook to %(url)s is failing.") % {"url": url}
 
 
 ENDPOINT: Final = "endpoint"
 # The newest deliveries come first, in the order of the log's indexes. There is no other order.
 LOG: Final = Table(
-    caption=gettext_lazy("Deliveries, the newest first"),
+    caption=gettext_lazy("Deliveries, newest first"),
     columns=(
         Column(name="endpoint", label=gettext_lazy("Webhook")),
         Column(name="event", label=gettext_lazy("Event")),

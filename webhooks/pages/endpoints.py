@@ -54,7 +54,9 @@ def samples() -> tuple[Sample, ...]:
 
 
 EDITED = ("url", "events", "description", "retries", "enabled")
-USED = gettext_lazy("This form was used already: its secret is shown only once. Rotate it if you did not keep it.")
+USED = gettext_lazy(
+    "You have already sent this form. Its secret was shown only once. If you did not save it, rotate the secret."
+)
 
 
 class Webhooks(LogPage):
@@ -143,7 +145,7 @@ class WebhookRotate(WebhookView, FormView[RotationForm]):
         return {
             "crumbs": [self.crumb(WEBHOOKS, "webhooks"), self.crumb(self.endpoint.url, "webhook", self.endpoint.uuid)],
             "heading": _("Rotate the secret?"),
-            "text": _("A new secret signs every delivery from that moment on, waiting ones included."),
+            "text": _("From then on, a new secret signs every delivery, including pending ones."),
             "submit": _("Rotate secret"),
             "danger": True,
         }
@@ -167,7 +169,8 @@ class WebhookRemove(WebhookView, FormView[ConfirmationForm]):
             "crumbs": [self.crumb(WEBHOOKS, "webhooks"), self.crumb(self.endpoint.url, "webhook", self.endpoint.uuid)],
             "heading": _("Remove this webhook?"),
             "text": _(
-                "%(url)s gets nothing more, and what waits for it ends as an error. Its deliveries stay in the log."
+                "%(url)s will receive nothing more. Pending deliveries will be marked as failed. "
+                "Past deliveries stay in the log."
             )
             % {"url": self.endpoint.url},
             "submit": _("Remove webhook"),
@@ -207,6 +210,8 @@ class WebhookDismiss(WebhookView, FormView[DismissForm]):
             "crumbs": [self.crumb(WEBHOOKS, "webhooks"), self.crumb(self.endpoint.url, "webhook", self.endpoint.uuid)],
             "heading": _("Dismiss the failures?"),
             "text": undelivered_notice(self.condition),
-            "warning": _("Nobody is told of them any more. They stay in the log, and can be sent again from there."),
+            "warning": _(
+                "You will see no more alerts about them. They stay in the log, and you can redeliver them from there."
+            ),
             "submit": _("Dismiss"),
         }

@@ -88,17 +88,19 @@ class EndpointForm(forms.Form):
         label=_("URL"),
         max_length=LONGEST_URL,
         widget=forms.URLInput(attrs={"placeholder": "https://hooks.example.com/events", "spellcheck": "false"}),
-        help_text=_("Publicly reachable; https is advised."),
+        help_text=_("The URL must be publicly reachable. We recommend https."),
     )
     all_events = forms.BooleanField(
-        label=_("All events"), required=False, help_text=_("Those of today: events that are added later are not sent.")
+        label=_("All events"),
+        required=False,
+        help_text=_("All events that exist today. Events that are added later are not sent."),
     )
     events = forms.MultipleChoiceField(label=_("Events"), required=False, widget=forms.CheckboxSelectMultiple)
     description = LineField(label=_("Description"), max_length=200, required=False)
     retries = forms.ChoiceField(
         label=_("Retries"),
         choices=[
-            (Endpoint.Retries.STANDARD.value, _("Standard: three attempts, after 10 seconds and a minute more")),
+            (Endpoint.Retries.STANDARD.value, _("Standard: three attempts, 10 seconds and then one minute apart")),
             (Endpoint.Retries.EXTENDED.value, _("Extended: nine attempts over about 28 hours")),
         ],
         widget=forms.RadioSelect,
@@ -107,7 +109,7 @@ class EndpointForm(forms.Form):
     enabled = forms.BooleanField(
         label=_("Enabled"),
         required=False,
-        help_text=_("A disabled webhook gets nothing; what waits for it ends as an error."),
+        help_text=_("A disabled webhook receives nothing. Pending deliveries will be marked as failed."),
     )
 
     def __init__(self, *args: Any, catalogue: Mapping[str, StrOrPromise], **options: Any) -> None:
@@ -134,18 +136,18 @@ class RotationForm(forms.Form):
     """A choice of how long the old secret signs beside the new one."""
 
     overlap_hours = forms.TypedChoiceField(
-        label=_("The old secret"),
+        label=_("Old secret"),
         choices=[
-            (0, _("It stops at once: receivers that know only it will see wrong signatures")),
-            (1, _("It signs beside the new one for an hour")),
-            (24, _("It signs beside the new one for a day")),
-            (72, _("It signs beside the new one for three days")),
+            (0, _("Expires now: an endpoint that only knows the old secret will see wrong signatures")),
+            (1, _("Stays valid for one hour")),
+            (24, _("Stays valid for one day")),
+            (72, _("Stays valid for three days")),
         ],
         coerce=int,
         initial=0,
         required=False,
         widget=forms.RadioSelect,
-        help_text=_("`X-Svc-Signature` is always the new secret's; `webhook-signature` holds both."),
+        help_text=_("`X-Svc-Signature` always uses the new secret. `webhook-signature` contains both signatures."),
     )
 
 

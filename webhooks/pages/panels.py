@@ -16,7 +16,7 @@ from agency.pages.search import SearchResult, SupportPanel, SupportRow, SupportS
 from agency.tenants import Tenant
 from config.api.requests import parse_uuid
 from webhooks.models import Delivery, Endpoint, HourlyStats
-from webhooks.pages.deliveries import concern_text, state_label
+from webhooks.pages.deliveries import concern_text, state_label, status_text
 from webhooks.services.endpoint_health import HealthStatus, needing_attention
 from webhooks.services.endpoints import MOST_ENDPOINTS
 from webhooks.services.log import LogFilters, read_log
@@ -69,11 +69,17 @@ def found_deliveries(agency: Agency, query: str, most: int) -> Iterator[SearchRe
 MOST_NAMED: Final = 3
 
 
+def failure_of(delivery: Delivery) -> str:
+    """Return the endpoint's answer if it was no success, or the code of another failure."""
+    answered = delivery.error and delivery.response_status
+    return status_text(delivery.response_status) if answered else delivery.error or ""
+
+
 def _rows(workspace: Workspace, most: int) -> Iterator[HubRow]:
     """Yield the failed deliveries to the sub-account's own endpoints."""
     filters = LogFilters(tenant=tenant_of(workspace), status=Delivery.Status.ERROR)
     for delivery in read_log(filters, offset=0, size=most).rows:
-        failure = delivery.error or (f"HTTP {delivery.response_status}" if delivery.response_status else "")
+        failure = failure_of(delivery)
         label = _("Open delivery as customer")
         yield HubRow(
             title=delivery.event_name,
@@ -102,7 +108,7 @@ def endpoint_concerns(workspace: Workspace) -> Iterator[Alert]:
 
 
 HUB_PANELS: Final = (
-    HubPanel(name="webhooks", label=gettext_lazy("Webhook deliveries that failed"), order=40, content=failures),
+    HubPanel(name="webhooks", label=gettext_lazy("Failed webhook deliveries"), order=40, content=failures),
 )
 CONCERNS: Final = (WorkspaceConcernSource(name="webhooks", order=30, concerns=endpoint_concerns),)
 
@@ -137,8 +143,7 @@ def failed_deliveries(agency: Agency, most: int) -> Iterator[SupportRow]:
 
 def outcome_of(delivery: Delivery) -> str:
     """Describe a delivery's outcome as the log does."""
-    failure = delivery.error or (f"HTTP {delivery.response_status}" if delivery.response_status else "")
-    return " · ".join(filter(None, [str(delivery.get_status_display()), failure, delivery.endpoint.url]))
+    return " · ".join(filter(None, [str(delivery.get_status_display()), failure_of(delivery), delivery.endpoint.url]))
 
 
 def row_of(delivery: Delivery, detail: str) -> SupportRow:
@@ -167,7 +172,7 @@ def deliveries_for_support(query: str, most: int) -> Iterator[SupportRow]:
 SUPPORT_PANELS: Final = (
     SupportPanel(
         name="failing-endpoints",
-        label="Webhooks that fail",
+        label="Failing webhooks",
         order=12,
         permission="webhooks.view_endpoint",
         rows=failing_endpoints,
@@ -175,7 +180,7 @@ SUPPORT_PANELS: Final = (
     ),
     SupportPanel(
         name="failed-deliveries",
-        label="Deliveries that failed",
+        label="Failed deliveries",
         order=14,
         permission=VIEW_DELIVERY,
         rows=failed_deliveries,

@@ -192,8 +192,8 @@ ENDPOINT_FAILS: Final = "endpoint.fails"
 WORKSPACE_ENDPOINT_FAILS: Final = "workspace.endpoint_fails"
 HOUR: Final = timedelta(hours=1)
 LONGEST_SHOWN: Final = 100
-TEXT: Final = _("The webhook to %(url)s has failed for more than an hour.")
-LABEL: Final = _("Webhook fails")
+TEXT: Final = _("The webhook to %(url)s has been failing for more than an hour.")
+LABEL: Final = _("Webhook failing")
 KINDS: Final = (
     NotificationKind(name=ENDPOINT_FAILS, label=LABEL, text=TEXT, url_name="console:webhook", names_object=True),
     NotificationKind(

@@ -55,8 +55,7 @@ def _paths(hours: Sequence[tuple[int, int]]) -> list[tuple[str, str]]:
 
 @register.filter
 def error_text(outcome: Delivery | Attempt) -> str:
-    """Return an error's text, or its code if it has none."""
-    return str(deliveries.ERROR_LABELS.get(outcome.error or "", outcome.error or ""))
+    return deliveries.error_text(outcome)
 
 
 @register.filter

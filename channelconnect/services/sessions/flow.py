@@ -42,7 +42,7 @@ class WrongStatus(Conflict):
 
 
 class TenantSuspended(Conflict):
-    message = "This account is suspended at the moment, so nothing can be connected to it."
+    message = "This account is suspended, so you cannot connect anything to it."
 
 
 @dataclass(frozen=True, slots=True)

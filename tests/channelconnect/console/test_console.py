@@ -104,7 +104,7 @@ def test_it_says_whether_the_feature_is_on_and_who_switches_it(connecting: Tenan
     switch_connect(agency=connecting.agency, enabled=False, reason="", by=SYSTEM)
     page = text(admin.get(HOME))
     assert "Channel connect Off" in page
-    assert "Our support switches it on" in page
+    assert "Channel connect is off for your agency." in page
     assert "Start a connection" not in page
 
 
@@ -214,7 +214,7 @@ def test_return_urls_that_are_refused_are_named_and_change_nothing(
     answer = admin.post(f"{HOME}/return-urls", {"return_urls": lines})
     assert answer.status_code == 422
     if "evil" in lines:
-        assert "http://evil.example/ is refused" in text(answer)
+        assert "http://evil.example/ cannot be used" in text(answer)
     assert settings_of(connecting.agency).return_urls == [RETURN_URL]
 
 
@@ -225,7 +225,7 @@ def test_the_sub_account_is_found_by_its_name(connecting: Tenant, admin: Client)
     many_workspaces(connecting.agency, 30)
     gone = WorkspaceFactory.create(agency=connecting.agency, name="Crowd suspended")
     suspend_workspace(workspace=gone, now=now(), by=SYSTEM)
-    assert "narrow them down" in text(admin.get(f"{HOME}/start"))
+    assert "31 sub-accounts match." in text(admin.get(f"{HOME}/start"))
     found = text(admin.get(f"{HOME}/start?search=crowd+30"))
     assert "Crowd 30" in found
     assert "Crowd 29" not in found
@@ -250,7 +250,7 @@ def test_a_form_sent_twice_starts_one_connection(connecting: Tenant, admin: Clie
     data = {"platform": "whatsapp", "return_url": RETURN_URL, "nonce": nonce}
     assert admin.post(path, data).status_code == 200
     assert admin.post(path, data).status_code == 302
-    assert "used already" in flashes(admin.get(HOME))[0]
+    assert "You have already sent this form." in flashes(admin.get(HOME))[0]
     assert ConnectSession.objects.count() == 1
 
 
@@ -299,7 +299,7 @@ def test_a_finished_connection_stays_as_it_is(connecting: Tenant, admin: Client)
     session = a_session(connecting)
     end_session(session=session, status=SessionStatus.EXPIRED, error_code="session_expired", now=now(), by=SYSTEM)
     admin.post(f"{HOME}/connections/{session.uuid}/cancel")
-    assert flashes(admin.get(HOME)) == ["The connection had ended before: nothing was changed."]
+    assert flashes(admin.get(HOME)) == ["The connection had already ended. Nothing was changed."]
 
 
 def test_what_happened_reads_well_in_the_activity_log(connecting: Tenant, admin: Client) -> None:

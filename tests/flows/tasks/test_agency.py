@@ -92,7 +92,7 @@ def add_a_webhook_test_it_and_redeliver(person: Person) -> None:
     expect(person.page.get_by_role("heading", name="Attempt 1")).to_be_visible()
     expect(person.page.get_by_role("main")).to_contain_text("thank you")
     person.click("button", "Redeliver")
-    person.sees_message("The same envelope is on its way again.")
+    person.sees_message("The event is being sent again.")
     assert Delivery.objects.filter(endpoint=Endpoint.objects.get()).count() == 2
 
 
@@ -102,7 +102,7 @@ def make_a_pack(person: Person) -> None:
     person.click("button", "Create pack")
     for name in ("Book a visit", "Answer reviews", "Remind of a visit"):
         person.tick(name)
-    person.click("button", "Add the chosen ones")
+    person.click("button", "Add selected")
     expect(person.page.locator("main")).to_contain_text("3 of 9")
     assert Pack.objects.get().entries.count() == 3
 
@@ -132,14 +132,14 @@ def reorder(person: Person) -> None:
 def publish(person: Person) -> None:
     person.click("link", "Publish")
     person.click("button", "Publish")
-    person.sees_message("First pack is published: customers see it now.")
+    person.sees_message("First pack is published. Customers see it now.")
 
 
 def connect_whatsapp(person: Person) -> None:
     person.open("Sub-accounts")
     person.click("link", "Other Salon")
     person.click("button", "Connect WhatsApp")
-    person.sees_heading("A link for Other Salon", focused=True)
+    person.sees_heading("Link for Other Salon", focused=True)
 
 
 def invite(person: Person) -> None:

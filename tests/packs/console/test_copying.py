@@ -103,7 +103,7 @@ def test_a_step_that_may_not_go_into_a_pack_is_named_and_refused(
     step = a_step("call", "custom_code", code="return 1")
     automation = an_automation(salon, flow=a_flow(step))
     shown = text(admin.get(preview(pack, automation)))
-    assert "It cannot be copied" in shown
+    assert "This automation cannot be copied" in shown
     assert "cannot go into a pack." in shown
     assert "Copy into the pack" not in shown
     assert admin.post(preview(pack, automation)).status_code == 422

@@ -129,10 +129,10 @@ def test_entries_are_moved_up_and_down(packs: PackClient, admin: Client) -> None
 def test_the_last_automation_takes_the_publication_with_it(packs: PackClient, admin: Client) -> None:
     pack = packs.with_entries(extra(1), extra(2), status="published")
     first, last = (f"/console/packs/{pack}/entries/{entry['uuid']}/remove" for entry in packs.read(pack)["entries"])
-    assert "the pack is unpublished with it" not in text(admin.get(first))
+    assert "Removing it also unpublishes the pack." not in text(admin.get(first))
     assert flashes(admin.post(first, follow=True)) == ["Extra 1 was removed."]
-    assert "the pack is unpublished with it" in text(admin.get(last))
-    assert "the pack was unpublished: customers no longer see it" in flashes(admin.post(last, follow=True))[0]
+    assert "Removing it also unpublishes the pack." in text(admin.get(last))
+    assert "the pack was unpublished. Customers no longer see it" in flashes(admin.post(last, follow=True))[0]
     assert packs.read(pack)["status"] == "draft"
 
 

@@ -32,7 +32,9 @@ def order(a: Tenant) -> list[str]:
 
 
 def test_an_empty_list_explains_packs(admin: Client, viewer: Client) -> None:
-    assert "A pack is a set of ready-made automations." in text(admin.get("/console/packs"))
+    assert "A pack is a set of ready-made automations that your customers find in their gallery" in text(
+        admin.get("/console/packs")
+    )
     assert "New pack" in text(admin.get("/console/packs"))
     assert "New pack" not in text(viewer.get("/console/packs"))
 
@@ -109,7 +111,7 @@ def test_an_order_that_names_a_strange_pack_changes_nothing(
     ids = [packs.new(name) for name in ("One", "Two")]
     for unknown in (PackClient(b.api).new(), str(uuid4())):
         answer = post(admin, "/order", order=f"{unknown},{ids[1]},{ids[0]}")
-        assert flashes(answer) == ["A pack was removed meanwhile. The order is as it was."]
+        assert flashes(answer) == ["A pack was removed in the meantime, so the order did not change."]
     post(admin, "/order", order="nonsense,\0,")
     assert order(a) == ["One", "Two"]
 
@@ -117,9 +119,9 @@ def test_an_order_that_names_a_strange_pack_changes_nothing(
 def test_publishing_says_what_customers_will_see(packs: PackClient, admin: Client) -> None:
     pack = packs.with_entries(BOOKING, name="Live", business_type="salon_spa")
     question = text(admin.get(f"/console/packs/{pack}/publish"))
-    assert "sees it in their gallery at once, with 1 automation." in question
-    assert "New customers of the type “Salon or spa” are given it" in question
-    assert flashes(post(admin, f"/{pack}/publish")) == ["Live is published: customers see it now."]
+    assert "All your customers see it in their gallery at once, with 1 automation." in question
+    assert "New customers of the type “Salon or spa” get it" in question
+    assert flashes(post(admin, f"/{pack}/publish")) == ["Live is published. Customers see it now."]
     assert packs.read(pack)["status"] == "published"
     assert admin.get(f"/console/packs/{pack}/publish").status_code == 302
 
@@ -129,16 +131,16 @@ def test_publishing_names_the_pack_above_that_new_customers_are_given_instead(pa
     packs.with_entries(BOOKING, name="Archived", business_type="salon_spa", status="archived")
     below = packs.with_entries(BOOKING, name="Second", business_type="salon_spa")
     question = text(admin.get(f"/console/packs/{below}/publish"))
-    assert "New customers of the type “Salon or spa” are given First instead" in question
+    assert "New customers of the type “Salon or spa” get First instead" in question
     packs.api.put("/packs/order", {"order": [below]})
-    assert "are given it with their first messaging channel" in text(admin.get(f"/console/packs/{below}/publish"))
+    assert "get it with their first messaging channel" in text(admin.get(f"/console/packs/{below}/publish"))
 
 
 @pytest.mark.parametrize("ending", ["archive", "draft", "remove"])
 def test_hiding_the_last_published_pack_says_that_the_service_s_own_come_back(
     ending: str, packs: PackClient, admin: Client
 ) -> None:
-    warning = "It is your only published pack: without it customers see the service's own packs again."
+    warning = "This is your only published pack. Without it, customers see the service's own packs again."
     last = packs.with_entries(BOOKING, name="Last", status="published")
     draft = packs.with_entries(BOOKING, name="Draft")
     assert warning not in text(admin.get(f"/console/packs/{last}/{ending}"))
@@ -151,7 +153,7 @@ def test_hiding_the_last_published_pack_says_that_the_service_s_own_come_back(
 def test_an_empty_pack_says_why_it_cannot_be_published(packs: PackClient, admin: Client) -> None:
     pack = packs.new()
     page = admin.get(f"/console/packs/{pack}")
-    assert "add at least one automation before publishing this pack" in text(page)
+    assert "Add at least one automation first." in text(page)
     assert f"/console/packs/{pack}/publish" not in page.content.decode()
     answer = post(admin, f"/{pack}/publish")
     assert answer.status_code == 422
@@ -182,7 +184,7 @@ def test_the_switch_shows_its_effect(a: Tenant, packs: PackClient, admin: Client
     assert "Still shown." in text(post(admin, "/visibility", replace_platform="on"))
     assert not is_replacement_in_effect(a.agency.pk)
     packs.change(pack, status="published")
-    assert "Hidden. Customers see your 1 published pack and nothing else." in text(admin.get("/console/packs"))
+    assert "Hidden. Customers see only your 1 published pack." in text(admin.get("/console/packs"))
     assert is_replacement_in_effect(a.agency.pk)
     post(admin, "/visibility", replace_platform="nonsense")
     assert is_replacement_in_effect(a.agency.pk)

@@ -85,11 +85,11 @@ def test_installing_adds_what_fits_and_again_what_is_missing(
     pack = packs.with_entries(BOOKING, REVIEWS, status="published")
     answer = install(owner, pack)
     assert flashes(answer)[0].startswith("1 automation was added, switched off.")
-    assert "You have everything of this pack that fits your channels." in text(answer)
+    assert "You have already installed everything in this pack that fits your channels." in text(answer)
     assert customer.automations.get().name == "Book a visit"
     assert flashes(install(owner, pack))[0].startswith("Nothing was added")
     ChannelFactory.create(workspace=customer, platform="gbp")
-    assert "Add what is missing" in text(owner.get(f"/app/gallery/{pack}"))
+    assert "Add the missing ones" in text(owner.get(f"/app/gallery/{pack}"))
     install(owner, pack)
     assert customer.automations.filter(enabled=False).count() == 2
 

@@ -119,7 +119,7 @@ def test_a_page_of_the_log_costs_the_same_however_long_it_is(
 def test_a_delivery_shows_its_attempt_and_its_envelope_and_runs_nothing_of_the_answer(a: Tenant, staff: Client) -> None:
     page = staff.get(f"{PAGES}/deliveries/{a_failed_delivery(a).uuid}")
     shown = text(page)
-    assert "The receiver failed." in shown
+    assert "Your endpoint answered 500 Internal Server Error." in shown
     assert "12.5 ms" in shown
     assert "<script>alert(1)" not in page.content.decode()
     assert "alert(1)" in shown
@@ -168,14 +168,14 @@ def test_all_that_failed_since_a_moment_are_counted_then_sent_again_once(a: Tena
     assert "Redeliver 2 deliveries" in text(question)
     assert not Delivery.objects.filter(kind="redelivery").exists()
     progress = staff.post(f"{PAGES}/redeliver-failed", wanted, follow=True)
-    assert "0 of 2 have ended" in text(progress)
+    assert "0 of 2 deliveries finished" in text(progress)
     assert progress["Refresh"] == "2"
     again = Delivery.objects.filter(kind="redelivery")
     assert {delivery.endpoint_id for delivery in again} == {delivery.endpoint_id for delivery in recent}
     assert ActivityEntry.objects.filter(action="webhook.failed_redelivered", details__number=2).exists()
-    assert "Nothing to send again" in text(staff.get(f"{PAGES}/redeliver-failed", wanted))
+    assert "Nothing to redeliver" in text(staff.get(f"{PAGES}/redeliver-failed", wanted))
     answer = staff.post(f"{PAGES}/redeliver-failed", wanted, follow=True)
-    assert flashes(answer) == ["There was nothing to send again."]
+    assert flashes(answer) == ["There was nothing to redeliver."]
 
 
 def test_the_progress_says_what_became_of_them_until_all_have_ended(a: Tenant, staff: Client) -> None:
@@ -189,13 +189,13 @@ def test_the_progress_says_what_became_of_them_until_all_have_ended(a: Tenant, s
     a_failed_delivery(a, endpoint)  # not of this redelivery
     Delivery.objects.filter(pk=again[0].pk).update(status="success", completed_at=now())
     page = staff.get(address)
-    assert "1 of 3 have ended" in text(page)
+    assert "1 of 3 deliveries finished" in text(page)
     assert page["Refresh"] == "2"
     Delivery.objects.filter(kind="redelivery", status="pending").update(
         status="error", completed_at=now(), failed_at=now()
     )
     page = staff.get(address)
-    assert "All 3 have ended" in text(page)
+    assert "All 3 deliveries finished" in text(page)
     assert "Refresh" not in page
     assert '<progress max="3" value="3"' in page.content.decode()
 

@@ -92,7 +92,7 @@ def test_rotating_shows_the_new_secret_once_and_says_that_the_old_one_is_dead(a:
     answer = staff.post(path, {"nonce": nonce})
     endpoint.refresh_from_db()
     assert SECRET.findall(answer.content.decode())[0] == endpoint.secret != old
-    assert "The old secret is dead" in text(answer)
+    assert "The old secret no longer works" in text(answer)
     assert staff.post(path, {"nonce": nonce}).status_code == 302
     assert Endpoint.objects.get(pk=endpoint.pk).secret == endpoint.secret
 

@@ -164,11 +164,11 @@ def test_people_choose_it_on_the_page(a: Tenant, area: str) -> None:
     path = f"/{area}/webhooks/{uuid}/rotate"
     old = Endpoint.objects.get(uuid=uuid).secret
     answer = browser.post(path, {"overlap_hours": "24", "nonce": hidden(browser.get(path), "nonce")})
-    assert "The old secret signs beside it until" in text(answer)
+    assert "The old secret also stays valid until" in text(answer)
     assert Endpoint.objects.get(uuid=uuid).previous_secret == old
-    assert "The old secret signs beside the new one until" in text(browser.get(f"/{area}/webhooks/{uuid}"))
+    assert "The old secret also stays valid until" in text(browser.get(f"/{area}/webhooks/{uuid}"))
     answer = browser.post(path, {"overlap_hours": "0", "nonce": hidden(browser.get(path), "nonce")})
-    assert "The old secret is dead" in text(answer)
+    assert "The old secret no longer works" in text(answer)
     assert Endpoint.objects.get(uuid=uuid).previous_secret is None
 
 

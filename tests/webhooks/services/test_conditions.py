@@ -53,7 +53,7 @@ def test_attempts_that_failed_are_told_before_anything_has_ended(
     assert "Retrying" in listed
     assert "Nothing sent yet" not in listed
     assert "Retrying" in page
-    assert "are repeated" in home
+    assert "are failing. We are trying again." in home
 
     make_due(waiting)
     attempted(a, 2)
@@ -77,7 +77,7 @@ def test_what_never_arrived_is_told_after_a_later_success_until_it_was_sent_agai
     listed, page, home = said_of(a, endpoint)
     assert "Recovered (1 not delivered)" in listed
     assert "1 event did not arrive." in page
-    assert "works again: 1 not delivered" in home
+    assert "works again, but 1 event was not delivered." in home
 
     redeliver(delivery=lost, now=now(), by=SYSTEM)
     ended(a, 3)
@@ -215,7 +215,9 @@ def test_a_workspace_and_its_agency_s_hub_are_told_too(a: Tenant, endpoint: Endp
     Endpoint.objects.filter(pk=endpoint.pk).update(
         workspace_id=workspace.workspace_id, workspace_uuid=workspace.workspace_uuid
     )
-    assert "works again: 3 not delivered" in text(staff(a).get(f"/console/sub-accounts/{a.workspace.uuid}"))
+    assert "works again, but 3 events were not delivered." in text(
+        staff(a).get(f"/console/sub-accounts/{a.workspace.uuid}")
+    )
     customer = dashboard_client(a.workspace)
     assert "Recovered (3 not delivered)" in text(customer.get("/app/webhooks"))
     path = f"/app/webhooks/{endpoint.uuid}/dismiss"

@@ -99,10 +99,10 @@ def test_nothing_there_is_said_with_what_to_do(a: Tenant, viewer: Client) -> Non
     page = viewer.get(f"/console/sub-accounts/{bare.uuid}")
     for name, sentence in {
         "health": "Nothing needs attention.",
-        "channels": "No channel is connected.",
+        "channels": "No channels connected yet.",
         "broadcasts": "No broadcasts.",
         "webhooks": "No delivery to the sub-account",
-        "packs": "No pack is installed.",
+        "packs": "No packs installed yet.",
         "people": "Nobody but the owner.",
     }.items():
         assert sentence in panel(page, name)
@@ -119,7 +119,7 @@ def test_each_panel_shows_what_the_sub_account_has(a: Tenant, viewer: Client) ->
         "people": [f"Member {a.mark}-0", f"Guest {a.mark}-0", "Invited"],
         "keys": [key.name, key.prefix, "Never used"],
         "webhooks": [f"https://93.184.215.14/{a.mark}", "Error"],
-        "health": [f"Number {a.mark}-0 is broken", "is paused: No room", "The last delivery to"],
+        "health": [f"Number {a.mark}-0 is disconnected", "is paused: No room", "The last delivery to"],
     }.items():
         for words in expected:
             assert words in panel(page, name), (name, words)
@@ -162,7 +162,7 @@ def test_a_part_that_cannot_be_loaded_leaves_the_rest_of_the_page(a: Tenant, vie
     for name in ("webhooks", "health"):
         assert "This part could not be loaded." in panel(page, name)
         assert f'href="?panel={name}"' in panel(page, name)
-    assert f"Number {a.mark}-0 is broken" in panel(page, "health")
+    assert f"Number {a.mark}-0 is disconnected" in panel(page, "health")
     others = {"channels": f"Number {a.mark}-0", "broadcasts": f"Sale {a.mark}-0", "people": f"Member {a.mark}-0"}
     for name, expected in others.items():
         assert expected in panel(page, name)
@@ -205,7 +205,7 @@ def test_whatsapp_is_connected_by_one_button(a: Tenant, admin: Client) -> None:
     assert 'src="data:image/svg+xml' in source
     assert f'href="mailto:{a.workspace.owner_email}' in source
     assert str(session.link) not in admin.get(path_of(a)).content.decode()
-    assert "Connection under way" in panel(admin.get(path_of(a)), "channels")
+    assert "Connection in progress" in panel(admin.get(path_of(a)), "channels")
 
 
 def test_a_lost_channel_is_reconnected_from_its_row(a: Tenant, admin: Client) -> None:
@@ -217,7 +217,7 @@ def test_a_lost_channel_is_reconnected_from_its_row(a: Tenant, admin: Client) ->
 
 def test_without_channel_connect_it_leads_to_setting_it_up(a: Tenant, admin: Client) -> None:
     shown = panel(admin.get(path_of(a)), "channels")
-    assert "Set channel connect up" in shown
+    assert "Set up Channel connect" in shown
     assert "Connect WhatsApp" not in shown
 
 
