@@ -32,7 +32,8 @@ def hang(connection: Connection) -> None:
 
 
 def drip_head(connection: Connection) -> None:
-    connection.drip(OK + b"X-Drip: " + b"a" * ENDLESS, every_s=0.02)
+    connection.send(OK)
+    connection.drip(b"X-Drip: " + b"a" * ENDLESS, every_s=0.02)
 
 
 def drip_body(connection: Connection) -> None:
