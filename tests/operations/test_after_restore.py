@@ -246,6 +246,7 @@ def test_a_broadcast_is_prepared_to_its_end_first(channel: Channel, monkeypatch:
     bring_back_a_dump()
 
     with closing(open_connection("test")) as worker, worker.transaction():
+        worker.execute("SET LOCAL idle_in_transaction_session_timeout = 0")  # however long the command takes
         chunk = [AdvisoryLock.AUDIENCE_CHUNK.value, f"{broadcast.pk} 0"]
         worker.execute("SELECT pg_advisory_xact_lock(%s, hashtext(%s))", chunk)
         monkeypatch.setattr("broadcasts.services.recovery.PREPARING_SECONDS", 0.2)

@@ -13,7 +13,7 @@ from agency.services.mail import transport
 from agency.tasks import send_mail
 from tests.agency.mail_servers import FROM, a_mail, of, outcome, use_server
 from tests.factories import UserFactory
-from tests.fakes.smtp_server import PASSWORD, USER, Authority, SmtpServer, smtp_server
+from tests.fakes.smtp_server import HELD_SECONDS, PASSWORD, USER, Authority, SmtpServer, smtp_server
 from tests.tenants import Tenant
 
 pytestmark = pytest.mark.django_db
@@ -180,15 +180,16 @@ def test_who_gives_no_answer_to_the_content_is_asked_once_more_and_counts_as_no_
     a: Tenant, authority: Authority, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It may have taken it. Within the e-mail's time it may be slower than at any other step."""
-    monkeypatch.setattr(transport, "OWN_SECONDS", 1.0)
-    monkeypatch.setattr(transport, "OWN_SILENCE_SECONDS", 0.3)
+    monkeypatch.setattr(transport, "OWN_SECONDS", 60.0)
+    monkeypatch.setattr(transport, "OWN_SILENCE_SECONDS", 2.0)
     with smtp_server(authority) as server:
         use_server(a.agency, server)
-        server.delay_at_content = 0.6
+        server.delay_at_content = 2.5
         slow = a_mail(a.agency)
         send_mail()
         assert outcome(slow)[0] == ""
-        server.delay_at_content = 2
+        monkeypatch.setattr(transport, "OWN_SECONDS", 3.0)
+        server.delay_at_content = HELD_SECONDS
         mail = a_mail(a.agency)
         for is_given_up in (False, True):
             Mail.objects.filter(pk=mail.pk).update(next_attempt_at=now())

@@ -97,6 +97,14 @@ def write(folder: Path, process: str, *, age: float, loop: str = "", loops: tupl
     path_of(folder, process, loop).write_text(json.dumps(HeartbeatRecord(os.getpid(), at, at, loops)._asdict()))
 
 
+@pytest.fixture
+def _moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clock that stands: messages name whole seconds."""
+    now = time.monotonic()
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+
+
+@pytest.mark.usefixtures("_moment")
 def test_a_loop_is_well_for_a_minute_after_its_last_turn(tmp_path: Path) -> None:
     write(tmp_path, "worker", age=SILENCE_SECONDS / 2, loops=("a.loop",))
     assert silent_loops(tmp_path) == []
@@ -109,6 +117,7 @@ def test_a_loop_is_well_for_a_minute_after_its_last_turn(tmp_path: Path) -> None
     assert silent_loops(tmp_path) == []  # it has just begun, and begins its loop now
 
 
+@pytest.mark.usefixtures("_moment")
 def test_a_loop_that_never_began_is_found(tmp_path: Path) -> None:
     began = time.monotonic() - SILENCE_SECONDS - 1
     pulse = HeartbeatRecord(os.getpid(), time.monotonic(), began, ("a.loop",))

@@ -34,7 +34,12 @@ def statements_of(thread: DatabaseThread, rounds: int) -> list[str]:
 
 
 def rest_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have claimers rest from the first round on, and not wait long between rounds."""
+    """Have claimers rest from the first round on, and not wait long between rounds.
+
+    What else they do after some seconds does not come, however long the rounds take.
+    """
+    monkeypatch.setattr(leased_claimer, "LOOP_PATIENCE_SECONDS", LONG_SECONDS)
+    monkeypatch.setattr(leased_claimer, "DATABASE_SECONDS", LONG_SECONDS)
     monkeypatch.setattr(leased_claimer, "AWAKE_SECONDS", 0.0)
     monkeypatch.setattr(leased_claimer, "SWEEP_SECONDS", 0.0)
     monkeypatch.setattr(leased_claimer, "REST_SECONDS", A_MOMENT)

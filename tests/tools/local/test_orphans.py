@@ -48,7 +48,7 @@ def test_a_process_id_file_with_somebody_elses_id_does_not_hinder_a_start(small_
     with small_system() as system:
         left_behind = (system.state / "postgres" / "postmaster.pid").read_text().splitlines()
         folder = system.state / "postgres"
-    stranger = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    stranger = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
     try:
         (folder / "postmaster.pid").write_text("\n".join([str(stranger.pid), *left_behind[1:], ""]))
         with small_system():

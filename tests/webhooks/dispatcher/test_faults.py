@@ -30,7 +30,6 @@ from tests.webhooks.delivering import (
     make_deliveries,
     make_due,
     record_events,
-    slowly,
     status,
     subscribe,
     wait_for_connections,
@@ -133,18 +132,21 @@ def test_a_wake_up_is_followed_at_once(
         ended(a, number)
 
 
+@pytest.mark.usefixtures("_patient_attempts")
 @pytest.mark.parametrize("which", ["dispatcher%", "dispatcher claimer", "dispatcher recorder"])
 def test_a_dispatcher_survives_the_loss_of_its_connections(
     a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver, which: str
 ) -> None:
-    receiver = start_receiver(slowly(0.05))
+    crowd = Crowd(quick=11)
+    receiver = start_receiver(crowd)
     subscribe(a, receiver)
     dispatcher = start_dispatcher()
     record_events(a, 60)
-    until(lambda: len(receiver.requests) > 10)
+    until(lambda: crowd.now == 8, what="requests that are answered when the connections are lost")
     [first] = DispatcherRun.objects.all()
     wait_for_connections(which, 1)
     assert cut_connections(which) >= 1
+    crowd.let_go.set()
     ended(a, 60)
     assert dispatcher.thread.is_alive()
     assert len(receiver.requests) == 60

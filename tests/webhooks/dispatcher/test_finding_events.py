@@ -29,6 +29,7 @@ def test_events_are_found_however_late_they_commit(
     event = Event.objects.filter(name=EVENT).latest("id")
     values = [uuid4(), event.agency_id, event.name, event.occurred_at, bytes(event.body)]
     with open_connection("a slow writer") as slow, slow.transaction():
+        slow.execute("SET LOCAL idle_in_transaction_session_timeout = 0")  # however slow the others are
         slow.execute(RECORD_EVENT, values)
         for count in range(2, 5):
             record_events(a)
