@@ -37,6 +37,8 @@ NOT_DELETED = "Only a draft can be deleted. This broadcast can be cancelled."
 SENT = "This broadcast has been sent. Create another one."
 CANCELLED = "This broadcast was cancelled. Create another one."
 ALLOWED = {*STATES, "gone"}
+# A time that is ahead whenever these tests run.
+AHEAD = datetime(now().year + 2, 1, 1, 8, tzinfo=UTC)
 # What comes of each move in each state: the state afterwards, or the refusal.
 TABLE: dict[tuple[str, str], str] = {
     ("Draft", "schedule"): "Scheduled",
@@ -166,7 +168,7 @@ def test_scheduling_takes_the_time_along(a: Tenant) -> None:
     ],
 )
 def test_a_time_that_is_none_schedules_nothing(a: Tenant, body: dict[str, Any], field: str) -> None:
-    draft, scheduled = create(a), create(a, schedule=True, scheduled_at="2027-01-01T08:00:00Z")
+    draft, scheduled = create(a), create(a, schedule=True, scheduled_at=AHEAD.isoformat())
     before = [row_of(draft).__dict__, row_of(scheduled).__dict__]
     for shown in (draft, scheduled):
         answer = schedule(a, shown, **body)
@@ -211,11 +213,11 @@ def test_one_that_begins_within_a_minute_stays(a: Tenant) -> None:
 def test_what_cannot_be_sent_any_more_is_not_moved(a: Tenant) -> None:
     a_template(a.channel)
     message = {"template": "summer_sale", "language": "en_US"}
-    shown = create(a, message=message, schedule=True, scheduled_at="2027-01-01T08:00:00Z")
+    shown = create(a, message=message, schedule=True, scheduled_at=AHEAD.isoformat())
     MessageTemplate.objects.update(status="paused")
-    answer = schedule(a, shown, scheduled_at="2027-01-02T08:00:00Z")
+    answer = schedule(a, shown, scheduled_at=(AHEAD + timedelta(days=1)).isoformat())
     assert (answer.status_code, list(answer.json()["errors"])) == (422, ["message.template"])
-    assert row_of(shown).scheduled_at == datetime(2027, 1, 1, 8, tzinfo=UTC)
+    assert row_of(shown).scheduled_at == AHEAD
 
 
 @pytest.mark.django_db(transaction=True)

@@ -1,9 +1,10 @@
 """Appointments, working hours and time off on the dashboard's pages."""
 
 import re
-from datetime import timedelta
+from datetime import UTC, datetime, time, timedelta
 from typing import Any
 from uuid import uuid4
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.db import connection
@@ -69,7 +70,7 @@ def test_an_appointment_is_made_from_a_search_to_a_free_time(a: Tenant, owner: C
     page = owner.get(path)
     assert f"by the clock of Europe/Berlin {day:%A}" in text(page)
     chosen = re.findall(r'value="([^"]+)" checked', page.content.decode())
-    assert chosen == [at(9, 30).isoformat() if day.month < 3 or day.month > 10 else at(8, 30).isoformat()]
+    assert chosen == [datetime.combine(day, time(10, 30), ZoneInfo("Europe/Berlin")).astimezone(UTC).isoformat()]
     sent = {"contact": ada.uuid, "service": cut.uuid, "staff": mia.uuid, "starts_at": chosen[0], "note": "First visit"}
     made = owner.post(path, sent, follow=True)
     assert flashes(made) == ["Ada Lovelace has an appointment."]
