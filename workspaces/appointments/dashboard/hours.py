@@ -100,7 +100,7 @@ class WorkingHoursForm(forms.Form):
         intervals = self._intervals(_("This day"), f"exception_{number}_hours")
         if day is None:
             if intervals and name not in self.errors:
-                self.add_error(name, _("Say for which date these hours are."))
+                self.add_error(name, _("Enter the date for these hours."))
         elif day.year not in YEARS:
             self.add_error(name, _("Enter a date of this century."))
         elif day in self.exceptions:
@@ -175,7 +175,7 @@ class TimeOffForm(forms.Form):
     def __init__(self, data: Any = None, *, zone: str) -> None:
         super().__init__(data)
         self._zone = zone
-        self.fields["starts_at"].help_text = _("By the clock of %(zone)s.") % {"zone": zone}
+        self.fields["starts_at"].help_text = _("Time zone: %(zone)s.") % {"zone": zone}
 
     def values(self) -> dict[str, Any]:
         """Give the values for the service."""

@@ -120,7 +120,7 @@ class ProductForm(forms.Form):
             "track_stock": forms.BooleanField(label=_("Track the stock"), required=False),
         }
         if product:
-            self.fields["track_stock"].help_text = _("When you take this tick away, the stock is forgotten.")
+            self.fields["track_stock"].help_text = _("If you turn this off, the current stock is deleted.")
         else:
             self.fields["stock_quantity"] = forms.IntegerField(
                 label=_("How many are there"), required=False, min_value=0, max_value=MOST_STOCK

@@ -70,7 +70,7 @@ class ClassForm(forms.Form):
             "starts_at": LocalTimeField(
                 zone,
                 label=gettext_lazy("Starts"),
-                help_text=gettext_lazy("By the clock of %(zone)s.") % {"zone": workspace.timezone},
+                help_text=gettext_lazy("Time zone: %(zone)s.") % {"zone": workspace.timezone},
             ),
             "ends_at": LocalTimeField(
                 zone,
@@ -153,8 +153,7 @@ class SeriesForm(SeriesRuleForm):
         self.fields |= {
             "service": service_field(workspace),
             "first_date": date_field(
-                gettext_lazy("First day"),
-                help_text=gettext_lazy("By the clock of %(zone)s.") % {"zone": workspace.timezone},
+                gettext_lazy("First day"), help_text=gettext_lazy("Time zone: %(zone)s.") % {"zone": workspace.timezone}
             ),
         }
         self.order_fields(self.field_order)

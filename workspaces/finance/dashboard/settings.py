@@ -224,7 +224,7 @@ class TaxRateForm(forms.Form):
     inclusive = forms.BooleanField(
         label=gettext_lazy("Prices contain the tax"),
         required=False,
-        help_text=gettext_lazy("Without a tick the tax is added to the prices of the lines."),
+        help_text=gettext_lazy("If this is not selected, the tax is added to the prices of the lines."),
     )
 
 

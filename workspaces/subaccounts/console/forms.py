@@ -31,7 +31,7 @@ class SubAccountForm(forms.Form):
         required=False,
         max_length=LONGEST_EXTERNAL_ID,
         widget=forms.TextInput(attrs=AUTOCOMPLETE_OFF | {"spellcheck": "false"}),
-        help_text=_("Your own id of it, such as the number in your CRM."),
+        help_text=_("Your own ID for it, such as the number in your CRM."),
     )
 
     def __init__(self, *args: Any, zone: str = "UTC", **options: Any) -> None:
@@ -76,7 +76,7 @@ class NewSubAccountForm(SubAccountForm):
 
 class OwnerForm(forms.Form):
     name = LineField(label=_("Name"), max_length=120, widget=forms.TextInput(attrs=AUTOCOMPLETE_OFF))
-    email = EmailField(help_text=_("Who has no password yet is sent a link to set one."))
+    email = EmailField(help_text=_("A new owner without a password gets a link to set one."))
 
 
 class PlanForm(forms.Form):

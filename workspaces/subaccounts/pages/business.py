@@ -16,7 +16,7 @@ from workspaces.subaccounts.models.workspaces import BusinessType
 from workspaces.subaccounts.services.signing_up import NewBusiness
 
 ZoneChoices = list[tuple[str, Any]]
-BUSINESS_TYPES = [("", _("Not said")), *BusinessType.choices]
+BUSINESS_TYPES = [("", _("Not specified")), *BusinessType.choices]
 
 
 @lru_cache(maxsize=1)
