@@ -76,7 +76,7 @@ class ClassForm(forms.Form):
                 zone,
                 label=gettext_lazy("Ends"),
                 required=False,
-                help_text=gettext_lazy("Leave it empty, and the class lasts as long as its service says."),
+                help_text=gettext_lazy("Leave empty to use the duration of the service."),
             ),
             "capacity": forms.IntegerField(label=gettext_lazy("Seats"), min_value=1, max_value=MOST_SEATS),
         }
@@ -95,7 +95,7 @@ class ClassEditForm(ClassForm):
         }
         super().__init__(*args, initial=initial, **options)
         del self.fields["service"]
-        self.fields["ends_at"].help_text = gettext_lazy("Leave it empty, and the class keeps its length.")
+        self.fields["ends_at"].help_text = gettext_lazy("Leave empty to keep the length of the class.")
 
 
 def date_field(label: Any, **options: Any) -> forms.DateField:
@@ -117,7 +117,7 @@ class SeriesRuleForm(forms.Form):
                 min_value=1,
                 max_value=LONGEST_MINUTES,
                 required=False,
-                help_text=gettext_lazy("Leave it empty, and the classes last as long as their service says."),
+                help_text=gettext_lazy("Leave empty to use the duration of the service."),
             ),
             "capacity": forms.IntegerField(label=gettext_lazy("Seats"), min_value=1, max_value=MOST_SEATS),
             "interval": forms.IntegerField(

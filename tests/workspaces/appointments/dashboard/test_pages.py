@@ -66,7 +66,7 @@ def test_an_appointment_is_made_from_a_search_to_a_free_time(a: Tenant, owner: C
     day = at(0).date()
     path = f"{NEW}?contact={ada.uuid}&service={cut.uuid}&staff={mia.uuid}&at={day}T10:30"
     page = owner.get(path)
-    assert f"by the clock of Europe/Berlin {day:%A}" in text(page)
+    assert f"time zone Europe/Berlin {day:%A}" in text(page)
     chosen = re.findall(r'value="([^"]+)" checked', page.content.decode())
     assert chosen == [at(9, 30).isoformat() if day.month < 3 or day.month > 10 else at(8, 30).isoformat()]
     sent = {"contact": ada.uuid, "service": cut.uuid, "staff": mia.uuid, "starts_at": chosen[0], "note": "First visit"}

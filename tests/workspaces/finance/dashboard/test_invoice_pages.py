@@ -59,7 +59,7 @@ def test_a_draft_is_made_line_by_line_without_script(a: Tenant, owner: Client) -
     bought = {"line-1-description": "Soap", "line-1-quantity": "1", "line-1-unit_price": "2.50"}
     sent = {**typed, **bought, "line-1-product": str(soap.uuid), "due_on": "2027-01-31", "note": "Thank you"}
     assert flashes(owner.post("/app/invoices/new", sent, follow=True)) == [
-        "The draft was saved. Look through it, then issue it."
+        "The draft was saved. Check it, then issue it."
     ]
     draft = Invoice.objects.of(a.workspace).get()
     assert (draft.net, draft.tax, draft.total, draft.contact) == (2250, 380, 2630, ada)
@@ -128,7 +128,7 @@ def test_an_invoice_is_issued_paid_refunded_and_credited(a: Tenant, owner: Clien
     assert flashes(owner.post(f"{path}/send", follow=True)) == ["The e-mail is on its way."]
     pay = {"amount": "38.00", "method": "cash", "received_on": "2026-01-02", "note": "At the counter"}
     assert "Amount in EUR: " in text(owner.post(f"{path}/payments/new", {**pay, "amount": "238.01"}))
-    assert "This day has not come yet." in text(
+    assert "This date is in the future. Enter today or an earlier date." in text(
         owner.post(f"{path}/payments/new", {**pay, "received_on": "2199-01-01"})
     )
     paid = owner.post(f"{path}/payments/new", pay, follow=True)
@@ -143,7 +143,7 @@ def test_an_invoice_is_issued_paid_refunded_and_credited(a: Tenant, owner: Clien
     refund = {"amount": "38.01", "method": "cash", "reason": "Sorry"}
     assert "must not be more than is left" in text(owner.post(back, refund))
     assert "Refund of €8.00: Succeeded" in text(owner.post(back, {**refund, "amount": "8"}, follow=True))
-    assert "Give the quantity of at least one line." in text(owner.post(f"{path}/credit", {"line-1": ""}))
+    assert "Enter the quantity of at least one line." in text(owner.post(f"{path}/credit", {"line-1": ""}))
     note = owner.post(f"{path}/credit", {"line-1": "0.5"}, follow=True)
     assert flashes(note) == ["The credit note CN-0001 was issued."]
     assert "€59.50" in text(note)
