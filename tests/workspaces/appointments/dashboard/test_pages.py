@@ -328,7 +328,7 @@ def test_calendars_of_other_programs_are_added_and_their_failures_are_said(a: Te
     rows = ExternalCalendar.objects.filter(pk=calendar.pk)
     for code, words in (
         ("http_4xx", "The server refuses access to the calendar."),
-        ("not_a_calendar", "is not a calendar in ICS form"),
+        ("not_a_calendar", "does not lead to an ICS calendar"),
         ("unheard_of", "The calendar could not be read."),
     ):
         rows.update(failure=code, failing_since=now(), read_at=now(), due_at=now() + timedelta(hours=6))
