@@ -36,7 +36,7 @@ from workspaces.subaccounts.dashboard.base import DashboardForm
 from workspaces.subaccounts.dashboard.settings import DAY_LABELS, LONGEST_DAY
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.models.workspaces import DAYS
-from workspaces.subaccounts.pages.business import ZoneSelect, timezone_choices
+from workspaces.subaccounts.pages.business import ZONE_REFUSED, ZoneSelect, timezone_choices
 from workspaces.subaccounts.services.settings import OpeningHoursRefused, day_as_text, read_day
 
 HOURS: Final = "app:staff-hours"
@@ -61,7 +61,12 @@ class WorkingHoursForm(forms.Form):
     """
 
     follows_business = forms.BooleanField(label=gettext_lazy("Works at the opening hours"), required=False)
-    timezone = forms.ChoiceField(label=gettext_lazy("Time zone"), choices=timezone_choices, widget=ZoneSelect)
+    timezone = forms.ChoiceField(
+        label=gettext_lazy("Time zone"),
+        choices=timezone_choices,
+        widget=ZoneSelect,
+        error_messages={"invalid_choice": ZONE_REFUSED},
+    )
 
     def __init__(self, data: Any = None, *, hours: StaffHours, today: date) -> None:
         self._kept = [one for one in hours.exceptions if one.date < today]

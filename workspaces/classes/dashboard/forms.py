@@ -1,13 +1,13 @@
 """The forms of classes and of series of classes."""
 
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from zoneinfo import ZoneInfo
 
 from django import forms
 from django.utils import timezone
 from django.utils.dates import WEEKDAYS
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext, gettext_lazy
 
 from workspaces.catalogue.models import Service, Staff
 from workspaces.classes.models import (
@@ -81,6 +81,15 @@ class ClassForm(forms.Form):
             "capacity": forms.IntegerField(label=gettext_lazy("Seats"), min_value=1, max_value=MOST_SEATS),
         }
 
+    def clean_ends_at(self) -> datetime | None:
+        starts_at, ends_at = self.cleaned_data.get("starts_at"), self.cleaned_data["ends_at"]
+        if "ends_at" in self.changed_data and starts_at and ends_at and ends_at <= starts_at:
+            raise forms.ValidationError(gettext("The end must be later than the start."))
+        service = self.cleaned_data.get("service")
+        if service and not service.duration_minutes and not ends_at:
+            raise forms.ValidationError(gettext("This service has no duration. Enter when the class ends."))
+        return cast("datetime | None", ends_at)
+
 
 class ClassEditForm(ClassForm):
     """The form of a class that was scheduled. Its service stays."""
@@ -141,6 +150,14 @@ class SeriesRuleForm(forms.Form):
                 help_text=gettext_lazy("Without a last day and a number, the series goes on until you end it."),
             ),
         }
+
+    def clean(self) -> dict[str, Any]:
+        given = self.cleaned_data
+        if given.get("unit") in (ClassSeries.Unit.DAYS, ClassSeries.Unit.MONTHS) and given.get("weekdays"):
+            self.add_error("weekdays", gettext("Select weekdays only for a series in weeks."))
+        if given.get("until") and given.get("count"):
+            self.add_error("until", gettext("Enter a last day or a number of classes, not both."))
+        return given
 
 
 class SeriesForm(SeriesRuleForm):

@@ -11,7 +11,7 @@ from agency.models import Addon, Plan
 from agency.pages.forms import EmailField, LineField, LongSelect, NameField
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.models.workspaces import LONGEST_EXTERNAL_ID
-from workspaces.subaccounts.pages.business import BUSINESS_TYPES, timezone_choices
+from workspaces.subaccounts.pages.business import BUSINESS_TYPES, ZONE_REFUSED, timezone_choices
 
 if TYPE_CHECKING:
     _ModelChoiceField = forms.ModelChoiceField[Plan]
@@ -39,7 +39,9 @@ class SubAccountForm(forms.Form):
         super().__init__(*args, **options)
         odd = [] if zone == "UTC" or "/" in zone else [(zone, zone)]
         choices = [*odd, *timezone_choices()]
-        self.fields["timezone"] = forms.ChoiceField(label=_("Time zone"), choices=choices, widget=LongSelect)
+        self.fields["timezone"] = forms.ChoiceField(
+            label=_("Time zone"), choices=choices, widget=LongSelect, error_messages={"invalid_choice": ZONE_REFUSED}
+        )
         self.order_fields(["name", "business_type", "timezone", "external_id"])
 
     def clean_business_type(self) -> str | None:

@@ -86,7 +86,7 @@ def test_a_draft_that_cannot_be_saved_says_why(a: Tenant, b: Tenant, owner: Clie
         ({"contact": str(ada.uuid), **line, "line-0-description": ""}, "Description: This field is required."),
         ({"contact": str(foreign.uuid), **line}, "Select a valid choice"),
         ({"contact": "\0", **line}, "Select a valid choice"),
-        (line, "Find the contact who gets the invoice"),
+        (line, "Find and choose the contact who gets the invoice"),
         ({"contact": str(ada.uuid), **line, "due_on": "0001-01-01"}, "ten years from now"),
     ):
         answer = owner.post("/app/invoices/new", typed)
@@ -116,7 +116,7 @@ def test_an_invoice_is_issued_paid_refunded_and_credited(a: Tenant, owner: Clien
     invoice = InvoiceFactory.create(workspace=a.workspace, contact=ada, lines=[a_line("100", "2", rate)])
     path = f"/app/invoices/{invoice.uuid}"
     assert owner.get(f"{path}/pdf")["Location"] == path
-    assert "It gets the next number" in text(owner.get(f"{path}/issue"))
+    assert "The invoice gets the next number" in text(owner.get(f"{path}/issue"))
     issued = owner.post(f"{path}/issue", follow=True)
     assert flashes(issued) == ["INV-0001 was issued."]
     invoice.refresh_from_db()
