@@ -61,6 +61,8 @@ def host_field(workspace: Workspace) -> forms.Field:
 class ClassForm(forms.Form):
     """The form of a new class. It offers the workspace's services of the kind class, and its staff."""
 
+    shown_end = ""
+
     def __init__(self, *args: Any, workspace: Workspace, **options: Any) -> None:
         super().__init__(*args, **options)
         zone = ZoneInfo(workspace.timezone)
@@ -83,7 +85,7 @@ class ClassForm(forms.Form):
 
     def clean_ends_at(self) -> datetime | None:
         starts_at, ends_at = self.cleaned_data.get("starts_at"), self.cleaned_data["ends_at"]
-        if "ends_at" in self.changed_data and starts_at and ends_at and ends_at <= starts_at:
+        if starts_at and ends_at and ends_at <= starts_at and self.data.get("ends_at") != self.shown_end:
             raise forms.ValidationError(gettext("The end must be later than the start."))
         service = self.cleaned_data.get("service")
         if service and not service.duration_minutes and not ends_at:
@@ -103,6 +105,8 @@ class ClassEditForm(ClassForm):
             "capacity": session.capacity,
         }
         super().__init__(*args, initial=initial, **options)
+        # An end that nobody changed moves with the start.
+        self.shown_end = f"{initial['ends_at']:{WIDGET_FORMAT}}"
         del self.fields["service"]
         self.fields["ends_at"].help_text = gettext_lazy("Leave empty to keep the length of the class.")
 
