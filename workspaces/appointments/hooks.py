@@ -40,8 +40,8 @@ ACTIONS: Final = {
     "staff.hours_changed": _("Working hours changed"),
     "staff.time_off_added": _("Time off added"),
     "staff.time_off_removed": _("Time off removed"),
-    "external_calendar.added": _("Calendar from elsewhere added"),
-    "external_calendar.removed": _("Calendar from elsewhere removed"),
+    "external_calendar.added": _("Other calendar added"),
+    "external_calendar.removed": _("Other calendar removed"),
 }
 FIELDS: Final = {
     "appointment.rescheduled": (

@@ -61,11 +61,11 @@ INVOICE_FIELDS: Final[dict[str, tuple[RecordedField, ...]]] = {
     "finance.settings_changed": (
         RecordedField("business_name", _("Name of the business"), hidden=True),
         RecordedField("address", _("Address"), hidden=True),
-        RecordedField("vat_id", _("VAT id")),
+        RecordedField("vat_id", _("VAT ID")),
         RecordedField("tax_number", _("Tax number"), hidden=True),
         RecordedField("payment_details", _("Payment details"), hidden=True),
         RecordedField("footer", _("Footer"), hidden=True),
-        RecordedField("payment_days", _("Days for payment"), ValueFormat.NUMBER),
+        RecordedField("payment_days", _("Days to pay"), ValueFormat.NUMBER),
         RecordedField("shares_totals", _("The agency sees the totals"), ValueFormat.SWITCH),
     ),
     "finance.series_changed": (

@@ -177,7 +177,7 @@ ACTIONS = {
     "workspace_member.removed": _("Person removed"),
     "workspace.suspended": _("Sub-account suspended"),
     "workspace.restored": _("Sub-account restored"),
-    "workspace.message_sent": _("Owner written to"),
+    "workspace.message_sent": _("E-mail sent to owner"),
     "plan.assigned": _("Plan assigned"),
     "addon.granted": _("Add-on granted"),
     "addon.revoked": _("Add-on revoked"),

@@ -106,7 +106,9 @@ class OwnPasswordForm(forms.Form):
         label=gettext_lazy("Password"),
         strip=False,
         max_length=LONGEST_PASSWORD,
-        help_text=gettext_lazy("The one with which you signed up: this is another browser."),
+        help_text=gettext_lazy(
+            "Enter the password that you chose when you signed up, because this is another browser."
+        ),
         widget=forms.PasswordInput({"autocomplete": "current-password", "autofocus": True}),
     )
 

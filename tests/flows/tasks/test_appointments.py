@@ -39,7 +39,7 @@ def test_an_appointment_is_made_rescheduled_and_cancelled(person_at: SignIn, sal
     person.click("link", "Reschedule")
     person.tick(f"{format_day(at(9), 'MMMEd')}, 09:45")
     person.click("button", "Reschedule")
-    person.sees_message("The appointment has another time.")
+    person.sees_message("The appointment was rescheduled.")
     made.refresh_from_db()
     assert made.starts_at == at(9, 45)
     assert (person.clicks, person.fields) == (9, 1)

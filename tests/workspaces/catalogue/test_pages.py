@@ -70,7 +70,7 @@ def test_a_refusal_stands_beside_its_field(a: Tenant, owner: Client) -> None:
     assert answer.status_code == 422
     assert "no more than 2 decimal places" in text(answer)
     untracked = owner.post("/app/products/new", {"name": "X", "price": "1", "stock_quantity": "3"})
-    assert "How many are there: The stock of this product is not tracked." in text(untracked)
+    assert "Number in stock: The stock of this product is not tracked." in text(untracked)
     ServiceFactory.create(workspace=a.workspace, name="Cut")
     twice = owner.post("/app/services/new", {"name": "CUT", "kind": "class"})
     assert "Name: Another service has this name." in text(twice)
@@ -83,7 +83,7 @@ def test_the_stock_page_changes_the_stock_and_shows_how_it_came_about(a: Tenant,
     steps = (("received", 5, 15), ("sold", 3, 12), ("lost", 2, 10), ("returned", 1, 11), ("set", 0, 0))
     for reason, quantity, level in steps:
         answer = owner.post(path, {"reason": reason, "quantity": quantity}, follow=True)
-        assert flashes(answer) == [f"Comb: {level} are there now."]
+        assert flashes(answer) == [f"Comb: {level} in stock now."]
     page = text(owner.get(path))
     for shown in ("Goods received", "+5", "Sold", "-3", "Lost or damaged", "after 15", a.workspace.owner.email):
         assert shown in page

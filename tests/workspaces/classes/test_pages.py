@@ -68,7 +68,7 @@ def test_contacts_are_found_seated_and_removed(a: Tenant, owner: Client) -> None
     assert flashes(full)[-1] == "This class is full."
     assert "Add a participant" not in text(owner.get(path))
     freed = owner.post(f"{path}/participants/{ada.uuid}/remove", follow=True)
-    assert flashes(freed) == ["Contact 0 takes part no longer."]
+    assert flashes(freed) == ["Contact 0 no longer takes part."]
     cancelled = owner.post(f"{path}/cancel", follow=True)
     assert flashes(cancelled) == ["The class is cancelled."]
     assert "Cancelled" in text(cancelled)

@@ -41,9 +41,9 @@ def test_a_series_is_created_changed_and_ended(a: Tenant, b: Tenant, owner: Clie
     sent = {**rule, "service": str(service.uuid), "staff": str(mia.uuid), "first_date": str(FIRST)}
     both = owner.post(f"{LIST}/new", {**sent, "until": str(FIRST)})
     assert both.status_code == 422
-    assert "not by both" in text(both)
+    assert "not both" in text(both)
     answer = owner.post(f"{LIST}/new", sent, follow=True)
-    assert flashes(answer) == ["The series was created. Its classes are made in a moment."]
+    assert flashes(answer) == ["The series was created. Its classes will appear in a moment."]
     series = ClassSeries.objects.get()
     assert (series.timezone, series.weekdays) == ("Asia/Tokyo", [FIRST.weekday()])
     make_series()
@@ -60,13 +60,13 @@ def test_a_series_is_created_changed_and_ended(a: Tenant, b: Tenant, owner: Clie
     assert 'value="18:00"' in form
     change = {**rule, "from": str(FIRST), "start_time": "19:00", "duration_minutes": "60", "staff": str(mia.uuid)}
     changed = owner.post(f"{page}/edit", {**change, "weekdays": [str(FIRST.weekday())]}, follow=True)
-    assert flashes(changed) == ["Classes changed: 1, cancelled: 1, left as they are: 1."]
+    assert flashes(changed) == ["Classes changed: 1, cancelled: 1, unchanged: 1."]
     make_series()
     assert "Days without a class" in text(owner.get(page))
     assert "The host is busy at this time." in text(owner.get(page))
     assert "Part of a series" in text(owner.get(f"/app/classes/{first.uuid}"))
     ended = owner.post(f"{page}/end", follow=True)
-    assert flashes(ended) == ["Classes changed: 0, cancelled: 1, left as they are: 1."]
+    assert flashes(ended) == ["Classes changed: 0, cancelled: 1, unchanged: 1."]
     assert "Ended" in text(owner.get(LIST))
     assert dashboard_client(b.workspace).get(page).status_code == 404
     assert "Yoga" not in text(dashboard_client(b.workspace).get(LIST))
@@ -89,7 +89,7 @@ def test_contacts_wait_for_a_full_class(a: Tenant, owner: Client) -> None:
     owner.post(f"{path}/participants/{ada.uuid}/remove")
     assert list(session.participants.values_list("contact", flat=True)) == [bob.pk]
     gone = owner.post(f"{path}/waiting-list/{eve.uuid}/remove", follow=True)
-    assert flashes(gone)[-1] == "Contact 2 waits no longer."
+    assert flashes(gone)[-1] == "Contact 2 is no longer on the waiting list."
     assert owner.post(f"{path}/waiting-list/{eve.uuid}/remove").status_code in (302, 404)
     assert not session.waiting.exists()
 
@@ -103,7 +103,7 @@ def test_a_class_is_changed_by_the_workspaces_clock(a: Tenant, owner: Client) ->
     page = f"/app/classes/{session.uuid}/edit"
     shown = owner.get(page)
     assert f'value="{FIRST}T18:00"' in shown.content.decode()
-    assert "Those who have a seat are not told by this." in text(shown)
+    assert "People who have a seat are not notified." in text(shown)
     ends = f"{session.ends_at + timedelta(hours=9):%Y-%m-%dT%H:%M}"
     sent = {"starts_at": f"{FIRST + timedelta(days=1)}T18:00", "ends_at": ends, "capacity": "1", "staff": ""}
     fewer = owner.post(page, sent)

@@ -74,7 +74,7 @@ def test_a_pushed_workspace_is_nowhere_before_it_is_accepted(a: Tenant, ada: Use
 def test_its_agency_reads_what_it_sent_and_nothing_else(a: Tenant, ada: User, owner: Client) -> None:
     workspace = new_one(a)
     shown = page_of(a, workspace, owner)
-    assert "As sent ada@example.com Has not accepted it yet" in shown
+    assert "As sent ada@example.com Invitation pending" in shown
     for everything in (shown, text(owner.get("/console/sub-accounts")), a.api.get("/workspaces").content.decode()):
         assert "Stored Name" not in everything
         assert "Hers" not in everything
@@ -107,7 +107,7 @@ def test_accepting_moves_nobody_from_the_workspace_where_they_are(a: Tenant, ada
 def test_declining_leaves_it_to_the_agency_to_name_another(a: Tenant, ada: User, owner: Client) -> None:
     workspace = new_one(a)
     answer(a_browser(ada), Invitation.objects.get(), "decline")
-    assert "Has declined or left it" in page_of(a, workspace, owner)
+    assert "Declined or left" in page_of(a, workspace, owner)
     entry = ActivityEntry.objects.get(action="workspace.owner_declined")
     assert (entry.workspace_uuid, entry.address) == (workspace.uuid, "")
     assert not Workspace.objects.owned_by(ada).filter(pk=workspace.pk).exists()
@@ -120,7 +120,7 @@ def test_an_owner_leaves_and_is_asked_again(a: Tenant, owner: Client) -> None:
     assert f"Leave {workspace.name}?" in text(browser.get(f"/app/leave/{workspace.uuid}"))
     assert flashes(browser.post(f"/app/leave/{workspace.uuid}", follow=True)) == [f"You have left {workspace.name}."]
     assert "You own no workspace" in text(browser.get("/app/channels"))
-    assert "Has declined or left it" in page_of(a, workspace, owner)
+    assert "Declined or left" in page_of(a, workspace, owner)
     resend_owner_invitation(workspace=workspace, now=now(), by=SYSTEM)
     answer(browser, Invitation.objects.get(), "accept")
     assert browser.get("/app/channels").status_code == 200
@@ -160,7 +160,7 @@ def test_an_agency_cannot_tell_who_is_known_elsewhere(a: Tenant, ada: User, owne
 def test_an_owner_is_invited_again_until_the_password_is_set(a: Tenant, owner: Client) -> None:
     workspace = a.workspace
     Mail.objects.all().delete()
-    assert "Has not accepted it yet" in page_of(a, workspace, owner)
+    assert "Invitation pending" in page_of(a, workspace, owner)
     done = owner.post(f"/console/sub-accounts/{workspace.uuid}/owner/invite", follow=True)
     assert flashes(done) == [f"The owner of {workspace.name} is invited again."]
     assert resend_owner_invitation(workspace=workspace, now=now(), by=SYSTEM) == workspace

@@ -186,7 +186,7 @@ class AppointmentReschedule(AppointmentDetail, DashboardForm[StaffAndTimeForm]):
         moved = reschedule_appointment(
             appointment=self.appointment, now=timezone.now(), by=self.by, **form.cleaned_data
         )
-        return self.done(_("The appointment has another time."), ONE, moved.uuid)
+        return self.done(_("The appointment was rescheduled."), ONE, moved.uuid)
 
     def context(self) -> dict[str, Any]:
         asked = self.request.GET

@@ -49,7 +49,7 @@ class BookingPageForm(forms.Form):
     enabled = forms.BooleanField(
         label=gettext_lazy("The booking page is on"),
         required=False,
-        help_text=gettext_lazy("Anybody with its link can book then."),
+        help_text=gettext_lazy("Anybody with the link can book."),
     )
     slug = LineField(
         label=gettext_lazy("Address"), max_length=LONGEST_SLUG, widget=forms.TextInput({"autocapitalize": "none"})

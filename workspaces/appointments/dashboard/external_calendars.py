@@ -29,19 +29,21 @@ NO_CONNECTION: Final = gettext_lazy("The server cannot be reached.")
 NO_ANSWER: Final = gettext_lazy("The server did not answer in time.")
 ODD_ANSWER: Final = gettext_lazy("The server's answer cannot be understood.")
 FAILURES: Final[dict[str, StrOrPromise]] = {
-    "dns": gettext_lazy("The server's name is not known."),
-    "blocked_address": gettext_lazy("The address may not be called."),
+    "dns": gettext_lazy("Server not found. Check the address."),
+    "blocked_address": gettext_lazy("This address is not allowed. Enter another one."),
     "refused": NO_CONNECTION,
     "closed": NO_CONNECTION,
     "connect_timeout": NO_ANSWER,
     "timeout": NO_ANSWER,
     "tls": gettext_lazy("The server's certificate is not valid."),
-    "http_3xx": gettext_lazy("The server sends us to another address. Enter that one."),
-    "http_4xx": gettext_lazy("The server does not give the calendar out. Perhaps the secret address was renewed."),
-    "http_5xx": gettext_lazy("The server has a fault."),
+    "http_3xx": gettext_lazy("The address redirects to another one. Enter that address."),
+    "http_4xx": gettext_lazy(
+        "The server refuses access to the calendar. Check whether the secret address has changed."
+    ),
+    "http_5xx": gettext_lazy("The server has an error. Try again later."),
     "invalid_answer": ODD_ANSWER,
     "too_large": gettext_lazy("The calendar is larger than 5 MiB."),
-    "not_a_calendar": gettext_lazy("What stands at the address is not a calendar in ICS form."),
+    "not_a_calendar": gettext_lazy("The address does not lead to an ICS calendar."),
     "wrong_encoding": ODD_ANSWER,
     "too_many_events": gettext_lazy("The calendar has too many events."),
     "recurrence_refused": gettext_lazy("An event repeats in a way that cannot be read."),
@@ -106,7 +108,7 @@ class StaffCalendarRead(StaffCalendarDetail):
     def post(self, request: HttpRequest, uuid: UUID | None, calendar: UUID | None) -> HttpResponse:
         self.find(uuid=uuid, calendar=calendar)
         read_calendar_now(calendar=self.calendar, now=timezone.now())
-        return self.done(_("The calendar is read in a moment."), CALENDARS, self.staff.uuid)
+        return self.done(_("We will read the calendar in a moment."), CALENDARS, self.staff.uuid)
 
 
 class StaffCalendarRemove(StaffCalendarDetail):

@@ -36,7 +36,7 @@ from workspaces.subaccounts.dashboard.base import DashboardForm
 from workspaces.subaccounts.dashboard.settings import DAY_LABELS, LONGEST_DAY
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.models.workspaces import DAYS
-from workspaces.subaccounts.pages.business import ZoneSelect, timezone_choices
+from workspaces.subaccounts.pages.business import ZONE_REFUSED, ZoneSelect, timezone_choices
 from workspaces.subaccounts.services.settings import OpeningHoursRefused, day_as_text, read_day
 
 HOURS: Final = "app:staff-hours"
@@ -61,7 +61,12 @@ class WorkingHoursForm(forms.Form):
     """
 
     follows_business = forms.BooleanField(label=gettext_lazy("Works at the opening hours"), required=False)
-    timezone = forms.ChoiceField(label=gettext_lazy("Time zone"), choices=timezone_choices, widget=ZoneSelect)
+    timezone = forms.ChoiceField(
+        label=gettext_lazy("Time zone"),
+        choices=timezone_choices,
+        widget=ZoneSelect,
+        error_messages={"invalid_choice": ZONE_REFUSED},
+    )
 
     def __init__(self, data: Any = None, *, hours: StaffHours, today: date) -> None:
         self._kept = [one for one in hours.exceptions if one.date < today]
@@ -100,7 +105,7 @@ class WorkingHoursForm(forms.Form):
         intervals = self._intervals(_("This day"), f"exception_{number}_hours")
         if day is None:
             if intervals and name not in self.errors:
-                self.add_error(name, _("Say for which date these hours are."))
+                self.add_error(name, _("Enter the date for these hours."))
         elif day.year not in YEARS:
             self.add_error(name, _("Enter a date of this century."))
         elif day in self.exceptions:
@@ -175,7 +180,7 @@ class TimeOffForm(forms.Form):
     def __init__(self, data: Any = None, *, zone: str) -> None:
         super().__init__(data)
         self._zone = zone
-        self.fields["starts_at"].help_text = _("By the clock of %(zone)s.") % {"zone": zone}
+        self.fields["starts_at"].help_text = _("Time zone: %(zone)s.") % {"zone": zone}
 
     def values(self) -> dict[str, Any]:
         """Give the values for the service."""

@@ -48,7 +48,7 @@ class BookingView(View):
             response = self._refuse_too_many(request) or self._find_and_answer(request, *args, **kwargs)
         except Http404:
             response = render(
-                request, MESSAGE, {"heading": _("This link leads nowhere"), "message": UNKNOWN}, status=404
+                request, MESSAGE, {"heading": _("This link does not work"), "message": UNKNOWN}, status=404
             )
         for name, value in HEADERS.items():
             response.headers[name] = value

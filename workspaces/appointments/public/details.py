@@ -261,7 +261,7 @@ class Code(WorkspacePage):
 
     def get(self, request: HttpRequest, slug: str, booking: UUID | None) -> HttpResponse:
         if self.booking.appointment is not None:
-            message = _("The link to your appointment is in the e-mail that confirms it.")
+            message = _("The link to your appointment is in your confirmation e-mail.")
             return self.page(MESSAGE, status=410, heading=_("This is booked already"), message=message)
         if self.booking.hold is not None:
             return redirect(address_of_deposit(self, self.booking))

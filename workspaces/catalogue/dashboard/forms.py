@@ -120,10 +120,10 @@ class ProductForm(forms.Form):
             "track_stock": forms.BooleanField(label=_("Track the stock"), required=False),
         }
         if product:
-            self.fields["track_stock"].help_text = _("When you take this tick away, the stock is forgotten.")
+            self.fields["track_stock"].help_text = _("If you turn this off, the current stock is deleted.")
         else:
             self.fields["stock_quantity"] = forms.IntegerField(
-                label=_("How many are there"), required=False, min_value=0, max_value=MOST_STOCK
+                label=_("Number in stock"), required=False, min_value=0, max_value=MOST_STOCK
             )
 
 
@@ -135,7 +135,7 @@ class StockForm(forms.Form):
         label=_("How many"),
         min_value=0,
         max_value=MOST_STOCK,
-        help_text=_("Of goods that came or went. After a count: how many are there now."),
+        help_text=_("How many came in or went out. After a count: how many you have now."),
     )
 
     @property

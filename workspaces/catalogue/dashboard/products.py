@@ -137,7 +137,7 @@ class ProductStock(ProductDetail, DashboardForm[StockForm]):
             product = change_product(stock_quantity=form.cleaned_data["quantity"], **at)
         else:
             product, _movement = change_stock(by_quantity=form.change, reason=form.cleaned_data["reason"], **at)
-        message = _("%(name)s: %(level)s are there now.") % {"name": product.name, "level": f"{product.stock_level:,}"}
+        message = _("%(name)s: %(level)s in stock now.") % {"name": product.name, "level": f"{product.stock_level:,}"}
         return self.done(message, STOCK, product.uuid)
 
 
@@ -149,7 +149,7 @@ class ProductDelete(ProductDetail, ConfirmView):
         return _("Delete product")
 
     def text(self) -> str:
-        return _("It is offered no longer. This cannot be undone.")
+        return _("It is no longer offered. This cannot be undone.")
 
     def save(self, form: Any) -> HttpResponse:
         delete_product(product=self.product, now=timezone.now(), by=self.by)

@@ -109,7 +109,7 @@ class ServiceCategoryDelete(ServiceCategoryDetail, ConfirmView):
         return _("Delete category")
 
     def text(self) -> str:
-        return _("Nothing may stand in it any more.")
+        return _("You can only delete an empty category.")
 
     def crumbs(self) -> list[Link]:
         return [
@@ -214,7 +214,7 @@ class ServiceDelete(ServiceDetail, ConfirmView):
         return _("Delete service")
 
     def text(self) -> str:
-        return _("It can be booked no longer. Classes of the past keep its name.")
+        return _("It can no longer be booked. Past classes keep its name.")
 
     def crumbs(self) -> list[Link]:
         return [

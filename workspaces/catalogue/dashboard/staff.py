@@ -114,7 +114,7 @@ class StaffDelete(StaffDetail, ConfirmView):
         return _("Delete staff member")
 
     def text(self) -> str:
-        return _("Appointments and classes of the past keep the name.")
+        return _("Past appointments and classes keep the name.")
 
     def crumbs(self) -> list[Link]:
         return [(_("Staff"), reverse(STAFF_LIST)), (self.staff.name, reverse(STAFF_PAGE, args=[self.staff.uuid]))]

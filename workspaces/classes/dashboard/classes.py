@@ -208,8 +208,8 @@ class ClassEdit(ClassDetail, ObjectFormView[ClassEditForm]):
         return {**super().context(), "text": self.text()}
 
     def text(self) -> str:
-        taken = _("Those who have a seat are not told by this.") if self.session.participants_count else ""
-        alone = _("The series of this class does not change it any more.") if self.session.series_id else ""
+        taken = _("People who have a seat are not notified.") if self.session.participants_count else ""
+        alone = _("Changes to the series no longer affect this class.") if self.session.series_id else ""
         return " ".join(filter(None, (taken, alone)))
 
     def make_form(self, data: Any = None) -> ClassEditForm:
@@ -231,7 +231,7 @@ class ClassCancel(ClassDetail, ConfirmView):
         return _("Cancel this class")
 
     def text(self) -> str:
-        return _("It takes no more participants. Those who have a seat are not told by this.")
+        return _("The class takes no more participants. People who have a seat are not notified.")
 
     def crumbs(self) -> list[Link]:
         own = reverse(CLASS_PAGE, args=[self.session.uuid])
@@ -257,7 +257,7 @@ class ParticipantRemove(ClassDetail):
         if found is None:
             raise ParticipantNotFound
         remove_participant(session=self.session, contact=found, now=timezone.now())
-        return self.done(_("%(name)s takes part no longer.") % {"name": found}, CLASS_PAGE, self.session.uuid)
+        return self.done(_("%(name)s no longer takes part.") % {"name": found}, CLASS_PAGE, self.session.uuid)
 
 
 class WaitingAdd(ClassDetail):
@@ -275,4 +275,6 @@ class WaitingRemove(ClassDetail):
         if found is None:
             raise WaitingListEntryNotFound
         leave_waiting_list(session=self.session, contact=found)
-        return self.done(_("%(name)s waits no longer.") % {"name": found}, CLASS_PAGE, self.session.uuid)
+        return self.done(
+            _("%(name)s is no longer on the waiting list.") % {"name": found}, CLASS_PAGE, self.session.uuid
+        )

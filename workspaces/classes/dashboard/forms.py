@@ -1,13 +1,13 @@
 """The forms of classes and of series of classes."""
 
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from zoneinfo import ZoneInfo
 
 from django import forms
 from django.utils import timezone
 from django.utils.dates import WEEKDAYS
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext, gettext_lazy
 
 from workspaces.catalogue.models import Service, Staff
 from workspaces.classes.models import (
@@ -61,6 +61,8 @@ def host_field(workspace: Workspace) -> forms.Field:
 class ClassForm(forms.Form):
     """The form of a new class. It offers the workspace's services of the kind class, and its staff."""
 
+    shown_end = ""
+
     def __init__(self, *args: Any, workspace: Workspace, **options: Any) -> None:
         super().__init__(*args, **options)
         zone = ZoneInfo(workspace.timezone)
@@ -70,16 +72,25 @@ class ClassForm(forms.Form):
             "starts_at": LocalTimeField(
                 zone,
                 label=gettext_lazy("Starts"),
-                help_text=gettext_lazy("By the clock of %(zone)s.") % {"zone": workspace.timezone},
+                help_text=gettext_lazy("Time zone: %(zone)s.") % {"zone": workspace.timezone},
             ),
             "ends_at": LocalTimeField(
                 zone,
                 label=gettext_lazy("Ends"),
                 required=False,
-                help_text=gettext_lazy("Leave it empty, and the class lasts as long as its service says."),
+                help_text=gettext_lazy("Leave empty to use the duration of the service."),
             ),
             "capacity": forms.IntegerField(label=gettext_lazy("Seats"), min_value=1, max_value=MOST_SEATS),
         }
+
+    def clean_ends_at(self) -> datetime | None:
+        starts_at, ends_at = self.cleaned_data.get("starts_at"), self.cleaned_data["ends_at"]
+        if starts_at and ends_at and ends_at <= starts_at and self.data.get("ends_at") != self.shown_end:
+            raise forms.ValidationError(gettext("The end must be later than the start."))
+        service = self.cleaned_data.get("service")
+        if service and not service.duration_minutes and not ends_at:
+            raise forms.ValidationError(gettext("This service has no duration. Enter when the class ends."))
+        return cast("datetime | None", ends_at)
 
 
 class ClassEditForm(ClassForm):
@@ -94,8 +105,10 @@ class ClassEditForm(ClassForm):
             "capacity": session.capacity,
         }
         super().__init__(*args, initial=initial, **options)
+        # An end that nobody changed moves with the start.
+        self.shown_end = f"{initial['ends_at']:{WIDGET_FORMAT}}"
         del self.fields["service"]
-        self.fields["ends_at"].help_text = gettext_lazy("Leave it empty, and the class keeps its length.")
+        self.fields["ends_at"].help_text = gettext_lazy("Leave empty to keep the length of the class.")
 
 
 def date_field(label: Any, **options: Any) -> forms.DateField:
@@ -117,7 +130,7 @@ class SeriesRuleForm(forms.Form):
                 min_value=1,
                 max_value=LONGEST_MINUTES,
                 required=False,
-                help_text=gettext_lazy("Leave it empty, and the classes last as long as their service says."),
+                help_text=gettext_lazy("Leave empty to use the duration of the service."),
             ),
             "capacity": forms.IntegerField(label=gettext_lazy("Seats"), min_value=1, max_value=MOST_SEATS),
             "interval": forms.IntegerField(
@@ -142,6 +155,14 @@ class SeriesRuleForm(forms.Form):
             ),
         }
 
+    def clean(self) -> dict[str, Any]:
+        given = self.cleaned_data
+        if given.get("unit") in (ClassSeries.Unit.DAYS, ClassSeries.Unit.MONTHS) and given.get("weekdays"):
+            self.add_error("weekdays", gettext("Select weekdays only for a series in weeks."))
+        if given.get("until") and given.get("count"):
+            self.add_error("until", gettext("Enter a last day or a number of classes, not both."))
+        return given
+
 
 class SeriesForm(SeriesRuleForm):
     """The form of a new series."""
@@ -153,8 +174,7 @@ class SeriesForm(SeriesRuleForm):
         self.fields |= {
             "service": service_field(workspace),
             "first_date": date_field(
-                gettext_lazy("First day"),
-                help_text=gettext_lazy("By the clock of %(zone)s.") % {"zone": workspace.timezone},
+                gettext_lazy("First day"), help_text=gettext_lazy("Time zone: %(zone)s.") % {"zone": workspace.timezone}
             ),
         }
         self.order_fields(self.field_order)

@@ -82,7 +82,7 @@ class SeriesNew(ObjectFormView[SeriesForm]):
     def save(self, form: SeriesForm) -> HttpResponse:
         values = {**form.cleaned_data, "timezone": self.workspace.timezone}
         series = create_series(workspace=self.workspace, now=timezone.now(), by=self.by, **values)
-        text = _("The series was created. Its classes are made in a moment.")
+        text = _("The series was created. Its classes will appear in a moment.")
         return self.done(text, SERIES_PAGE, series.uuid)
 
 
@@ -105,7 +105,7 @@ class SeriesDetail(DashboardView):
 
     def told(self, outcome: SeriesOutcome) -> str:
         """Say what a change did to the classes that were made already."""
-        text = _("Classes changed: %(changed)s, cancelled: %(cancelled)s, left as they are: %(kept)s.")
+        text = _("Classes changed: %(changed)s, cancelled: %(cancelled)s, unchanged: %(kept)s.")
         return text % {"changed": outcome.changed, "cancelled": outcome.cancelled, "kept": outcome.kept}
 
 
@@ -136,7 +136,7 @@ class SeriesEdit(SeriesDetail, ObjectFormView[SeriesEditForm]):
         return _("Save")
 
     def context(self) -> dict[str, Any]:
-        text = _("Classes that somebody has joined stay as they are, and so do those that you changed by themselves.")
+        text = _("Classes that somebody has joined or that you changed individually stay as they are.")
         return {**super().context(), "text": text}
 
     def make_form(self, data: Any = None) -> SeriesEditForm:
@@ -158,7 +158,7 @@ class SeriesEnd(SeriesDetail, ConfirmView):
         return _("End this series")
 
     def text(self) -> str:
-        return _("No more classes are made, and coming classes that nobody has joined are cancelled. The others stay.")
+        return _("No more classes are created. Upcoming classes that nobody has joined are cancelled. The others stay.")
 
     def save(self, form: Any) -> HttpResponse:
         outcome = end_series(series=self.series, now=timezone.now(), by=self.by)

@@ -38,7 +38,7 @@ def _with_day(data: Mapping[str, Any]) -> Mapping[str, Any]:
 NOTIFICATION_KINDS: Final = (
     NotificationKind(
         name=LEFT_OUT,
-        label=_("A class of a series was left out"),
+        label=_("A class of a series was skipped"),
         text=_("%(service)s does not take place on %(date)s, because the host is busy then."),
         url_name="app:class-series",
         names_object=True,

@@ -63,7 +63,7 @@ class ExportForm(forms.Form):
         for name in ("first", "last"):
             day = cleaned.get(name)
             if day and day.year not in YEARS:
-                self.add_error(name, _("Give a day after 1999."))
+                self.add_error(name, _("Enter a date after 1999."))
         return cleaned
 
     @property

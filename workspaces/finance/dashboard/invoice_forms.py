@@ -169,13 +169,13 @@ class InvoiceForm(forms.Form):
                 label=_("Contact"),
                 choices=[(uuid, contact_label(contact)) for uuid, contact in self.contacts.items()],
                 widget=forms.RadioSelect,
-                error_messages={"required": _("Find the contact who gets the invoice, and choose it.")},
+                error_messages={"required": _("Find and choose the contact who gets the invoice.")},
             ),
             "due_on": forms.DateField(
                 label=_("Due on"),
                 required=False,
                 widget=day,
-                help_text=_("Leave it empty, and the days to pay of your settings are added when it is issued."),
+                help_text=_("Leave empty to use the days to pay from your settings."),
             ),
             "supplied_on": forms.DateField(label=_("Date of supply"), required=False, widget=day),
             "note": MultilineField(
@@ -330,7 +330,7 @@ class CreditForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
         if not self.errors and not any(cleaned.values()):
-            self.add_error(None, _("Give the quantity of at least one line."))
+            self.add_error(None, _("Enter the quantity of at least one line."))
         return cleaned
 
     @property

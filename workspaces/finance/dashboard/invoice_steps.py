@@ -43,7 +43,7 @@ class InvoiceDelete(InvoiceStep):
     label = gettext_lazy("Delete")
 
     def text(self) -> str:
-        return _("The draft is removed. It has no number yet, so no number is missing afterwards.")
+        return _("The draft is deleted. It has no number yet, so your numbers have no gap.")
 
     def save(self, form: Any) -> HttpResponse:
         delete_invoice(invoice=self.invoice, by=self.by)
@@ -55,8 +55,8 @@ class InvoiceIssue(InvoiceStep):
 
     def text(self) -> str:
         return _(
-            "It gets the next number and today's date. Its lines, amounts, names and addresses are fixed then: "
-            "you correct it only by a credit note. The contact is not told by this: send it afterwards."
+            "The invoice gets the next number and today's date. After that you cannot change it, "
+            "only correct it with a credit note. The contact does not get it yet: send it next."
         )
 
     def context(self) -> dict[str, Any]:
@@ -91,7 +91,7 @@ class InvoiceVoid(InvoiceStep):
     label = gettext_lazy("Void")
 
     def text(self) -> str:
-        return _("A credit note over the whole amount is issued, and nothing is owed any more. This cannot be undone.")
+        return _("A credit note for the full amount is issued, and nothing is owed any more. This cannot be undone.")
 
     def prepare(self, request: HttpRequest, *args: Any, **ids: Any) -> None:
         self.close_payment_page(ids["uuid"])

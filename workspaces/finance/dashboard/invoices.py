@@ -215,7 +215,7 @@ class InvoiceNew(InvoiceFormView):
 
     def save(self, form: InvoiceForm) -> HttpResponse:
         made = create_invoice(workspace=self.workspace, now=timezone.now(), by=self.by, **self.values_of(form))
-        return self.done(_("The draft was saved. Look through it, then issue it."), ONE, made.uuid)
+        return self.done(_("The draft was saved. Check it, then issue it."), ONE, made.uuid)
 
 
 class InvoiceDetail(DashboardView):
@@ -302,9 +302,9 @@ class HistoryEntry:
 def history_of(invoice: Invoice, payments: list[Payment], notes: list[Invoice]) -> list[HistoryEntry]:
     """Return what happened to an invoice, the newest first."""
     times: list[tuple[datetime | None, StrOrPromise]] = [
-        (invoice.created_at, _("Draft made")),
+        (invoice.created_at, _("Draft created")),
         (invoice.issued_at, _("Issued")),
-        (invoice.sent_at, _("Sent to the contact, the last time")),
+        (invoice.sent_at, _("Last sent to the contact")),
         (invoice.overdue_at, _("Became overdue")),
         (invoice.paid_at, _("Paid in full")),
         (invoice.voided_at, _("Voided")),

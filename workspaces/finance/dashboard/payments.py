@@ -110,9 +110,9 @@ class PaymentForm(forms.Form):
     def clean_received_on(self) -> Any:
         day = self.cleaned_data["received_on"]
         if day > self.now.astimezone(self._zone).date():
-            raise forms.ValidationError(_("This day has not come yet."))
+            raise forms.ValidationError(_("This date is in the future. Enter today or an earlier date."))
         if day.year not in YEARS:
-            raise forms.ValidationError(_("Give a day after 1999."))
+            raise forms.ValidationError(_("Enter a date after 1999."))
         return day
 
 
@@ -167,7 +167,7 @@ class RefundForm(forms.Form):
         super().__init__(data, initial={"amount": from_minor(payment.left, exponent), "method": payment.method})
         self.fields |= {
             "amount": AmountField(payment.currency, exponent),
-            "method": forms.ChoiceField(label=_("How it goes back"), choices=ways_back(payment)),
+            "method": forms.ChoiceField(label=_("Refund method"), choices=ways_back(payment)),
             "reason": LineField(label=_("Reason"), required=False, max_length=LONGEST_NOTE),
         }
 

@@ -89,7 +89,7 @@ def chart_of(currency: str, by_month: Mapping[date, MonthPaid], months: Months) 
 
     series = (
         Series(label=_("Paid"), counts=counts("paid"), look="good"),
-        Series(label=_("Went back"), counts=counts("returned"), look="bad"),
+        Series(label=_("Returned"), counts=counts("returned"), look="bad"),
     )
     source = ChartSource(name=currency, label=currency, order=0, url_name=OVERVIEW, series=lambda *_: series)
     return draw(source, series, period)

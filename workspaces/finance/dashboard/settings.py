@@ -79,7 +79,7 @@ class SellerForm(forms.Form):
         required=False,
         max_length=LONGEST_TEXT,
         widget=forms.Textarea({"rows": 3}),
-        help_text=gettext_lazy("Such as your bank account. It stands on every invoice."),
+        help_text=gettext_lazy("For example your bank account. It is printed on every invoice."),
     )
     footer = MultilineField(
         label=gettext_lazy("Footer"), required=False, max_length=LONGEST_TEXT, widget=forms.Textarea({"rows": 3})
@@ -88,7 +88,7 @@ class SellerForm(forms.Form):
     shares_totals = forms.BooleanField(
         label=gettext_lazy("Show your agency the totals"),
         required=False,
-        help_text=gettext_lazy("It sees what is owed, overdue and paid, and no invoice."),
+        help_text=gettext_lazy("Your agency sees what is owed, overdue and paid, but no invoices."),
     )
 
     def __init__(self, data: Any = None, *, workspace: Workspace) -> None:
@@ -195,8 +195,8 @@ class BookkeepingPage(ObjectFormView[BookkeepingForm]):
 
     def context(self) -> dict[str, Any]:
         text = _(
-            "The DATEV file names these numbers. They begin as those of the chart of accounts SKR03: ask your tax "
-            "adviser which ones are yours."
+            "The DATEV file uses these account numbers. At first they are those of the chart of "
+            "accounts SKR03. Ask your tax adviser which numbers you need."
         )
         return {**super().context(), "text": text}
 
@@ -213,7 +213,9 @@ class BookkeepingPage(ObjectFormView[BookkeepingForm]):
 
 
 class TaxRateForm(forms.Form):
-    name = LineField(label=gettext_lazy("Name"), max_length=LONGEST_TAX_NAME, help_text=gettext_lazy("Such as VAT."))
+    name = LineField(
+        label=gettext_lazy("Name"), max_length=LONGEST_TAX_NAME, help_text=gettext_lazy("For example VAT.")
+    )
     percent = forms.DecimalField(
         label=gettext_lazy("Percent"),
         min_value=0,
@@ -224,7 +226,7 @@ class TaxRateForm(forms.Form):
     inclusive = forms.BooleanField(
         label=gettext_lazy("Prices contain the tax"),
         required=False,
-        help_text=gettext_lazy("Without a tick the tax is added to the prices of the lines."),
+        help_text=gettext_lazy("If this is not selected, the tax is added to the prices of the lines."),
     )
 
 
@@ -316,7 +318,7 @@ class TaxRateArchive(TaxRateDetail, ConfirmView):
         return _("Archive")
 
     def text(self) -> str:
-        return _("New lines cannot have it any more. Invoices that have it keep it.")
+        return _("You can no longer use it for new lines. Existing invoices keep it.")
 
     def save(self, form: Any) -> HttpResponse:
         change_tax_rate(tax_rate=self.rate, now=timezone.now(), by=self.by, archived=True)

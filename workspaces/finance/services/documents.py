@@ -102,7 +102,7 @@ def _party(party: Party) -> list[str]:
     """Return the lines of a party; the first is the name."""
     lines = [party.name, *party.address.splitlines()]
     if party.vat_id:
-        lines.append(_("VAT id: %(id)s") % {"id": party.vat_id})
+        lines.append(_("VAT ID: %(id)s") % {"id": party.vat_id})
     if party.tax_number:
         lines.append(_("Tax number: %(number)s") % {"number": party.tax_number})
     return [*lines, *filter(None, (party.email, party.phone))]

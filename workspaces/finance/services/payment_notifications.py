@@ -35,7 +35,7 @@ KINDS: Final = (
     NotificationKind(
         name=DISPUTED,
         label=_("Payment disputed"),
-        text=_("The payer's bank contests a payment of %(amount)s for the invoice %(number)s. Answer at Stripe."),
+        text=_("The payer's bank disputes a payment of %(amount)s for invoice %(number)s. Respond to it in Stripe."),
         url_name=PAGE,
         audience=Audience.WORKSPACE,
     ),

@@ -76,7 +76,7 @@ class AddonGrant(SubAccountDetailView):
             return redirect(PAGE, self.workspace.uuid)
         addon: Addon = form.cleaned_data["addon"]
         granted = grant_addon(workspace=self.workspace, addon=addon, now=timezone.now(), by=self.by)
-        message = _("%(addon)s was granted to %(name)s.") if granted else _("%(name)s holds %(addon)s already.")
+        message = _("%(addon)s was granted to %(name)s.") if granted else _("%(name)s already has %(addon)s.")
         return self.done(message % {"addon": addon.name, "name": self.workspace.name}, PAGE, self.workspace.uuid)
 
 
@@ -125,7 +125,7 @@ class OwnerChange(SubAccountDetailView, FormPage[OwnerForm]):
         return {
             "crumbs": self.crumbs(),
             "heading": _("Owner of %(name)s") % {"name": self.workspace.name},
-            "text": _("The present owner loses access. The new one is asked first, unless they belong to your agency."),
+            "text": _("The current owner loses access. We ask the new owner first, unless they belong to your agency."),
             "submit": _("Save owner"),
         }
 

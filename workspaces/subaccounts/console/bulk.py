@@ -97,7 +97,7 @@ class MessageForm(forms.Form):
         label=_("Message"),
         max_length=LONGEST_MESSAGE,
         widget=forms.Textarea(attrs={"rows": 8}),
-        help_text=_("Goes to each owner by e-mail, in your name. The greeting and a link to sign in are added."),
+        help_text=_("Each owner gets this by e-mail, in your name. We add a greeting and a link to sign in."),
     )
 
 
@@ -229,7 +229,7 @@ BULK_ACTIONS: Final = (
         name="sub_accounts.write",
         targets=BULK_TARGETS,
         label=_("Write to the owners"),
-        text=_("Each owner gets one e-mail for each of their sub-accounts that is chosen."),
+        text=_("Each owner gets one e-mail for each selected sub-account."),
         apply=_write,
         make_form=lambda _agency, data: MessageForm(data),
         parameters_of=lambda form: {"text": form.cleaned_data["text"]},

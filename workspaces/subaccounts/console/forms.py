@@ -11,7 +11,7 @@ from agency.models import Addon, Plan
 from agency.pages.forms import EmailField, LineField, LongSelect, NameField
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.models.workspaces import LONGEST_EXTERNAL_ID
-from workspaces.subaccounts.pages.business import BUSINESS_TYPES, timezone_choices
+from workspaces.subaccounts.pages.business import BUSINESS_TYPES, ZONE_REFUSED, timezone_choices
 
 if TYPE_CHECKING:
     _ModelChoiceField = forms.ModelChoiceField[Plan]
@@ -31,7 +31,7 @@ class SubAccountForm(forms.Form):
         required=False,
         max_length=LONGEST_EXTERNAL_ID,
         widget=forms.TextInput(attrs=AUTOCOMPLETE_OFF | {"spellcheck": "false"}),
-        help_text=_("Your own id of it, such as the number in your CRM."),
+        help_text=_("Your own ID for it, such as the number in your CRM."),
     )
 
     def __init__(self, *args: Any, zone: str = "UTC", **options: Any) -> None:
@@ -39,7 +39,9 @@ class SubAccountForm(forms.Form):
         super().__init__(*args, **options)
         odd = [] if zone == "UTC" or "/" in zone else [(zone, zone)]
         choices = [*odd, *timezone_choices()]
-        self.fields["timezone"] = forms.ChoiceField(label=_("Time zone"), choices=choices, widget=LongSelect)
+        self.fields["timezone"] = forms.ChoiceField(
+            label=_("Time zone"), choices=choices, widget=LongSelect, error_messages={"invalid_choice": ZONE_REFUSED}
+        )
         self.order_fields(["name", "business_type", "timezone", "external_id"])
 
     def clean_business_type(self) -> str | None:
@@ -76,7 +78,7 @@ class NewSubAccountForm(SubAccountForm):
 
 class OwnerForm(forms.Form):
     name = LineField(label=_("Name"), max_length=120, widget=forms.TextInput(attrs=AUTOCOMPLETE_OFF))
-    email = EmailField(help_text=_("Who has no password yet is sent a link to set one."))
+    email = EmailField(help_text=_("A new owner without a password gets a link to set one."))
 
 
 class PlanForm(forms.Form):

@@ -46,7 +46,7 @@ class Role(TextChoices):
     OWNER = "owner", gettext_lazy("Owner")
     MEMBER = "member", gettext_lazy("Member")
     AGENCY = "agency", gettext_lazy("Agency")
-    AGENCY_VIEWER = "agency_viewer", gettext_lazy("Agency, may look only")
+    AGENCY_VIEWER = "agency_viewer", gettext_lazy("Agency, view only")
 
 
 # The roles that may make all changes but those reserved for the owner.
@@ -224,7 +224,9 @@ class DashboardView(CustomerView):
         try:
             current = find_current_workspace(request, self.user)
         except AgencyAccessEnded as ended:
-            messages.warning(request, _("The customer's dashboard is closed: its hour, or your access to it, is over."))
+            messages.warning(
+                request, _("The customer's dashboard is closed. Your hour is over, or you no longer have access.")
+            )
             return redirect("console:sub-account", ended.workspace)
         if current is None:
             return self._without_workspace(request)

@@ -150,7 +150,7 @@ class Activity(ListPage, DashboardView):
 
     nav = "app:activity"
     table = Table(
-        caption=gettext_lazy("Changes, the newest first"),
+        caption=gettext_lazy("Changes, newest first"),
         columns=(
             Column(name="what", label=gettext_lazy("What")),
             Column(name="of", label=gettext_lazy("Of")),

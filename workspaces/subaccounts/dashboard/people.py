@@ -129,7 +129,7 @@ class Invite(PeoplePage, DashboardForm[PersonForm]):
         return self.done(message % {"email": invitation.email}, PEOPLE)
 
     def context(self) -> dict[str, Any]:
-        text = _("A member does everything here but manage people, API keys and webhooks.")
+        text = _("A member can do everything here except manage people, API keys and webhooks.")
         return {"crumbs": self.crumbs(), "heading": _("Invite a person"), "text": text, "submit": _("Invite")}
 
 
@@ -188,8 +188,8 @@ class MemberRemove(MemberDetailView):
             "crumbs": self.crumbs(),
             "heading": _("Remove %(email)s?") % names,
             "text": _(
-                "%(workspace)s is closed to this person from the next page on. Conversations that are assigned to them"
-                " are assigned to nobody then."
+                "This person loses access to %(workspace)s at once. Their conversations are no longer "
+                "assigned to anybody."
             )
             % names,
             "submit": _("Remove"),

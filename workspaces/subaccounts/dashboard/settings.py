@@ -140,7 +140,7 @@ class TwoFactorForm(forms.Form):
     required = forms.BooleanField(
         label=gettext_lazy("Two-factor is required"),
         required=False,
-        help_text=gettext_lazy("Its owner and its members set up an authenticator app first. API keys work as before."),
+        help_text=gettext_lazy("The owner and the members have to set up an authenticator app. API keys keep working."),
     )
 
 

@@ -16,7 +16,8 @@ from workspaces.subaccounts.models.workspaces import BusinessType
 from workspaces.subaccounts.services.signing_up import NewBusiness
 
 ZoneChoices = list[tuple[str, Any]]
-BUSINESS_TYPES = [("", _("Not said")), *BusinessType.choices]
+ZONE_REFUSED = _("Time zone not recognised. Choose one from the list.")
+BUSINESS_TYPES = [("", _("Not specified")), *BusinessType.choices]
 
 
 @lru_cache(maxsize=1)
@@ -60,7 +61,11 @@ class BusinessForm(forms.Form):
         super().__init__(*args, **options)
         guess = {} if self.is_bound else {"data-guess-time-zone": ""}
         self.fields["timezone"] = forms.ChoiceField(
-            label=_("Time zone"), choices=timezone_choices(), initial="UTC", widget=ZoneSelect(guess)
+            label=_("Time zone"),
+            choices=timezone_choices(),
+            initial="UTC",
+            widget=ZoneSelect(guess),
+            error_messages={"invalid_choice": ZONE_REFUSED},
         )
 
     def clean_business(self) -> str:

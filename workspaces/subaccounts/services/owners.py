@@ -41,8 +41,8 @@ OWNER_FIELDS = ("owner", "owner_name", "owner_email", "owner_key", "owner_pendin
 class OwnerState(TextChoices):
     """Whether a sub-account has an owner who can use it."""
 
-    WAITING = "waiting", _("Has not accepted it yet")
-    GONE = "gone", _("Has declined or left it")
+    WAITING = "waiting", _("Invitation pending")
+    GONE = "gone", _("Declined or left")
     SIGNED_UP = "signed_up", _("")
 
 

@@ -86,7 +86,7 @@ def test_a_week_shows_what_is_planned_by_the_workspaces_clock(a: Tenant, owner: 
     page = owner.get(f"{PATH}?day={day}")
     shown = text(page)
     for words in (
-        "Times are those of Asia/Kathmandu",
+        "Time zone: Asia/Kathmandu",
         "10:00 -11:00 Ada Lovelace Haircut · Mia",
         f"12:00 -13:00 {session.service.name} 0 of 10 seats taken · Ben",
         "13:00 -14:00 Time off Dentist · Mia",

@@ -68,7 +68,7 @@ def test_an_appointment_is_made_from_a_search_to_a_free_time(a: Tenant, owner: C
     day = at(0).date()
     path = f"{NEW}?contact={ada.uuid}&service={cut.uuid}&staff={mia.uuid}&at={day}T10:30"
     page = owner.get(path)
-    assert f"by the clock of Europe/Berlin {day:%A}" in text(page)
+    assert f"time zone Europe/Berlin {day:%A}" in text(page)
     chosen = re.findall(r'value="([^"]+)" checked', page.content.decode())
     assert chosen == [datetime.combine(day, time(10, 30), ZoneInfo("Europe/Berlin")).astimezone(UTC).isoformat()]
     sent = {"contact": ada.uuid, "service": cut.uuid, "staff": mia.uuid, "starts_at": chosen[0], "note": "First visit"}
@@ -156,7 +156,7 @@ def test_an_appointment_is_moved_through_its_states(a: Tenant, owner: Client, ad
     assert at(10).isoformat() in times_in(offered)  # its own time is free for itself
     theirs = {"staff": str(ben.uuid), "starts_at": at(11).isoformat()}
     moved = owner.post(f"{path}/reschedule", theirs, follow=True)
-    assert flashes(moved) == ["The appointment has another time."]
+    assert flashes(moved) == ["The appointment was rescheduled."]
     assert "Ben" in text(moved)
     made.refresh_from_db()
     assert (made.starts_at, made.staff) == (at(11), ben)
@@ -265,7 +265,7 @@ def test_working_hours_are_typed_as_opening_hours_are(a: Tenant, owner: Client) 
         ({"weekly_tuesday": "late"}, "Write hours such as"),
         ({"weekly_tuesday": "9-12, 11-13"}, "must not overlap"),
         ({"exception_1_date": day.isoformat()}, "This date is here twice."),
-        ({"exception_2_hours": "9-10"}, "Say for which date these hours are."),
+        ({"exception_2_hours": "9-10"}, "Enter the date for these hours."),
         ({"exception_2_date": "1999-01-01"}, "Enter a date of this century."),
         ({"timezone": "Mars/Base"}, "Select a valid choice."),
     ):
@@ -329,8 +329,8 @@ def test_calendars_of_other_programs_are_added_and_their_failures_are_said(a: Te
         assert owner.post(path, {"name": "Other", "address": address}).status_code == 422, address
     rows = ExternalCalendar.objects.filter(pk=calendar.pk)
     for code, words in (
-        ("http_4xx", "The server does not give the calendar out."),
-        ("not_a_calendar", "is not a calendar in ICS form"),
+        ("http_4xx", "The server refuses access to the calendar."),
+        ("not_a_calendar", "does not lead to an ICS calendar"),
         ("unheard_of", "The calendar could not be read."),
     ):
         rows.update(failure=code, failing_since=now(), read_at=now(), due_at=now() + timedelta(hours=6))

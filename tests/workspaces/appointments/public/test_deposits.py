@@ -58,7 +58,7 @@ def account(salon: Salon, stripe: RunningStripe) -> ProviderAccount:
 def go_to_payment(visitor: Visitor, link: str) -> Any:
     """Type the details and the code; gives the redirect to the provider."""
     code = visitor.send_details(link)
-    assert "A deposit of" in visitor.get(link).content.decode()
+    assert "You pay a deposit of" in visitor.get(link).content.decode()
     return visitor.type_code(code.headers["Location"])
 
 
@@ -111,12 +111,12 @@ def test_a_paid_deposit_books_the_time_that_was_held(
     with pytest.raises(TimeTaken):
         take(salon, link)
     back = decide(answer, "pay")
-    assert "We wait for the word" in visitor.get(back).content.decode()  # nobody believes an address
+    assert "We are waiting for the payment provider" in visitor.get(back).content.decode()  # nobody believes an address
     settle_deposits()
     assert not Appointment.objects.exists()
     deliver(stripe)
     work(account)
-    assert "is being booked" in visitor.get(back).content.decode()
+    assert "are booking the time" in visitor.get(back).content.decode()
     settle_deposits()
     appointment = Appointment.objects.get()
     assert (appointment.starts_at, appointment.source) == (instant_of_link(link), "booking_page")
@@ -143,7 +143,7 @@ def test_a_payment_after_the_time_is_gone_is_paid_back_and_said(
     refund = Refund.objects.get()
     assert (refund.amount, Appointment.objects.count()) == (1_500, 1)
     assert "Your booking did not work" in subjects()
-    assert "The money goes back to you" in visitor.get(back).content.decode()
+    assert "You get your money back" in visitor.get(back).content.decode()
     make_due()
     work(account)
     refund.refresh_from_db()
@@ -204,7 +204,7 @@ def test_while_the_provider_is_away_the_time_is_kept(
     with override_settings(STRIPE_API_URL="http://127.0.0.1:9"):
         answer = visitor.type_code(code)
         assert answer.headers["Location"].startswith(f"/book/{salon.slug}/deposit/")
-        assert "kept for you until" in visitor.get(answer.headers["Location"]).content.decode()
+        assert "We hold the time for you until" in visitor.get(answer.headers["Location"]).content.decode()
         assert visitor.post(answer.headers["Location"]).status_code == 503
     assert visitor.post(answer.headers["Location"]).status_code == 303
     assert Hold.objects.count() == Invoice.objects.count() == 1

@@ -161,7 +161,7 @@ def test_a_file_is_bounded_and_says_why_it_is_refused(a: Tenant, owner: Client) 
         ("file=invoices&first=2026-02-01&last=2026-01-01", "The last day is before the first day."),
         ("file=invoices&first=2024-01-01&last=2025-01-01", "A file holds at most 366 days."),
         ("file=datev&first=2025-12-31&last=2026-01-01", "days of one financial year"),
-        ("file=datev&first=0001-01-01&last=2026-01-01", "Give a day after 1999."),
+        ("file=datev&first=0001-01-01&last=2026-01-01", "Enter a date after 1999."),
         ("file=x&first=2026-01-01&last=2026-01-01", "Select a valid choice"),
         ("file=taxes&first=x", "Enter a valid date"),
     ):

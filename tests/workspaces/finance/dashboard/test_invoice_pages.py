@@ -59,7 +59,7 @@ def test_a_draft_is_made_line_by_line_without_script(a: Tenant, owner: Client) -
     bought = {"line-1-description": "Soap", "line-1-quantity": "1", "line-1-unit_price": "2.50"}
     sent = {**typed, **bought, "line-1-product": str(soap.uuid), "due_on": "2027-01-31", "note": "Thank you"}
     assert flashes(owner.post("/app/invoices/new", sent, follow=True)) == [
-        "The draft was saved. Look through it, then issue it."
+        "The draft was saved. Check it, then issue it."
     ]
     draft = Invoice.objects.of(a.workspace).get()
     assert (draft.net, draft.tax, draft.total, draft.contact) == (2250, 380, 2630, ada)
@@ -86,7 +86,7 @@ def test_a_draft_that_cannot_be_saved_says_why(a: Tenant, b: Tenant, owner: Clie
         ({"contact": str(ada.uuid), **line, "line-0-description": ""}, "Description: This field is required."),
         ({"contact": str(foreign.uuid), **line}, "Select a valid choice"),
         ({"contact": "\0", **line}, "Select a valid choice"),
-        (line, "Find the contact who gets the invoice"),
+        (line, "Find and choose the contact who gets the invoice"),
         ({"contact": str(ada.uuid), **line, "due_on": "0001-01-01"}, "ten years from now"),
     ):
         answer = owner.post("/app/invoices/new", typed)
@@ -116,7 +116,7 @@ def test_an_invoice_is_issued_paid_refunded_and_credited(a: Tenant, owner: Clien
     invoice = InvoiceFactory.create(workspace=a.workspace, contact=ada, lines=[a_line("100", "2", rate)])
     path = f"/app/invoices/{invoice.uuid}"
     assert owner.get(f"{path}/pdf")["Location"] == path
-    assert "It gets the next number" in text(owner.get(f"{path}/issue"))
+    assert "The invoice gets the next number" in text(owner.get(f"{path}/issue"))
     issued = owner.post(f"{path}/issue", follow=True)
     assert flashes(issued) == ["INV-0001 was issued."]
     invoice.refresh_from_db()
@@ -128,7 +128,7 @@ def test_an_invoice_is_issued_paid_refunded_and_credited(a: Tenant, owner: Clien
     assert flashes(owner.post(f"{path}/send", follow=True)) == ["The e-mail is on its way."]
     pay = {"amount": "38.00", "method": "cash", "received_on": "2026-01-02", "note": "At the counter"}
     assert "Amount in EUR: " in text(owner.post(f"{path}/payments/new", {**pay, "amount": "238.01"}))
-    assert "This day has not come yet." in text(
+    assert "This date is in the future. Enter today or an earlier date." in text(
         owner.post(f"{path}/payments/new", {**pay, "received_on": "2199-01-01"})
     )
     paid = owner.post(f"{path}/payments/new", pay, follow=True)
@@ -143,7 +143,7 @@ def test_an_invoice_is_issued_paid_refunded_and_credited(a: Tenant, owner: Clien
     refund = {"amount": "38.01", "method": "cash", "reason": "Sorry"}
     assert "must not be more than is left" in text(owner.post(back, refund))
     assert "Refund of €8.00: Succeeded" in text(owner.post(back, {**refund, "amount": "8"}, follow=True))
-    assert "Give the quantity of at least one line." in text(owner.post(f"{path}/credit", {"line-1": ""}))
+    assert "Enter the quantity of at least one line." in text(owner.post(f"{path}/credit", {"line-1": ""}))
     note = owner.post(f"{path}/credit", {"line-1": "0.5"}, follow=True)
     assert flashes(note) == ["The credit note CN-0001 was issued."]
     assert "€59.50" in text(note)

@@ -96,7 +96,7 @@ def test_the_overview_shows_figures_a_chart_and_what_is_overdue(a: Tenant, owner
     refund_payment(payment=payment, amount=500, now=now(), by=SYSTEM)
     answer = owner.get("/app/finance")
     page = text(answer)
-    for shown in ("Owed €1,200.00 1 invoice", "Overdue €1,200.00 1 invoice", "Paid this month €25.00 €5.00 went back"):
+    for shown in ("Owed €1,200.00 1 invoice", "Overdue €1,200.00 1 invoice", "Paid this month €25.00 €5.00 returned"):
         assert shown in page
     assert "Overdue for longest" in page
     assert f"{late.number}" in page

@@ -23,7 +23,7 @@ def test_another_owner_takes_over_and_is_invited(a: Tenant, path: str, admin: Cl
     assert (form["name"].value(), form["email"].value()) == (a.workspace.owner_name, a.workspace.owner_email)
     page = admin.post(f"{path}/owner", {"name": "Grace", "email": " Grace@Example.com "}, follow=True)
     assert flashes(page) == [f"Grace is the owner of {a.workspace.name}."]
-    assert "Grace grace@example.com Has not accepted it yet" in text(page)
+    assert "Grace grace@example.com Invitation pending" in text(page)
     assert Mail.objects.latest("id").recipient == Workspace.objects.get().owner.email
     assert f"{a.workspace.owner_email} grace@example.com" in text(admin.get(f"{path}/activity"))
 

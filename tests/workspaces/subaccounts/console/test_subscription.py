@@ -74,7 +74,7 @@ def test_an_add_on_is_granted_once(a: Tenant, path: str, admin: Client) -> None:
     assert flashes(answer) == [f"{a.addon.name} was granted to {a.workspace.name}."]
     assert "Contacts 0 1,500" in text(answer)
     again = admin.post(f"{path}/add-ons", data, follow=True)
-    assert flashes(again) == [f"{a.workspace.name} holds {a.addon.name} already."]
+    assert flashes(again) == [f"{a.workspace.name} already has {a.addon.name}."]
     assert a.event_names() == ["workspace.created", "addon.granted"]
 
 

@@ -109,7 +109,7 @@ def test_the_page_keeps_what_all_filters_keep(owner: Client) -> None:
         page = owner.get(LOG, {name: day(one) if isinstance(one, int) else one for name, one in asked.items()})
         assert page.status_code == 200, asked
         assert found(page) == expected, asked
-    assert "No such change" in text(owner.get(LOG, {"person": "nobody"}))
+    assert "No change matches" in text(owner.get(LOG, {"person": "nobody"}))
 
 
 @pytest.mark.usefixtures("entries")

@@ -171,7 +171,7 @@ def test_it_ends_after_an_hour(a: Tenant, visitor: Client) -> None:
     with time_machine.travel(now() + timedelta(minutes=61), tick=False):
         ended = visitor.get("/app/channels", follow=True)
     assert ended.request["PATH_INFO"] == f"/console/sub-accounts/{a.workspace.uuid}"
-    assert flashes(ended) == ["The customer's dashboard is closed: its hour, or your access to it, is over."]
+    assert flashes(ended) == ["The customer's dashboard is closed. Your hour is over, or you no longer have access."]
     assert visitor.get("/app/channels").status_code == 403
 
 
