@@ -121,4 +121,4 @@ class ChangePassword(AccountFormView):
         self.user.refresh_from_db()
         update_session_auth_hash(self.request, self.user)
         PASSWORD_CHANGES.reset(str(self.user.pk))
-        return self.done(_("Your password was changed. Everywhere else you are signed out."), self.landing_page)
+        return self.done(_("Your password was changed. You are signed out everywhere else."), self.landing_page)

@@ -35,8 +35,8 @@ MESSAGES = {
         _("This address cannot be opened like this"),
         _("Go back and use the buttons of the page that you came from."),
     ),
-    503: (_("We cannot answer at the moment"), _("Nothing you did is at fault. Please try again in a few seconds.")),
-    500: (_("Something went wrong on our side"), _("Nothing you did is at fault. Please try again in a moment.")),
+    503: (_("We cannot answer at the moment"), _("You did nothing wrong. Please try again in a few seconds.")),
+    500: (_("Something went wrong on our side"), _("You did nothing wrong. Please try again in a moment.")),
 }
 
 

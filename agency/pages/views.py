@@ -63,7 +63,7 @@ class SignedInView(View):
     nav: ClassVar[str] = ""
     form_page: ClassVar[str] = ""
     creates: ClassVar[bool] = False
-    sent_already: ClassVar[StrOrPromise] = gettext_lazy("This form was sent already: this is what it made.")
+    sent_already: ClassVar[StrOrPromise] = gettext_lazy("This form was already sent. This is the result.")
     keeps_form_data: ClassVar[bool] = False
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:

@@ -190,7 +190,7 @@ def test_a_list_is_sorted_kept_as_a_view_and_come_back_to(open_browser: Open, a:
     page.get_by_text("Save this view").click()
     page.get_by_label("Name of the view").fill("Backwards")
     page.get_by_role("button", name="Save").click()
-    expect(page.locator(".flashes:focus")).to_contain_text("The view Backwards is kept for you.")
+    expect(page.locator(".flashes:focus")).to_contain_text("The view Backwards was saved.")
     expect(page.get_by_role("list", name="Saved views").get_by_role("link")).to_have_attribute("aria-current", "page")
     row = page.get_by_role("link", name="Crowd 20", exact=True)
     row.scroll_into_view_if_needed()

@@ -88,7 +88,7 @@ def test_the_link_leads_to_signing_in_and_the_answer_opens_the_workspace(a: Tena
     assert browser.get(link, follow=True).redirect_chain[-1][0].startswith("/account/sign-in?next=")
     browser.post("/account/sign-in", {"email": ada.email, "password": PASSWORD, "next": INVITATIONS})
     assert f"{a.agency.name} has set up “Pushed” for you." in text(browser.get(INVITATIONS))
-    assert flashes(answer(browser, Invitation.objects.get(), "accept")) == ["You have accepted: Pushed."]
+    assert flashes(answer(browser, Invitation.objects.get(), "accept")) == ["You have joined Pushed."]
     assert "Pushed" in text(browser.get("/app/choose"))
     assert "Has not" not in page_of(a, workspace, owner)
     entry = ActivityEntry.objects.get(action="workspace.owner_accepted")
