@@ -33,6 +33,8 @@ from agency.account.sign_in import (
     throttle_code,
     throttle_password_link,
     throttle_sign_in,
+    too_many_passwords,
+    too_many_tries,
 )
 from agency.models import User
 from agency.pages.branding import host_agency, host_agency_id
@@ -88,8 +90,7 @@ class SignIn(View):
         return response
 
     def _refuse_for(self, seconds: int, form: SignInForm) -> HttpResponse:
-        message = _("Too many tries. Wait %(minutes)s minutes, or set a new password.")
-        form.add_error(None, message % {"minutes": -(-seconds // 60)})
+        form.add_error(None, too_many_passwords(seconds))
         response = self._show(form, status=429)
         response["Retry-After"] = str(seconds)
         return response
@@ -164,7 +165,7 @@ class SignInCode(View):
         return response
 
     def _refuse_for(self, seconds: int, form: CodeForm) -> HttpResponse:
-        form.add_error(None, _("Too many tries. Wait %(minutes)s minutes.") % {"minutes": -(-seconds // 60)})
+        form.add_error(None, too_many_tries(seconds))
         response = self._show(form, status=429)
         response["Retry-After"] = str(seconds)
         return response

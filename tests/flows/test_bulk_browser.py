@@ -41,7 +41,7 @@ def page(browser: Browser, live_server: LiveServer, agency: Agency) -> Iterator[
 
 def test_all_that_match_are_suspended_while_the_page_is_watched(page: Page, agency: Agency) -> None:
     page.goto("/console/sub-accounts?status=active")
-    page.get_by_label("All 30 that match").check()
+    page.get_by_label("Select all 30 results").check()
     page.get_by_role("button", name="Continue").click()
     expect(page.get_by_role("heading", name="Sub-accounts: 30 are chosen")).to_be_visible()
     page.get_by_label("Reason").fill("Not paid")

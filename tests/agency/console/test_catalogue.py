@@ -59,7 +59,7 @@ def test_a_limit_that_is_no_whole_number_is_refused_beside_its_field(wrong: str,
     assert page.status_code == 422
     assert 'id="id_limit_contacts_error"' in page.content.decode()
     assert 'aria-invalid="true"' in page.content.decode()
-    assert "This could not be done Contacts:" in text(page)
+    assert "Check the field below Contacts:" in text(page)
     assert not Plan.objects.exists()
 
 

@@ -34,7 +34,7 @@ def test_a_list_offers_what_can_be_done_with_what_is_ticked_or_matches(
     a.workspace.refresh_from_db()
     page = admin.get(f"/console/sub-accounts?status=active&plan={a.plan.uuid}")
     assert f'name="item" value="{a.workspace.uuid}"' in page.content.decode()
-    assert "All 2 that match" in text(page)
+    assert "Select all 2 results" in text(page)
     assert f'name="query" value="status=active&amp;plan={a.plan.uuid}"' in page.content.decode()
     labels = re.findall(r"<option value=\"sub_accounts\.\w+\">([^<]+)", page.content.decode())
     assert labels == [

@@ -31,7 +31,7 @@ def test_the_log_offers_it_to_whoever_may(a: Tenant, admin: Client, viewer: Clie
         page = admin.get(path)
         assert f'name="item" value="{delivery.uuid}"' in page.content.decode()
         assert hidden(page, "query") == query
-        assert "All 1 that match" in text(page)
+        assert "Select 1 result" in text(page)
         assert 'name="item"' not in viewer.get(path).content.decode()
 
 
