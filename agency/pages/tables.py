@@ -318,7 +318,9 @@ class SavedViewNew(SavedViewPage):
 
     def save(self, form: SavedViewForm, page: str) -> None:
         if not form.is_valid():
-            raise InvalidInput(_("Give the view a name of at most 60 characters. It also needs a filter or a sort order."))
+            raise InvalidInput(
+                _("Give the view a name of at most 60 characters. It also needs a filter or a sort order.")
+            )
         view = save_view(user=person_of(self.request), area=self.area_id, page=page, **form.cleaned_data)
         messages.success(self.request, _("The view %(name)s was saved.") % {"name": view.name})
 

@@ -81,8 +81,8 @@ def is_whole(job: Any) -> bool:
 @pytest.mark.parametrize(
     ("make", "pages", "failed", "begun_again"),
     [
-        (a_bulk_change, "bulk-changes", "Bulk change failed", "Bulk change begun again"),
-        (an_export, "exports", "Export failed", "Export begun again"),
+        (a_bulk_change, "bulk-changes", "Bulk change failed", "Bulk change started again"),
+        (an_export, "exports", "Export failed", "Export restarted"),
     ],
     ids=["bulk change", "export"],
 )

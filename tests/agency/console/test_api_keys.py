@@ -162,7 +162,7 @@ def test_the_ability_to_make_keys_is_ticked_or_not(a: Tenant) -> None:
     create(browser)
     assert not AgencyKey.objects.get(name="CRM sync").can_make_keys
     plaintext = shown(create(browser, name="Onboarding", can_make_keys="on"))
-    assert "May make keys of sub-accounts" in text(browser.get(KEYS))
+    assert "May create sub-account keys" in text(browser.get(KEYS))
     assert Api(key=plaintext).post(f"{a.path}/api-keys", {"name": "Shop"}).status_code == 201
 
 

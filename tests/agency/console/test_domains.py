@@ -63,7 +63,7 @@ def test_from_nothing_to_a_primary_domain(a: Tenant, admin: Client, server: Name
     server.set(domain.verification_name, "TXT", f'"{domain.token}"')
     server.set(domain.host, "A", "192.0.2.7")
     rested()
-    assert flashes(admin.post(f"{here}/check", follow=True)) == ["It is yours, and it leads here."]
+    assert flashes(admin.post(f"{here}/check", follow=True)) == ["The domain is yours, and it points here."]
     listed = text(admin.get(PAGE))
     assert "app.example.net Primary Verified" in listed
 

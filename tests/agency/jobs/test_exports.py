@@ -167,7 +167,7 @@ def test_whoever_loses_the_role_gets_no_file(a: Tenant, admin: Client) -> None:
     Member.objects.filter(user=export.created_by).update(role="viewer")
     run_jobs()
     export.refresh_from_db()
-    assert (export.state, export.stopped_because) == ("stopped", "The person who asked for it may no longer do this.")
+    assert (export.state, export.stopped_because) == ("stopped", "The person who started it may no longer do this.")
     assert not ExportPart.objects.exists()
 
 

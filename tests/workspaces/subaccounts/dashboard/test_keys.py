@@ -147,7 +147,7 @@ def test_a_rolled_key_is_shown_once_and_the_old_one_ends_as_chosen(a: Tenant, ow
     second = WorkspaceKey.objects.get(name="Shop", replaced_by=None)
     path = f"/app/api/{second.uuid}/roll"
     answer = owner.post(path, {"overlap": "0", "nonce": hidden(owner.get(path), "nonce")})
-    assert "The old key does not work any more." in text(answer)
+    assert "The old key no longer works." in text(answer)
     assert [call_with(key)[0] for key in (old, new)] == [401, 401]
 
 
