@@ -55,7 +55,7 @@ def test_an_agency_sets_tests_and_removes_its_own_server(a: Tenant, admin: Clien
     assert saved["Location"] == PAGE
     page = admin.get(PAGE)
     assert "Not tested yet" in text(page)
-    assert "it has not taken a test e-mail" in text(admin.get("/console/"))
+    assert "It has to accept a test e-mail first" in text(admin.get("/console/"))
     asked = admin.post(f"{PAGE}/test", follow=True)
     assert flashes(asked)[-1].startswith("A test e-mail to ")
     assert "On its way" in text(asked)

@@ -100,7 +100,7 @@ def test_an_owner_changes_a_role(a: Tenant, owner: Client) -> None:
     member = a_member(a.agency, "viewer")
     assert "Role of" in text(owner.get(f"{TEAM}/{member.pk}"))
     answer = owner.post(f"{TEAM}/{member.pk}", {"role": "owner"}, follow=True)
-    assert flashes(answer) == [f"{member.user.email} is now: Owner."]
+    assert flashes(answer) == [f"The role of {member.user.email} is now Owner."]
     member.refresh_from_db()
     assert member.role == "owner"
 

@@ -49,7 +49,7 @@ def test_before_anything_is_done_it_is_counted_and_shown(a: Tenant, b: Tenant, a
     page = admin.get(choice(SUSPEND, query="status=active"))
     shown = text(page)
     assert "Sub-accounts: 30 are selected" in shown
-    assert "The first 10 are shown." in shown
+    assert "Only the first 10 are shown." in shown
     assert len(re.findall(r'<li><a href="/console/sub-accounts/', page.content.decode())) == 10
     assert foreign.name not in shown
     assert not Workspace.objects.filter(status="suspended").exists()
@@ -252,7 +252,7 @@ def test_an_agency_has_five_operations_at_a_time(a: Tenant, b: Tenant, admin: Cl
         begin(admin, choice(SUSPEND, a.workspace), reason="")
     answer = admin.post(choice(SUSPEND, a.workspace), {"reason": ""})
     assert answer.status_code == 422
-    assert "5 bulk operations are under way." in text(answer)
+    assert "5 bulk changes are running." in text(answer)
     begin(at_the_console(b.agency), choice(SUSPEND, b.workspace), reason="")
     run_jobs()
     begin(admin, choice(SUSPEND, a.workspace), reason="")
