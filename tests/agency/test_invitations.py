@@ -38,7 +38,7 @@ def test_somebody_new_sets_a_password_with_the_link_and_is_in_the_team(a: Tenant
     browser = a_browser()
     link = mailed_link()
     page = browser.get(browser.get(link)["Location"])
-    assert f"{a.agency.name} invites you to its team as Admin." in text(page)
+    assert f"{a.agency.name} invites you to its team as an admin." in text(page)
     assert 'value="Nora"' in page.content.decode()
     assert not User.objects.exists()
     assert join(browser, link, name="Nora N.")["Location"] == "/console/"
@@ -75,7 +75,7 @@ def test_somebody_with_an_account_signs_in_and_answers(a: Tenant, b: Tenant) -> 
     to_sign_in = browser.get(browser.get(mailed_link())["Location"])
     assert to_sign_in["Location"] == "/account/sign-in?next=%2Faccount%2Finvitations"
     browser.post(to_sign_in["Location"], {"email": person.email, "password": PASSWORD, "next": INVITATIONS})
-    assert f"{a.agency.name} invites you to its team as Admin." in text(browser.get(INVITATIONS))
+    assert f"{a.agency.name} invites you to its team as an admin." in text(browser.get(INVITATIONS))
     assert not is_member(a, person.email)
     assert flashes(answer(browser, invitation, "accept")) == [f"You have joined {a.agency.name}."]
     assert is_member(a, person.email)

@@ -80,7 +80,7 @@ def test_it_is_set_up_with_a_first_code_and_recovery_codes_are_shown_once(person
     assert browser.get(BEGIN)["Location"] == SECURITY
     outbox.outbox.clear()
     send_mail()
-    assert "two-factor is switched on" in str(outbox.outbox[-1].body)
+    assert "Two-factor is now on" in str(outbox.outbox[-1].body)
     assert ActivityEntry.objects.filter(action="two_factor.switched_on", target_id=str(person.pk)).count() == 1
 
 
