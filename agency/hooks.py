@@ -268,7 +268,7 @@ STEPS = [
     ),
     FirstStep(
         title=_("Use your own domain"),
-        text=_("Your customers sign in and connect at an address of yours."),
+        text=_("Your customers sign in and connect their channels at an address of yours."),
         url_name="console:domains",
         action=_("Domains"),
         is_done=_has_domain,
@@ -276,7 +276,7 @@ STEPS = [
     ),
     FirstStep(
         title=_("Invite your team"),
-        text=_("As owner, admin or viewer."),
+        text=_("As owners, admins or viewers."),
         url_name="console:team-invite",
         action=_("Invite"),
         is_done=_has_team,

@@ -48,7 +48,7 @@ from agency.pages.registry import StrOrPromise
 from agency.services.page_records import claim_submission, finish_submission, redirect_of_submission
 from config.errors import DomainError, NotFound
 
-OUT_OF_DATE = gettext_lazy("This form is out of date. Nothing was done: look through it and send it again.")
+OUT_OF_DATE = gettext_lazy("This form is out of date, and nothing was done. Check it and send it again.")
 
 
 class SignedInView(View):

@@ -81,7 +81,7 @@ def is_whole(job: Any) -> bool:
 @pytest.mark.parametrize(
     ("make", "pages", "failed", "begun_again"),
     [
-        (a_bulk_change, "bulk-changes", "Bulk change failed", "Bulk change started again"),
+        (a_bulk_change, "bulk-changes", "Bulk change failed", "Bulk change restarted"),
         (an_export, "exports", "Export failed", "Export restarted"),
     ],
     ids=["bulk change", "export"],

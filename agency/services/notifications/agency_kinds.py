@@ -175,7 +175,7 @@ KEY_EXPIRES: Final = "api_key.expires"
 WEEK, DAY = timedelta(days=7), timedelta(days=1)
 EVERY: Final = timedelta(minutes=15)
 LABEL: Final = _("API key expires")
-TEXT: Final = _("The API key %(name)s (%(prefix)s…) expires on %(day)s at %(time)s UTC. Roll it before.")
+TEXT: Final = _("The API key %(name)s (%(prefix)s…) expires on %(day)s at %(time)s UTC. Roll it before then.")
 
 
 def with_time(data: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -82,7 +82,7 @@ def test_what_was_typed_is_shown_again_and_nothing_was_done(a: Tenant) -> None:
     assert sign_in(browser, member.user.email, NEW_PLAN)["Location"] == NEW_PLAN
     page = browser.get(NEW_PLAN)
     assert page.status_code == 200
-    assert "look through what you typed" in flashes(page)[0]
+    assert "Check what you typed" in flashes(page)[0]
     content = page.content.decode()
     assert 'value="Growth"' in content
     assert "For those who grow" in content
@@ -177,7 +177,8 @@ def test_without_redis_the_sign_in_page_says_that_nothing_was_kept(a: Tenant) ->
 
 def test_a_button_says_only_that_nothing_was_done(a: Tenant) -> None:
     answer = a_browser().post(f"/console/sub-accounts/{a.workspace.uuid}/restore")
-    assert "You were signed out. Nothing was done: sign in and try again." in text(a_browser().get(answer["Location"]))
+    shown = text(a_browser().get(answer["Location"]))
+    assert "You were signed out, and nothing was done. Sign in and try again." in shown
 
 
 def test_a_form_makes_no_session_and_a_person_has_so_many_kept_forms(a: Tenant) -> None:
@@ -259,7 +260,7 @@ def test_a_file_has_to_be_chosen_again(a: Tenant) -> None:
     UserSession.objects.all().delete()
     browser.post(address, {"nonce": nonce, "file": SimpleUploadedFile("people.csv", b"phone\n+4930123456\n")})
     sign_in(browser, a.workspace.owner.email, address)
-    assert "The file was not kept: choose it again." in flashes(browser.get(address))
+    assert "The file was not kept. Choose it again." in flashes(browser.get(address))
 
 
 def test_the_dashboard_does_the_same(a: Tenant) -> None:

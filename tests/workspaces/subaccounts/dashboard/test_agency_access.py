@@ -145,7 +145,7 @@ def test_messages_are_the_agency_person_s(a: Tenant, staff: Member, visitor: Cli
 
 def test_a_viewer_looks_and_reads_why_nothing_was_changed(a: Tenant) -> None:
     viewer = agency_client(a.workspace, "viewer")
-    assert "You may look, and change nothing." in text(viewer.get("/app/settings"))
+    assert "You can look, but not change anything." in text(viewer.get("/app/settings"))
     refused = viewer.post("/app/saved-replies/new", {"name": "Hours", "text": "Nine to six."})
     assert refused.status_code == 403
     assert f"Your role at {a.agency.name} is Viewer" in text(refused)

@@ -48,7 +48,7 @@ def test_an_admin_switches_it_on_and_copies_the_address(a: Tenant, admin: Client
 
 def test_without_a_domain_it_says_what_is_missing(admin: Client, plan: Plan) -> None:
     save(admin, plan, is_on="on")
-    assert "it is on a domain of your own" in text(admin.get(PAGE))
+    assert "Add and verify a domain of your own first." in text(admin.get(PAGE))
 
 
 @pytest.mark.parametrize("switch", ["is_on", "allows_further_workspaces"])
