@@ -94,7 +94,7 @@ def test_editing_begins_with_what_is_there_and_changes_no_sub_account(
     assert (form["name"].value(), form["limit_contacts"].value()) == (item.name, item.limits["contacts"])
     answer = admin.post(f"{path}/edit", {"name": "Renamed", "description": "a\r\nb", "limit_contacts": ""}, follow=True)
     assert flashes(answer) == ["Renamed was saved."]
-    assert "changes none of them until it is" in text(answer)
+    assert "theirs change only when you" in text(answer)
     item.refresh_from_db()
     assert (item.name, item.description, item.limits) == ("Renamed", "a\nb", unlimited())
     a.workspace.refresh_from_db()

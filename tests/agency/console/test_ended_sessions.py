@@ -78,7 +78,7 @@ def test_what_was_typed_is_shown_again_and_nothing_was_done(a: Tenant) -> None:
     browser = a_browser(member.user)
     answer = typed_after_the_end(browser, NEW_PLAN, name="Growth", description="For those who grow", limit_contacts="7")
     assert answer["Location"] == "/account/sign-in?next=/console/plans/new&signed_out=kept"
-    assert "You were signed out. Nothing was done" in text(browser.get(answer["Location"]))
+    assert "You were signed out, and nothing was done" in text(browser.get(answer["Location"]))
     assert sign_in(browser, member.user.email, NEW_PLAN)["Location"] == NEW_PLAN
     page = browser.get(NEW_PLAN)
     assert page.status_code == 200
@@ -248,7 +248,7 @@ def test_a_role_that_needs_two_factor_since_then_keeps_it_as_well(a: Tenant) -> 
     assert browser.post(NEW_PLAN, {"name": "Growth", "nonce": nonce}).status_code == 403
     Agency.objects.filter(pk=a.agency.pk).update(two_factor_roles=[])
     page = browser.get(NEW_PLAN)
-    assert "This was not sent. Nothing was done yet" in flashes(page)[0]
+    assert "This was not sent. Nothing has been done yet" in flashes(page)[0]
     assert 'value="Growth"' in page.content.decode()
 
 
@@ -329,7 +329,7 @@ def test_without_session_and_token_it_is_kept_until_the_person_has_signed_in(
     member = a_member(a.agency)
     browser = strict_browser()
     answer = with_an_old_token(browser, member.user, headers)
-    assert "You were signed out. Nothing was done" in text(browser.get(answer["Location"]))
+    assert "You were signed out, and nothing was done" in text(browser.get(answer["Location"]))
     browser.handler = HANDLER
     sign_in(browser, member.user.email, NEW_PLAN)
     assert 'value="Growth"' in browser.get(NEW_PLAN).content.decode()

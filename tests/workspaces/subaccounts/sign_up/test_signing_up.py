@@ -303,7 +303,7 @@ def test_a_refused_form_keeps_its_nonce_and_may_be_sent_again(visitor: Client) -
 def test_a_form_that_is_not_ours_does_nothing(nonce: str, visitor: Client) -> None:
     answer = sign_up(visitor, nonce=new_nonce(a_person().pk) if nonce == "of a person" else nonce)
     assert answer.status_code == 422
-    assert "This form is out of date." in text(answer)
+    assert "This form is out of date" in text(answer)
     assert signing.loads(hidden(answer, "nonce"), salt=SALT)[0] == 0
     assert not PendingSignUp.objects.exists()
 
