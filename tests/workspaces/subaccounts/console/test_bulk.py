@@ -146,7 +146,7 @@ def test_a_sub_account_that_has_left_the_agency_is_not_found(a: Tenant, b: Tenan
     done(operation)
     assert outcome(operation) == ("completed", 1, 0, 0, 1)
     page = text(admin.get(f"/console/bulk-changes/{operation.uuid}"))
-    assert "No longer here Failed Sub-account not found." in page
+    assert "No longer exists Failed Sub-account not found." in page
     assert workspace.name not in page
 
 
