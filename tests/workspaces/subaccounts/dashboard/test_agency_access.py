@@ -251,7 +251,7 @@ def test_however_it_is_left_that_is_recorded(
 
 def test_another_person_in_the_same_browser_has_none_of_it(a: Tenant, visitor: Client) -> None:
     visitor.force_login(a_person())
-    assert "in no workspace" in text(visitor.get("/account/invitations"))
+    assert "You are not in a team or workspace yet." in text(visitor.get("/account/invitations"))
     assert visitor.get("/app/channels").status_code == 403
 
 
