@@ -155,14 +155,14 @@ MENU = [
     MenuEntry(url_name="console:exports", label=_("Exports"), icon="bag", section=Section.AGENCY, order=40),
 ]
 ACTIONS = {
-    "bulk_operation.started": _("Bulk change begun"),
+    "bulk_operation.started": _("Bulk change started"),
     "bulk_operation.cancelled": _("Bulk change cancelled"),
     "bulk_operation.failed": _("Bulk change failed"),
-    "bulk_operation.restarted": _("Bulk change begun again"),
-    "export.started": _("Export begun"),
+    "bulk_operation.restarted": _("Bulk change restarted"),
+    "export.started": _("Export started"),
     "export.cancelled": _("Export cancelled"),
     "export.failed": _("Export failed"),
-    "export.restarted": _("Export begun again"),
+    "export.restarted": _("Export restarted"),
     "export.downloaded": _("Export downloaded"),
     "agency.created": _("Agency created"),
     "agency.changed": _("Agency changed"),
@@ -179,24 +179,24 @@ ACTIONS = {
     "domain.record_missing": _("Domain's record missing"),
     "domain.lost": _("Domain no longer verified"),
     "domain.removed": _("Domain removed"),
-    "brand.dark_logo_changed": _("Logo on dark grounds changed"),
-    "brand.dark_logo_removed": _("Logo on dark grounds removed"),
-    "brand.favicon_changed": _("Icon of the browser's tab changed"),
-    "brand.favicon_removed": _("Icon of the browser's tab removed"),
+    "brand.dark_logo_changed": _("Logo on dark backgrounds changed"),
+    "brand.dark_logo_removed": _("Logo on dark backgrounds removed"),
+    "brand.favicon_changed": _("Browser tab icon changed"),
+    "brand.favicon_removed": _("Browser tab icon removed"),
     "sign_up.changed": _("Sign-up changed"),
-    "mail.sender_changed": _("E-mails' sender changed"),
+    "mail.sender_changed": _("E-mail sender changed"),
     "mail.server_changed": _("Mail server changed"),
     "mail.server_removed": _("Mail server removed"),
-    "mail.server_trusted": _("Mail server may carry links to accounts"),
-    "mail.server_trust_ended": _("Mail server carries no links to accounts any more"),
-    "mail.test_requested": _("Test e-mail asked for"),
+    "mail.server_trusted": _("Mail server approved for sign-in links"),
+    "mail.server_trust_ended": _("Mail server no longer approved for sign-in links"),
+    "mail.test_requested": _("Test e-mail requested"),
     "mail.test_sent": _("Test e-mail sent"),
     "mail.test_failed": _("Test e-mail failed"),
     "mail.queued_again": _("E-mail sent again"),
     "plan.created": _("Plan created"),
     "plan.changed": _("Plan edited"),
     "plan.archived": _("Plan archived"),
-    "plan.default_chosen": _("Default plan chosen"),
+    "plan.default_chosen": _("Default plan changed"),
     "addon.created": _("Add-on created"),
     "addon.changed": _("Add-on edited"),
     "addon.archived": _("Add-on archived"),
@@ -271,7 +271,7 @@ STEPS = [
     ),
     FirstStep(
         title=_("Use your own domain"),
-        text=_("Your customers sign in and connect at an address of yours."),
+        text=_("Your customers sign in and connect their channels at an address of yours."),
         url_name="console:domains",
         action=_("Domains"),
         is_done=_has_domain,
@@ -279,7 +279,7 @@ STEPS = [
     ),
     FirstStep(
         title=_("Invite your team"),
-        text=_("As owner, admin or viewer."),
+        text=_("As owners, admins or viewers."),
         url_name="console:team-invite",
         action=_("Invite"),
         is_done=_has_team,
@@ -304,8 +304,8 @@ def _domain_concerns(agency: Agency) -> Iterable[Alert]:
     for domain in failing.order_by("failing_since", "id")[:MOST_NAMED]:
         until = domain.served_until
         yield Alert(
-            text=_("The TXT record of %(host)s is gone: it is answered until %(day)s.")
-            % {"host": domain.host, "day": format_day(until) if until else ""},
+            text=_("The TXT record of %(host)s is gone. The domain works until %(day)s.")
+            % {"host": domain.host, "day": f"{domain.served_until:%Y-%m-%d}"},
             url=reverse("console:domain", args=[domain.uuid]),
             action=_("Domain"),
         )
@@ -319,9 +319,7 @@ def concerns(agency: Agency) -> Iterable[Alert]:
     if emails:
         names = ", ".join(emails[:MOST_NAMED]) + (" …" if len(emails) > MOST_NAMED else "")
         yield Alert(
-            text=_("Invited to the team and not here yet: %(names)s") % {"names": names},
-            url=reverse("console:team"),
-            action=_("Team"),
+            text=_("Invitation pending: %(names)s") % {"names": names}, url=reverse("console:team"), action=_("Team")
         )
     most = agency.max_sub_accounts
     if most is not None and agency.sub_account_count * 10 >= most * 9:
@@ -338,9 +336,9 @@ def mail_concerns(agency: Agency) -> Iterable[Alert]:
     settings = mail_settings_of(agency)
     if settings.has_server and settings.failures >= FAILURES_BEFORE_REST:
         why = settings.get_failure_display()
-        text: StrOrPromise = _("Your mail server fails: %(reason)s Our server stands in.") % {"reason": why}
+        text: StrOrPromise = _("Your mail server is failing: %(reason)s We use our server instead.") % {"reason": why}
     elif settings.has_server and settings.verified_at is None:
-        text = _("Your mail server is not used yet: it has not taken a test e-mail.")
+        text = _("Your mail server is not used yet. It has to accept a test e-mail first.")
     else:
         return
     yield Alert(text=text, url=reverse("console:mail"), action=_("E-mail"))

@@ -25,19 +25,19 @@ class ProfileForm(NameForm):
     """A person's name, language and time zone, which apply wherever they sign in."""
 
     language = forms.ChoiceField(
-        label=_("Language"), required=False, choices=[("", _("That of your agency or browser")), *settings.LANGUAGES]
+        label=_("Language"), required=False, choices=[("", _("Same as your agency or browser")), *settings.LANGUAGES]
     )
     time_zone = forms.ChoiceField(
         label=_("Time zone"),
         widget=LongSelect,
         required=False,
-        help_text=_("All times on your pages are by this clock."),
+        help_text=_("Your pages show all times in this time zone."),
     )
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         names = sorted(name for name in known_zones() if "/" in name or name == "UTC")
-        choices = [("", _("That of your browser")), *((name, name) for name in names)]
+        choices = [("", _("Same as your browser")), *((name, name) for name in names)]
         self.fields["time_zone"].choices = choices  # type: ignore[attr-defined]  # the field is a ChoiceField
 
 
@@ -71,7 +71,7 @@ class RecoveryCodeForm(CodeForm):
     code = forms.CharField(
         label=_("Recovery code"),
         max_length=LONGEST_CODE,
-        help_text=_("One of the codes that you kept when you set up two-factor. Each works once."),
+        help_text=_("One of the codes that you saved when you set up two-factor. Each works once."),
         widget=forms.TextInput(
             attrs={"autocomplete": "off", "autocapitalize": "none", "autofocus": True, "spellcheck": "false"}
         ),

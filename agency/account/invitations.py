@@ -189,7 +189,9 @@ class AnswerInvitation(SignedInView):
             pin_landing_page(user)
         by = user_actor(request, user, of_workspace=invitation.workspace_uuid is not None)
         ANSWERS[answer](invitation=invitation, user=user, now=timezone.now(), by=by)
-        done = _("You have accepted: %(name)s.") if answer == "accept" else _("You have declined: %(name)s.")
+        done = (
+            _("You have joined %(name)s.") if answer == "accept" else _("You have declined the invitation to %(name)s.")
+        )
         return self.done(done % {"name": names.get("workspace") or names["agency"]}, INVITATIONS)
 
 

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 
 from agency.account.forms import ChangePasswordForm, ProfileForm
-from agency.account.sign_in import PASSWORD_CHANGES, landing_page_of
+from agency.account.sign_in import PASSWORD_CHANGES, landing_page_of, too_many_tries
 from agency.models import User
 from agency.pages.branding import host_agency_id, remember_locale
 from agency.pages.form_drafts import pop_form_draft
@@ -63,7 +63,7 @@ class AccountFormView(SignedInView):
         form = self.make_form({})
         form.full_clean()
         form.errors.clear()
-        form.add_error(None, _("Too many tries. Wait %(minutes)s minutes.") % {"minutes": -(-seconds // 60)})
+        form.add_error(None, too_many_tries(seconds))
         response = self.show(form, status=429)
         response["Retry-After"] = str(seconds)
         return response
@@ -121,4 +121,4 @@ class ChangePassword(AccountFormView):
         self.user.refresh_from_db()
         update_session_auth_hash(self.request, self.user)
         PASSWORD_CHANGES.reset(str(self.user.pk))
-        return self.done(_("Your password was changed. Everywhere else you are signed out."), self.landing_page)
+        return self.done(_("Your password was changed. You are signed out everywhere else."), self.landing_page)

@@ -92,7 +92,7 @@ class EndSession(SignedInView):
         asked = request.POST.get("session", "")
         row = next((row for row in _sessions_of(user) if constant_time_compare(_id(row), asked)), None)
         if row is None:
-            return self.done(_("That session had ended already."), SECURITY)
+            return self.done(_("That session has already ended."), SECURITY)
         if row.session_key == request.session.session_key:
             logout(request)
             return redirect("account:sign-in")
@@ -286,7 +286,7 @@ class SwitchTwoFactorOff(PasswordAndCodePage):
         self.give_attempts_back()
         session[CODE_SHOWN] = False
         session.cycle_key()
-        return self.done(_("Two-factor is off. Everywhere else you are signed out."), SECURITY)
+        return self.done(_("Two-factor is off. You are signed out everywhere else."), SECURITY)
 
 
 def show_codes(request: HttpRequest, codes: list[str], *, then: str) -> HttpResponse:

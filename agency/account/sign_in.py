@@ -17,6 +17,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import ngettext
 
 from agency.account.sessions import SIGN_IN, SignInFacts, describe_browser, known_browser_id, remember_known_browser
 from agency.models import Mail, User
@@ -52,6 +53,24 @@ def _landing_of(user: User, agency_id: int | None) -> LandingPage | None:
 
 
 WINDOW_SECONDS = 15 * 60
+
+
+def too_many_tries(seconds: int) -> str:
+    """Write how long to wait, in minutes that have begun."""
+    minutes = -(-seconds // 60)
+    text = ngettext("Too many tries. Wait %(minutes)s minute.", "Too many tries. Wait %(minutes)s minutes.", minutes)
+    return text % {"minutes": minutes}
+
+
+def too_many_passwords(seconds: int) -> str:
+    """Write how long to wait where a new password can be set meanwhile."""
+    minutes = -(-seconds // 60)
+    text = ngettext(
+        "Too many tries. Wait %(minutes)s minute, or set a new password.",
+        "Too many tries. Wait %(minutes)s minutes, or set a new password.",
+        minutes,
+    )
+    return text % {"minutes": minutes}
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,8 @@ from agency.account.sign_in import (
     throttle_code,
     throttle_password_link,
     throttle_sign_in,
+    too_many_passwords,
+    too_many_tries,
 )
 from agency.models import User
 from agency.pages.branding import host_agency, host_agency_id
@@ -88,8 +90,7 @@ class SignIn(View):
         return response
 
     def _refuse_for(self, seconds: int, form: SignInForm) -> HttpResponse:
-        message = _("Too many tries. Wait %(minutes)s minutes, or set a new password.")
-        form.add_error(None, message % {"minutes": -(-seconds // 60)})
+        form.add_error(None, too_many_passwords(seconds))
         response = self._show(form, status=429)
         response["Retry-After"] = str(seconds)
         return response
@@ -108,7 +109,7 @@ class SignIn(View):
 def mention_invitations(request: HttpRequest, user: User, *, to: str) -> None:
     """Mention open invitations in a message; the person still arrives where they were going."""
     if to != reverse(INVITATIONS) and open_invitations_for(user, host_agency_id(request)).exists():
-        messages.info(request, _("An invitation waits for your answer: see “Your account”."))
+        messages.info(request, _("You have an invitation to answer. See “Your account”."))
 
 
 @never_cache
@@ -135,7 +136,7 @@ class SignInCode(View):
         self.now = database_now()
         found = pending_sign_in(request, now=self.now)
         if found is None:
-            messages.info(request, _("Sign in with your password first: the code is asked for right after it."))
+            messages.info(request, _("Sign in with your password first. You enter the code after that."))
             return redirect("account:sign-in")
         self.user, self.pending = found
         return super().dispatch(request, *args, **kwargs)
@@ -164,7 +165,7 @@ class SignInCode(View):
         return response
 
     def _refuse_for(self, seconds: int, form: CodeForm) -> HttpResponse:
-        form.add_error(None, _("Too many tries. Wait %(minutes)s minutes.") % {"minutes": -(-seconds // 60)})
+        form.add_error(None, too_many_tries(seconds))
         response = self._show(form, status=429)
         response["Retry-After"] = str(seconds)
         return response
@@ -198,7 +199,7 @@ class PasswordReset(View):
                     queue_password_reset_request(email=email, agency=host_agency(request))
                 return redirect("account:password-reset-sent")
             status = 429
-            form.add_error(None, _("Too many requests from your network. Try again in a quarter of an hour."))
+            form.add_error(None, _("Too many requests from your network. Try again in 15 minutes."))
         return render(request, "account/password_reset.html", {"form": form}, status=status)
 
 
@@ -248,7 +249,7 @@ class SetPassword(PasswordResetConfirmView):
         reset_sign_in_throttle(self.request, self.user.email)
         SIGN_INS_TO_ACCOUNT.reset(account_digest(self.user.email))
         self.user.refresh_from_db()
-        messages.success(self.request, _("Your password is set. Everywhere else you are signed out."))
+        messages.success(self.request, _("Your password is set. You are signed out everywhere else."))
         return sign_in(self.request, self.user)
 
     def render_to_response(self, context: dict[str, Any], **options: Any) -> HttpResponse:

@@ -35,7 +35,7 @@ else:
     RowForm = forms.ModelForm
 
 MOST_ROWS = 1_000
-NOT_THE_NAME = "This is not its name: nothing was changed."
+NOT_THE_NAME = "This is not its name. Nothing was changed."
 TEXT = {"class": "vTextField"}
 
 

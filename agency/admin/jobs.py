@@ -47,7 +47,7 @@ class JobAdmin(FilteredRecordAdmin):
         except DomainError as refusal:
             self.message_user(request, refusal.message, messages.ERROR)
             return self.back_to(request, job)
-        return self.done(request, job, "It was begun again.")
+        return self.done(request, job, "It was restarted.")
 
     def _may_restart(self, request: HttpRequest) -> bool:
         return bool(request.user.has_perm(f"{self.opts.app_label}.change_{self.opts.model_name}"))

@@ -20,7 +20,7 @@ class NewInvitationForm(NamedForm):
     class Meta:
         model = Invitation
         fields = ASKED
-        help_texts = {"email": "Nobody is in the team before they have accepted; the e-mail has the link."}
+        help_texts = {"email": "People join the team when they accept. The e-mail has the link."}
 
     def clean_role(self) -> str:
         role = str(self.cleaned_data["role"])

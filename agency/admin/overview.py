@@ -258,7 +258,7 @@ def find_page(request: HttpRequest) -> HttpResponse:
     return _page(
         request,
         "admin/agency/agency/find.html",
-        title="Find among all agencies",
+        title="Search all agencies",
         query=query,
         groups=[group for group in groups if group.rows],
     )

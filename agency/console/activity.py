@@ -46,8 +46,8 @@ class Activity(ListPage, ConsoleView):
     table = Table(
         caption=gettext_lazy("Changes, the newest first"),
         columns=(
-            Column(name="what", label=gettext_lazy("What")),
-            Column(name="of", label=gettext_lazy("Of")),
+            Column(name="what", label=gettext_lazy("Action")),
+            Column(name="of", label=gettext_lazy("Item")),
             Column(name="by", label=gettext_lazy("By")),
             Column(name="when", label=gettext_lazy("When")),
         ),

@@ -129,6 +129,6 @@ class KeyRevoke(FormPage[ConfirmationForm]):
 
     def context(self) -> dict[str, Any]:
         is_last = not live_keys(self.agency).exclude(pk=self.key.pk).exists()
-        warning = _("This is the last live key: afterwards nothing can call the API for your agency.")
+        warning = _("This is your last live key. Without it, nothing can call the API for your agency.")
         form = revocation_page_context(name=self.key.name, prefix=self.key.prefix, warning=warning if is_last else "")
         return {**form, "crumbs": [breadcrumb(API, KEYS)]}

@@ -91,7 +91,7 @@ PLANS = Catalogue(
     description=gettext_lazy("A plan sets what a sub-account may use. Each sub-account has one plan or none."),
     empty_text=gettext_lazy("Create the first plan, then assign it to sub-accounts."),
     editing_note=gettext_lazy(
-        "Sub-accounts keep a copy of the limits. Editing this plan changes none of them until it is assigned again."
+        "Sub-accounts keep a copy of the limits. After an edit, theirs change only when you assign this plan again."
     ),
     limit_help=gettext_lazy("Leave a field empty for no limit."),
     starting=limits.unlimited(),
@@ -107,7 +107,7 @@ ADDONS = Catalogue(
     description=gettext_lazy("An add-on adds to the limits of a sub-account's plan. A sub-account may hold several."),
     empty_text=gettext_lazy("Create the first add-on, then grant it to sub-accounts that need more than their plan."),
     editing_note=gettext_lazy(
-        "Sub-accounts keep a copy of the limits. Editing this add-on changes none of them until it is granted again."
+        "Sub-accounts keep a copy of the limits. After an edit, theirs change only when you grant this add-on again."
     ),
     limit_help=gettext_lazy("How much this adds to the plan's limit. 0 adds nothing; an empty field lifts the limit."),
     starting=limits.nothing(),
@@ -229,5 +229,5 @@ class DefaultPlan(ConsoleView):
         chosen = request.POST.get("default") != "no"
         if isinstance(plan, Plan) and (chosen or plan.is_default):
             choose_default_plan(agency=self.agency, plan=plan if chosen else None, by=self.by)
-        message = _("New sub-accounts take %(name)s.") if chosen else _("New sub-accounts no longer take %(name)s.")
+        message = _("New sub-accounts get %(name)s.") if chosen else _("New sub-accounts no longer get %(name)s.")
         return self.done(message % {"name": plan.name}, PLANS.item_url, plan.uuid)

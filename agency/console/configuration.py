@@ -57,13 +57,13 @@ PALETTE: Final = (
 USUAL: Final = "#4f46e5"
 PICTURES: Final[dict[PictureKind, StrOrPromise]] = {
     "logo": gettext_lazy("Logo"),
-    "dark_logo": gettext_lazy("Logo on dark grounds"),
-    "favicon": gettext_lazy("Icon of the browser's tab"),
+    "dark_logo": gettext_lazy("Logo on dark backgrounds"),
+    "favicon": gettext_lazy("Browser tab icon"),
 }
 REMOVAL: Final[dict[PictureKind, StrOrPromise]] = {
     "logo": gettext_lazy("Your customers will see the first letter of your name instead."),
-    "dark_logo": gettext_lazy("On dark grounds your customers will see your logo on white instead."),
-    "favicon": gettext_lazy("Your customers will see one that is made from your logo instead, if there is any."),
+    "dark_logo": gettext_lazy("On dark backgrounds your customers will see your logo on white instead."),
+    "favicon": gettext_lazy("Your customers will see one made from your logo instead, if you have a logo."),
 }
 
 
@@ -164,7 +164,7 @@ class PictureRemove(FormPage[ConfirmationForm]):
     def context(self) -> dict[str, Any]:
         return {
             "crumbs": [breadcrumb(BRAND_TITLE, BRAND_NAV)],
-            "heading": _("Remove: %(picture)s?") % {"picture": PICTURES[self.kind]},
+            "heading": _("Remove “%(picture)s”?") % {"picture": PICTURES[self.kind]},
             "text": REMOVAL[self.kind],
             "submit": _("Remove picture"),
             "danger": True,
@@ -257,7 +257,7 @@ class MailServer(FormPage[ServerForm]):
     def save(self, form: ServerForm) -> HttpResponse:
         given = form.cleaned_data
         change_mail_server(agency=self.agency, by=self.by, **{**given, "password": given["password"] or None})
-        return self.done(_("The server was saved. It is not used before it has taken a test e-mail."), MAIL_NAV)
+        return self.done(_("The server was saved. It is not used until it has accepted a test e-mail."), MAIL_NAV)
 
     def context(self) -> dict[str, Any]:
         return {"crumbs": [breadcrumb(MAIL_TITLE, MAIL_NAV)], "heading": _("Own mail server"), "submit": _("Save")}
@@ -271,13 +271,13 @@ class MailServerRemove(FormPage[ConfirmationForm]):
 
     def save(self, form: ConfirmationForm) -> HttpResponse:
         remove_mail_server(agency=self.agency, by=self.by)
-        return self.done(_("The server was removed. E-mails go by ours again."), MAIL_NAV)
+        return self.done(_("The server was removed. E-mails go through our server again."), MAIL_NAV)
 
     def context(self) -> dict[str, Any]:
         return {
             "crumbs": [breadcrumb(MAIL_TITLE, MAIL_NAV)],
             "heading": _("Remove your mail server?"),
-            "text": _("Its password is forgotten. E-mails go by our server again, still in your name."),
+            "text": _("We delete its password. E-mails go through our server again, still in your name."),
             "submit": _("Remove server"),
             "danger": True,
         }

@@ -30,13 +30,13 @@ from config.formats import format_day
 
 Finding = Domain.Finding
 PENDING: dict[str, StrOrPromise] = {
-    Finding.NOT_CHECKED: gettext_lazy("Nothing was checked yet."),
-    Finding.NO_RECORD: gettext_lazy("The TXT record is not there yet. A new record can take an hour to be seen."),
-    Finding.OTHER_VALUE: gettext_lazy("There is a TXT record, with another value."),
-    Finding.NO_ANSWER: gettext_lazy("The name servers of this domain did not answer. We go on asking."),
+    Finding.NOT_CHECKED: gettext_lazy("We have not checked yet."),
+    Finding.NO_RECORD: gettext_lazy("We have not found the TXT record yet. A new record can take an hour to appear."),
+    Finding.OTHER_VALUE: gettext_lazy("There is a TXT record, but it has another value."),
+    Finding.NO_ANSWER: gettext_lazy("The name servers of this domain did not answer. We keep trying."),
     Finding.TAKEN: gettext_lazy(
-        "The record is right, but another account has this domain, and its record is there as well. "
-        "Remove that one from the DNS, then check again."
+        "Your record is correct, but another account has this domain, and its record is there, too. "
+        "Remove that record from the DNS, then check again."
     ),
 }
 
@@ -66,13 +66,13 @@ def state_of(domain: Domain) -> DomainState:
     if not domain.is_verified:
         return DomainState(_("Not verified"), "", PENDING.get(domain.finding, PENDING[Finding.NOT_CHECKED]))
     if domain.served_until:
-        text = _("The TXT record is gone. Set it again before %(day)s, or the domain will no longer be answered.")
-        return DomainState(_("Record missing"), "bad", text % {"day": format_day(domain.served_until)})
+        text = _("The TXT record is gone. Set it again before %(day)s, or the domain stops working.")
+        return DomainState(_("Record missing"), "bad", text % {"day": f"{domain.served_until:%Y-%m-%d}"})
     if domain.points_here is False:
-        return DomainState(_("Leads elsewhere"), "bad", _("It is yours, but its address is not ours yet."))
+        return DomainState(_("Points elsewhere"), "bad", _("The domain is yours, but it does not point here yet."))
     if domain.points_here is None:
-        return DomainState(_("Verified"), "good", _("It is yours. Where it leads could not be seen."))
-    return DomainState(_("Verified"), "good", _("It is yours, and it leads here."))
+        return DomainState(_("Verified"), "good", _("The domain is yours. We could not check where it points."))
+    return DomainState(_("Verified"), "good", _("The domain is yours, and it points here."))
 
 
 def dns_records(domain: Domain) -> list[DnsRecord]:
@@ -201,16 +201,16 @@ class DomainRemove(FormPage[ConfirmationForm], DomainMixin):
 
     def context(self) -> dict[str, Any]:
         host = self.domain.host
-        warning = _("It is the primary one: new links will lead to another domain of yours, or to ours.")
+        warning = _("This is your primary domain. New links will lead to another domain of yours, or to ours.")
         return {
             "crumbs": [breadcrumb(TITLE, NAV), (host, reverse(DOMAIN, args=[self.domain.uuid]))],
             "heading": _("Remove %(host)s?") % {"host": host},
             "text": _(
-                "It is no longer answered from that moment on: links to it that were sent stop working. Invitations "
-                "that wait for an answer are sent again, with links to where your customers are then."
+                "The domain stops working at once, and so do the links to it that you have sent. We send pending "
+                "invitations again, with new links."
             )
             if self.domain.is_verified
-            else _("Nothing else changes: it is not verified."),
+            else _("Nothing else changes, because the domain is not verified."),
             "warning": warning if self.domain.is_primary else "",
             "submit": _("Remove domain"),
             "danger": True,

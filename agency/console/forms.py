@@ -31,7 +31,8 @@ class ColourForm(forms.Form):
         max_length=7,
         widget=forms.TextInput(attrs={"placeholder": "#1f6feb", "spellcheck": "false", "autocomplete": "off"}),
         help_text=_(
-            "Such as #1f6feb: all other colours that your customers see follow from it. Empty for the usual ones."
+            "For example #1f6feb. All other colours that your customers see follow from it. "
+            "Leave empty for the default colours."
         ),
     )
 
@@ -40,9 +41,10 @@ class LanguageForm(forms.Form):
     language = forms.ChoiceField(
         label=_("Language"),
         required=False,
-        choices=[("", _("That of each reader's browser")), *settings.LANGUAGES],
+        choices=[("", _("Same as each reader's browser")), *settings.LANGUAGES],
         help_text=_(
-            "Of pages and e-mails, yours and your customers'. Whoever has chosen one in their account keeps it."
+            "For pages and e-mails, yours and your customers'. "
+            "People who have chosen a language in their account keep it."
         ),
     )
 
@@ -126,14 +128,14 @@ def limit_values(held: limits.Limits) -> dict[str, Any]:
 
 
 class KeyForm(KeyLimitsForm):
-    name = NameField(help_text=_("What uses this key, so that you know it again: “CRM sync”, “Zapier”."))
+    name = NameField(help_text=_("The system that uses this key, for example “CRM sync” or “Zapier”."))
     can_copy = forms.BooleanField(
         label=_("May copy automations out of sub-accounts"),
         required=False,
         help_text=_("Needed to build packs from your customers' automations. Leave it off for everything else."),
     )
     can_make_keys = forms.BooleanField(
-        label=_("May make API keys of sub-accounts"),
+        label=_("May create API keys for sub-accounts"),
         required=False,
         help_text=_("Anyone with this key can read and change everything in your customers' workspaces."),
     )
@@ -167,7 +169,8 @@ class TwoFactorForm(forms.Form):
         required=False,
         widget=forms.CheckboxSelectMultiple,
         help_text=_(
-            "Whoever has such a role sets up an authenticator app before anything else. API keys work as before."
+            "People with these roles have to set up an authenticator app before they can do anything else. "
+            "API keys work as before."
         ),
     )
 
@@ -188,15 +191,15 @@ class SignUpForm(forms.Form):
     is_on = forms.BooleanField(
         label=_("Customers can sign up"),
         required=False,
-        help_text=_("On your own domain. Their workspace begins when they have confirmed their e-mail address."),
+        help_text=_("On your own domain. They get their workspace when they have confirmed their e-mail address."),
     )
     allows_further_workspaces = forms.BooleanField(
         label=_("Customers can add workspaces"),
         required=False,
-        help_text=_("Whoever has one can add another from the menu of the dashboard, with the same plan."),
+        help_text=_("Customers who have a workspace can add another from the dashboard's menu, with the same plan."),
     )
-    terms_url = _link(_("Address of your terms"), _("Who signs up has to agree to them. Empty for none."))
-    privacy_url = _link(_("Address of your privacy notice"), _("Empty for none."))
+    terms_url = _link(_("Address of your terms"), _("New customers have to agree to them. Leave empty for none."))
+    privacy_url = _link(_("Address of your privacy notice"), _("Leave empty for none."))
 
     def __init__(self, *args: Any, plans: "QuerySet[Plan]", **options: Any) -> None:
         super().__init__(*args, **options)
@@ -206,7 +209,7 @@ class SignUpForm(forms.Form):
             required=False,
             label=_("Default plan"),
             empty_label=_("None"),
-            help_text=_("Taken by every new workspace for which none is named, over the API too."),
+            help_text=_("Every new workspace gets this plan unless another is named. The same goes for the API."),
         )
         self.order_fields(["is_on", "plan", "allows_further_workspaces", "terms_url", "privacy_url"])
 
@@ -219,12 +222,10 @@ class SenderForm(forms.Form):
         label=_("Sender's name"),
         required=False,
         max_length=120,
-        help_text=_("What your customers see as the sender. Empty for your agency's name."),
+        help_text=_("What your customers see as the sender. Leave empty for your agency's name."),
     )
     reply_to = EmailField(
-        label=_("Answers go to"),
-        required=False,
-        help_text=_("Where your customers' answers arrive, if they write any."),
+        label=_("Replies go to"), required=False, help_text=_("Where your customers' replies arrive.")
     )
 
 
@@ -250,7 +251,7 @@ class ServerForm(forms.Form):
         strip=False,
         max_length=LONGEST_SECRET,
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
-        help_text=_("Kept encrypted and never shown again."),
+        help_text=_("We keep it encrypted and never show it again."),
     )
     from_address = EmailField(
         label=_("Sender's address"),
@@ -260,7 +261,9 @@ class ServerForm(forms.Form):
     def __init__(self, *arguments: Any, has_password: bool = False, **options: Any) -> None:
         super().__init__(*arguments, **options)
         if has_password:
-            self.fields["password"].help_text = _("Empty keeps the one there is. It is kept encrypted and never shown.")
+            self.fields["password"].help_text = _(
+                "Leave empty to keep the current password. We keep it encrypted and never show it."
+            )
 
     def clean_password(self) -> str:
         password = str(self.cleaned_data["password"])

@@ -54,7 +54,7 @@ EXPORTS: Final = Table(
         Column(name="state", label=gettext_lazy("State")),
         Column(name="rows", label=gettext_lazy("Rows"), is_number=True),
         Column(name="by", label=gettext_lazy("By")),
-        Column(name="begun", label=gettext_lazy("Begun")),
+        Column(name="begun", label=gettext_lazy("Started")),
     ),
     filters=(
         Filter(name="kind", label=gettext_lazy("List"), is_choice=True),
@@ -69,7 +69,7 @@ BULK_OPERATIONS: Final = Table(
         Column(name="state", label=gettext_lazy("State")),
         Column(name="done", label=gettext_lazy("Done"), is_number=True),
         Column(name="by", label=gettext_lazy("By")),
-        Column(name="begun", label=gettext_lazy("Begun")),
+        Column(name="begun", label=gettext_lazy("Started")),
     ),
     filters=(Filter(name="kind", label=gettext_lazy("What"), is_choice=True), STATE),
 )
@@ -115,7 +115,7 @@ class BulkOperationNew(FormPage[Any]):
             agency=self.agency, query=sent.get("query", ""), until=self._shown_at(), picked=picked
         )
         if self.action is None:
-            self.problem = _("Choose what to change, and how, on its list.")
+            self.problem = _("Choose what to change in its list.")
             return
         try:
             self.number = count_selected(self.action, self.selection)
@@ -149,7 +149,9 @@ class BulkOperationNew(FormPage[Any]):
             now=timezone.now(),
             by=self.by,
         )
-        return self.done(_("It has begun. You may leave this page: nothing stops."), BULK_DETAIL, made.uuid)
+        return self.done(
+            _("The change has started. You can leave this page, and the work goes on."), BULK_DETAIL, made.uuid
+        )
 
     def context(self) -> dict[str, Any]:
         action = self.action
@@ -245,7 +247,7 @@ class BulkOperationCancel(BulkOperationMixin):
     def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         self.find(uuid)
         is_cancelled = cancel_bulk_operation(operation=self.operation, now=timezone.now(), by=self.by)
-        message = _("It was cancelled. What was done stays.") if is_cancelled else _("It has ended already.")
+        message = _("It was cancelled. What was done stays.") if is_cancelled else _("It has already ended.")
         return self.done(message, BULK_DETAIL, self.operation.uuid)
 
 
@@ -295,14 +297,16 @@ class ExportNew(FormPage[ExportForm]):
             now=timezone.now(),
             by=self.by,
         )
-        return self.done(_("The export has begun. You may leave this page: nothing stops."), EXPORT_DETAIL, made.uuid)
+        return self.done(
+            _("The export has started. You can leave this page, and the work goes on."), EXPORT_DETAIL, made.uuid
+        )
 
     def context(self) -> dict[str, Any]:
         is_filtered = bool(self.request.GET.get("query"))
         return {
             "heading": _("New export"),
             "submit": _("Export"),
-            "text": _("The filters of the list hold for the file, too.") if is_filtered else "",
+            "text": _("The list's filters apply to the file, too.") if is_filtered else "",
             "crumbs": [breadcrumb(EXPORT_TITLE, EXPORT_LIST)],
         }
 
@@ -359,7 +363,7 @@ class ExportCancel(ExportMixin):
     def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         self.find(uuid)
         is_cancelled = cancel_export(export=self.export, now=timezone.now(), by=self.by)
-        message = _("The export was cancelled.") if is_cancelled else _("It has ended already.")
+        message = _("The export was cancelled.") if is_cancelled else _("It has already ended.")
         return self.done(message, EXPORT_DETAIL, self.export.uuid)
 
 

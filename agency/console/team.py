@@ -74,7 +74,7 @@ class Invite(FormPage[InvitationForm]):
 
     def save(self, form: InvitationForm) -> HttpResponse:
         invitation = invite_member(agency=self.agency, now=timezone.now(), by=self.by, **form.cleaned_data)
-        message = _("%(email)s is invited, and is in the team as soon as the invitation is accepted.")
+        message = _("%(email)s is invited. They join the team when they accept the invitation.")
         return self.done(message % {"email": invitation.email}, TEAM)
 
     def context(self) -> dict[str, Any]:
@@ -99,7 +99,7 @@ class TwoFactorRequirement(FormPage[TwoFactorForm]):
     def save(self, form: TwoFactorForm) -> HttpResponse:
         agency = require_two_factor(agency=self.agency, roles=form.cleaned_data["roles"], by=self.by)
         named = ", ".join(str(Member.Role(role).label) for role in agency.two_factor_roles)
-        none = _("Two-factor is required for nobody.")
+        none = _("Two-factor is no longer required.")
         return self.done(_("Two-factor is required for: %(roles)s.") % {"roles": named} if named else none, TEAM)
 
     def context(self) -> dict[str, Any]:
@@ -123,7 +123,7 @@ class InvitationMixin(ConsoleView):
 class InvitationAgain(InvitationMixin):
     def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         invitation = send_invitation_again(invitation=self.find(uuid), now=timezone.now(), by=self.by)
-        return self.done(_("%(email)s is invited again.") % {"email": invitation.email}, TEAM)
+        return self.done(_("The invitation to %(email)s was sent again.") % {"email": invitation.email}, TEAM)
 
 
 class InvitationWithdraw(InvitationMixin):
@@ -155,7 +155,7 @@ class MemberRole(MemberMixin, FormPage[RoleForm]):
 
     def save(self, form: RoleForm) -> HttpResponse:
         member = change_role(member=self.member, role=form.cleaned_data["role"], by=self.by)
-        message = _("%(email)s is now: %(role)s.")
+        message = _("The role of %(email)s is now %(role)s.")
         return self.done(message % {"email": member.user.email, "role": member.get_role_display()}, TEAM)
 
     def context(self) -> dict[str, Any]:
@@ -180,8 +180,7 @@ class MemberRemove(MemberMixin, FormPage[ConfirmationForm]):
         return {
             "crumbs": [breadcrumb(TITLE, TEAM)],
             "heading": _("Remove %(email)s?") % {"email": self.member.user.email},
-            "text": _("The console of %(agency)s is closed to this person from the next page on.")
-            % {"agency": self.agency.name},
+            "text": _("This person loses access to the console of %(agency)s at once.") % {"agency": self.agency.name},
             "submit": _("Remove from the team"),
             "danger": True,
         }

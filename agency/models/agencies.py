@@ -159,7 +159,7 @@ class AgencyKey(APIKey):
 
     agency = models.ForeignKey(Agency, on_delete=models.PROTECT, related_name="keys")
     can_copy = models.BooleanField(default=False, verbose_name="may copy automations out of sub-accounts")
-    can_make_keys = models.BooleanField(default=False, verbose_name="may make API keys of sub-accounts")
+    can_make_keys = models.BooleanField(default=False, verbose_name="may create API keys for sub-accounts")
 
     class Meta:
         verbose_name = "agency API key"

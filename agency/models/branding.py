@@ -218,7 +218,7 @@ class MailSettings(models.Model):
     username = models.CharField(max_length=254, blank=True)
     password = EncryptedTextField(bound_to="agency", null=True)
     from_address = models.EmailField(blank=True)
-    carries_account_links = models.BooleanField(default=False, verbose_name="may carry links to accounts")
+    carries_account_links = models.BooleanField(default=False, verbose_name="approved for sign-in links")
     verified_at = models.DateTimeField(null=True)
     failures = models.PositiveSmallIntegerField(default=0)
     resting_until = models.DateTimeField(null=True)

@@ -123,7 +123,7 @@ class BulkOperationItem(models.Model):
     class State(models.TextChoices):
         PENDING = "pending", _("Not done yet")
         SUCCEEDED = "succeeded", _("Done")
-        UNCHANGED = "unchanged", _("Was so already")
+        UNCHANGED = "unchanged", _("Unchanged")
         FAILED = "failed", _("Failed")
 
     operation = models.ForeignKey(BulkOperation, on_delete=models.CASCADE, db_index=False, related_name="items")
@@ -163,8 +163,8 @@ class Export(Job):
     """
 
     class Format(models.TextChoices):
-        CSV = "csv", _("CSV, for programs that show tables")
-        JSON_LINES = "jsonl", _("JSON Lines, for programs")
+        CSV = "csv", _("CSV, for spreadsheets")
+        JSON_LINES = "jsonl", _("JSON Lines, for other programs")
 
     format = models.CharField(max_length=5, choices=Format, default=Format.CSV)
     total = models.IntegerField(null=True)

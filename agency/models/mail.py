@@ -12,7 +12,7 @@ from agency.models.people import Invitation
 from config.smtp import Step
 
 STEPS = {
-    Step.LOOKUP.value: _("Looking the name up"),
+    Step.LOOKUP.value: _("DNS lookup"),
     Step.CONNECT.value: _("Connecting"),
     Step.GREETING.value: _("Greeting"),
     Step.TLS.value: _("Encryption"),
@@ -57,11 +57,11 @@ class Mail(models.Model):
     class Failure(models.TextChoices):
         """Why an e-mail was not sent, or was not accepted."""
 
-        NAME = "name", _("The name of the server could not be looked up.")
+        NAME = "name", _("The DNS lookup of the server failed.")
         BLOCKED = "blocked", _("The server's address may not be reached from here.")
         UNREACHABLE = "unreachable", _("The server could not be reached.")
         TIMEOUT = "timeout", _("The server took too long to answer.")
-        CLOSED = "closed", _("The server ended the conversation.")
+        CLOSED = "closed", _("The server closed the connection.")
         TLS = "tls", _("No trusted encrypted connection could be made.")
         SIGN_IN = "sign_in", _("The server did not accept the user name and the password.")
         SENDER = "sender", _("The server did not accept the sender's address.")
@@ -69,10 +69,10 @@ class Mail(models.Model):
         CONTENT = "content", _("The server did not take the e-mail's content.")
         LATER = "later", _("The server asked for another attempt later.")
         REFUSED = "refused", _("The server refused the conversation.")
-        TOO_MANY = "too_many", _("This address had as many e-mails of this kind as anybody gets in a day.")
+        TOO_MANY = "too_many", _("This address has reached the daily limit for e-mails of this kind.")
         UNREADABLE = "unreadable", _("The server's password cannot be read; type it again.")
-        UNWRITTEN = "unwritten", _("The e-mail could not be written, or its address is none.")
-        UNANSWERED = "unanswered", _("The server was given the whole e-mail and did not say whether it takes it.")
+        UNWRITTEN = "unwritten", _("The e-mail could not be written, or its address is not valid.")
+        UNANSWERED = "unanswered", _("The server received the e-mail but did not say whether it accepts it.")
         INTERRUPTED = "interrupted", _("Sending was interrupted again and again.")
 
     kind = models.CharField(max_length=30, choices=Kind)

@@ -47,7 +47,7 @@ class Invitation(models.Model):
     """
 
     class Status(models.TextChoices):
-        OPEN = "open", _("Waiting for an answer")
+        OPEN = "open", _("Pending")
         ACCEPTED = "accepted", _("Accepted")
         DECLINED = "declined", _("Declined")
         WITHDRAWN = "withdrawn", _("Withdrawn")

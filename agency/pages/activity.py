@@ -219,14 +219,10 @@ def filters_by(doors: Sequence[ActorFilter]) -> tuple[Filter, ...]:
     return (
         Filter(name="action", label=gettext_lazy("Action"), is_choice=True),
         Filter(
-            name="door", label=gettext_lazy("Through"), is_choice=True, choices=[(one.name, one.label) for one in doors]
+            name="door", label=gettext_lazy("Source"), is_choice=True, choices=[(one.name, one.label) for one in doors]
         ),
-        Filter(
-            name="person",
-            label=gettext_lazy("By exactly"),
-            placeholder=gettext_lazy("E-mail address or name of the key"),
-        ),
-        Filter(name="object", label=gettext_lazy("Id of what was changed")),
+        Filter(name="person", label=gettext_lazy("By"), placeholder=gettext_lazy("E-mail address or name of the key")),
+        Filter(name="object", label=gettext_lazy("ID of the changed item")),
         Filter(name="from", label=gettext_lazy("From day (UTC)"), is_date=True),
         Filter(name="to", label=gettext_lazy("To day (UTC)"), is_date=True),
     )

@@ -19,7 +19,8 @@ from config.api.keys import LONGEST_NETWORK, MOST_NETWORKS, parse_network
 
 # The answer to a form that is sent a second time.
 KEY_SHOWN_ALREADY = gettext_lazy(
-    "This form was used already: its key is shown only once. If you did not keep it, revoke it and create another."
+    "This form was already sent, and its key is shown only once. "
+    "If you did not save it, revoke it and create another."
 )
 KEY_TABLE = Table(
     caption=gettext_lazy("API keys"),
@@ -35,11 +36,11 @@ KEY_TABLE = Table(
 IS_OVER = ExpressionWrapper(Q(revoked_at__isnull=False) | Q(expires_at__lte=Now()), output_field=BooleanField())
 # How long the old key may still work beside the new one, in hours.
 OVERLAPS = (
-    (0, gettext_lazy("It ends at once")),
-    (1, gettext_lazy("It works for another hour")),
-    (24, gettext_lazy("It works for another day")),
-    (72, gettext_lazy("It works for another three days")),
-    (168, gettext_lazy("It works for another seven days")),
+    (0, gettext_lazy("Stops working at once")),
+    (1, gettext_lazy("Works for another hour")),
+    (24, gettext_lazy("Works for another day")),
+    (72, gettext_lazy("Works for another three days")),
+    (168, gettext_lazy("Works for another seven days")),
 )
 
 
@@ -50,7 +51,9 @@ class KeyLimitsForm(forms.Form):
         label=gettext_lazy("Last day"),
         required=False,
         widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"),
-        help_text=gettext_lazy("The key works until the end of this day (UTC). Empty for good."),
+        help_text=gettext_lazy(
+            "The key works until the end of this day (UTC). Leave empty for a key that does not expire."
+        ),
     )
     allowed_networks = MultilineField(
         label=gettext_lazy("Allowed networks"),
@@ -58,8 +61,8 @@ class KeyLimitsForm(forms.Form):
         max_length=MOST_NETWORKS * (LONGEST_NETWORK + 2),
         widget=forms.Textarea({"rows": 3, "spellcheck": "false", "placeholder": "192.0.2.0/24"}),
         help_text=gettext_lazy(
-            "Addresses or networks, one a line, such as 192.0.2.7, 192.0.2.0/24 or 2001:db8::/48. Calls from elsewhere "
-            "are refused. Empty for everywhere."
+            "Addresses or networks, one per line, such as 192.0.2.7, 192.0.2.0/24 or 2001:db8::/48. We refuse calls "
+            "from elsewhere. Leave empty to allow all."
         ),
     )
 
@@ -80,7 +83,9 @@ class KeyLimitsForm(forms.Form):
         networks = [(text, parse_network(text)) for text in texts]
         for text, network in networks:
             if network is None:
-                raise ValidationError(_("“%(text)s” is no address and no network.") % {"text": text[:LONGEST_NETWORK]})
+                raise ValidationError(
+                    _("“%(text)s” is neither an address nor a network.") % {"text": text[:LONGEST_NETWORK]}
+                )
         return [network for _text, network in networks if network]
 
     def limits(self) -> KeyLimits:
@@ -105,7 +110,7 @@ def roll_page_context(*, name: str, prefix: str) -> dict[str, Any]:
     """Return the texts of the form that asks before a key is rolled."""
     return {
         "heading": _("Roll %(name)s?") % {"name": name},
-        "text": _("You get a new key that may do the same. The key %(prefix)s… ends as you choose here.")
+        "text": _("You get a new key with the same rights. Choose when the key %(prefix)s… stops working.")
         % {"prefix": prefix},
         "submit": _("Roll key"),
     }

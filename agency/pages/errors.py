@@ -28,15 +28,12 @@ logger = logging.getLogger(__name__)
 FAULTS = 500
 
 MESSAGES = {
-    400: (_("This request cannot be understood"), _("Go back and try again.")),
+    400: (_("We could not understand this request"), _("Go back and try again.")),
     403: (_("This is not allowed"), _("The page may be out of date, or your role does not include this.")),
-    404: (_("There is nothing here"), _("The address may be mistyped, or what it showed is gone.")),
-    405: (
-        _("This address cannot be opened like this"),
-        _("Go back and use the buttons of the page that you came from."),
-    ),
-    503: (_("We cannot answer at the moment"), _("Nothing you did is at fault. Please try again in a few seconds.")),
-    500: (_("Something went wrong on our side"), _("Nothing you did is at fault. Please try again in a moment.")),
+    404: (_("Page not found"), _("The address may be mistyped, or the page no longer exists.")),
+    405: (_("This page cannot be opened this way"), _("Go back and use the buttons on that page.")),
+    503: (_("We cannot answer right now"), _("You did nothing wrong. Please try again in a few seconds.")),
+    500: (_("Something went wrong on our side"), _("You did nothing wrong. Please try again in a moment.")),
 }
 
 

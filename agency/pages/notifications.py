@@ -125,7 +125,7 @@ class NotificationSettingsPage(FormView[PreferencesForm], NotificationPage):
     def save(self, form: PreferencesForm) -> HttpResponse:
         ways = {name: DeliveryMethod(value) for name, value in form.cleaned_data.items()}
         set_preferences(user=person_of(self.request), area=self.area_id, kinds=self.notification_kinds, ways=ways)
-        return self.done(_("Your preferences are kept."), self.nav)
+        return self.done(_("Your preferences were saved."), self.nav)
 
     def context(self) -> dict[str, Any]:
         return {"heading": _("Notification preferences"), "ways": DeliveryMethod.choices}

@@ -318,9 +318,11 @@ class SavedViewNew(SavedViewPage):
 
     def save(self, form: SavedViewForm, page: str) -> None:
         if not form.is_valid():
-            raise InvalidInput(_("Give the view a name of at most 60 characters, and a filter or an order to keep."))
+            raise InvalidInput(
+                _("Give the view a name of at most 60 characters. It also needs a filter or a sort order.")
+            )
         view = save_view(user=person_of(self.request), area=self.area_id, page=page, **form.cleaned_data)
-        messages.success(self.request, _("The view %(name)s is kept for you.") % {"name": view.name})
+        messages.success(self.request, _("The view %(name)s was saved.") % {"name": view.name})
 
 
 class SavedViewRemove(SavedViewPage):
@@ -333,7 +335,7 @@ class SavedViewRemove(SavedViewPage):
                 user=person_of(request), area=self.area_id, uuid=parse_uuid(request.POST.get("view", ""))
             )
         except ViewNotFound:
-            messages.info(request, _("The view had been removed before."))
+            messages.info(request, _("The view was already removed."))
         else:
             messages.success(request, _("The view %(name)s was removed.") % {"name": view.name})
         return redirect(address)

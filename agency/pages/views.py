@@ -48,7 +48,7 @@ from agency.pages.registry import StrOrPromise
 from agency.services.page_records import claim_submission, finish_submission, redirect_of_submission
 from config.errors import DomainError, NotFound
 
-OUT_OF_DATE = gettext_lazy("This form is out of date. Nothing was done: look through it and send it again.")
+OUT_OF_DATE = gettext_lazy("This form is out of date, and nothing was done. Check it and send it again.")
 
 
 class SignedInView(View):
@@ -63,7 +63,7 @@ class SignedInView(View):
     nav: ClassVar[str] = ""
     form_page: ClassVar[str] = ""
     creates: ClassVar[bool] = False
-    sent_already: ClassVar[StrOrPromise] = gettext_lazy("This form was sent already: this is what it made.")
+    sent_already: ClassVar[StrOrPromise] = gettext_lazy("This form was already sent. This is the result.")
     keeps_form_data: ClassVar[bool] = False
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:

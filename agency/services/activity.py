@@ -229,7 +229,7 @@ FIELDS: Final[dict[str, tuple[RecordedField, ...]]] = {
     "member.role_changed": (RecordedField("role", _("Role"), choices=Member.Role.choices),),
     "mail.sender_changed": (
         RecordedField("sender_name", _("Sender's name")),
-        RecordedField("reply_to", _("Answers go to")),
+        RecordedField("reply_to", _("Replies go to")),
     ),
     "mail.server_changed": (
         RecordedField("host", _("Server")),

@@ -93,7 +93,7 @@ class AgencyNameTaken(InvalidInput):
 
 class LanguageUnknown(InvalidInput):
     field = "language"
-    message = "The product does not speak this language."
+    message = "This language is not available."
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 
 MOST_BYTES = 1024 * 1024
 TOO_LARGE = "The file is larger than 1 MiB."
-TOO_MUCH_WORK: Final = "The picture takes too much work to draw. Save it anew."
+TOO_MUCH_WORK: Final = "This picture is too complex. Save it again in an image editor, then upload the new file."
 MOST_CPU_SECONDS: Final = 5
 # By the wall clock, for a machine so busy that the limit of work is not reached.
 LONGEST_SECONDS: Final = 20.0

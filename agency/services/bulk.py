@@ -25,9 +25,9 @@ from agency.services.notifications.agency_kinds import notify_of_ended_job
 from config.errors import Conflict, DomainError, NotFound
 from config.hooks import Registry
 
-ROLE_LOST = gettext_noop("The person who asked for it may no longer do this.")
+ROLE_LOST = gettext_noop("The person who started it may no longer do this.")
 AGENCY_SUSPENDED = gettext_noop("The agency is suspended.")
-BROKE_OFF = gettext_noop("It broke off five times at the same place. The operator of this service can begin it again.")
+BROKE_OFF = gettext_noop("It stopped five times at the same place. Support can restart it.")
 
 
 class TooManyJobs(Conflict):
@@ -159,7 +159,7 @@ class BulkOperationNotFound(NotFound):
 
 
 class NothingSelected(Conflict):
-    message = "Nothing is chosen."
+    message = "Nothing is selected."
 
 
 class TooManySelected(Conflict):
@@ -174,7 +174,7 @@ def start_bulk_operation(
     agency = selection.agency
     lock_agency(agency.pk)
     if BulkOperation.objects.filter(agency=agency, state__in=ACTIVE).count() >= MOST_ACTIVE:
-        raise TooManyJobs(f"{MOST_ACTIVE} bulk operations are under way. Begin this one when one of them has ended.")
+        raise TooManyJobs(f"{MOST_ACTIVE} bulk changes are running. Start this one when one of them has ended.")
     number = count_selected(action, selection)
     made = BulkOperation.objects.create(
         agency=agency,
@@ -196,7 +196,7 @@ def count_selected(action: BulkAction, selection: Selection) -> int:
         raise NothingSelected
     if number > action.targets.most:
         raise TooManySelected(
-            f"{number:,} match, and {action.targets.most:,} can be changed at once. Use more filters."
+            f"{number:,} are selected, but you can change at most {action.targets.most:,} at once. Use more filters."
         )
     return number
 

@@ -45,7 +45,7 @@ class PlanIsDefault(Conflict):
 
 
 class SignUpTakesPlan(Conflict):
-    message = "New customers take this plan when they sign up. Choose another one, or switch sign-up off first."
+    message = "New customers get this plan when they sign up. Choose another plan, or switch sign-up off first."
 
 
 class CatalogueNameTaken(InvalidInput):
@@ -194,7 +194,7 @@ LINKS = ("terms_url", "privacy_url")
 
 class SignUpNeedsPlan(InvalidInput):
     field = "plan"
-    message = "Choose the plan that new customers take."
+    message = "Choose the plan that new customers get."
 
 
 class LinkRefused(InvalidInput):

@@ -32,15 +32,15 @@ class HostRefused(InvalidInput):
     """The message says what is wrong with the name."""
 
     field = "host"
-    message = "Give the domain alone, such as app.example.com: no https://, no port, no address in numbers."
+    message = "Enter only the domain, for example app.example.com: no https://, no port and no IP address."
 
 
 class HostHasOneLabel(HostRefused):
-    message = "Give a whole domain, such as app.example.com."
+    message = "Enter a full domain, for example app.example.com."
 
 
 class HostIsInternal(HostRefused):
-    message = "This name means nothing on the internet."
+    message = "This domain does not exist on the internet."
 
 
 class HostIsInstallations(HostRefused):

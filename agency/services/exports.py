@@ -149,9 +149,9 @@ def start_export(
     lock_agency(agency.pk)
     own = Export.objects.filter(agency=agency)
     if own.filter(state__in=ACTIVE).count() >= MOST_ACTIVE:
-        raise TooManyJobs(f"{MOST_ACTIVE} exports are being written. Begin this one when one of them has ended.")
+        raise TooManyJobs(f"{MOST_ACTIVE} exports are running. Start this one when one of them has ended.")
     if own.filter(created_at__gt=now - DAY).count() >= MOST_OF_A_DAY:
-        raise TooManyJobs(f"{MOST_OF_A_DAY} exports were made in the last 24 hours. Fetch one of those.")
+        raise TooManyJobs(f"{MOST_OF_A_DAY} exports were made in the last 24 hours. Download one of those.")
     made = Export.objects.create(
         agency=agency, kind=source.name, query=query, format=file_format, created_at=now, **Job.asked_by(by)
     )

@@ -114,11 +114,11 @@ def run_jobs(*, seconds: float) -> None:
 
 
 class JobHasNotFailed(Conflict):
-    message = "Only a job that has failed can be begun again."
+    message = "Only a job that has failed can be restarted."
 
 
 class ExportTooOld(Conflict):
-    message = "This export is too old to be begun again. Its list can be exported anew."
+    message = "This export is too old to be restarted. Export its list again instead."
 
 
 @transaction.atomic

@@ -73,7 +73,7 @@ WHERE user_id = %(user)s RETURNING attempts, attempts_since
 
 class CodeIsWrong(InvalidInput):
     field = "code"
-    message = "The code is wrong, or it was used already."
+    message = "The code is wrong, or it has already been used."
 
 
 class TwoFactorIsOn(Conflict):
@@ -81,7 +81,7 @@ class TwoFactorIsOn(Conflict):
 
 
 class SetUpIsOver(Conflict):
-    message = "Begin once more: setting up two-factor took too long, or was begun elsewhere."
+    message = "Start again. The setup took too long, or you started it somewhere else."
 
 
 def has_two_factor(user: User) -> bool:

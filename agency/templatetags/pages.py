@@ -5,6 +5,8 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from django import template
+from django.forms import BaseForm
+from django.template.defaultfilters import date as format_date
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -166,6 +168,12 @@ def amount(limit: int | None) -> str:
 def lookup(mapping: dict[str, Any], key: str) -> Any:
     """Look up a key whose name only the template knows."""
     return mapping.get(key, "")
+
+
+@register.filter
+def wrong_fields(form: BaseForm) -> int:
+    """Count the fields that the summary of a form's errors sends people to."""
+    return sum(bool(field.errors) for field in form.visible_fields())
 
 
 @register.simple_tag(takes_context=True)

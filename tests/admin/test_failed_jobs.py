@@ -81,8 +81,8 @@ def is_whole(job: Any) -> bool:
 @pytest.mark.parametrize(
     ("make", "pages", "failed", "begun_again"),
     [
-        (a_bulk_change, "bulk-changes", "Bulk change failed", "Bulk change begun again"),
-        (an_export, "exports", "Export failed", "Export begun again"),
+        (a_bulk_change, "bulk-changes", "Bulk change failed", "Bulk change restarted"),
+        (an_export, "exports", "Export failed", "Export restarted"),
     ],
     ids=["bulk change", "export"],
 )
@@ -105,8 +105,8 @@ def test_a_job_that_fails_is_given_up_until_support_begins_it_again(
     assert BegunWork.objects.exclude(set_aside_at=None).get().key == str(job.pk)
 
     of_support = f"/admin/agency/{job._meta.model_name}/{job.pk}"
-    assert "Begin again" in support.get(f"{of_support}/change/").content.decode()
-    assert "was begun again" in support.post(f"{of_support}/restart/", follow=True).content.decode()
+    assert "Restart" in support.get(f"{of_support}/change/").content.decode()
+    assert "was restarted" in support.post(f"{of_support}/restart/", follow=True).content.decode()
     run_jobs()
     job.refresh_from_db()
     assert (job.state, job.stopped_because) == ("completed", "")
@@ -116,7 +116,7 @@ def test_a_job_that_fails_is_given_up_until_support_begins_it_again(
     ended = NotificationEvent.objects.filter(object_id=job.uuid).order_by("id")
     assert [event.data["state"] for event in ended] == ["failed", "completed"]
     again = support.post(f"{of_support}/restart/", follow=True).content.decode()
-    assert "Only a job that has failed can be begun again." in again
+    assert "Only a job that has failed can be restarted." in again
 
 
 def test_support_who_may_only_look_begin_no_job_again(
@@ -128,7 +128,7 @@ def test_support_who_may_only_look_begin_no_job_again(
     reader.user_permissions.set(Permission.objects.filter(codename="view_bulkoperation"))
     browser = sign_in(reader)
     of_support = f"/admin/agency/bulkoperation/{job.pk}"
-    assert "Begin again" not in browser.get(f"{of_support}/change/").content.decode()
+    assert "Restart" not in browser.get(f"{of_support}/change/").content.decode()
     assert browser.post(f"{of_support}/restart/").status_code == 403
     job.refresh_from_db()
     assert job.state == "failed"
@@ -141,6 +141,6 @@ def test_an_export_that_the_console_no_longer_offers_is_not_begun_again(
     fail(job)
     Export.objects.update(created_at=now() - KEPT)
     refused = support.post(f"/admin/agency/export/{job.pk}/restart/", follow=True).content.decode()
-    assert "This export is too old to be begun again." in refused
+    assert "This export is too old to be restarted." in refused
     job.refresh_from_db()
     assert job.state == "failed"

@@ -78,7 +78,7 @@ def test_envelopes_and_deliveries_are_found_by_their_ids(support: Client, agency
 def test_what_names_nothing_finds_nothing_in_a_few_statements(support: Client, workspace: Workspace) -> None:
     for query in ("", "Q", "%%%", "zzzz", "\x00\x01", "999999999999999999999", str(uuid.uuid4())):
         assert found(support, query) == {}
-    assert "Nothing is called so." in text(support.get(FIND, {"q": "zzzz"}))
+    assert "No matches." in text(support.get(FIND, {"q": "zzzz"}))
     for query in ("quayside", str(workspace.uuid)):
         with CaptureQueriesContext(connection) as captured:
             found(support, query)

@@ -34,7 +34,7 @@ def test_too_many_fields_write_no_trace(
     caplog.set_level(logging.INFO)
     answer = browser.post(path, FIELDS) if method == "post" else browser.get(path)
     assert answer.status_code == 400
-    assert b"This request cannot be understood" in answer.content
+    assert b"We could not understand this request" in answer.content
     lines = [record for record in caplog.records if record.exc_info or record.levelno >= logging.ERROR]
     assert lines == []
     (refused,) = [record for record in caplog.records if record.getMessage() == "request refused"]

@@ -30,7 +30,7 @@ def test_at_the_first_sign_in_a_superuser_is_led_to_set_it_up(superuser: User, s
     browser = sign_in(superuser)
     for path in ("/admin/", "/admin/agency/agency/", "/admin/agency/user/add/"):
         page = browser.get(path, follow=True)
-        assert "Support asks for a second step" in text(page)
+        assert "Support requires a second step" in text(page)
         assert INDEX not in text(page)
     assert browser.post("/admin/agency/user/add/", {"email": "eve@example.com", "name": "Eve"}).status_code == 302
     assert not User.objects.filter(email="eve@example.com").exists()

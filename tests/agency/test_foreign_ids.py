@@ -68,7 +68,7 @@ def test_a_bulk_change_of_another_agency_is_neither_seen_nor_cancelled(a: Tenant
 
 def test_a_bulk_change_of_foreign_ids_alone_begins_nothing(a: Tenant, b: Tenant) -> None:
     theirs = at_the_console(b.agency, "owner")
-    assert "Nothing is chosen." in text(theirs.get(choice(SUSPEND, a.workspace)))
+    assert "Nothing is selected." in text(theirs.get(choice(SUSPEND, a.workspace)))
     assert theirs.post(choice(SUSPEND, a.workspace), {"reason": ""}).status_code == 422
     assert not BulkOperation.objects.exists()
 

@@ -38,7 +38,7 @@ def test_somebody_new_sets_a_password_with_the_link_and_is_in_the_team(a: Tenant
     browser = a_browser()
     link = mailed_link()
     page = browser.get(browser.get(link)["Location"])
-    assert f"{a.agency.name} invites you to its team as Admin." in text(page)
+    assert f"{a.agency.name} invites you to its team as an admin." in text(page)
     assert 'value="Nora"' in page.content.decode()
     assert not User.objects.exists()
     assert join(browser, link, name="Nora N.")["Location"] == "/console/"
@@ -75,9 +75,9 @@ def test_somebody_with_an_account_signs_in_and_answers(a: Tenant, b: Tenant) -> 
     to_sign_in = browser.get(browser.get(mailed_link())["Location"])
     assert to_sign_in["Location"] == "/account/sign-in?next=%2Faccount%2Finvitations"
     browser.post(to_sign_in["Location"], {"email": person.email, "password": PASSWORD, "next": INVITATIONS})
-    assert f"{a.agency.name} invites you to its team as Admin." in text(browser.get(INVITATIONS))
+    assert f"{a.agency.name} invites you to its team as an admin." in text(browser.get(INVITATIONS))
     assert not is_member(a, person.email)
-    assert flashes(answer(browser, invitation, "accept")) == [f"You have accepted: {a.agency.name}."]
+    assert flashes(answer(browser, invitation, "accept")) == [f"You have joined {a.agency.name}."]
     assert is_member(a, person.email)
     assert person.check_password(PASSWORD)
 
@@ -111,7 +111,7 @@ def test_signing_in_mentions_what_waits(a: Tenant) -> None:
     assert flashes(browser.get("/console/")) == []
     invited(Tenant().agency, person.email)
     sign_in(person, browser)
-    assert flashes(browser.get("/console/")) == ["An invitation waits for your answer: see “Your account”."]
+    assert flashes(browser.get("/console/")) == ["You have an invitation to answer. See “Your account”."]
 
 
 def test_declining_begins_nothing_and_shows_no_place(a: Tenant) -> None:
@@ -131,7 +131,7 @@ def test_nobody_answers_for_somebody_else(a: Tenant) -> None:
         assert answer(browser, invitation, how).status_code == 404
     page = browser.get(mailed_link(), follow=True)
     assert page.status_code == 403
-    assert "It is for nora@example.com, and you are signed in as" in text(page)
+    assert "It is for nora@example.com, but you are signed in as" in text(page)
     with pytest.raises(InvitationEnded):
         accept_invitation(invitation=invitation, user=stranger, now=now(), by=SYSTEM)
     assert Invitation.objects.get().is_open
@@ -203,7 +203,7 @@ def test_everybody_leaves_but_the_last_owner(a: Tenant) -> None:
         assert f"Leave {a.agency.name}?" in text(browser.get(f"/account/teams/{member.pk}/leave"))
         left = browser.post(f"/account/teams/{member.pk}/leave", follow=True)
         assert flashes(left) == [f"You have left {a.agency.name}."]
-        assert "You are in no team and in no workspace." in text(left)
+        assert "You are not in a team or workspace yet." in text(left)
         assert browser.get("/console/").status_code == 403
     assert ActivityEntry.objects.filter(action="member.left").count() == 3
     refused = a_browser(last.user).post(f"/account/teams/{last.pk}/leave", follow=True)

@@ -41,20 +41,20 @@ def page(browser: Browser, live_server: LiveServer, agency: Agency) -> Iterator[
 
 def test_all_that_match_are_suspended_while_the_page_is_watched(page: Page, agency: Agency) -> None:
     page.goto("/console/sub-accounts?status=active")
-    page.get_by_label("All 30 that match").check()
+    page.get_by_label("Select all 30 results").check()
     page.get_by_role("button", name="Continue").click()
-    expect(page.get_by_role("heading", name="Sub-accounts: 30 are chosen")).to_be_visible()
+    expect(page.get_by_role("heading", name="Sub-accounts: 30 are selected")).to_be_visible()
     page.get_by_label("Reason").fill("Not paid")
     page.get_by_role("button", name="Suspend (30)").click()
-    expect(page.get_by_role("heading", name="Gathering what was chosen: 0 so far")).to_be_visible()
+    expect(page.get_by_role("heading", name="Collecting selected items: 0 so far")).to_be_visible()
     page.evaluate("window.stays = true")
     operation = BulkOperation.objects.get()
     for _ in range(2):
         run_batch(operation.pk, now=now())
-    expect(page.get_by_role("heading", name="10 of 30 have had their turn")).to_be_visible()
+    expect(page.get_by_role("heading", name="10 of 30 processed")).to_be_visible()
     expect(page.get_by_role("button", name="Cancel the rest")).to_be_visible()
     run_jobs()
-    expect(page.get_by_role("heading", name="30 of 30 have had their turn")).to_be_visible()
+    expect(page.get_by_role("heading", name="30 of 30 processed")).to_be_visible()
     expect(page.get_by_role("button", name="Cancel the rest")).to_have_count(0)
     assert page.evaluate("window.stays")
     assert Workspace.objects.of(agency).filter(status="suspended", suspension_reason="Not paid").count() == 30

@@ -125,7 +125,7 @@ def test_a_day_at_the_console(open_browser: Open, live_server: LiveServer, perso
     assert call(live_server, key) == 1
 
     page.reload()
-    expect(page.get_by_text("This form was used already")).to_be_visible()
+    expect(page.get_by_text("This form was already sent")).to_be_visible()
     expect(page.locator("main")).not_to_contain_text(key)
     page.go_back()
     expect(page.locator("main")).not_to_contain_text(key)
@@ -148,7 +148,7 @@ def test_a_session_ends_without_a_script_while_somebody_types(open_browser: Open
     page.get_by_label("Name").fill("Typed too late")
     UserSession.objects.all().delete()
     page.get_by_role("button", name="Create").click()
-    expect(page.get_by_text("You were signed out. Nothing was done")).to_be_visible()
+    expect(page.get_by_text("You were signed out, and nothing was done")).to_be_visible()
     page.get_by_label("E-mail").fill(person.email)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
@@ -190,7 +190,7 @@ def test_a_list_is_sorted_kept_as_a_view_and_come_back_to(open_browser: Open, a:
     page.get_by_text("Save this view").click()
     page.get_by_label("Name of the view").fill("Backwards")
     page.get_by_role("button", name="Save").click()
-    expect(page.locator(".flashes:focus")).to_contain_text("The view Backwards is kept for you.")
+    expect(page.locator(".flashes:focus")).to_contain_text("The view Backwards was saved.")
     expect(page.get_by_role("list", name="Saved views").get_by_role("link")).to_have_attribute("aria-current", "page")
     row = page.get_by_role("link", name="Crowd 20", exact=True)
     row.scroll_into_view_if_needed()

@@ -104,7 +104,7 @@ def before_an_answer_is_there(page: Page) -> None:
 
 def without_a_script(page: Page) -> None:
     page.get_by_role("banner").get_by_role("link", name="Find").click()
-    page.get_by_role("main").get_by_label("What do you look for?").fill("corner sal")
+    page.get_by_role("main").get_by_label("What are you looking for?").fill("corner sal")
     page.keyboard.press("Enter")
     page.get_by_role("main").get_by_role("link", name=SALON).click()
     expect(page.get_by_role("heading", level=1)).to_have_text(SALON)

@@ -68,7 +68,7 @@ def test_links_among_the_words_of_the_consoles_home_are_underlined(a: Tenant, pa
 def test_links_among_the_words_of_the_admins_overview_are_underlined(a: Tenant, page_of: As) -> None:
     page = page_of(support(a))
     page.goto(f"/admin/agency/agency/{a.agency.pk}/overview/")
-    expect(page.get_by_role("link", name="Find among all agencies")).to_be_visible()
+    expect(page.get_by_role("link", name="Search all agencies")).to_be_visible()
     assert page.evaluate(UNMARKED) == []
 
 

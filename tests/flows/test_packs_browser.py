@@ -138,7 +138,7 @@ def back_and_forth(console: Page) -> None:
     made = console.url
     console.go_back()
     expect(console).to_have_url(made)
-    expect(console.locator(".flashes:focus")).to_contain_text("This form was sent already: this is what it made.")
+    expect(console.locator(".flashes:focus")).to_contain_text("This form was already sent. This is the result.")
     assert Pack.objects.filter(name="Salon essentials").count() == 1
 
 

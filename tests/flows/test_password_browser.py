@@ -32,7 +32,7 @@ def test_a_person_sets_a_new_password(browser: Browser, live_server: LiveServer,
         field.fill(PASSWORD)
     page.get_by_role("button", name="Set the password").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Home")
-    expect(page.get_by_text("Your password is set. Everywhere else you are signed out.")).to_be_visible()
+    expect(page.get_by_text("Your password is set. You are signed out everywhere else.")).to_be_visible()
     page.close()
 
 
@@ -49,5 +49,5 @@ def test_somebody_new_accepts_an_invitation(browser: Browser, live_server: LiveS
     page.goto("/account/invitations")
     page.get_by_role("link", name=f"Leave {agency.name}").click()
     page.get_by_role("button", name="Leave").click()
-    expect(page.get_by_text("You are in no team and in no workspace.")).to_be_visible()
+    expect(page.get_by_text("You are not in a team or workspace yet.")).to_be_visible()
     page.close()

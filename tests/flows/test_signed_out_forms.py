@@ -170,14 +170,14 @@ def what_is_lost(person: User, sent_to: str, form: Form, sign_in: Callable[[Clie
         return wrong
     to = _asked_for(answer["Location"])["next"]
     landed = browser.get(to, follow=True)
-    if "You were signed out before this was sent. Nothing was done yet" not in text(landed):
+    if "You were signed out before this was sent. Nothing has been done yet" not in text(landed):
         return f"{to} says nothing of it ({landed.status_code})"
     return _missing(landed, typed, urlsplit(sent_to).path, to)
 
 
 def by_the_sign_in_page(browser: Client, person: User, address: str) -> str:
     """Sign in as people do, and say what is wrong on the way."""
-    if "You were signed out. Nothing was done" not in text(browser.get(address)):
+    if "You were signed out, and nothing was done" not in text(browser.get(address)):
         return "nobody says that they were signed out"
     to = _asked_for(address)["next"]
     signed_in = browser.post("/account/sign-in", {"email": person.email, "password": PASSWORD, "next": to})

@@ -34,7 +34,7 @@ def test_a_person_sets_it_up_and_signs_in_with_it(browser: Browser, live_server:
     page.goto("/account/profile")
     page.get_by_role("link", name="Security: two-factor and sessions").click()
     page.get_by_role("link", name="Set up two-factor").click()
-    page.get_by_role("button", name="Begin").click()
+    page.get_by_role("button", name="Start").click()
     picture = page.get_by_role("img", name="QR code for your authenticator app")
     assert picture.evaluate("image => image.complete && image.naturalWidth > 100")
     secret = page.locator(".secret code").inner_text().replace(" ", "")
@@ -46,7 +46,7 @@ def test_a_person_sets_it_up_and_signs_in_with_it(browser: Browser, live_server:
     with page.expect_download() as download:
         page.get_by_role("link", name="Download").click()
     assert Path(download.value.path()).read_text().split() == codes
-    page.get_by_role("link", name="I have kept them").click()
+    page.get_by_role("link", name="I have saved them").click()
     heading(page, "Security")
 
     show_password(elsewhere, person.email)

@@ -130,7 +130,7 @@ def _write(
 ) -> EmailMultiAlternatives:
     content = mail_links.get(mail.kind)
     made = content.make_context(mail) if content else {}
-    context = {**mail.context, **made, "link": link, "user": mail.user}
+    context = {**mail.context, **made, "link": link, "user": mail.user, "invitation": mail.invitation}
     text = render_to_string(template_of(mail.kind), context).strip()
     subject = " ".join(render_to_string(template_of(mail.kind, part="subjects/")).split())
     sender = sender_of(mail, own=own)

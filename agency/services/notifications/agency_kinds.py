@@ -88,20 +88,20 @@ def _with_state(data: Mapping[str, Any]) -> Mapping[str, Any]:
 AGENCY_KINDS: Final = (
     NotificationKind(
         name=SUB_ACCOUNTS_NEAR_LIMIT,
-        label=_("Most sub-accounts used"),
+        label=_("Sub-account limit near"),
         text=_("%(used)s of %(allowed)s sub-accounts are used."),
         url_name="console:sub-accounts",
         roles=ALL_ROLES,
     ),
     NotificationKind(
         name=MAIL_SERVER_FAILS,
-        label=_("Mail server fails"),
-        text=_("Your mail server %(host)s fails. Our server stands in."),
+        label=_("Mail server failing"),
+        text=_("Your mail server %(host)s is failing. We use our server instead."),
         url_name="console:mail",
     ),
     NotificationKind(
         name=DOMAIN_FAILS,
-        label=_("Domain fails"),
+        label=_("Domain record missing"),
         text=_("The TXT record of %(host)s is gone."),
         url_name="console:domain",
         names_object=True,
@@ -176,7 +176,7 @@ KEY_EXPIRES: Final = "api_key.expires"
 WEEK, DAY = timedelta(days=7), timedelta(days=1)
 EVERY: Final = timedelta(minutes=15)
 LABEL: Final = _("API key expires")
-TEXT: Final = _("The API key %(name)s (%(prefix)s…) expires on %(day)s at %(time)s UTC. Roll it before.")
+TEXT: Final = _("The API key %(name)s (%(prefix)s…) expires on %(day)s at %(time)s UTC. Roll it before then.")
 
 
 def with_time(data: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -101,14 +101,14 @@ def test_of_secrets_and_messages_only_the_change_is_written_down(a: Tenant, admi
     change_workspace(workspace=a.workspace, by=SYSTEM, metadata={"note": "private"})
     assert newest("workspace.changed").changes == {"metadata": None}
     shown = tables(admin.get(LOG))
-    assert "Name Thanks Bye Text Changed; its values are not kept" in shown
+    assert "Name Thanks Bye Text Changed (values not recorded)" in shown
     assert not re.search(r"Kim|private|second|third", str(shown))
 
 
 def test_what_is_not_declared_is_written_down_without_values(a: Tenant, admin: Client) -> None:
     assert record(a, "something.undeclared", pin=("1234", "5678")) == {"pin": None}
     assert record(a, "agency.changed", name=("A", "B"), pin=("1234", "5678")) == {"name": ["A", "B"], "pin": None}
-    assert tables(admin.get(LOG, {"action": "agency.changed"}))[0] == ("Name A B Pin Changed; its values are not kept")
+    assert tables(admin.get(LOG, {"action": "agency.changed"}))[0] == ("Name A B Pin Changed (values not recorded)")
 
 
 def test_values_and_fields_are_bounded(a: Tenant) -> None:

@@ -42,4 +42,4 @@ def test_every_address_of_a_button_knows_its_page() -> None:
 def test_a_form_that_is_sent_to_a_page_without_one_gets_a_page_that_says_so(a: Tenant, owner: Client) -> None:
     answer = owner.post("/console/plans")
     assert (answer.status_code, answer["Allow"]) == (405, "GET, HEAD")
-    assert "This address cannot be opened like this" in text(answer)
+    assert "This page cannot be opened this way" in text(answer)

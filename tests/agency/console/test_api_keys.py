@@ -60,7 +60,7 @@ def test_a_reload_neither_shows_the_key_again_nor_makes_a_second_one(a: Tenant) 
     create(browser, nonce)
     again = create(browser, nonce)
     assert again["Location"] == KEYS
-    assert "This form was used already" in flashes(browser.get(KEYS))[0]
+    assert "This form was already sent" in flashes(browser.get(KEYS))[0]
     assert AgencyKey.objects.filter(name="CRM sync").count() == 1
 
 
@@ -68,7 +68,7 @@ def test_a_reload_neither_shows_the_key_again_nor_makes_a_second_one(a: Tenant) 
 def test_a_made_up_nonce_makes_no_key(nonce: str, a: Tenant) -> None:
     answer = create(at_the_console(a.agency), nonce)
     assert answer.status_code == 422
-    assert "This form is out of date. Nothing was done" in text(answer)
+    assert "This form is out of date, and nothing was done" in text(answer)
     assert 'value="CRM sync"' in answer.content.decode()
     assert not AgencyKey.objects.filter(name="CRM sync").exists()
 
@@ -138,9 +138,9 @@ def test_revoking_asks_first_and_then_the_very_next_call_is_refused(a: Tenant, a
 
 def test_only_the_last_live_key_is_warned_about(a: Tenant, admin: Client) -> None:
     path = f"{KEYS}/{a.key.uuid}/revoke"
-    assert "This is the last live key" in text(admin.get(path))
+    assert "This is your last live key" in text(admin.get(path))
     an_agency_key(a.agency)
-    assert "This is the last live key" not in text(admin.get(path))
+    assert "This is your last live key" not in text(admin.get(path))
 
 
 def test_a_viewer_sees_the_keys_and_no_button(a: Tenant, viewer: Client) -> None:
@@ -162,7 +162,7 @@ def test_the_ability_to_make_keys_is_ticked_or_not(a: Tenant) -> None:
     create(browser)
     assert not AgencyKey.objects.get(name="CRM sync").can_make_keys
     plaintext = shown(create(browser, name="Onboarding", can_make_keys="on"))
-    assert "May make keys of sub-accounts" in text(browser.get(KEYS))
+    assert "May create sub-account keys" in text(browser.get(KEYS))
     assert Api(key=plaintext).post(f"{a.path}/api-keys", {"name": "Shop"}).status_code == 201
 
 

@@ -45,7 +45,7 @@ def test_the_colour_is_six_hex_digits_or_none(a: Tenant, admin: Client) -> None:
         assert "The colour must be written like #1f6feb." in text(answer)
     assert Brand.objects.get().accent == "#1f6feb"
     admin.post(f"{PAGE}/colour", {"accent": ""})
-    assert "The usual colour." in text(admin.get(PAGE))
+    assert "Default colour." in text(admin.get(PAGE))
 
 
 def test_the_colour_comes_as_a_stylesheet() -> None:
@@ -292,7 +292,7 @@ def test_a_logo_that_takes_too_much_work_is_given_up(admin: Client, monkeypatch:
     answer = upload(admin, of_many_scans())
 
     assert answer.status_code == 422
-    assert "The picture takes too much work to draw. Save it anew." in text(answer)
+    assert "This picture is too complex. Save it again in an image editor, then upload the new file." in text(answer)
     assert shown(admin) == before
 
 

@@ -59,7 +59,7 @@ def test_a_limit_that_is_no_whole_number_is_refused_beside_its_field(wrong: str,
     assert page.status_code == 422
     assert 'id="id_limit_contacts_error"' in page.content.decode()
     assert 'aria-invalid="true"' in page.content.decode()
-    assert "This could not be done Contacts:" in text(page)
+    assert "Check the field below Contacts:" in text(page)
     assert not Plan.objects.exists()
 
 
@@ -94,7 +94,7 @@ def test_editing_begins_with_what_is_there_and_changes_no_sub_account(
     assert (form["name"].value(), form["limit_contacts"].value()) == (item.name, item.limits["contacts"])
     answer = admin.post(f"{path}/edit", {"name": "Renamed", "description": "a\r\nb", "limit_contacts": ""}, follow=True)
     assert flashes(answer) == ["Renamed was saved."]
-    assert "changes none of them until it is" in text(answer)
+    assert "theirs change only when you" in text(answer)
     item.refresh_from_db()
     assert (item.name, item.description, item.limits) == ("Renamed", "a\nb", unlimited())
     a.workspace.refresh_from_db()

@@ -86,7 +86,7 @@ def test_a_chart_is_a_table_too(a: Tenant, admin: Client) -> None:
     assert len(re.findall(r'<th scope="row">', table[0])) == 24
     assert re.search(r'<td class="right">1,200</td><td class="right">3</td>', table[0])
     assert page.count("<path class=") == 2
-    assert text(admin.get("/console/")).count("Nothing in this time.") == 3
+    assert text(admin.get("/console/")).count("No data for this period.") == 3
 
 
 def test_new_sub_accounts_are_counted_by_the_hour(a: Tenant, b: Tenant, admin: Client) -> None:

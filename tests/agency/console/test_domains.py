@@ -55,7 +55,7 @@ def test_from_nothing_to_a_primary_domain(a: Tenant, admin: Client, server: Name
     assert "Not checked yet" in shown
 
     checked = admin.post(f"{here}/check", follow=True)
-    assert "The TXT record is not there yet." in flashes(checked)[0]
+    assert "We have not found the TXT record yet." in flashes(checked)[0]
     assert "a moment ago" in flashes(admin.post(f"{here}/check", follow=True))[0]
     server.set(domain.verification_name, "TXT", '"an-old-one"')
     rested()
@@ -63,7 +63,7 @@ def test_from_nothing_to_a_primary_domain(a: Tenant, admin: Client, server: Name
     server.set(domain.verification_name, "TXT", f'"{domain.token}"')
     server.set(domain.host, "A", "192.0.2.7")
     rested()
-    assert flashes(admin.post(f"{here}/check", follow=True)) == ["It is yours, and it leads here."]
+    assert flashes(admin.post(f"{here}/check", follow=True)) == ["The domain is yours, and it points here."]
     listed = text(admin.get(PAGE))
     assert "app.example.net Primary Verified" in listed
 
@@ -78,14 +78,14 @@ def test_another_domain_is_made_primary_by_its_button(a: Tenant, admin: Client) 
     assert "Make primary" not in text(admin.get(f"{PAGE}/{second.uuid}"))
     made = admin.post(f"{PAGE}/{first.uuid}/primary", follow=True)
     assert flashes(made) == ["New links lead to first.localhost."]
-    assert "It is the primary one" in text(admin.get(f"{PAGE}/{first.uuid}/remove"))
+    assert "This is your primary domain" in text(admin.get(f"{PAGE}/{first.uuid}/remove"))
     assert "Make primary" in text(admin.get(f"{PAGE}/{second.uuid}"))
 
 
 def test_a_refusal_stands_beside_the_field(admin: Client) -> None:
     answer = admin.post(f"{PAGE}/new", {"host": "10.0.0.1"})
     assert answer.status_code == 422
-    assert "no address in numbers" in text(answer)
+    assert "no IP address" in text(answer)
 
 
 def test_a_viewer_sees_all_of_it_and_no_button(a: Tenant, viewer: Client) -> None:

@@ -78,11 +78,11 @@ def test_what_was_typed_is_shown_again_and_nothing_was_done(a: Tenant) -> None:
     browser = a_browser(member.user)
     answer = typed_after_the_end(browser, NEW_PLAN, name="Growth", description="For those who grow", limit_contacts="7")
     assert answer["Location"] == "/account/sign-in?next=/console/plans/new&signed_out=kept"
-    assert "You were signed out. Nothing was done" in text(browser.get(answer["Location"]))
+    assert "You were signed out, and nothing was done" in text(browser.get(answer["Location"]))
     assert sign_in(browser, member.user.email, NEW_PLAN)["Location"] == NEW_PLAN
     page = browser.get(NEW_PLAN)
     assert page.status_code == 200
-    assert "look through what you typed" in flashes(page)[0]
+    assert "Check what you typed" in flashes(page)[0]
     content = page.content.decode()
     assert 'value="Growth"' in content
     assert "For those who grow" in content
@@ -177,7 +177,8 @@ def test_without_redis_the_sign_in_page_says_that_nothing_was_kept(a: Tenant) ->
 
 def test_a_button_says_only_that_nothing_was_done(a: Tenant) -> None:
     answer = a_browser().post(f"/console/sub-accounts/{a.workspace.uuid}/restore")
-    assert "You were signed out. Nothing was done: sign in and try again." in text(a_browser().get(answer["Location"]))
+    shown = text(a_browser().get(answer["Location"]))
+    assert "You were signed out, and nothing was done. Sign in and try again." in shown
 
 
 def test_a_form_makes_no_session_and_a_person_has_so_many_kept_forms(a: Tenant) -> None:
@@ -247,7 +248,7 @@ def test_a_role_that_needs_two_factor_since_then_keeps_it_as_well(a: Tenant) -> 
     assert browser.post(NEW_PLAN, {"name": "Growth", "nonce": nonce}).status_code == 403
     Agency.objects.filter(pk=a.agency.pk).update(two_factor_roles=[])
     page = browser.get(NEW_PLAN)
-    assert "This was not sent. Nothing was done yet" in flashes(page)[0]
+    assert "This was not sent. Nothing has been done yet" in flashes(page)[0]
     assert 'value="Growth"' in page.content.decode()
 
 
@@ -259,7 +260,7 @@ def test_a_file_has_to_be_chosen_again(a: Tenant) -> None:
     UserSession.objects.all().delete()
     browser.post(address, {"nonce": nonce, "file": SimpleUploadedFile("people.csv", b"phone\n+4930123456\n")})
     sign_in(browser, a.workspace.owner.email, address)
-    assert "The file was not kept: choose it again." in flashes(browser.get(address))
+    assert "The file was not kept. Choose it again." in flashes(browser.get(address))
 
 
 def test_the_dashboard_does_the_same(a: Tenant) -> None:
@@ -328,7 +329,7 @@ def test_without_session_and_token_it_is_kept_until_the_person_has_signed_in(
     member = a_member(a.agency)
     browser = strict_browser()
     answer = with_an_old_token(browser, member.user, headers)
-    assert "You were signed out. Nothing was done" in text(browser.get(answer["Location"]))
+    assert "You were signed out, and nothing was done" in text(browser.get(answer["Location"]))
     browser.handler = HANDLER
     sign_in(browser, member.user.email, NEW_PLAN)
     assert 'value="Growth"' in browser.get(NEW_PLAN).content.decode()

@@ -137,7 +137,7 @@ def test_pages_and_actions_are_those_that_the_person_may_use(a: Tenant) -> None:
         assert offered == actions
         assert "Pages" in shown
     assert "Actions New sub-account Pages Sub-accounts" in found(at_the_console(a.agency), "sub")
-    assert "Nothing of yours is called “xyzzy”." in found(at_the_console(a.agency), "xyzzy")
+    assert "No matches for “xyzzy”." in found(at_the_console(a.agency), "xyzzy")
 
 
 @pytest.mark.parametrize("query", ["%%%", "a\x00b", "\\", "_" * 300, "'; --", "<b>", "(((", "+", "0000000", "\ud83d"])

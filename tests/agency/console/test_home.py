@@ -83,7 +83,7 @@ def test_what_needs_attention_is_said_with_the_page_where_it_is_put_right(a: Ten
     for sentence in (
         f"The webhook to {a.endpoint.url} is failing. Webhook",
         f"{a.channel.name} of {a.workspace.name} is broken: its owner has to connect it again. Sub-account",
-        "Invited to the team and not here yet: late@example.com Team",
+        "Invitation pending: late@example.com Team",
     ):
         assert sentence in text(shown)
     for address in (f"/console/webhooks/{a.endpoint.uuid}", f"/console/sub-accounts/{a.workspace.uuid}"):

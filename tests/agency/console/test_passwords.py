@@ -99,7 +99,7 @@ def test_the_whole_way_from_the_mail_to_the_console(member: Member, link: str) -
     assert choose(browser, link)["Location"] == "/console/"
     page = browser.get("/console/")
     assert page.status_code == 200
-    assert flashes(page) == ["Your password is set. Everywhere else you are signed out."]
+    assert flashes(page) == ["Your password is set. You are signed out everywhere else."]
     assert can_sign_in(member.user, NEW)
     assert not can_sign_in(member.user, PASSWORD)
 

@@ -62,7 +62,7 @@ def test_a_bad_name_is_refused(person: User, browser: Client, name: str) -> None
 def test_the_password_is_changed_and_every_other_session_ends(person: User, browser: Client) -> None:
     elsewhere = a_browser(person)
     answer = browser.post(CHANGE, passwords(), follow=True)
-    assert flashes(answer) == ["Your password was changed. Everywhere else you are signed out."]
+    assert flashes(answer) == ["Your password was changed. You are signed out everywhere else."]
     assert browser.get(PROFILE).status_code == 200
     assert elsewhere.get(PROFILE).status_code == 302
     assert a_browser().post("/account/sign-in", {"email": person.email, "password": NEW}).status_code == 302

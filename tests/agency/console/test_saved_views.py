@@ -33,7 +33,7 @@ def views(answer: Any) -> list[tuple[str, str, bool]]:
 def test_a_view_is_kept_with_its_name_and_leads_back_to_what_it_showed(admin: Client) -> None:
     answer = save(admin, "  Closed ")
     assert answer.redirect_chain == [(f"{LIST}?{SUSPENDED}", 302)]
-    assert flashes(answer) == ["The view Closed is kept for you."]
+    assert flashes(answer) == ["The view Closed was saved."]
     assert views(answer) == [(SUSPENDED, "Closed", True)]
     assert views(admin.get(LIST)) == []  # without anything to list or filter there is nothing to choose
     assert views(admin.get(LIST, {"status": "active"})) == [(SUSPENDED, "Closed", False)]
@@ -62,13 +62,13 @@ def test_a_view_is_nobody_else_s_and_of_one_agency(a: Tenant, b: Tenant, admin: 
 def test_a_view_is_removed_by_its_owner_alone(admin: Client, viewer: Client) -> None:
     save(admin, "Closed")
     sent = {"page": "console:sub-accounts", "view": str(SavedView.objects.get().uuid)}
-    assert flashes(viewer.post("/console/views/remove", sent, follow=True)) == ["The view had been removed before."]
+    assert flashes(viewer.post("/console/views/remove", sent, follow=True)) == ["The view was already removed."]
     assert SavedView.objects.count() == 1
     assert flashes(admin.post("/console/views/remove", sent, follow=True)) == ["The view Closed was removed."]
     assert not SavedView.objects.exists()
     for view in ("", "x", str(uuid4())):
         again = admin.post("/console/views/remove", {**sent, "view": view}, follow=True)
-        assert flashes(again) == ["The view had been removed before."]
+        assert flashes(again) == ["The view was already removed."]
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_there_are_at_most_twenty_of_a_list(admin: Client) -> None:
     for number in range(MOST_VIEWS):
         save(admin, f"View {number}")
     assert flashes(save(admin, "One more")) == ["There are 20 saved views of this list already. Remove one first."]
-    assert flashes(save(admin, "view 3", "status=active")) == ["The view view 3 is kept for you."]
+    assert flashes(save(admin, "view 3", "status=active")) == ["The view view 3 was saved."]
     assert SavedView.objects.count() == MOST_VIEWS
 
 

@@ -384,7 +384,7 @@ def test_a_form_that_was_open_for_too_long_is_shown_again(a: Tenant) -> None:
     nonce = LongAgo(salt=SALT).sign_object([user.pk, "abc"])
     answer = a_browser(user).post("/console/packs/new", {"name": "Starter", "nonce": nonce})
     assert answer.status_code == 422
-    assert "This form is out of date." in text(answer)
+    assert "This form is out of date" in text(answer)
     assert 'value="Starter"' in answer.content.decode()
     assert not Pack.objects.exists()
     a_browser(user).post("/console/packs/new", {"name": "Starter", "nonce": hidden(answer, "nonce")})

@@ -61,7 +61,7 @@ def test_one_is_ended_from_another_at_once(person: User) -> None:
     assert flashes(here.post(END, {"session": theirs}, follow=True)) == ["That browser is signed out."]
     assert [is_in(browser) for browser in (here, there, third)] == [True, False, True]
     assert there.post("/account/profile", {"name": "Eve"})["Location"].startswith("/account/sign-in")
-    assert flashes(here.post(END, {"session": theirs}, follow=True)) == ["That session had ended already."]
+    assert flashes(here.post(END, {"session": theirs}, follow=True)) == ["That session has already ended."]
     assert ActivityEntry.objects.get(action="session.ended").details == {"number": 1}
 
 
@@ -79,7 +79,7 @@ def test_all_others_are_ended_at_once(person: User) -> None:
 def test_nobody_ends_another_person_s(person: User) -> None:
     here, stranger = signed_in(person), signed_in(a_person())
     for asked in (*ids(stranger), stranger.cookies["session"].value, "", "é", "x" * 5000):
-        assert flashes(here.post(END, {"session": asked}, follow=True)) == ["That session had ended already."]
+        assert flashes(here.post(END, {"session": asked}, follow=True)) == ["That session has already ended."]
     assert not end_session(user=person, key=stranger.cookies["session"].value, by=SYSTEM)
     assert is_in(stranger)
 

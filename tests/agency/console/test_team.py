@@ -22,7 +22,7 @@ def invite(browser: Client, email: str = "new@example.com", role: str = "admin",
 
 def test_an_owner_invites_an_address_which_is_in_the_team_only_once_it_has_accepted(a: Tenant, owner: Client) -> None:
     answer = invite(owner, "  Nora@Example.com ")
-    assert flashes(answer) == ["nora@example.com is invited, and is in the team as soon as the invitation is accepted."]
+    assert flashes(answer) == ["nora@example.com is invited. They join the team when they accept the invitation."]
     invitation = Invitation.objects.get()
     assert (invitation.agency, invitation.role, invitation.email) == (a.agency, "admin", "nora@example.com")
     assert Mail.objects.get().recipient == "nora@example.com"
@@ -39,7 +39,7 @@ def test_inviting_shows_nothing_but_the_address_whoever_it_belongs_to(a: Tenant,
     pages = [invite(owner, email, name="Nora") for email in emails]
     said = [flashes(page)[0].replace(email, "X") for page, email in zip(pages, emails, strict=True)]
     assert len(set(said)) == 1
-    rows = text(owner.get(TEAM)).split("Invitations without an answer")[1]
+    rows = text(owner.get(TEAM)).split("Pending invitations")[1]
     for email in emails:
         assert f"{email} Admin just now" in rows
     for hidden_text in ("Stored Name", "Known Elsewhere", "Nora", "signed in"):
@@ -76,7 +76,7 @@ def test_an_invitation_is_sent_again_and_withdrawn_by_owners(a: Tenant, owner: C
     assert "Expired" in text(owner.get(TEAM))
     assert "Expired" in text(admin.get(TEAM))
     path = f"{TEAM}/invitations/{invitation.uuid}"
-    assert flashes(owner.post(f"{path}/again", follow=True)) == ["new@example.com is invited again."]
+    assert flashes(owner.post(f"{path}/again", follow=True)) == ["The invitation to new@example.com was sent again."]
     invitation.refresh_from_db()
     assert invitation.expires_at > now() + timedelta(days=6)
     assert Mail.objects.filter(invitation=invitation).count() == 2
@@ -100,7 +100,7 @@ def test_an_owner_changes_a_role(a: Tenant, owner: Client) -> None:
     member = a_member(a.agency, "viewer")
     assert "Role of" in text(owner.get(f"{TEAM}/{member.pk}"))
     answer = owner.post(f"{TEAM}/{member.pk}", {"role": "owner"}, follow=True)
-    assert flashes(answer) == [f"{member.user.email} is now: Owner."]
+    assert flashes(answer) == [f"The role of {member.user.email} is now Owner."]
     member.refresh_from_db()
     assert member.role == "owner"
 

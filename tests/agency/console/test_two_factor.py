@@ -80,7 +80,7 @@ def test_it_is_set_up_with_a_first_code_and_recovery_codes_are_shown_once(person
     assert browser.get(BEGIN)["Location"] == SECURITY
     outbox.outbox.clear()
     send_mail()
-    assert "two-factor is switched on" in str(outbox.outbox[-1].body)
+    assert "Two-factor is now on" in str(outbox.outbox[-1].body)
     assert ActivityEntry.objects.filter(action="two_factor.switched_on", target_id=str(person.pk)).count() == 1
 
 
@@ -173,7 +173,7 @@ def test_an_owner_requires_it_by_role_and_each_is_led_to_set_it_up(a: Tenant) ->
     assert owner.get("/console/plans").status_code == 200
     page = viewer.get("/console/plans")
     assert page.status_code == 403
-    assert f"{a.agency.name} asks for a second step" in text(page)
+    assert f"{a.agency.name} requires a second step" in text(page)
     assert 'href="/account/two-factor/begin?next=/console/plans"' in page.content.decode()
     assert viewer.get("/account/profile").status_code == 200  # not elsewhere
     assert a.api.get("/workspaces").status_code == 200
@@ -194,12 +194,12 @@ def test_a_workspace_s_owner_requires_it_there_alone_of_owner_and_members(a: Ten
     assert member.post("/app/settings/two-factor", {"required": "on"}).status_code == 403
     assert browser.post("/app/settings/two-factor", {"required": "on"})["Location"] == "/app/settings"
     for one in (browser, member):
-        assert f"{workspace.name} asks for a second step" in text(one.get("/app/channels"))
+        assert f"{workspace.name} requires a second step" in text(one.get("/app/channels"))
         assert one.post("/app/settings", {}).status_code == 403
     browser.post("/app/switch", {"workspace": str(other.uuid)})
     assert browser.get("/app/channels").status_code == 200
     staff.post(f"/console/sub-accounts/{workspace.uuid}/open")
-    assert f"{workspace.name} asks for a second step" in text(staff.get("/app/channels"))
+    assert f"{workspace.name} requires a second step" in text(staff.get("/app/channels"))
     assert staff.get("/app/settings/two-factor").status_code == 403
 
 

@@ -132,7 +132,7 @@ def test_a_recovery_code_works_once_in_any_spelling_and_sends_an_email(person: U
     assert send(past_the_password(person), app.codes[1]).status_code == 302  # on the other page too
     outbox.outbox.clear()
     send_mail()
-    assert any("8 are left." in str(mail.body) for mail in outbox.outbox)
+    assert any("You have 8 recovery codes left." in str(mail.body) for mail in outbox.outbox)
 
 
 def test_codes_are_limited_to_ten_tries_with_retry_after(person: User, app: App) -> None:

@@ -13,7 +13,7 @@ from tests.images.qr import read_picture
 CODE, RECOVERY, SECURITY = "/account/code", "/account/recovery-code", "/account/security"
 BEGIN, SET_UP = "/account/two-factor/begin", "/account/two-factor/set-up"
 OFF, NEW_CODES = "/account/two-factor/off", "/account/two-factor/recovery-codes"
-WRONG = "The code is wrong, or it was used already."
+WRONG = "The code is wrong, or it has already been used."
 
 
 def past_the_password(person: User) -> Client:

@@ -177,7 +177,7 @@ def test_owners_who_lose_a_host_get_an_email_that_names_no_other_agency(
     assert ActivityEntry.objects.get(agency=b.agency, action="domain.verified").actor_label == member.label
     [mail] = Mail.objects.all()
     assert (mail.user, mail.agency) == (owner, domain.agency)
-    assert f"{HOST} is no longer yours here" in written(mail)
+    assert f"You have lost {HOST} here" in written(mail)
     assert "bob" not in written(mail)
 
 
@@ -196,8 +196,8 @@ def test_a_record_that_is_gone_is_a_concern_for_two_weeks_and_then_an_end(server
     assert actions(domain) == ["domain.added", "domain.verified", "domain.record_missing", "domain.lost"]
     first, last = Mail.objects.filter(user=owner).order_by("id")
     assert f"{HOST} is yours is gone from the DNS" in written(first)
-    assert f"is answered until {format_day(now_of(failing) + GRACE)}" in written(first)
-    assert f"{HOST} is no longer answered" in written(last)
+    assert f"The domain works until {now_of(failing) + GRACE:%Y-%m-%d}" in written(first)
+    assert f"{HOST} no longer works" in written(last)
     assert Mail.objects.count() == 2
 
 

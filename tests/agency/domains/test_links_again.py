@@ -117,7 +117,7 @@ def test_an_owner_without_a_password_gets_a_link_of_the_new_agency_and_the_old_o
     assert (split(old)[0], split(new)[0]) == (HOST, "app.bob.localhost")
     _, page = opened(old)
     assert page.status_code == 410
-    assert "If you have a newer e-mail, use the link in that one" in text(page)
+    assert "If you have a newer e-mail, use its link" in text(page)
     browser, page = opened(new)
     answer = browser.post(
         page.wsgi_request.path, {"new_password1": NEW, "new_password2": NEW}, headers={"host": "app.bob.localhost"}
@@ -146,7 +146,7 @@ def test_an_invitation_of_a_moved_workspace_tells_on_the_old_host_to_look_for_th
     move_workspace(workspace=a.workspace, agency=b.agency, now=now(), by=SYSTEM)
     _, page = opened(old)
     assert page.status_code == 410
-    assert "If you have a newer e-mail, use the link in that one" in text(page)
+    assert "If you have a newer e-mail, use its link" in text(page)
     assert b.agency.name not in text(page)
     _, page = opened(f"http://testserver{split(old)[1]}")
     assert page.status_code == 410  # whoever could read it there answers it nowhere else

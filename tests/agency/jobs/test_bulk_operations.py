@@ -34,7 +34,7 @@ def test_a_list_offers_what_can_be_done_with_what_is_ticked_or_matches(
     a.workspace.refresh_from_db()
     page = admin.get(f"/console/sub-accounts?status=active&plan={a.plan.uuid}")
     assert f'name="item" value="{a.workspace.uuid}"' in page.content.decode()
-    assert "All 2 that match" in text(page)
+    assert "Select all 2 results" in text(page)
     assert f'name="query" value="status=active&amp;plan={a.plan.uuid}"' in page.content.decode()
     labels = re.findall(r"<option value=\"sub_accounts\.\w+\">([^<]+)", page.content.decode())
     assert labels == [
@@ -48,8 +48,8 @@ def test_before_anything_is_done_it_is_counted_and_shown(a: Tenant, b: Tenant, a
     foreign, before = b.workspace, now()
     page = admin.get(choice(SUSPEND, query="status=active"))
     shown = text(page)
-    assert "Sub-accounts: 30 are chosen" in shown
-    assert "The first 10 are shown." in shown
+    assert "Sub-accounts: 30 are selected" in shown
+    assert "Only the first 10 are shown." in shown
     assert len(re.findall(r'<li><a href="/console/sub-accounts/', page.content.decode())) == 10
     assert foreign.name not in shown
     assert not Workspace.objects.filter(status="suspended").exists()
@@ -67,11 +67,11 @@ def test_all_that_match_are_changed_and_each_result_is_shown(a: Tenant, b: Tenan
     assert set(Workspace.objects.of(a.agency).values_list("status", flat=True)) == {"suspended"}
     assert Workspace.objects.get(pk=foreign.pk).is_active
     page = admin.get(f"/console/bulk-changes/{operation.uuid}")
-    assert "24 of 24 have had their turn" in text(page)
+    assert "24 of 24 processed" in text(page)
     assert "http-equiv" not in page.content.decode()
     unchanged = text(admin.get(f"/console/bulk-changes/{operation.uuid}?state=unchanged"))
-    assert "Idle Was so already" in unchanged
-    assert unchanged.count("Was so already") == 3  # the count, the filter and the row
+    assert "Idle Unchanged" in unchanged
+    assert unchanged.count("Unchanged") == 3  # the count, the filter and the row
     assert "Suspend Completed 24 / 24" in text(admin.get("/console/bulk-changes"))
 
 
@@ -99,16 +99,16 @@ def test_what_is_made_after_the_page_was_shown_is_left_alone(a: Tenant, admin: C
 def test_filters_that_cannot_be_read_choose_nothing(a: Tenant, admin: Client, query: str) -> None:
     address = choice(SUSPEND, query=query)
     assert a.workspace.is_active
-    assert "Nothing is chosen." in text(admin.get(address))
+    assert "Nothing is selected." in text(admin.get(address))
     assert admin.post(address, {"reason": ""}).status_code == 422
     assert not BulkOperation.objects.exists()
 
 
 def test_nothing_ticked_an_unknown_action_and_no_choice_at_all_say_so(a: Tenant, admin: Client) -> None:
     for address, words in {
-        f"{NEW}?action={SUSPEND}": "Nothing is chosen.",
-        f"{NEW}?action=drop&all=1": "Choose what to change, and how, on its list.",
-        NEW: "Choose what to change, and how, on its list.",
+        f"{NEW}?action={SUSPEND}": "Nothing is selected.",
+        f"{NEW}?action=drop&all=1": "Choose what to change in its list.",
+        NEW: "Choose what to change in its list.",
     }.items():
         page = admin.get(address)
         assert (page.status_code, words in text(page)) == (200, True)
@@ -130,7 +130,7 @@ def test_a_form_with_an_error_is_shown_again_and_nothing_begins(a: Tenant, admin
     address = choice("sub_accounts.assign_plan")
     answer = admin.post(address, {"until": hidden(admin.get(address), "until")})
     assert answer.status_code == 422
-    assert "1 is chosen" in text(answer)
+    assert "1 is selected" in text(answer)
     assert not BulkOperation.objects.exists()
 
 
@@ -148,16 +148,16 @@ def test_a_cancelled_operation_leaves_the_rest_alone(a: Tenant, admin: Client, v
     for _ in range(2):
         assert run_batch(operation.pk, now=now())
     page = admin.get(f"/console/bulk-changes/{operation.uuid}")
-    assert "10 of 25 have had their turn" in text(page)
+    assert "10 of 25 processed" in text(page)
     assert '<noscript><meta http-equiv="refresh" content="2"></noscript>' in page.content.decode()
     assert viewer.post(f"/console/bulk-changes/{operation.uuid}/cancel").status_code == 403
     answer = admin.post(f"/console/bulk-changes/{operation.uuid}/cancel", follow=True)
     assert flashes(answer) == ["It was cancelled. What was done stays."]
-    assert "Left alone 15" in text(answer)
+    assert "Skipped 15" in text(answer)
     assert outcome(done(operation)) == ("cancelled", 25, 10, 0, 0)
     assert Workspace.objects.of(a.agency).filter(status="suspended").count() == 10
     answer = admin.post(f"/console/bulk-changes/{operation.uuid}/cancel", follow=True)
-    assert flashes(answer) == ["It has ended already."]
+    assert flashes(answer) == ["It has already ended."]
     actions = ActivityEntry.objects.filter(action__startswith="bulk_operation.").order_by("id")
     assert [(entry.action, entry.details) for entry in actions] == [
         ("bulk_operation.started", {"action": "Suspend", "number": 25}),
@@ -208,9 +208,9 @@ def _suspend(member: Member) -> None:
 @pytest.mark.parametrize(
     ("happens", "reason"),
     [
-        (_demote, "The person who asked for it may no longer do this."),
-        (_remove, "The person who asked for it may no longer do this."),
-        (_deactivate, "The person who asked for it may no longer do this."),
+        (_demote, "The person who started it may no longer do this."),
+        (_remove, "The person who started it may no longer do this."),
+        (_deactivate, "The person who started it may no longer do this."),
         (_suspend, "The agency is suspended."),
     ],
 )
@@ -252,7 +252,7 @@ def test_an_agency_has_five_operations_at_a_time(a: Tenant, b: Tenant, admin: Cl
         begin(admin, choice(SUSPEND, a.workspace), reason="")
     answer = admin.post(choice(SUSPEND, a.workspace), {"reason": ""})
     assert answer.status_code == 422
-    assert "5 bulk operations are under way." in text(answer)
+    assert "5 bulk changes are running." in text(answer)
     begin(at_the_console(b.agency), choice(SUSPEND, b.workspace), reason="")
     run_jobs()
     begin(admin, choice(SUSPEND, a.workspace), reason="")

@@ -167,7 +167,7 @@ def test_whoever_loses_the_role_gets_no_file(a: Tenant, admin: Client) -> None:
     Member.objects.filter(user=export.created_by).update(role="viewer")
     run_jobs()
     export.refresh_from_db()
-    assert (export.state, export.stopped_because) == ("stopped", "The person who asked for it may no longer do this.")
+    assert (export.state, export.stopped_because) == ("stopped", "The person who started it may no longer do this.")
     assert not ExportPart.objects.exists()
 
 
@@ -199,7 +199,7 @@ def test_an_agency_has_three_at_a_time_and_twenty_a_day(a: Tenant, admin: Client
     assert a.workspace.is_active
     made = [start(admin) for _ in range(3)]
     fields = {"kind": "activity", "format": "csv"}
-    assert "3 exports are being written." in text(admin.post(EXPORT, fields))
+    assert "3 exports are running." in text(admin.post(EXPORT, fields))
     run_jobs()
     Export.objects.bulk_create(
         Export(agency=a.agency, created_by=made[0].created_by, kind="activity", state="completed", ended_at=now())

@@ -137,7 +137,7 @@ def test_pages_of_somebody_without_a_team(sweep: Sweep, open_page: Open, transac
     def begin_two_factor() -> None:
         page.goto(reverse("account:two-factor-begin"))
         page.get_by_label("Your password").fill(PASSWORD)
-        page.get_by_role("button", name="Begin").click()
+        page.get_by_role("button", name="Start").click()
 
     found = sweep.visit(page, {console: "/console/", app: "/app/", connect: f"/connect/{'x' * 43}"})
     found += sweep.step(page, set_up, begin_two_factor, lambda: examine_with_errors(page))

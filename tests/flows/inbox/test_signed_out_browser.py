@@ -39,7 +39,7 @@ def test_the_values_of_a_template_come_back_after_signing_in(page: Page, a: Tena
     write_template(page, channel)
     set_password(a)
     page.get_by_role("button", name="Send template").click()
-    expect(page.get_by_text("You were signed out. Nothing was done")).to_be_visible()
+    expect(page.get_by_text("You were signed out, and nothing was done")).to_be_visible()
     sign_in(page, a)
     expect(page.locator("#parameter-1")).to_have_value("Ada & Co")
     assert answers() == []

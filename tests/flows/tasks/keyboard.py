@@ -102,7 +102,7 @@ class PersonAtTheKeyboard(Person):
         expect(opener).to_have_attribute("aria-keyshortcuts", "Control+K Meta+K")
         self.page.keyboard.press("Control+k")
         self.clicks += 1
-        box = self.page.get_by_role("combobox", name="What do you look for?")
+        box = self.page.get_by_role("combobox", name="What are you looking for?")
         expect(box).to_be_focused()
         assert self.focus(box)["isSeen"], "nobody sees that focus stands in the search"
         self.page.keyboard.type(text)

@@ -62,7 +62,7 @@ class Person:
         """Look for something from anywhere, and open it."""
         opener = self.page.get_by_role("banner").get_by_role("link", name="Find")
         self.press(opener)
-        self.page.get_by_role("combobox", name="What do you look for?").fill(text)
+        self.page.get_by_role("combobox", name="What are you looking for?").fill(text)
         self.fields += 1
         expect(self.page.locator(".find [aria-selected=true]")).to_contain_text(found)
         self.page.keyboard.press("Enter")
@@ -113,7 +113,7 @@ class PersonWithoutScripts(Person):
 
     def find(self, text: str, found: str) -> None:
         self.press(self.page.get_by_role("banner").get_by_role("link", name="Find"))
-        self.fill("What do you look for?", text)
+        self.fill("What are you looking for?", text)
         self.page.keyboard.press("Enter")
         self.click("link", found)
 

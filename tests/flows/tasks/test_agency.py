@@ -66,7 +66,7 @@ def suspend_many(person: Person) -> None:
     person.open("Sub-accounts")
     person.fill("Search", "Crowd")
     person.click("button", "Show")
-    person.tick("All 30 that match")
+    person.tick("Select all 30 results")
     person.click("button", "Continue")
     person.click("button", "Suspend (30)")
     person.sees_heading("Suspend")

@@ -146,7 +146,7 @@ def look_around_the_dashboard(visitor: Visitor) -> None:
 
 def meet_an_error(visitor: Visitor) -> None:
     visitor.goto("/app/nothing-here")
-    expect(visitor.page.get_by_role("heading", level=1)).to_have_text("There is nothing here")
+    expect(visitor.page.get_by_role("heading", level=1)).to_have_text("Page not found")
     visitor.expect_logo()
 
 

@@ -31,7 +31,7 @@ def test_the_log_offers_it_to_whoever_may(a: Tenant, admin: Client, viewer: Clie
         page = admin.get(path)
         assert f'name="item" value="{delivery.uuid}"' in page.content.decode()
         assert hidden(page, "query") == query
-        assert "All 1 that match" in text(page)
+        assert "Select 1 result" in text(page)
         assert 'name="item"' not in viewer.get(path).content.decode()
 
 
@@ -63,4 +63,4 @@ def test_a_delivery_to_a_disabled_webhook_is_refused_in_its_row(a: Tenant, b: Te
 @pytest.mark.parametrize("query", ["status=nothing", "created_after=x", "endpoint=x", "envelope_id=1"])
 def test_a_filter_that_cannot_be_read_chooses_nothing(a: Tenant, admin: Client, query: str) -> None:
     a_failed_delivery(a)
-    assert "Nothing is chosen." in text(admin.get(choice(REDELIVER, query=query)))
+    assert "Nothing is selected." in text(admin.get(choice(REDELIVER, query=query)))

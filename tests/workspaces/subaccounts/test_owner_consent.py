@@ -87,8 +87,8 @@ def test_the_link_leads_to_signing_in_and_the_answer_opens_the_workspace(a: Tena
     browser = a_browser()
     assert browser.get(link, follow=True).redirect_chain[-1][0].startswith("/account/sign-in?next=")
     browser.post("/account/sign-in", {"email": ada.email, "password": PASSWORD, "next": INVITATIONS})
-    assert f"{a.agency.name} has set up “Pushed” for you." in text(browser.get(INVITATIONS))
-    assert flashes(answer(browser, Invitation.objects.get(), "accept")) == ["You have accepted: Pushed."]
+    assert f"{a.agency.name} has set up the workspace “Pushed” for you." in text(browser.get(INVITATIONS))
+    assert flashes(answer(browser, Invitation.objects.get(), "accept")) == ["You have joined Pushed."]
     assert "Pushed" in text(browser.get("/app/choose"))
     assert "Has not" not in page_of(a, workspace, owner)
     entry = ActivityEntry.objects.get(action="workspace.owner_accepted")
@@ -138,7 +138,7 @@ def test_the_link_of_a_second_agency_sets_a_password_and_accepts_nothing_of_the_
     person = User.objects.get(email="ada@example.com")
     assert list(Workspace.objects.owned_by(person)) == [wanted]
     assert "Pushed first" not in text(browser.get("/app/", follow=True))
-    assert "has set up “Pushed first” for you." in text(browser.get(INVITATIONS))
+    assert "has set up the workspace “Pushed first” for you." in text(browser.get(INVITATIONS))
     answer(browser, Invitation.objects.get(workspace_uuid=pushed.uuid), "accept")
     assert Workspace.objects.owned_by(person).count() == 2
 

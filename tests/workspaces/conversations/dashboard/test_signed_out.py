@@ -22,7 +22,7 @@ a = furnished.a_with_customer
 
 pytestmark = pytest.mark.django_db
 ANSWER = "Yes, until six.\r\nSee you then."
-NOT_SENT = "You were signed out before this was sent. Nothing was done yet"
+NOT_SENT = "You were signed out before this was sent. Nothing has been done yet"
 
 
 @pytest.fixture

@@ -84,15 +84,15 @@ def test_it_is_chosen_and_shown_in_the_console(a: Tenant, admin: Client, viewer:
     path = f"/console/plans/{a.plan.uuid}"
     assert "Make it the default" in text(admin.get(path))
     page = admin.post(f"{path}/default", {"default": "yes"}, follow=True)
-    assert flashes(page) == [f"New sub-accounts take {a.plan.name}."]
-    assert "A new sub-account takes this plan where none is named." in text(page)
+    assert flashes(page) == [f"New sub-accounts get {a.plan.name}."]
+    assert "New sub-accounts get this plan unless you name another." in text(page)
     assert f"{a.plan.name} Default" in text(viewer.get("/console/plans"))
     assert f"{a.plan.name} (default)" in text(admin.get("/console/sub-accounts/new"))
     assert "default</button>" not in viewer.get(path).content.decode()
     refused = admin.post(f"{path}/archive")
     assert PlanIsDefault.message in text(refused)
     again = admin.post(f"{path}/default", {"default": "no"}, follow=True)
-    assert flashes(again) == [f"New sub-accounts no longer take {a.plan.name}."]
+    assert flashes(again) == [f"New sub-accounts no longer get {a.plan.name}."]
     assert "No plan: nothing is limited" in text(admin.get("/console/sub-accounts/new"))
 
 

@@ -146,7 +146,7 @@ def test_a_sub_account_that_has_left_the_agency_is_not_found(a: Tenant, b: Tenan
     done(operation)
     assert outcome(operation) == ("completed", 1, 0, 0, 1)
     page = text(admin.get(f"/console/bulk-changes/{operation.uuid}"))
-    assert "No longer here Failed Sub-account not found." in page
+    assert "No longer exists Failed Sub-account not found." in page
     assert workspace.name not in page
 
 
@@ -201,6 +201,6 @@ def test_results_stand_in_the_order_in_which_the_list_showed_what_was_ticked(a: 
     operation = begin(admin, address, reason="Not paid")
     done(operation)
     page = admin.get(f"/console/bulk-changes/{operation.uuid}")
-    shown = text(page).partition("What became of each")[2]
+    shown = text(page).partition("Results")[2]
     assert [shown.index(name) for name in by_name] == sorted(shown.index(name) for name in names)
     assert "in the order of the list" not in shown

@@ -108,7 +108,7 @@ def test_a_form_that_is_sent_several_times_at_once_makes_one(a: Tenant, admin: C
     landing = f"/console/sub-accounts/{Workspace.objects.get().uuid}"
     assert [answer.redirect_chain[0][0] for answer in answers] == [landing] * 4
     late = create(browsers[0], nonce=nonce)
-    assert "This form was sent already: this is what it made." in flashes(late)
+    assert "This form was already sent. This is the result." in flashes(late)
 
 
 def test_a_form_that_was_refused_may_be_sent_again() -> None:

@@ -145,7 +145,7 @@ def test_messages_are_the_agency_person_s(a: Tenant, staff: Member, visitor: Cli
 
 def test_a_viewer_looks_and_reads_why_nothing_was_changed(a: Tenant) -> None:
     viewer = agency_client(a.workspace, "viewer")
-    assert "You may look, and change nothing." in text(viewer.get("/app/settings"))
+    assert "You can look, but not change anything." in text(viewer.get("/app/settings"))
     refused = viewer.post("/app/saved-replies/new", {"name": "Hours", "text": "Nine to six."})
     assert refused.status_code == 403
     assert f"Your role at {a.agency.name} is Viewer" in text(refused)
@@ -251,7 +251,7 @@ def test_however_it_is_left_that_is_recorded(
 
 def test_another_person_in_the_same_browser_has_none_of_it(a: Tenant, visitor: Client) -> None:
     visitor.force_login(a_person())
-    assert "in no workspace" in text(visitor.get("/account/invitations"))
+    assert "You are not in a team or workspace yet." in text(visitor.get("/account/invitations"))
     assert visitor.get("/app/channels").status_code == 403
 
 

@@ -115,7 +115,7 @@ def test_a_key_may_end_and_be_for_some_networks_alone(a: Tenant, owner: Client) 
     [
         ("expires_at", "2020-01-01", "An API key expires in the future, at most ten years ahead."),
         ("expires_at", "9999-12-31", "An API key expires in the future, at most ten years ahead."),
-        ("allowed_networks", "10.0.0.1/8", "“10.0.0.1/8” is no address and no network."),
+        ("allowed_networks", "10.0.0.1/8", "“10.0.0.1/8” is neither an address nor a network."),
         ("allowed_networks", "\n".join(f"192.0.2.{n}" for n in range(21)), "There may be at most 20 networks."),
     ],
 )
@@ -147,7 +147,7 @@ def test_a_rolled_key_is_shown_once_and_the_old_one_ends_as_chosen(a: Tenant, ow
     second = WorkspaceKey.objects.get(name="Shop", replaced_by=None)
     path = f"/app/api/{second.uuid}/roll"
     answer = owner.post(path, {"overlap": "0", "nonce": hidden(owner.get(path), "nonce")})
-    assert "The old key does not work any more." in text(answer)
+    assert "The old key no longer works." in text(answer)
     assert [call_with(key)[0] for key in (old, new)] == [401, 401]
 
 

@@ -40,11 +40,11 @@ def test_somebody_new_is_invited_sets_a_password_and_is_in(a: Tenant, owner: Cli
     assert "nora@example.com" in text(owner.get(PEOPLE))
     link = mailed_link()
     sent = outbox.outbox[-1]
-    assert sent.subject == "You are invited to work in a workspace"
-    assert f'"{a.workspace.name}" at {a.agency.name}' in str(sent.body)
+    assert sent.subject == "You are invited to a workspace"
+    assert f"{a.workspace.name} invites you to its workspace at {a.agency.name} as a member." in str(sent.body)
     browser = a_browser()
     page = browser.get(browser.get(link)["Location"])
-    assert f"You are invited to work in “{a.workspace.name}” at {a.agency.name}." in text(page)
+    assert f"{a.workspace.name} invites you to its workspace at {a.agency.name} as a member." in text(page)
     assert join(browser, link)["Location"] == "/app/"
     assert "Nora nora@example.com Member" in text(owner.get(PEOPLE))
     assert a.workspace.name in text(browser.get("/app/channels"))
@@ -56,7 +56,9 @@ def test_somebody_with_an_account_accepts_or_declines_signed_in(a: Tenant, b: Te
         person = a_person()
         invite(owner, person.email)
         browser = a_browser(person)
-        assert f"You are invited to work in “{a.workspace.name}” at {a.agency.name}." in text(browser.get(INVITATIONS))
+        assert f"{a.workspace.name} invites you to its workspace at {a.agency.name} as a member." in text(
+            browser.get(INVITATIONS)
+        )
         answer(browser, Invitation.objects.get(status="open"), how)
         assert (browser.get("/app/channels").status_code == 200) is is_in
     assert f"Member, at {a.agency.name}" in text(browser.get(INVITATIONS))

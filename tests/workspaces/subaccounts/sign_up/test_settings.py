@@ -48,14 +48,14 @@ def test_an_admin_switches_it_on_and_copies_the_address(a: Tenant, admin: Client
 
 def test_without_a_domain_it_says_what_is_missing(admin: Client, plan: Plan) -> None:
     save(admin, plan, is_on="on")
-    assert "it is on a domain of your own" in text(admin.get(PAGE))
+    assert "Add and verify a domain of your own first." in text(admin.get(PAGE))
 
 
 @pytest.mark.parametrize("switch", ["is_on", "allows_further_workspaces"])
 def test_neither_is_switched_on_without_a_plan(switch: str, a: Tenant, admin: Client, plan: Plan) -> None:
     answer = save(admin, None, **{switch: "on"})
     assert answer.status_code == 422
-    assert "Default plan: Choose the plan that new customers take." in text(answer)
+    assert "Default plan: Choose the plan that new customers get." in text(answer)
     assert not SignUpSettings.objects.exists()
 
 
@@ -96,7 +96,7 @@ def test_links_are_https_and_public(link: str, admin: Client, plan: Plan) -> Non
 def test_the_default_plan_stays_while_customers_take_it(a: Tenant, admin: Client, plan: Plan) -> None:
     save(admin, plan, is_on="on")
     answer = admin.post(f"/console/plans/{plan.uuid}/default", {"default": "no"}, follow=True)
-    assert "New customers take this plan when they sign up." in flashes(answer)[-1]
+    assert "New customers get this plan when they sign up." in flashes(answer)[-1]
     assert "Choose another default plan first." in text(admin.post(f"/console/plans/{plan.uuid}/archive"))
     plan.refresh_from_db()
     assert plan.is_default

@@ -65,7 +65,7 @@ def test_the_mail_names_agency_and_business_and_leads_to_the_agency_s_host(
     (sent,) = mails()
     assert (sent.to, sent.subject) == ([EMAIL], "Confirm your e-mail address")
     assert sent.body.startswith("Hello Ada Brandt,")
-    assert f'you have signed up at {a.agency.name} for "Ada\'s Flowers"' in sent.body
+    assert f"You have signed up at {a.agency.name} for the workspace “Ada's Flowers”" in sent.body
     links = re.findall(r"https?://\S+", sent.body)
     assert len(links) == 1
     assert links[0].startswith(f"http://{host}/sign-up/confirm/")
@@ -162,7 +162,7 @@ def test_unknown_known_waiting_invited_and_closed_addresses_are_answered_alike(b
     assert all(one == seen[0] for one in seen)
     assert seen[0][1] == 1
     assert all(one == statements[0] for one in statements)
-    known_mail = ["You have an account already"]
+    known_mail = ["You already have an account"]
     assert subjects == [["Confirm your e-mail address"]] * 2 + [known_mail, [], known_mail]
 
 
@@ -177,13 +177,13 @@ def test_a_person_who_got_an_account_meanwhile_gets_an_e_mail_about_it(host: str
     sign_up(a_visitor(host))
     a_person(email=EMAIL)
     (sent,) = mails()
-    assert sent.subject == "You have an account already"
+    assert sent.subject == "You already have an account"
 
 
 def known_mail_of(host: str) -> tuple[str, list[str]]:
     sign_up(a_visitor(host))
     (sent,) = mails()
-    assert (sent.to, sent.subject) == ([EMAIL], "You have an account already")
+    assert (sent.to, sent.subject) == ([EMAIL], "You already have an account")
     return sent.body, re.findall(r"https?://\S+", sent.body)
 
 
@@ -303,7 +303,7 @@ def test_a_refused_form_keeps_its_nonce_and_may_be_sent_again(visitor: Client) -
 def test_a_form_that_is_not_ours_does_nothing(nonce: str, visitor: Client) -> None:
     answer = sign_up(visitor, nonce=new_nonce(a_person().pk) if nonce == "of a person" else nonce)
     assert answer.status_code == 422
-    assert "This form is out of date." in text(answer)
+    assert "This form is out of date" in text(answer)
     assert signing.loads(hidden(answer, "nonce"), salt=SALT)[0] == 0
     assert not PendingSignUp.objects.exists()
 
