@@ -305,7 +305,7 @@ def _domain_concerns(agency: Agency) -> Iterable[Alert]:
         until = domain.served_until
         yield Alert(
             text=_("The TXT record of %(host)s is gone. The domain works until %(day)s.")
-            % {"host": domain.host, "day": f"{domain.served_until:%Y-%m-%d}"},
+            % {"host": domain.host, "day": format_day(until) if until else ""},
             url=reverse("console:domain", args=[domain.uuid]),
             action=_("Domain"),
         )

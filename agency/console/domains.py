@@ -67,7 +67,7 @@ def state_of(domain: Domain) -> DomainState:
         return DomainState(_("Not verified"), "", PENDING.get(domain.finding, PENDING[Finding.NOT_CHECKED]))
     if domain.served_until:
         text = _("The TXT record is gone. Set it again before %(day)s, or the domain stops working.")
-        return DomainState(_("Record missing"), "bad", text % {"day": f"{domain.served_until:%Y-%m-%d}"})
+        return DomainState(_("Record missing"), "bad", text % {"day": format_day(domain.served_until)})
     if domain.points_here is False:
         return DomainState(_("Points elsewhere"), "bad", _("The domain is yours, but it does not point here yet."))
     if domain.points_here is None:

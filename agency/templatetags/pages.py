@@ -6,7 +6,6 @@ from typing import Any
 
 from django import template
 from django.forms import BaseForm
-from django.template.defaultfilters import date as format_date
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString

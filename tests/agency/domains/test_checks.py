@@ -196,7 +196,7 @@ def test_a_record_that_is_gone_is_a_concern_for_two_weeks_and_then_an_end(server
     assert actions(domain) == ["domain.added", "domain.verified", "domain.record_missing", "domain.lost"]
     first, last = Mail.objects.filter(user=owner).order_by("id")
     assert f"{HOST} is yours is gone from the DNS" in written(first)
-    assert f"The domain works until {now_of(failing) + GRACE:%Y-%m-%d}" in written(first)
+    assert f"The domain works until {format_day(now_of(failing) + GRACE)}" in written(first)
     assert f"{HOST} no longer works" in written(last)
     assert Mail.objects.count() == 2
 
