@@ -106,7 +106,9 @@ class ComposerForm(forms.Form):
     scheduled_at = moment_field(_("Moment"))
     scheduled_local_at = moment_field(_("Time on each contact's clock"))
     requires_approval = forms.BooleanField(
-        label=_("Ask for approval first"), required=False, help_text=_("Nothing is sent until somebody has approved it.")
+        label=_("Ask for approval first"),
+        required=False,
+        help_text=_("Nothing is sent until somebody has approved it."),
     )
 
     def __init__(self, data: Any = None, *, workspace: Workspace, initial: Mapping[str, Any] | None = None) -> None:
