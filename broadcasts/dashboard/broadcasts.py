@@ -111,7 +111,7 @@ class BroadcastMove(BroadcastDetail):
 
 class BroadcastPause(BroadcastMove):
     move = staticmethod(pause_broadcast)
-    success_message = gettext_lazy("The broadcast is paused: what is being sent at this moment still leaves.")
+    success_message = gettext_lazy("The broadcast is paused. Messages that are being sent now still go out.")
 
 
 class BroadcastResume(BroadcastMove):

@@ -68,7 +68,7 @@ class ComposerForm(forms.Form):
     )
     message_header_filename = LineField(label=_("The document's name"), required=False, max_length=200)
     track_clicks = forms.BooleanField(
-        label=_("Count who follows links"),
+        label=_("Count clicks on links"),
         required=False,
         help_text=_("Links become short ones of your host, one for each recipient."),
     )
@@ -92,13 +92,13 @@ class ComposerForm(forms.Form):
     )
     source_broadcast_id = forms.ChoiceField(label=_("Earlier broadcast"), required=False)
     retarget_engagement = forms.ChoiceField(
-        label=_("Those who"), required=False, choices=[("", _("Choose")), *ENGAGEMENT_LABELS.items()]
+        label=_("Result"), required=False, choices=[("", _("Choose")), *ENGAGEMENT_LABELS.items()]
     )
     time = forms.ChoiceField(
         label=_("When"),
         widget=forms.RadioSelect,
         choices=[
-            (NOW, _("As soon as it is scheduled")),
+            (NOW, _("Send now")),
             (AT, _("At a moment, the same for everybody")),
             (LOCAL, _("At each contact's own time")),
         ],
@@ -106,7 +106,9 @@ class ComposerForm(forms.Form):
     scheduled_at = moment_field(_("Moment"))
     scheduled_local_at = moment_field(_("Time on each contact's clock"))
     requires_approval = forms.BooleanField(
-        label=_("Has to be approved"), required=False, help_text=_("Nothing is sent until somebody has approved it.")
+        label=_("Ask for approval first"),
+        required=False,
+        help_text=_("Nothing is sent until somebody has approved it."),
     )
 
     def __init__(self, data: Any = None, *, workspace: Workspace, initial: Mapping[str, Any] | None = None) -> None:
@@ -166,10 +168,10 @@ class ComposerForm(forms.Form):
             data["contacts"] = found
             if unknown:
                 some = ", ".join(unknown[:5])
-                self.add_error("audience_contacts", _("These are no contacts of yours: %(some)s.") % {"some": some})
+                self.add_error("audience_contacts", _("Not found in your contacts: %(some)s.") % {"some": some})
         wanted = {AT: "scheduled_at", LOCAL: "scheduled_local_at"}.get(data.get("time", ""))
         if wanted and not data.get(wanted) and wanted not in self.errors:
-            self.add_error(wanted, _("Say when."))
+            self.add_error(wanted, _("Choose a date and time."))
         return data
 
     def values(self) -> dict[str, Any]:
@@ -303,7 +305,7 @@ class TestForm(forms.Form):
         found, unknown = find_contacts(self.cleaned_data["contacts"], self.workspace)
         if unknown:
             some = ", ".join(unknown[:5])
-            raise forms.ValidationError(_("These are no contacts of yours: %(some)s.") % {"some": some})
+            raise forms.ValidationError(_("Not found in your contacts: %(some)s.") % {"some": some})
         if len(found) > MOST_TESTED:
             raise forms.ValidationError(_("At most five contacts."))
         return found

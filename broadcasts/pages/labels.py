@@ -40,7 +40,7 @@ SKIP_REASON_LABELS: Final[dict[str, Any]] = {
     Reason.LOCAL_TIME_PASSED: _("The time had passed where they live."),
     Reason.TOO_LATE: _("It could not be sent for three days."),
     Reason.DUPLICATE_ADDRESS: _("Another contact has the same address, and gets it once."),
-    Reason.VARIABLE_MISSING: _("A variable of the message has no value for them."),
+    Reason.VARIABLE_MISSING: _("A value that the message needs is missing, such as the first name."),
     Reason.CANCELLED: _("The broadcast was cancelled before it was their turn."),
 }
 OUTCOME_UNKNOWN: Final = "send_outcome_unknown"
@@ -60,13 +60,13 @@ VARIABLE_LABELS: Final[dict[str, Any]] = {
     "workspace.address": _("Business's address"),
 }
 ENGAGEMENT_LABELS: Final[dict[str, Any]] = {
-    "sent": _("were sent to"),
-    "delivered": _("got it"),
-    "read": _("read it"),
-    "not_read": _("got it and have not read it"),
-    "clicked": _("followed a link"),
-    "not_clicked": _("followed no link"),
-    "failed": _("could not be reached"),
+    "sent": _("Sent"),
+    "delivered": _("Delivered"),
+    "read": _("Read"),
+    "not_read": _("Delivered, not read"),
+    "clicked": _("Clicked"),
+    "not_clicked": _("Did not click"),
+    "failed": _("Failed"),
 }
 
 

@@ -253,9 +253,9 @@ FIELDS: Final[dict[str, tuple[RecordedField, ...]]] = {
         RecordedField("timezone_mode", _("Time zone"), hidden=True),
         RecordedField("scheduled_at", _("When"), ValueFormat.MOMENT),
         RecordedField("scheduled_local_at", _("When"), hidden=True),
-        RecordedField("requires_approval", _("Has to be approved"), ValueFormat.SWITCH),
+        RecordedField("requires_approval", _("Ask for approval first"), ValueFormat.SWITCH),
         RecordedField("source_broadcast_id", _("Earlier broadcast"), hidden=True),
-        RecordedField("retarget_engagement", _("Those who"), hidden=True),
+        RecordedField("retarget_engagement", _("Result"), hidden=True),
     )
 }
 

@@ -61,8 +61,8 @@ def test_the_picture_follows_what_is_typed_and_variables_are_inserted(page: Page
     assert body.inner_html() == "Hello Ada, the <strong>sale</strong> begins."
     gap.fill("Grace")
     assert body.inner_html() == "Hello Grace, the <strong>sale</strong> begins."
-    page.get_by_role("button", name="Save and look at it").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("What would happen")
+    page.get_by_role("button", name="Review").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Review before sending")
     assert Broadcast.objects.get().message["components"][0]["parameters"] == [{"type": "text", "text": "Grace"}]
 
 
@@ -119,7 +119,7 @@ def test_sending_to_many_asks_in_a_dialog_that_begins_at_its_way_out(page: Page,
     page.goto(f"/app/broadcasts/{draft.uuid}/preview")
     press = page.get_by_role("link", name="Send to 3 now")
     press.click()
-    dialog = page.get_by_role("dialog", name="Look once more")
+    dialog = page.get_by_role("dialog", name="Confirm the broadcast")
     expect(dialog.get_by_role("link", name="Not now")).to_be_focused()
     expect(dialog).to_contain_text("Quayside Support")
     page.keyboard.press("Enter")

@@ -129,17 +129,17 @@ def test_a_broadcast(contexts: Contexts, transactional_db: None) -> None:
     page = contexts.page(channel.workspace.owner)
     page.goto("/app/broadcasts/new")
     page.get_by_label("Text", exact=True).fill("The sale begins.")
-    page.get_by_role("button", name="Save and look at it").click()
+    page.get_by_role("button", name="Review").click()
     for step in (None, page.reload, lambda: leave_and_come_back(page)):
         if step:
             step()
         expect(page.get_by_role("alert")).to_be_focused()
         expect(page.get_by_label("Text", exact=True)).to_have_value("The sale begins.")
     page.get_by_label("Name", exact=True).fill("Sale")
-    page.get_by_role("button", name="Save and look at it").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("What would happen")
+    page.get_by_role("button", name="Review").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Review before sending")
     page.go_back()
-    expect(page.get_by_role("heading", level=1)).to_have_text("What would happen")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Review before sending")
     assert Broadcast.objects.count() == 1
 
 

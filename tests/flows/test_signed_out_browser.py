@@ -51,14 +51,14 @@ def test_a_broadcast_with_a_long_text(page: Page, live_server: LiveServer) -> No
     page.get_by_label("Name", exact=True).fill("Autumn sale")
     page.get_by_label("Text", exact=True).fill(LONG.strip())
     UserSession.objects.all().delete()
-    save = page.get_by_role("button", name="Save and look at it")
+    save = page.get_by_role("button", name="Review")
     save.click()
     sign_in(page, workspace.owner)
     expect(page.get_by_label("Name", exact=True)).to_have_value("Autumn sale")
     expect(page.get_by_label("Text", exact=True)).to_have_value(LONG.strip())
     assert not Broadcast.objects.exists()
     save.click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("What would happen")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Review before sending")
     assert Broadcast.objects.get().message["text"].split() == LONG.split()
 
 

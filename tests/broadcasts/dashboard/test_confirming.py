@@ -89,7 +89,7 @@ def test_the_question_says_how_many_on_what_and_who_does_not_get_it(customer: Cl
     asked = text(question(customer, draft))
     for words in ("Send to 1,200 now", "Front desk", "WhatsApp", "They want no messages", "Not now"):
         assert words in asked
-    assert "950 are more than the number may write to within 24 hours" in asked
+    assert "950 people get it later" in asked
 
 
 def test_a_time_is_repeated(customer: Client, channel: Channel) -> None:

@@ -141,7 +141,7 @@ def test_people_are_chosen_by_what_they_are_known_by(customer: Client, channel: 
 
     refused = customer.post("/app/broadcasts/new", wanted | {"audience_contacts": f"{foreign.phone}\nx"})
     assert refused.status_code == 422
-    assert "These are no contacts of yours: +4915187654321, x." in text(refused)
+    assert "Not found in your contacts: +4915187654321, x." in text(refused)
     customer.post("/app/broadcasts/new", wanted)
     made = Broadcast.objects.get()
     assert made.chosen_contacts == [first.pk, second.pk]
@@ -152,7 +152,7 @@ def test_a_segment_and_each_contact_s_own_time(customer: Client, channel: Channe
     segment = SegmentFactory.create(workspace=channel.workspace)
     wanted = typed(channel, audience="segment", audience_segment=str(segment.uuid), time="local")
 
-    assert "Say when." in text(customer.post("/app/broadcasts/new", wanted))
+    assert "Choose a date and time." in text(customer.post("/app/broadcasts/new", wanted))
     customer.post("/app/broadcasts/new", wanted | {"scheduled_local_at": "2027-03-01T09:00", "requires_approval": "on"})
     made = Broadcast.objects.get()
     assert (made.timezone_mode, made.scheduled_local_at, made.segment) == ("contact", "2027-03-01 09:00:00", segment)
@@ -246,7 +246,7 @@ def test_a_test_goes_to_a_few_contacts(customer: Client, channel: Channel) -> No
     people = [ContactFactory.create(workspace=channel.workspace, phone=f"+491511234567{n}") for n in range(6)]
 
     assert "At most five" in text(customer.post(path, {"contacts": "\n".join(str(one.phone) for one in people)}))
-    assert "no contacts of yours" in text(customer.post(path, {"contacts": "+4915100000000"}))
+    assert "Not found in your contacts" in text(customer.post(path, {"contacts": "+4915100000000"}))
     # A free text needs an open window: the refusal is the conversation's own.
     assert "24-hour window" in text(customer.post(path, {"contacts": people[0].phone}))
 

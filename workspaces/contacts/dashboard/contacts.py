@@ -130,14 +130,14 @@ class ContactOptOut(ContactDetail):
     def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         self.find(uuid=uuid)
         opt_out_contact(contact=self.contact, source=Source.DASHBOARD, now=timezone.now())
-        return self.done(_("%(name)s is sent nothing any more.") % {"name": self.contact}, ONE, uuid)
+        return self.done(_("%(name)s has opted out.") % {"name": self.contact}, ONE, uuid)
 
 
 class ContactOptIn(ContactDetail):
     def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         self.find(uuid=uuid)
         opt_in_contact(contact=self.contact, now=timezone.now())
-        return self.done(_("%(name)s may be written to again.") % {"name": self.contact}, ONE, uuid)
+        return self.done(_("%(name)s has opted in again.") % {"name": self.contact}, ONE, uuid)
 
 
 class ContactRemove(ContactDetail, DashboardForm[ConfirmationForm]):
