@@ -302,13 +302,10 @@ MOST_NAMED = 3
 def _domain_concerns(agency: Agency) -> Iterable[Alert]:
     failing = Domain.objects.of(agency).filter(failing_since__isnull=False)
     for domain in failing.order_by("failing_since", "id")[:MOST_NAMED]:
-        until = domain.served_until
-        yield Alert(
-            text=_("The TXT record of %(host)s is gone. The domain works until %(day)s.")
-            % {"host": domain.host, "day": format_day(until) if until else ""},
-            url=reverse("console:domain", args=[domain.uuid]),
-            action=_("Domain"),
-        )
+        day = format_day(domain.served_until) if domain.served_until else ""
+        text = _("The TXT record of %(host)s is gone. The domain works until %(day)s.")
+        url = reverse("console:domain", args=[domain.uuid])
+        yield Alert(text=text % {"host": domain.host, "day": day}, url=url, action=_("Domain"))
 
 
 def concerns(agency: Agency) -> Iterable[Alert]:
@@ -318,17 +315,13 @@ def concerns(agency: Agency) -> Iterable[Alert]:
     emails = list(waiting.order_by("id").values_list("email", flat=True)[: MOST_NAMED + 1])
     if emails:
         names = ", ".join(emails[:MOST_NAMED]) + (" …" if len(emails) > MOST_NAMED else "")
-        yield Alert(
-            text=_("Invitation pending: %(names)s") % {"names": names}, url=reverse("console:team"), action=_("Team")
-        )
+        text = _("Invitation pending: %(names)s") % {"names": names}
+        yield Alert(text=text, url=reverse("console:team"), action=_("Team"))
     most = agency.max_sub_accounts
     if most is not None and agency.sub_account_count * 10 >= most * 9:
-        yield Alert(
-            text=_("%(number)s of %(most)s sub-accounts are used.")
-            % {"number": f"{agency.sub_account_count:,}", "most": f"{most:,}"},
-            url=reverse("console:sub-accounts"),
-            action=_("Sub-accounts"),
-        )
+        used = {"number": f"{agency.sub_account_count:,}", "most": f"{most:,}"}
+        text = _("%(number)s of %(most)s sub-accounts are used.") % used
+        yield Alert(text=text, url=reverse("console:sub-accounts"), action=_("Sub-accounts"))
 
 
 def mail_concerns(agency: Agency) -> Iterable[Alert]:

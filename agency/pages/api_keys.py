@@ -19,8 +19,7 @@ from config.api.keys import LONGEST_NETWORK, MOST_NETWORKS, parse_network
 
 # The answer to a form that is sent a second time.
 KEY_SHOWN_ALREADY = gettext_lazy(
-    "This form was already sent, and its key is shown only once. "
-    "If you did not save it, revoke it and create another."
+    "This form was already sent, and its key is shown only once. If you did not save it, revoke it and create another."
 )
 KEY_TABLE = Table(
     caption=gettext_lazy("API keys"),

@@ -71,8 +71,9 @@ MOST_NAMED: Final = 3
 
 def failure_of(delivery: Delivery) -> str:
     """Return the endpoint's answer if it was no success, or the code of another failure."""
-    answered = delivery.error and delivery.response_status
-    return status_text(delivery.response_status) if answered else delivery.error or ""
+    if delivery.error and delivery.response_status:
+        return status_text(delivery.response_status)
+    return delivery.error or ""
 
 
 def _rows(workspace: Workspace, most: int) -> Iterator[HubRow]:

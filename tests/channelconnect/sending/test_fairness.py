@@ -8,6 +8,7 @@ from django.test import override_settings
 from benchmarks.processes import fast_provider
 from channelconnect.models import ChannelCredential
 from channelconnect.sending import claimer, loop
+from channelconnect.sending.calls import CALL_LIMITS
 from channelconnect.sending.channels import read_channels
 from channelconnect.sending.claimer import MessageClaimer
 from channelconnect.sending.conversations import ConversationMessages
@@ -93,7 +94,7 @@ def test_an_answer_goes_although_all_calls_of_its_channel_s_mass_hang(
     meta: RunningSandbox, channel: Channel, start_sender: StartSender, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They hang for longer than a busy machine needs here, so the sender's patience is longer, too, until it ends."""
-    monkeypatch.setattr(loop, "CALL_LIMITS", loop.CALL_LIMITS._replace(total_ms=HANGING_SECONDS * 1_000))
+    monkeypatch.setattr(loop, "CALL_LIMITS", CALL_LIMITS._replace(total_ms=HANGING_SECONDS * 1_000))
     monkeypatch.setattr(loop, "LAST_CALLS_SECONDS", 0.0)
     hanging = PER_CHANNEL - urgent_share_of(PER_CHANNEL)
     faults = [{"call": "send", "fault": "accept_then_hang", "times": hanging, "seconds": HANGING_SECONDS}]
