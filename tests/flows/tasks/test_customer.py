@@ -117,7 +117,7 @@ def let_automations_answer_again(person: Person) -> None:
     person.begin("/app/inbox")
     person.press(person.page.locator(".inbox-row", has_text="Person 1"))
     expect(person.page.get_by_text("Automations are paused here")).to_be_visible()
-    person.click("button", "Let them answer")
+    person.click("button", "Resume automations")
     expect(person.page.get_by_text("Automations are paused here")).to_have_count(0)
 
 
