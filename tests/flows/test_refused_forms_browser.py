@@ -154,7 +154,7 @@ def test_an_answer_in_a_conversation_without_scripts(contexts: Contexts, transac
         if step:
             step()
         expect(page.locator("#composer-error")).to_be_visible()
-    answer = page.get_by_label(re.compile("^Answer to"))
+    answer = page.get_by_label(re.compile("^Reply to"))
     answer.fill("Yes,")
     page.get_by_label("Saved reply").select_option(label="Hours")
     page.get_by_role("button", name="Insert").click()

@@ -161,4 +161,4 @@ def test_a_salon_s_first_evening(salon: Workspace) -> None:
 
     # The owner reads in the thread why Ada's last message was not answered.
     thread = Conversation.objects.get(contact__phone=f"+{ADA}")
-    assert "People of the team have this conversation in hand." in text(owner.get(f"/app/inbox/{thread.uuid}"))
+    assert "A person has taken over this conversation." in text(owner.get(f"/app/inbox/{thread.uuid}"))

@@ -106,7 +106,9 @@ class AiAccountForm(forms.Form):
         super().__init__(*arguments, **options)
         if has_key:
             self.fields["key"].required = False
-            self.fields["key"].help_text = _("Empty keeps the one there is. It is kept encrypted and never shown.")
+            self.fields["key"].help_text = _(
+                "Leave this empty to keep the current key. The key is stored encrypted and never shown."
+            )
 
     def clean_key(self) -> str:
         key = str(self.cleaned_data["key"])
@@ -226,7 +228,7 @@ class AiAccountRemove(FormPage[ConfirmationForm], AccountView):
         return {
             "crumbs": [breadcrumb(TITLE, NAV), breadcrumb(self.account.name, ACCOUNT, self.account.uuid)],
             "heading": _("Remove this A.I. account?"),
-            "text": _("Its key and its usage are forgotten. Steps that use it go on as if the A.I. were unsure."),
+            "text": _("Its key and its usage are deleted. Steps that use it continue as if the A.I. were unsure."),
             "submit": _("Remove account"),
             "danger": True,
         }

@@ -33,7 +33,7 @@ def opened(page: Page, channel: Channel) -> Page:
 
 
 def test_focus_goes_to_the_next_conversation_when_those_that_are_ticked_are_closed(opened: Page) -> None:
-    opened.locator(".inbox-tick", has=opened.locator('[aria-label="Tick Person 1"]')).click()
+    opened.locator(".inbox-tick", has=opened.locator('[aria-label="Select Person 1"]')).click()
     button = opened.locator(".bulk-bar").get_by_role("button", name="Close", exact=True)
     button.focus()
     opened.keyboard.press("Enter")

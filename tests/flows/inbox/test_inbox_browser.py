@@ -52,8 +52,8 @@ def test_a_message_comes_in_is_answered_and_seen_to_be_read(page: Page, channel:
     answer = page.locator(".bubble.out")
     expect(answer).to_contain_text("Yes, until six.")
     expect(answer).to_contain_text("Pending")
-    expect(page.get_by_label("Answer to Person 1")).to_have_value("")
-    expect(page.get_by_label("Answer to Person 1")).to_be_focused()
+    expect(page.get_by_label("Reply to Person 1")).to_have_value("")
+    expect(page.get_by_label("Reply to Person 1")).to_be_focused()
 
     message = Message.objects.get(direction="out")
     for to, shown in (("sent", "Sent"), ("delivered", "Delivered"), ("read", "Read")):
@@ -68,7 +68,7 @@ def test_a_message_comes_in_is_answered_and_seen_to_be_read(page: Page, channel:
 def test_what_is_being_typed_survives_whatever_happens_meanwhile(page: Page, channel: Channel) -> None:
     receive(received(channel), received(channel, person=person(2), text="And I?"))
     page.locator(".inbox-row", has_text="Person 1").click()
-    field = page.get_by_label("Answer to Person 1")
+    field = page.get_by_label("Reply to Person 1")
     field.fill("A long answer that is not finished")
     page.set_viewport_size({"width": 1600, "height": 800})  # wide enough for what is known about the contact
     contact = Conversation.objects.get(contact__name="Person 1").contact
@@ -83,9 +83,9 @@ def test_what_is_being_typed_survives_whatever_happens_meanwhile(page: Page, cha
     # The list is replaced, too: a click while it is would be lost.
     expect(page.locator(".inbox-row", has_text="Person 1")).to_contain_text("Are you there?")
     page.locator(".inbox-row", has_text="Person 2").click()
-    expect(page.get_by_label("Answer to Person 2")).to_have_value("")
+    expect(page.get_by_label("Reply to Person 2")).to_have_value("")
     page.locator(".inbox-row", has_text="Person 1").click()
-    expect(page.get_by_label("Answer to Person 1")).to_have_value("A long answer that is not finished")
+    expect(page.get_by_label("Reply to Person 1")).to_have_value("A long answer that is not finished")
 
 
 def test_focus_stays_on_a_button_whatever_happens_meanwhile(page: Page, channel: Channel) -> None:
@@ -155,7 +155,7 @@ def test_saved_replies_and_what_the_head_does_by_keys(page: Page, channel: Chann
     page.locator(".inbox-row").click()
     expect(page.locator(".inbox-row.unread")).to_have_count(0)
     page.evaluate(STAYS)
-    press, field = page.keyboard.press, page.get_by_label("Answer to Person 1")
+    press, field = page.keyboard.press, page.get_by_label("Reply to Person 1")
     offered = page.locator(".suggestions li")
 
     press("r")
@@ -194,7 +194,7 @@ def test_saved_replies_and_what_the_head_does_by_keys(page: Page, channel: Chann
     expect(page.locator(".inbox-row.unread")).to_have_count(1)
     press("n")
     expect(page.get_by_label("Note", exact=True)).to_be_focused()
-    page.get_by_role("link", name="Answer").click()
+    page.get_by_role("link", name="Reply").click()
     expect(field).to_have_value("Hello! Open until six, Person. No dogs.")
     assert page.evaluate("window.stays")
 
@@ -238,7 +238,7 @@ def test_a_customer_on_whatsapp_is_answered_and_reads_it(
         network.callback(kind="message", account=account, person="491701234567", name="Ada", text="Is it ready?")
         page.locator(".inbox-row", has_text="Is it ready?").click()
         expect(page.get_by_role("heading", name="Ada")).to_be_visible()
-        page.get_by_label("Answer to Ada").fill("Yes, come any time.")
+        page.get_by_label("Reply to Ada").fill("Yes, come any time.")
         page.get_by_role("button", name="Send", exact=True).click()
         expect(page.locator(".bubble.out")).to_contain_text("Read")
     assert network.ledger()["sent_total"] == 1

@@ -67,7 +67,7 @@ def test_an_automation_is_built_tried_published_and_taken_back(person_at: SignIn
     fits_a_phone(person, "Try Prices")
     axe_finds_nothing(person)
     person.click("link", "To the steps")
-    person.click("link", "Look through and publish")
+    person.click("link", "Review and publish")
     fits_a_phone(person, "Publish Prices")
     person.click("button", "Publish")
     person.sees_message("Version 1 is published.")

@@ -108,7 +108,7 @@ def install_a_pack_and_set_an_automation_up(person: Person, colleague: str) -> N
 def answer_a_message(person: Person) -> None:
     person.begin("/app/inbox")
     person.press(person.page.locator(".inbox-row", has_text="Person 1"))
-    person.fill("Answer to Person 1", "Yes, until six.")
+    person.fill("Reply to Person 1", "Yes, until six.")
     person.click("button", "Send")
     expect(person.page.locator(".bubble.out")).to_contain_text("Yes, until six.")
 
@@ -117,7 +117,7 @@ def let_automations_answer_again(person: Person) -> None:
     person.begin("/app/inbox")
     person.press(person.page.locator(".inbox-row", has_text="Person 1"))
     expect(person.page.get_by_text("Automations are paused here")).to_be_visible()
-    person.click("button", "Let them answer")
+    person.click("button", "Resume automations")
     expect(person.page.get_by_text("Automations are paused here")).to_have_count(0)
 
 

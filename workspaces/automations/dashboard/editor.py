@@ -113,7 +113,7 @@ class EditorUndo(EditorPage):
         except DomainError as error:
             messages.error(request, in_page_language(error.message))
             return redirect(self.edit_url())
-        return self.done(_("Undone.") if self.is_undo else _("Made again."), self.edit_url())
+        return self.done(_("Undone.") if self.is_undo else _("Redone."), self.edit_url())
 
 
 class EditorRedo(EditorUndo):

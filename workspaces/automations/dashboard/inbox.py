@@ -52,7 +52,7 @@ def _remark(event: TriggerEvent, names: Mapping[int, str], addresses: Mapping[in
     reason = event_reason(event)
     name = names.get(event.automation_id or 0, "")
     if event.outcome == TriggerEvent.Outcome.NOTHING or not name:
-        return MessageRemark(_("No automation answered. %(reason)s") % {"reason": reason})
+        return MessageRemark(_("No automation replied. %(reason)s") % {"reason": reason})
     text = _("Automation “%(name)s”: %(reason)s") % {"name": name, "reason": reason}
     return MessageRemark(text, addresses.get(event.run_id or 0, ""))
 
@@ -65,8 +65,8 @@ def pause_banner(conversation: Conversation) -> ConversationBanner | None:
     text = _("Automations are paused here until the conversation is closed.")
     if pause.until is not None:
         moment = timezone.localtime(pause.until, ZoneInfo(conversation.workspace.timezone))
-        text = _("Automations are paused here until %(time)s.") % {"time": format_day_time(moment, "MMMd")}
-    return ConversationBanner(text, _("Let them answer"), reverse(RESUME, args=[conversation.uuid]))
+        text = _("Automations are paused here until %(time)s.") % {"time": date_format(moment, "j M, H:i")}
+    return ConversationBanner(text, _("Resume automations"), reverse(RESUME, args=[conversation.uuid]))
 
 
 RESUME = "app:conversation-resume-automations"

@@ -45,7 +45,7 @@ class AutomationPublish(EditorPage, DashboardForm[ConfirmationForm]):
         try:
             automation = publish_seen(automation=self.automation, seen=self.seen, now=timezone.now(), by=self.by)
         except FlowRefused as error:
-            form.add_error(None, _("It cannot be published yet: look at what is missing."))
+            form.add_error(None, _("You cannot publish it yet. Check what is missing."))
             if not self.reader.problems:
                 form.add_error(None, _(error.message))
             return self.show(form, status=422)

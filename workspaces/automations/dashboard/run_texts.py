@@ -30,17 +30,17 @@ EVENTS: Final[Mapping[str, str]] = {**REASONS, "internal_error": OUR_FAULT, "dat
 FAILURES: Final[Mapping[str, str]] = {**ERRORS, **SENTENCES, "internal_error": OUR_FAULT}
 DETAILS: Final[Mapping[str, str]] = {
     **ERRORS,
-    "waiting_for_turn": gettext_noop("First another automation waits for the contact's answer."),
+    "waiting_for_turn": gettext_noop("Another automation is waiting for the contact's answer first."),
     "expired": gettext_noop("The time for it was over."),
     "not_understood": gettext_noop("The answer was not understood."),
-    "no_change": gettext_noop("It was so already."),
+    "no_change": gettext_noop("Unchanged."),
     "no_value": gettext_noop("There was no value for it."),
     "empty_text": gettext_noop("There was no text to send."),
     "open_now": gettext_noop("The business was open already."),
     "moment_has_passed": gettext_noop("The moment had passed already."),
     # Messages that were skipped
     "channel_not_active": gettext_noop("Not sent: the channel is not connected."),
-    "paused": gettext_noop("Not sent: people of the team have the conversation in hand."),
+    "paused": gettext_noop("Not sent: a person has taken over the conversation."),
     "window_closed": gettext_noop("Not sent: the contact has not written in the last 24 hours."),
     # Tasks
     LIMIT_REACHED: TaskLimitReached.message,
@@ -62,7 +62,7 @@ DETAILS: Final[Mapping[str, str]] = {
     # Calls of web addresses and of A.I. providers
     "unsure": gettext_noop("The A.I. was not sure."),
     "answer_refused": gettext_noop("The answer of the A.I. was not used: it has parts that are not in its facts."),
-    "unfounded": gettext_noop("The answer of the A.I. does not rest on its facts."),
+    "unfounded": gettext_noop("The answer of the A.I. is not supported by its facts."),
     "no_account": gettext_noop("There is no A.I. account for this step."),
     "key_refused": gettext_noop("The A.I. provider refused the agency's key."),
     "budget": gettext_noop("The A.I. budget of this month is used up."),
@@ -76,8 +76,8 @@ DETAILS: Final[Mapping[str, str]] = {
     "too_late": gettext_noop("The call was not begun in time."),
     "no_answer": gettext_noop("It is not known whether the other system got the call."),
     "unreachable": gettext_noop("The other system could not be reached."),
-    "refused": gettext_noop("The other system took no connection."),
-    "connect_timeout": gettext_noop("The other system took no connection in time."),
+    "refused": gettext_noop("The other system refused the connection."),
+    "connect_timeout": gettext_noop("The other system did not accept the connection in time."),
     "tls": gettext_noop("The connection to the other system could not be secured."),
     "timeout": gettext_noop("The other system did not answer in time."),
     "closed": gettext_noop("The other system broke off its answer."),

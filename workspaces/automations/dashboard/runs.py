@@ -210,7 +210,7 @@ class RunRetry(RunDetail):
         except Conflict as error:
             messages.error(request, in_page_language(error.message))
             return redirect(RUN, uuid, run)
-        return self.done(_("It goes on where it failed."), RUN, uuid, run)
+        return self.done(_("It continues from the step that failed."), RUN, uuid, run)
 
 
 urlpatterns = [

@@ -51,7 +51,7 @@ def no_unknown_variables(text: str) -> None:
 
 def a_variable(text: str) -> None:
     if not is_variable(text):
-        raise ValidationError(_("This is no variable."), code="variable")
+        raise ValidationError(_("This is not a variable."), code="variable")
 
 
 def two_decimals(number: float) -> None:

@@ -42,7 +42,7 @@ REASONS: Final[Mapping[str, str]] = {
     "automatic": _("The message was not written by a person."),
     "opted_out": _("The contact has opted out of messages."),
     "blocked": _("The contact is blocked."),
-    "people_have_it": _("People of the team have this conversation in hand."),
+    "people_have_it": _("A person has taken over this conversation."),
     "hand_over": _("The contact asked for a person."),
     "stale_button": _("The button belongs to a question that is no longer open."),
     "catch_all_lately": _("The automation for all other messages has answered this contact in the last 24 hours."),

@@ -28,7 +28,7 @@ NOTIFICATION_KINDS: Final = (
     NotificationKind(
         name=SWITCHED_OFF,
         label=_("Automation switched off because it failed"),
-        text=_("%(name)s failed again and again, so it was switched off. Look at its runs."),
+        text=_("%(name)s failed repeatedly and was switched off. Check its runs."),
         url_name="app:automation",
         names_object=True,
         audience=Audience.WORKSPACE,

@@ -154,7 +154,7 @@ class ChangeConversations(InboxPage):
             said = ngettext("%(n)s conversation was changed.", "%(n)s conversations were changed.", done)
             messages.success(self.request, said % {"n": done})
         if left:
-            said = _("%(n)s stayed as they are: somebody else has changed them meanwhile.")
+            said = _("Unchanged: %(n)s. Somebody else has changed them in the meantime.")
             messages.warning(self.request, said % {"n": left})
 
     def _back(self) -> str:

@@ -107,7 +107,7 @@ def _mode(asked: str, *, is_open: bool) -> ComposerMode:
 
 def refusal_of(conversation: Conversation) -> str:
     if conversation.contact.opted_out_at is not None:
-        return _("This contact has opted out: nothing can be sent to them until they write START.")
+        return _("This contact has opted out. You cannot send them anything until they write START.")
     if conversation.channel.status != Channel.Status.ACTIVE:
-        return _("This channel is not connected: connect it again to answer.")
+        return _("This channel is disconnected. Connect it again to reply.")
     return ""

@@ -158,10 +158,10 @@ LABELS = {
 }
 EMPTY = {
     View.MINE: gettext_lazy("Nothing is assigned to you. Take a conversation with “Assign to me”."),
-    View.UNASSIGNED: gettext_lazy("Every open conversation has somebody."),
-    View.ALL: gettext_lazy("All is answered: no conversation is open."),
-    View.SNOOZED: gettext_lazy("Nothing is put aside."),
-    View.CLOSED: gettext_lazy("Nothing is closed yet."),
+    View.UNASSIGNED: gettext_lazy("Every open conversation is assigned."),
+    View.ALL: gettext_lazy("No conversation is open."),
+    View.SNOOZED: gettext_lazy("No conversation is snoozed."),
+    View.CLOSED: gettext_lazy("No conversation is closed yet."),
 }
 # The list shows this for a message without a text.
 KINDS = {
@@ -173,7 +173,7 @@ KINDS = {
     Type.LOCATION: gettext_lazy("Location"),
     Type.CONTACTS: gettext_lazy("Contact card"),
     Type.TEMPLATE: gettext_lazy("Template"),
-    Type.UNSUPPORTED: gettext_lazy("Message of another kind"),
+    Type.UNSUPPORTED: gettext_lazy("Message that cannot be shown"),
 }
 
 

@@ -30,7 +30,7 @@ from workspaces.subaccounts.dashboard.base import DashboardForm, DashboardView
 
 class SavedReplyForm(forms.Form):
     name = NameField(
-        max_length=LONGEST_NAME, help_text=gettext_lazy("By this you find it: type / and a part of the name.")
+        max_length=LONGEST_NAME, help_text=gettext_lazy("To find the reply, type / and a part of the name.")
     )
     text = MultilineField(
         label=gettext_lazy("Text"),
@@ -129,7 +129,7 @@ class SavedReplyDelete(SavedReplyDetail, DashboardForm[ConfirmationForm]):
         return {
             "heading": _("Delete %(name)s?") % {"name": self.reply.name},
             "submit": _("Delete saved reply"),
-            "text": _("Messages that were made of it stay."),
+            "text": _("Messages that used this reply stay."),
             "danger": True,
             "crumbs": [(_("Saved replies"), reverse(LIST)), (self.reply.name, reverse(ONE, args=[self.reply.uuid]))],
         }

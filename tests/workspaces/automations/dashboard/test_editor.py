@@ -232,7 +232,7 @@ def test_publishing_first_shows_what_changes(editor: Editor) -> None:
     editor.automation.refresh_from_db()
     assert editor.automation.published is not None
     assert editor.automation.published.flow == editor.automation.draft
-    assert "Nothing differs from what is published." in text(editor.client.get(editor.url("publish")))
+    assert "There are no changes to publish." in text(editor.client.get(editor.url("publish")))
 
 
 def test_what_is_missing_stands_at_its_step_and_keeps_the_draft_from_being_published(editor: Editor) -> None:

@@ -128,7 +128,7 @@ def test_a_failed_run_is_tried_again(
     run = an_ended_run(automation, a_contact(customer), channel=channel, status="failed", error_node="thank")
     assert "Try again" in text(owner.get(page_of(automation, run.uuid)))
     retried = owner.post(page_of(automation, run.uuid, "retry"), follow=True)
-    assert "It goes on where it failed." in text(retried)
+    assert "It continues from the step that failed." in text(retried)
     run.refresh_from_db()
     assert (run.status, run.node) == ("running", "thank")
 
@@ -201,7 +201,7 @@ def test_the_inbox_says_what_automations_made_of_a_message(
     page = owner.get(address)
     assert "Automation “Booking”: The text has a keyword of the automation." in text(page)
     assert f'href="{page_of(automation, run.uuid)}"' in page.content.decode()
-    assert "No automation answered. No automation fits." in text(page)
+    assert "No automation replied. No automation fits." in text(page)
 
 
 def test_a_pause_is_shown_and_ended_by_people_of_the_workspace(owner: Client, channel: Channel, b: Tenant) -> None:

@@ -116,7 +116,7 @@ def test_how_long_answers_are_free_is_not_said_of_whom_nothing_can_be_sent_to(
     shown = owner.get(page)
     assert "This contact has opted out" in text(shown)
     assert b"data-window-ends" not in shown.content
-    assert "Free answers until" not in text(shown)
+    assert "Free replies until" not in text(shown)
     do(owner, conversation, "opt-out", opted_out="no")
     Channel.objects.update(status="disconnected")
     assert b"data-window-ends" not in owner.get(page).content
