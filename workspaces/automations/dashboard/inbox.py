@@ -65,7 +65,7 @@ def pause_banner(conversation: Conversation) -> ConversationBanner | None:
     text = _("Automations are paused here until the conversation is closed.")
     if pause.until is not None:
         moment = timezone.localtime(pause.until, ZoneInfo(conversation.workspace.timezone))
-        text = _("Automations are paused here until %(time)s.") % {"time": date_format(moment, "j M, H:i")}
+        text = _("Automations are paused here until %(time)s.") % {"time": format_day_time(moment, "MMMd")}
     return ConversationBanner(text, _("Resume automations"), reverse(RESUME, args=[conversation.uuid]))
 
 
