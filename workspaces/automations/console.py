@@ -57,7 +57,7 @@ REASONS: Final = {
     "throttled": gettext_lazy("The provider asks to be called less often."),
     "provider_error": gettext_lazy("The provider has a fault."),
     "request_refused": gettext_lazy("The provider refuses the request. Check the model's name and the address."),
-    "invalid_answer": gettext_lazy("The provider answered, but not in the form that was asked for."),
+    "invalid_answer": gettext_lazy("The provider's answer had the wrong format."),
     "unreadable": gettext_lazy("The key cannot be read any more. Enter it again."),
 }
 OTHER_REASON = gettext_lazy("The test failed.")
@@ -89,7 +89,7 @@ class AiAccountForm(forms.Form):
     )
     monthly_budget = forms.DecimalField(
         label=gettext_lazy("Budget for a month"),
-        help_text=gettext_lazy("In the currency of the provider's prices. When it is used up, nobody calls the A.I."),
+        help_text=gettext_lazy("In the currency of the provider's prices. When it is used up, the A.I. is not called."),
         **AMOUNT,
     )
     workspace_budget = forms.DecimalField(
@@ -100,7 +100,7 @@ class AiAccountForm(forms.Form):
     )
     input_price = forms.DecimalField(label=gettext_lazy("Price of a million tokens that are sent"), **PRICE)
     output_price = forms.DecimalField(label=gettext_lazy("Price of a million tokens that come back"), **PRICE)
-    is_default = forms.BooleanField(label=gettext_lazy("Use this account where a step names none"), required=False)
+    is_default = forms.BooleanField(label=gettext_lazy("Use this account by default"), required=False)
 
     def __init__(self, *arguments: Any, has_key: bool = False, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -258,7 +258,7 @@ class AgencyBudgetForm(forms.Form):
         label=gettext_lazy("Budget for a month"),
         required=False,
         help_text=gettext_lazy(
-            "For all accounts and sub-accounts together. When it is used up, nobody calls the A.I. until next month. "
+            "For all accounts and sub-accounts together. When it is used up, the A.I. is not called until next month. "
             "Amounts are added as they are, whatever the currency of each account. Empty means no limit."
         ),
         **AMOUNT,

@@ -107,7 +107,7 @@ def automation_steps(workspace: Workspace) -> Iterator[SetUpStep]:
     )
     yield SetUpStep(
         title=_("Switch it on"),
-        text=_("From then on it answers your customers."),
+        text=_("It then replies to your customers."),
         url=reverse("app:automation", args=[filled[0].uuid]) if len(filled) == 1 else reverse("app:automations"),
         action=_("Switch on"),
         is_done=bool(on),
@@ -184,7 +184,7 @@ FIELDS: Final[dict[str, tuple[RecordedField, ...]]] = {
         RecordedField("name", gettext_lazy("Name")),
         RecordedField("reentry", gettext_lazy("How often for each contact"), choices=Automation.Reentry.choices),
         RecordedField("reentry_days", gettext_lazy("Days"), ValueFormat.NUMBER),
-        RecordedField("stops_on_reply", gettext_lazy("An answer ends waiting"), ValueFormat.SWITCH),
+        RecordedField("stops_on_reply", gettext_lazy("A reply ends the wait"), ValueFormat.SWITCH),
         RecordedField("stops_on_booking", gettext_lazy("A booking ends it"), ValueFormat.SWITCH),
     ),
     "readiness.changed": tuple(

@@ -157,7 +157,7 @@ class PrerequisitesForm(forms.Form):
         required=False,
         widget=forms.CheckboxSelectMultiple,
         help_text=gettext_lazy(
-            "Tick what is set up in your business. An automation that is on stays on when you take a tick away."
+            "Select what is set up in your business. An automation that is on stays on when you clear a selection."
         ),
     )
 

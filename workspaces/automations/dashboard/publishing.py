@@ -167,7 +167,7 @@ class SettingsForm(forms.Form):
             help_text=_("Only for “Again after some days”: days since it started the last time."),
         )
         self.fields["stops_on_reply"] = forms.BooleanField(
-            label=_("An answer ends waiting"),
+            label=_("A reply ends the wait"),
             required=False,
             initial=automation.stops_on_reply,
             help_text=_("If the contact writes while the automation waits for a moment, it ends for this contact."),
@@ -176,7 +176,7 @@ class SettingsForm(forms.Form):
             label=_("A booking ends it"),
             required=False,
             initial=automation.stops_on_booking,
-            help_text=_("If the contact books an appointment in another way meanwhile, it ends for this contact."),
+            help_text=_("If the contact books an appointment in another way, the automation ends for this contact."),
         )
 
 

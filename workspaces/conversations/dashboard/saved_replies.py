@@ -36,7 +36,7 @@ class SavedReplyForm(forms.Form):
         label=gettext_lazy("Text"),
         max_length=LONGEST_REPLY,
         widget=forms.Textarea({"rows": 6}),
-        help_text=gettext_lazy("%(names)s are filled in for whoever you write to.")
+        help_text=gettext_lazy("%(names)s are filled in for the person you write to.")
         % {"names": ", ".join(f"{{{{{name}}}}}" for name in VARIABLES)},
     )
 
