@@ -100,7 +100,7 @@ def test_a_form_that_makes_something(contexts: Contexts, transactional_db: None)
     expect(page.get_by_role("heading", level=1)).to_have_text("Growth")
     page.go_back()
     expect(page.get_by_role("heading", level=1)).to_have_text("Growth")
-    expect(page.get_by_text("This form was sent already")).to_be_visible()
+    expect(page.get_by_text("This form was already sent")).to_be_visible()
     assert Plan.objects.filter(name="Growth").count() == 1
 
 

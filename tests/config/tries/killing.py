@@ -1,5 +1,7 @@
 """Having work done by processes that are killed at it, and what has become of it then."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
 from django.db import connection
@@ -26,7 +28,12 @@ def set_aside(kind: str) -> set[str]:
     return set(found.values_list("key", flat=True))
 
 
-def next_number(table: str) -> None:
-    """Have the next row of a table be the deadly one."""
+@contextmanager
+def next_number(table: str) -> Iterator[None]:
+    """Have the next row of a table be the deadly one. Later rows go on as before: no number comes twice in a process."""
     with connection.cursor() as cursor:
+        cursor.execute("SELECT nextval(pg_get_serial_sequence(%s, 'id'))", [table])
+        [last] = cursor.fetchone() or [0]
         cursor.execute("SELECT setval(pg_get_serial_sequence(%s, 'id'), %s)", [table, DEADLY - 1])
+        yield
+        cursor.execute("SELECT setval(pg_get_serial_sequence(%s, 'id'), %s)", [table, last])

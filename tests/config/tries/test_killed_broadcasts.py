@@ -58,8 +58,8 @@ def test_a_broadcast_whose_preparation_is_killed_is_paused_and_others_are_prepar
 ) -> None:
     message = templated(a)
     many_contacts(a, PEOPLE)
-    next_number("broadcasts_broadcast")
-    deadly = scheduled(a, message=message)
+    with next_number("broadcasts_broadcast"):
+        deadly = scheduled(a, message=message)
     others = [scheduled(a, message=message, name=f"Sale {n}") for n in range(2)]
 
     kills = kills_of(preloaded, "send_broadcasts", at="INSERT INTO broadcasts_recipient", value=DEADLY)
@@ -99,8 +99,8 @@ def test_a_broadcast_whose_beginning_is_killed_is_paused_and_others_begin(a: Ten
 
 def test_one_that_somebody_had_paused_says_that_its_preparation_broke_off(a: Tenant, preloaded: Preloaded) -> None:
     many_contacts(a, PEOPLE)
-    next_number("broadcasts_broadcast")
-    deadly = scheduled(a, message=templated(a))
+    with next_number("broadcasts_broadcast"):
+        deadly = scheduled(a, message=templated(a))
     kills_of(preloaded, "send_broadcasts", at="INSERT INTO broadcasts_recipient", value=DEADLY)
     Broadcast.objects.update(status="paused", paused_reason=None, broke_off_at=None)
     NotificationEvent.objects.all().delete()

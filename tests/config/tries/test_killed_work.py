@@ -70,8 +70,8 @@ def test_templates_whose_synchronisation_is_killed_are_set_aside(a: Tenant, prel
 
 
 def test_an_access_check_that_is_killed_is_set_aside(a: Tenant, preloaded: Preloaded) -> None:
-    next_number("subaccounts_channel")
-    channel = ChannelFactory.create(workspace=a.workspace)
+    with next_number("subaccounts_channel"):
+        channel = ChannelFactory.create(workspace=a.workspace)
     credential = ChannelCredential.objects.create(
         channel=channel, token="", container_id="1", access_check_due_at=now()
     )
@@ -91,8 +91,8 @@ def test_a_bulk_change_that_kills_its_worker_stops_and_others_are_done(
     a: Tenant, admin: Client, preloaded: Preloaded
 ) -> None:
     a.workspace.refresh_from_db()
-    next_number("subaccounts_workspace")
-    WorkspaceFactory.create(agency=a.agency)
+    with next_number("subaccounts_workspace"):
+        WorkspaceFactory.create(agency=a.agency)
     Workspace.objects.of(a.agency).update(owner_pending_since=None)
     deadly, other = an_operation(admin), begin(admin, choice("sub_accounts.write", a.workspace), text="Hi")
 

@@ -38,8 +38,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def test_an_import_that_kills_its_worker_fails_and_others_are_taken_in(a: Tenant, preloaded: Preloaded) -> None:
-    next_number("contacts_contactimport")
-    deadly = ContactImportFactory.create(workspace=a.workspace, content=b"name,phone\nAda,+49301234567\n")
+    with next_number("contacts_contactimport"):
+        deadly = ContactImportFactory.create(workspace=a.workspace, content=b"name,phone\nAda,+49301234567\n")
     other = ContactImportFactory.create(workspace=a.workspace, content=b"name,phone\nBob,+49301234568\n")
     ContactImport.objects.update(status="running", mapping=["name", "phone"])
 
@@ -132,8 +132,8 @@ def a_parked_removal(channel: Channel) -> Message:
 def test_parked_changes_of_a_channel_that_kill_their_worker_are_left_and_others_applied(
     a: Tenant, preloaded: Preloaded
 ) -> None:
-    next_number("subaccounts_channel")
-    deadly, other = (a_parked_removal(ChannelFactory.create(workspace=a.workspace)) for _ in range(2))
+    with next_number("subaccounts_channel"):
+        deadly, other = (a_parked_removal(ChannelFactory.create(workspace=a.workspace)) for _ in range(2))
 
     kills = kills_of(
         preloaded, "apply_parked_changes", at="DELETE FROM conversations_parkedchange", value=f"{{{DEADLY}}}"
@@ -170,12 +170,11 @@ def test_a_booking_that_kills_its_worker_is_given_up_and_the_automation_goes_on(
     a_service(a)
     on(a, BOOK)
     say(a, "book")
-    next_number("automations_internalcall")
-    receive(received(a.channel, text="1", at=moment(5)))
-
-    kills = kills_of(
-        preloaded, "make_automation_calls", at='INSERT INTO "appointments_appointment"', value=a.workspace.pk
-    )
+    with next_number("automations_internalcall"):
+        receive(received(a.channel, text="1", at=moment(5)))
+        kills = kills_of(
+            preloaded, "make_automation_calls", at='INSERT INTO "appointments_appointment"', value=a.workspace.pk
+        )
 
     assert kills == 1 + MOST_TRIES  # once at once, without a counted try
     assert not Appointment.objects.exists()
@@ -186,10 +185,9 @@ def test_a_booking_that_kills_its_worker_is_given_up_and_the_automation_goes_on(
 def test_segments_whose_counting_is_killed_keep_their_numbers_and_others_are_counted(
     a: Tenant, preloaded: Preloaded
 ) -> None:
-    next_number("subaccounts_workspace")
-    deadly = SegmentFactory.create(
-        workspace=WorkspaceFactory.create(agency=a.agency), filter={"created_after": "2020-01-01T00:00:00Z"}
-    )
+    with next_number("subaccounts_workspace"):
+        workspace = WorkspaceFactory.create(agency=a.agency)
+    deadly = SegmentFactory.create(workspace=workspace, filter={"created_after": "2020-01-01T00:00:00Z"})
     other = SegmentFactory.create(workspace=a.workspace, filter=deadly.filter)
     Segment.objects.filter(pk=deadly.pk).update(counted_size=7, recount_asked_at=now() - timedelta(minutes=1))
     Segment.objects.filter(pk=other.pk).update(counted_size=7, recount_asked_at=now())

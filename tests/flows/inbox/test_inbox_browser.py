@@ -105,7 +105,7 @@ def test_a_closed_window_and_a_phone(page: Page, channel: Channel) -> None:
     receive(received(channel, at=moment(-90_000), text="W" * 120))
     expect(page.locator(".inbox-row")).to_be_visible()
     page.locator(".inbox-row").click()
-    expect(page.get_by_text("only an approved template can be sent now")).to_be_visible()
+    expect(page.get_by_text("You can only send an approved template now")).to_be_visible()
     expect(page.locator(".inbox-list")).to_be_hidden()
     wider: Any = page.evaluate("document.documentElement.scrollWidth - innerWidth")
     assert wider <= 0

@@ -104,7 +104,7 @@ def test_a_person_without_membership_at_the_agency_sees_a_kind_page(hosts: Hosts
     for path, status, sentence in (
         ("/console/", 403, f"You are not in the team of {name}."),
         ("/app/", 403, f"{name} has set up no workspace for you yet."),
-        ("/account/invitations", 200, f"Nothing at {name} is open to you yet."),
+        ("/account/invitations", 200, f"You have no access at {name} yet."),
     ):
         answer = browser.get(path)
         assert answer.status_code == status

@@ -58,7 +58,7 @@ def test_prices_have_the_decimals_of_their_currency(a: Tenant, owner: Client) ->
         refused = owner.post(f"/app/{path}/new", {"name": "Tea", "price": "9.5", **more})
         assert (refused.status_code, list(refused.context["form"].errors)) == (422, ["price"])
         owner.post(f"/app/{path}/new", {"name": "Tea", "price": "1500", **more})
-        assert "1500 JPY" in text(owner.get(f"/app/{path}"))
+        assert "1,500 JPY" in text(owner.get(f"/app/{path}"))
     for path, row in (("products", Product.objects.get()), ("services", Service.objects.get())):
         assert 'value="1500"' in owner.get(f"/app/{path}/{row.uuid}").content.decode()
         saved = owner.post(f"/app/{path}/{row.uuid}", {"name": "Green tea", "price": "1500", "kind": "class"})

@@ -45,7 +45,7 @@ def owner(a: Tenant) -> Client:
 def listed(owner: Client, query: str) -> list[str]:
     """The day of July and the name of each class."""
     page = text(owner.get(LIST + query)).partition("Status")[2]
-    return [f"{day} {name}" for name, day in re.findall(r"(Yoga|Dance) (?:Mia )?\w+ (\d) Jul", page)]
+    return [f"{day} {name}" for name, day in re.findall(r"(Yoga|Dance) (?:Mia )?\w+, (\d) Jul", page)]
 
 
 def test_classes_are_narrowed_by_service_staff_days_and_status(owner: Client) -> None:

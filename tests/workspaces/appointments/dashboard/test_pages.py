@@ -267,7 +267,7 @@ def test_working_hours_are_typed_as_opening_hours_are(a: Tenant, owner: Client) 
         ({"exception_1_date": day.isoformat()}, "This date is here twice."),
         ({"exception_2_hours": "9-10"}, "Enter the date for these hours."),
         ({"exception_2_date": "1999-01-01"}, "Enter a date of this century."),
-        ({"timezone": "Mars/Base"}, "Select a valid choice."),
+        ({"timezone": "Mars/Base"}, "Time zone not recognised."),
     ):
         refused = owner.post(path, {**sent, **change})
         assert (refused.status_code, message in text(refused)) == (422, True), change

@@ -143,7 +143,7 @@ def test_a_payment_after_the_time_is_gone_is_paid_back_and_said(
     refund = Refund.objects.get()
     assert (refund.amount, Appointment.objects.count()) == (1_500, 1)
     assert "Your booking failed" in subjects()
-    assert "The money goes back to you" in visitor.get(back).content.decode()
+    assert "You get your money back" in visitor.get(back).content.decode()
     make_due()
     work(account)
     refund.refresh_from_db()

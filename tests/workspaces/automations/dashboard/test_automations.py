@@ -187,7 +187,7 @@ def test_what_the_customer_did_is_in_the_agency_s_log(owner: Client, customer: W
 
 def test_an_automation_that_asks_nothing_says_so(owner: Client, customer: Workspace) -> None:
     made = an_automation(customer, flow=a_catch_all(), published=False)
-    assert "it works as it is" in text(page(owner, made))
+    assert "This automation works as it is." in text(page(owner, made))
     assert "Publish the automation first." in text(page(owner, made))
     publish_automation(automation=made, now=now(), by=SYSTEM)
     assert "Everything is there" in text(page(owner, made))

@@ -97,7 +97,7 @@ def test_a_chat_of_another_draft_begins_anew(owner: Client, automation: Automati
     flow = a_flow(a_step("one", "send_text", text="Changed."))
     save_draft(automation=automation, flow=flow, now=now(), by=SYSTEM)
     assert chat.do(press="button_1").lines[:2] == ["They write: hello", "They get: Changed."]
-    assert "The steps were changed meanwhile" in text(chat.answer)
+    assert "The steps have changed, so the chat starts again." in text(chat.answer)
 
 
 @pytest.mark.parametrize("change", [lambda chat: chat[:-4] + "AAAA", lambda chat: "", lambda chat: "x" * 400_000])

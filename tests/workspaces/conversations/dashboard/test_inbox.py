@@ -110,7 +110,7 @@ def test_a_search_finds_names_numbers_and_words(owner: Client, channel: Channel)
     for words in ("person 1", "+4915112345001", "BICYCLE"):
         shown = text(owner.get(INBOX, {"search": words}))
         assert ("Person 1" in shown, "Person 2" in shown) == (True, False), words
-    assert "Nothing was found" in text(owner.get(INBOX, {"search": "100%"}))
+    assert "No matches" in text(owner.get(INBOX, {"search": "100%"}))
 
 
 def test_an_answer_is_queued_once_however_often_its_form_is_sent(owner: Client, channel: Channel) -> None:
@@ -150,7 +150,7 @@ def test_after_24_hours_only_a_template_may_be_sent(owner: Client, channel: Chan
     receive(received(channel, at=moment(-timedelta(hours=25).total_seconds())))
     conversation = the_conversation()
     shown = owner.get(page_of(conversation))
-    assert "only an approved template can be sent now" in text(shown)
+    assert "You can only send an approved template now" in text(shown)
     assert b'name="text" maxlength="4096" placeholder' not in shown.content
     answer = do(owner, conversation, "send", text="Hello?")
     assert (answer.status_code, sent()) == (422, [])

@@ -289,7 +289,7 @@ def test_an_opt_out_that_was_told_keeps_where_it_is_known_from(owner: Client, ch
     assert do(owner, "opt-out", opted_out="yes").status_code == 302
     contact = the_conversation().contact
     assert (contact.opted_out, contact.opt_out_source) == (True, "dashboard")
-    assert "nothing can be sent to them" in text(owner.get(f"{INBOX}/{the_conversation().uuid}"))
+    assert "You cannot send them anything" in text(owner.get(f"{INBOX}/{the_conversation().uuid}"))
     do(owner, "opt-out", opted_out="no")
     assert not the_conversation().contact.opted_out
 

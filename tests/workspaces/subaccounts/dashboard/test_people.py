@@ -80,7 +80,7 @@ def test_whoever_is_removed_is_out_with_the_next_request(a: Tenant, owner: Clien
     member = WorkspaceMemberFactory.create(workspace=a.workspace)
     browser = a_browser(member.user)
     assert browser.get("/app/channels").status_code == 200
-    assert "closed to this person from the next page on" in text(owner.get(f"{PEOPLE}/{member.uuid}/remove"))
+    assert "This person loses access to" in text(owner.get(f"{PEOPLE}/{member.uuid}/remove"))
     owner.post(f"{PEOPLE}/{member.uuid}/remove")
     for response in (browser.get("/app/channels"), browser.post("/app/settings"), browser.get("/app/inbox/stream")):
         assert response.status_code == 403

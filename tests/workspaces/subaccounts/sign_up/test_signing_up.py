@@ -225,7 +225,7 @@ def test_whoever_was_invited_and_has_no_password_gets_a_link_to_set_one(a: Tenan
         ({"password": "short"}, "Password: This password is too short."),
         ({"password": "password1"}, "Password: This password is too common."),
         ({"password": "adaflowers", "email": "adaflowers@example.com"}, "Password: The password is too similar"),
-        ({"timezone": "Mars/Olympus"}, "Time zone: Select a valid choice."),
+        ({"timezone": "Mars/Olympus"}, "Time zone: Time zone not recognised."),
         ({"business_type": "pirates"}, "Business type: Select a valid choice."),
     ],
 )
