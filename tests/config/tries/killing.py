@@ -30,7 +30,7 @@ def set_aside(kind: str) -> set[str]:
 
 @contextmanager
 def next_number(table: str) -> Iterator[None]:
-    """Have the next row of a table be the deadly one. Later rows go on as before: no number comes twice in a process."""
+    """Have the next row of a table be the deadly one. Later rows go on as before, so that no number comes twice."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT nextval(pg_get_serial_sequence(%s, 'id'))", [table])
         [last] = cursor.fetchone() or [0]
