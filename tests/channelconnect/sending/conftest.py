@@ -9,6 +9,7 @@ import pytest
 
 from channelconnect.sending import calls
 from channelconnect.sending.loop import SenderLoop
+from channelconnect.sending.sources import message_sources
 from config.celery import wake_up
 from tests.channelconnect.sending.messages import a_channel
 from tests.tenants import Tenant
@@ -42,10 +43,11 @@ StartSender = Callable[..., RunningSender]
 
 @pytest.fixture
 def start_sender(meta: RunningSandbox, transactional_db: None) -> Iterator[StartSender]:
-    """Start senders; they stop with the test."""
+    """Start senders; they stop with the test. Each has sources of its own, as a process has, which remember no rows."""
     started: list[RunningSender] = []
 
     def start(**options: Any) -> RunningSender:
+        options.setdefault("sources", [type(source)() for source in message_sources])
         started.append(RunningSender(options))
         return started[-1]
 
