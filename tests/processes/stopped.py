@@ -30,7 +30,7 @@ def main(name: str) -> None:
         if next(stops, False):
             os.kill(os.getpid(), signal.SIGSTOP)
 
-    HTTPClient.submit = stop_once  # type: ignore[method-assign]
+    HTTPClient.submit = stop_once  # type: ignore[method-assign]  # only in this process
     LOOPS[name](should_stop=lambda: False)
 
 
