@@ -9,7 +9,7 @@ from django.db.models.functions import Now
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from agency.admin.overview import SUPPORT_PANELS, SUPPORT_SEARCH_SOURCES
+from agency.admin.overview import SUPPORT_PANELS, SUPPORT_SEARCH_SOURCES, SUPPORT_START_PANELS
 from agency.console.activity import ACTIVITY
 from agency.models import (
     Agency,
@@ -57,6 +57,7 @@ from agency.pages.search import (
     search_sources,
     support_panels,
     support_search_sources,
+    support_start_panels,
 )
 from agency.services.activity import FIELDS as RECORDED_FIELDS
 from agency.services.activity import RecordedAction, recorded_actions
@@ -396,3 +397,4 @@ activity_targets.add(
 export_sources.add(ACTIVITY)
 support_panels.add(*SUPPORT_PANELS)
 support_search_sources.add(*SUPPORT_SEARCH_SOURCES)
+support_start_panels.add(*SUPPORT_START_PANELS)

@@ -78,7 +78,7 @@ class RateAdmin(ReadOnlyAdmin):
 
 @admin.register(Broadcast)
 class BroadcastAdmin(ReadOnlyAdmin):
-    list_display = ("uuid", "name", "workspace", "channel", "status", "recipients_count", "created_at")
+    list_display = ("name", "status", "workspace", "channel", "recipients_count", "created_at", "uuid")
     list_select_related = ("workspace", "channel")
     list_filter = ("status", "type")
     search_help_text = "The broadcast's uuid, or its sub-account's."

@@ -61,7 +61,7 @@ def by_agency(queryset: Any, term: str) -> Any:
 
 @admin.register(ConnectSession)
 class ConnectSessionAdmin(ReadOnlyAdmin):
-    list_display = ("uuid", "status", "error_code", "agency", "workspace", "platform", "created_at")
+    list_display = ("platform", "status", "error_code", "agency", "workspace", "created_at", "uuid")
     list_select_related = ("agency", "workspace")
     fields = (
         "uuid",
@@ -85,7 +85,7 @@ class ConnectSessionAdmin(ReadOnlyAdmin):
 class UnsubscriptionAdmin(ReadOnlyAdmin):
     """Subscriptions that are, were or could not be taken back at providers; never with their token."""
 
-    list_display = ("uuid", "status", "workspace", "platform", "reason", "fault", "tries", "due_at", "ended_at")
+    list_display = ("platform", "status", "workspace", "reason", "fault", "tries", "due_at", "ended_at", "uuid")
     list_select_related = ("workspace",)
     list_filter = ("status",)
     search_help_text = "Its uuid, a sub-account's or a channel's."

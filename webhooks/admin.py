@@ -4,18 +4,33 @@ import json
 from datetime import date
 from typing import Any
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.contrib.admin.views.main import ChangeList
+from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.urls import URLPattern, path, reverse
+from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from agency.admin.base import MOST_ROWS, AgencyFilter, DayFilter, FilteredRecordAdmin, ReadOnlyAdmin
+from agency.admin.base import MOST_ROWS, AgencyFilter, DayFilter, FilteredRecordAdmin, ReadOnlyAdmin, staff_actor
+from config.errors import DomainError
 from webhooks.models import Attempt, Delivery, Endpoint, QueuedDelivery
 from webhooks.models.partitions import A_DAY, first_id
 from webhooks.pages.deliveries import state_label
+from webhooks.pages.panels import OWN, owners_of
+from webhooks.services.deliveries import redeliver
 from webhooks.services.endpoint_health import health_of
+from workspaces.subaccounts.models import Workspace
+
+
+def sub_account_link(pk: int | None) -> str:
+    """Return a sub-account's name as a link to its page; a dash for what belongs to the agency itself."""
+    found = Workspace.objects.filter(pk=pk).values_list("name", flat=True).first() if pk else None
+    if found is None:
+        return "-"
+    return format_html('<a href="{}">{}</a>', reverse("admin:subaccounts_workspace_change", args=[pk]), found)
 
 
 class EndpointList(ChangeList):
@@ -24,20 +39,21 @@ class EndpointList(ChangeList):
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)
         rows = list(self.result_list)
-        conditions = health_of(rows)
+        conditions, owners = health_of(rows), owners_of(rows)
         for row in rows:
             row.condition = conditions[row.pk]
+            row.owner_name = owners.get(row.workspace_id or 0, OWN)
         self.result_list = rows
 
 
 @admin.register(Endpoint)
 class EndpointAdmin(ReadOnlyAdmin):
-    list_display = ("url", "agency", "state", "last_delivery_at", "removed_at")
+    list_display = ("url", "agency", "whose", "state", "last_delivery_at", "removed_at")
     list_select_related = ("agency",)
     fields = (
         "uuid",
         "agency",
-        "workspace_uuid",
+        "sub_account",
         "url",
         "events",
         "description",
@@ -50,10 +66,18 @@ class EndpointAdmin(ReadOnlyAdmin):
         "created_at",
         "removed_at",
     )
-    readonly_fields = ("state",)
+    readonly_fields = ("state", "sub_account")
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
         return EndpointList
+
+    @admin.display
+    def whose(self, endpoint: Endpoint) -> str:
+        return str(getattr(endpoint, "owner_name", ""))
+
+    @admin.display(description="sub-account")
+    def sub_account(self, endpoint: Endpoint) -> str:
+        return sub_account_link(endpoint.workspace_id)
 
     @admin.display
     def state(self, endpoint: Endpoint) -> str:
@@ -93,8 +117,7 @@ class DeliveryAdmin(FilteredRecordAdmin):
     fields = (
         "uuid",
         "agency",
-        "workspace_id",
-        "workspace_uuid",
+        "sub_account",
         "endpoint",
         "event_name",
         "envelope_id",
@@ -110,12 +133,45 @@ class DeliveryAdmin(FilteredRecordAdmin):
         "sent",
         "attempts_made",
     )
-    readonly_fields = ("next_attempt_at", "sent", "attempts_made")
+    readonly_fields = ("sub_account", "next_attempt_at", "sent", "attempts_made")
+    change_form_template = "admin/webhooks/delivery/change_form.html"
+
+    def get_urls(self) -> list[URLPattern]:
+        redeliver_view = self.admin_site.admin_view(self.redeliver_view)
+        return [path("<int:pk>/redeliver/", redeliver_view, name="webhooks_delivery_redeliver"), *super().get_urls()]
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        context = {"may_redeliver": may_redeliver(request), **(extra_context or {})}
+        return super().change_view(request, object_id, form_url, context)
+
+    def redeliver_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """Send a failed delivery's envelope again, as the agency itself can."""
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        if not may_redeliver(request):
+            raise PermissionDenied
+        delivery: Delivery | None = self.get_object(request, str(pk))
+        if delivery is None or delivery.status != Delivery.Status.ERROR:
+            raise Http404
+        try:
+            again = redeliver(delivery=delivery, now=timezone.now(), by=staff_actor(request))
+        except DomainError as refusal:
+            self.message_user(request, refusal.message, messages.ERROR)
+            return self.back_to(request, delivery)
+        self.log_change(request, delivery, "Redelivered.")
+        self.message_user(request, "The event is delivered again. This is the new delivery.")
+        return self.back_to(request, again)
 
     def get_queryset(self, request: HttpRequest) -> "QuerySet[Delivery]":
         """If filtered by an agency, show its own deliveries without those of its workspaces."""
         found = super().get_queryset(request)
         return found.filter(workspace_id=None) if AgencyFilter.parameter_name in request.GET else found
+
+    @admin.display(description="sub-account")
+    def sub_account(self, delivery: Delivery) -> str:
+        return sub_account_link(delivery.workspace_id)
 
     @admin.display(description="envelope as sent")
     def sent(self, delivery: Delivery) -> SafeString:
@@ -125,6 +181,11 @@ class DeliveryAdmin(FilteredRecordAdmin):
     def attempts_made(self, delivery: Delivery) -> str:
         attempts = delivery.attempt_log.order_by("number")
         return format_html_join("", "<pre>{}</pre>", ((attempt_text(attempt),) for attempt in attempts)) or "none yet"
+
+
+def may_redeliver(request: HttpRequest) -> bool:
+    """Redelivering is the only action on deliveries. It requires the permission to change them."""
+    return bool(request.user.has_perm("webhooks.change_delivery"))
 
 
 def attempt_text(attempt: Attempt) -> str:

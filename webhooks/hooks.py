@@ -37,6 +37,7 @@ from agency.pages.search import (
     search_sources,
     support_panels,
     support_search_sources,
+    support_start_panels,
 )
 from agency.services.activity import RecordedAction, RecordedField, ValueFormat, recorded_actions
 from agency.services.agencies import restoration_handlers
@@ -60,6 +61,7 @@ from webhooks.pages.panels import (
     HUB_PANELS,
     SUPPORT_FIND_SOURCES,
     SUPPORT_PANELS,
+    SUPPORT_START_PANELS,
     ended_deliveries,
     found_deliveries,
     found_endpoints,
@@ -233,6 +235,7 @@ move_handlers.add(MOVE_HANDLER)
 restoration_handlers.add(RESTORATION_HANDLER)
 support_panels.add(*SUPPORT_PANELS)
 support_search_sources.add(*SUPPORT_FIND_SOURCES)
+support_start_panels.add(*SUPPORT_START_PANELS)
 hub_panels.add(*HUB_PANELS)
 hub_concern_sources.add(*HUB_CONCERNS)
 health_checks.add(*HEALTH)

@@ -18,7 +18,7 @@ FIELDS = ("id", "uuid", "agency", "kind", "state", "stopped_because", "created_b
 class JobAdmin(FilteredRecordAdmin):
     """Jobs can be begun again by those who have the permission to change them. Nothing else of them changes here."""
 
-    list_display: tuple[str, ...] = ("uuid", "kind", "state", "agency", "created_by", "created_at", "stopped_because")
+    list_display: tuple[str, ...] = ("kind", "state", "agency", "created_by", "created_at", "stopped_because", "uuid")
     list_select_related = ("agency", "created_by")
     list_filter = (AgencyFilter,)
     change_form_template = "admin/agency/job_change_form.html"

@@ -35,6 +35,7 @@ from agency.pages.search import (
     SupportPanel,
     SupportRow,
     SupportSearchSource,
+    SupportStartPanel,
     key_prefix,
     read_query,
     support_panels,
@@ -225,6 +226,45 @@ SUPPORT_PANELS: Final = (
     _panel("failed-mails", "E-mails that failed", 34, "mail", failed_mails),
     _panel("jobs", "Jobs", 36, "agency", jobs, has_list=False),
     _panel("activity", "Latest activity", 80, "activityentry", activity),
+)
+
+
+def suspended_agencies(most: int) -> Iterator[SupportRow]:
+    rows = Agency.objects.filter(status=Agency.Status.SUSPENDED).order_by("-suspended_at", "-id")
+    for agency in rows[:most]:
+        since = f"since {agency.suspended_at:{WHEN}}" if agency.suspended_at else ""
+        detail = " · ".join(filter(None, [since, agency.suspension_reason]))
+        yield SupportRow(title=agency.name, detail=detail, url=overview_of(agency.pk), is_problem=True)
+
+
+def failing_domains(most: int) -> Iterator[SupportRow]:
+    rows = Domain.objects.filter(failing_since__isnull=False).select_related("agency")
+    for domain in rows.order_by("-failing_since", "-id")[:most]:
+        yield SupportRow(
+            title=domain.host,
+            detail=f"{domain.agency} · {domain.get_finding_display()} · since {domain.failing_since:{WHEN}}",
+            url=reverse("admin:agency_domain_change", args=[domain.pk]),
+            is_problem=True,
+        )
+
+
+SUPPORT_START_PANELS: Final = (
+    SupportStartPanel(
+        name="suspended-agencies",
+        label="Suspended agencies",
+        order=10,
+        permission="agency.view_agency",
+        rows=suspended_agencies,
+        url_name="admin:agency_agency_changelist",
+    ),
+    SupportStartPanel(
+        name="failing-domains",
+        label="Failing domains",
+        order=50,
+        permission="agency.view_domain",
+        rows=failing_domains,
+        url_name="admin:agency_domain_changelist",
+    ),
 )
 
 

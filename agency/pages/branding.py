@@ -257,6 +257,9 @@ def _hosts_language(request: HttpRequest) -> str:
 
 
 def _time_zone_of(request: HttpRequest) -> ZoneInfo:
+    """Return the reader's time zone; UTC for support, who compares times with logs."""
+    if request.path_info.startswith(WITHOUT_LANGUAGE):
+        return ZoneInfo("UTC")
     for cookie in (settings.TIME_ZONE_COOKIE_NAME, settings.BROWSER_TIME_ZONE_COOKIE_NAME):
         name = request.COOKIES.get(cookie, "")
         if name in known_zones():

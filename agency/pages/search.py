@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from agency.models import Addon, Agency, AgencyKey, Member, Plan
-from agency.pages.registry import StrOrPromise
+from agency.pages.registry import StrOrPromise, in_order
 from config.api.requests import parse_uuid
 from config.db import name_key
 from config.hooks import Registry
@@ -201,13 +201,49 @@ support_search_sources = Registry[SupportSearchSource](
 )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SupportStartPanel:
+    """What is wrong among all agencies, for people who have `permission`; `rows` takes a limit and uses indexes alone.
+
+    `url_name` is the admin's list in which people look further.
+    """
+
+    name: str
+    label: str
+    order: int
+    permission: str
+    rows: Callable[[int], Iterable[SupportRow]]
+    url_name: str
+
+
+support_start_panels = Registry[SupportStartPanel](
+    "panels of support's start page",
+    called="`start_panels` calls `rows` of those that the person may see, by their `order`",
+    transaction="none",
+    failure="the page answers 500",
+)
+
+
 @dataclass(frozen=True, slots=True)
 class ShownRows:
     """The rows of a panel or a source; with `is_more` there are more."""
 
-    declared: SupportPanel | SupportSearchSource
+    declared: SupportPanel | SupportSearchSource | SupportStartPanel
     rows: Sequence[SupportRow]
     is_more: bool
+
+
+MOST_START_ROWS: Final = 8
+
+
+def start_panels(may_see: Callable[[str], bool]) -> list[ShownRows]:
+    """Give the panels of support's start page; `may_see` says whether the person has a permission."""
+    shown = []
+    for panel in in_order(support_start_panels):
+        if may_see(panel.permission):
+            found = list(islice(panel.rows(MOST_START_ROWS + 1), MOST_START_ROWS + 1))
+            shown.append(ShownRows(panel, found[:MOST_START_ROWS], len(found) > MOST_START_ROWS))
+    return shown
 
 
 def key_prefix(query: str) -> str:

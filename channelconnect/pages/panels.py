@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agency.models import Agency
+from agency.models import ActivityEntry, Agency
 from agency.pages.registry import Alert
 from agency.pages.search import SupportPanel, SupportRow
 from channelconnect.models import ConnectSession, ConnectSettings, ProviderNotice
@@ -98,9 +98,7 @@ def _rows(workspace: Workspace, settings: ConnectSettings, most: int) -> Iterato
 def channels(workspace: Workspace, most: int) -> HubContent:
     settings = settings_of(workspace.agency)
     return HubContent(
-        rows=_rows(workspace, settings, most),
-        empty=_("None connected."),
-        actions=_connect_actions(workspace, settings),
+        rows=_rows(workspace, settings, most), empty=_("None connected."), actions=_connect_actions(workspace, settings)
     )
 
 
@@ -118,12 +116,22 @@ HUB_PANELS: Final = (HubPanel(name="channels", label=gettext_lazy("Channels"), o
 CONCERNS: Final = (WorkspaceConcernSource(name="channels", order=20, concerns=broken_channels),)
 
 
-def connections(agency: Agency, most: int) -> Iterator[SupportRow]:
-    """Yield whether the agency may connect channels, and its newest sessions."""
+def connect_switch(agency: Agency, most: int) -> Iterator[SupportRow]:
+    """Yield whether the agency may connect channels, with the reason of the last change and the page to change it."""
     settings = ConnectSettings.objects.filter(agency=agency).first()
-    is_on = settings is not None and settings.enabled
-    url = reverse("admin:channelconnect_connectsettings_change", args=[agency.pk]) if settings else ""
-    yield SupportRow(title="Channel connect", detail="on" if is_on else "off", url=url)
+    changes = ActivityEntry.objects.filter(agency=agency, action__in=["connect.turned_on", "connect.turned_off"])
+    last = changes.order_by("-id").first()
+    state = "on" if settings and settings.enabled else "off"
+    why = [last.details.get("reason", ""), f"{last.at:%Y-%m-%d %H:%M UTC}", last.actor_label] if last else []
+    if settings:
+        url = reverse("admin:channelconnect_connectsettings_change", args=[agency.pk])
+    else:
+        url = f"{reverse('admin:channelconnect_connectsettings_add')}?agency={agency.pk}"
+    yield SupportRow(title="Channel connect", detail=" · ".join(filter(None, [state, *why])), url=url)
+
+
+def connections(agency: Agency, most: int) -> Iterator[SupportRow]:
+    """Yield the agency's newest sessions."""
     sessions = ConnectSession.objects.of(agency).select_related("workspace").order_by("-id")
     for session in sessions.defer("link", "grant")[:most]:
         parts = [
@@ -153,6 +161,13 @@ def parked_callbacks(agency: Agency, most: int) -> Iterator[SupportRow]:
 
 
 SUPPORT_PANELS: Final = (
+    SupportPanel(
+        name="connect-switch",
+        label="May connect channels",
+        order=22,
+        permission="channelconnect.view_connectsettings",
+        rows=connect_switch,
+    ),
     SupportPanel(
         name="connections",
         label="Channel connections",

@@ -17,6 +17,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 
 from agency.account.sign_in import SIGNED_IN_TO_SUPPORT, reset_sign_in_throttle, sign_in, throttle_sign_in
 from agency.models import User
+from agency.pages.search import start_panels
 from agency.pages.views import has_shown_code, two_factor_required_page
 
 
@@ -49,6 +50,12 @@ class SupportSite(admin.AdminSite):
 
     def _has_signed_in(self, request: HttpRequest) -> bool:
         return super().has_permission(request) and bool(request.session.get(SIGNED_IN_TO_SUPPORT))
+
+    def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
+        """Show the search, then what is suspended, failing or broken among all agencies, then the lists."""
+        user = cast(User, request.user)
+        found = {"start_panels": start_panels(user.has_perm), "may_find": user.has_perm("agency.view_agency")}
+        return super().index(request, {**found, **(extra_context or {})})
 
     @method_decorator([never_cache, sensitive_post_parameters("password")])
     def login(  # type: ignore[override]  # it answers with whatever the page for everybody does

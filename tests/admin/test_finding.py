@@ -14,7 +14,7 @@ from agency.actors import SYSTEM
 from agency.models import Agency, Event, User
 from agency.services import issue_agency_key
 from tests.agency.console.browsers import text
-from tests.factories import DomainFactory, EndpointFactory, MemberFactory
+from tests.factories import ChannelFactory, DomainFactory, EndpointFactory, MemberFactory
 from tests.webhooks.delivering import make_deliveries
 from webhooks.models import Delivery
 from webhooks.services.deliveries import redeliver
@@ -47,6 +47,17 @@ def test_each_thing_is_found_by_what_people_know_of_it(support: Client, agency: 
     for known in ("side cyc", "owner@example", "crm-4711", str(workspace.uuid), str(workspace.uuid).upper()):
         assert found(support, known) == ours, known
     assert agency.name in text(support.get(FIND, {"q": "crm-4711"}))
+
+
+def test_webhooks_are_found_by_their_url_and_channels_by_their_number(
+    support: Client, agency: Agency, workspace: Workspace
+) -> None:
+    EndpointFactory.create(agency=agency, url="https://till.example/hooks/orders")
+    channel = ChannelFactory.create(workspace=workspace, platform="whatsapp", handle="+49 30 901820")
+    assert found(support, "ill.example/hoo") == {"endpoints": ["https://till.example/hooks/orders"]}
+    assert found(support, "4930 9018") == {"channels": ["WhatsApp +49 30 901820"]}
+    assert found(support, channel.external_id)["channels"] == ["WhatsApp +49 30 901820"]
+    assert f"{workspace.name} · {agency} · Active" in text(support.get(FIND, {"q": "4930 9018"}))
 
 
 def test_a_sub_account_s_key_is_found_by_its_prefix_along_an_index(support: Client, workspace: Workspace) -> None:

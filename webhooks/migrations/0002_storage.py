@@ -25,6 +25,9 @@ ALTER TABLE webhooks_endpointshard RESET (fillfactor);
 ALTER TABLE webhooks_hourlystats RESET (fillfactor);
 ALTER TABLE webhooks_endpoint RESET (fillfactor);
 """
+# Support finds an endpoint by a part of its address. The extension is that of sub-accounts.
+FOUND = "CREATE INDEX endpoint_find ON webhooks_endpoint USING gin (url gin_trgm_ops)"
+NOT_FOUND = "DROP INDEX endpoint_find"
 NUMBERS = "CREATE SEQUENCE webhooks_delivery_number"
 PARTITIONED = (
     "CREATE TABLE {table}_parted (LIKE {table} INCLUDING DEFAULTS INCLUDING CONSTRAINTS) PARTITION BY RANGE ({key})"
@@ -51,6 +54,10 @@ def partition(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("webhooks", "0001_initial")]
+    dependencies = [("webhooks", "0001_initial"), ("subaccounts", "0002_database_rules")]
 
-    operations = [migrations.RunSQL(STORED, AS_USUAL), migrations.RunPython(partition, migrations.RunPython.noop)]
+    operations = [
+        migrations.RunSQL(STORED, AS_USUAL),
+        migrations.RunPython(partition, migrations.RunPython.noop),
+        migrations.RunSQL(FOUND, NOT_FOUND),
+    ]

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy
 from agency.models import Agency, Event
 from agency.pages.charts import BucketStart, Period, Series
 from agency.pages.registry import Alert
-from agency.pages.search import SearchResult, SupportPanel, SupportRow, SupportSearchSource
+from agency.pages.search import SearchResult, SupportPanel, SupportRow, SupportSearchSource, SupportStartPanel
 from agency.tenants import Tenant
 from config.api.requests import parse_uuid
 from webhooks.models import Delivery, Endpoint, HourlyStats
@@ -139,14 +139,59 @@ def failing_endpoints(agency: Agency, most: int) -> Iterator[SupportRow]:
     enabled = Endpoint.objects.filter(agency=agency, enabled=True, removed_at=None).defer("secret")
     failing_first = Case(When(last_outcome=Endpoint.Outcome.ERROR, then=Value(0)), default=Value(1))
     looked_at = enabled.order_by(failing_first, F("last_delivery_at").desc(nulls_last=True), "id")[:MOST_LOOKED_AT]
-    for endpoint, condition in needing_attention(looked_at, most):
-        whose = f"of sub-account {endpoint.workspace_uuid}" if endpoint.workspace_uuid else "the agency's own"
+    found = list(needing_attention(looked_at, most))
+    owners = owners_of([endpoint for endpoint, _ in found])
+    for endpoint, condition in found:
+        whose = owners.get(endpoint.workspace_id or 0, OWN)
         last = f"last delivery {endpoint.last_delivery_at:%Y-%m-%d %H:%M UTC}" if endpoint.last_delivery_at else ""
         yield SupportRow(
             title=endpoint.url,
             detail=" · ".join(filter(None, [state_label(condition), whose, last])),
             url=reverse("admin:webhooks_endpoint_change", args=[endpoint.pk]),
             is_problem=True,
+        )
+
+
+OWN: Final = "the agency's own"
+
+
+def owners_of(endpoints: Sequence[Endpoint]) -> dict[int, str]:
+    """Return the names of the sub-accounts that own some of these endpoints, by their primary keys."""
+    found = {one.workspace_id for one in endpoints if one.workspace_id}
+    names = Workspace.objects.filter(pk__in=found).values_list("pk", "name") if found else ()
+    return {pk: f"of {name}" for pk, name in names}
+
+
+def all_failing_endpoints(most: int) -> Iterator[SupportRow]:
+    """Yield endpoints of all agencies that fail. A partial index holds exactly these."""
+    rows = Endpoint.objects.filter(enabled=True, removed_at=None, failing_since__isnull=False)
+    found = list(rows.select_related("agency").defer("secret").order_by("-id")[:most])
+    owners = owners_of(found)
+    for endpoint in found:
+        whose = f"{endpoint.agency} · {owners.get(endpoint.workspace_id or 0, OWN)}"
+        yield SupportRow(
+            title=endpoint.url,
+            detail=f"{whose} · since {endpoint.failing_since:%Y-%m-%d %H:%M UTC}",
+            url=reverse("admin:webhooks_endpoint_change", args=[endpoint.pk]),
+            is_problem=True,
+        )
+
+
+# A shorter part of an address is in too many of them.
+SHORTEST_PART: Final = 5
+
+
+def endpoints_for_support(query: str, most: int) -> Iterator[SupportRow]:
+    """Yield the endpoints whose URL contains this; a trigram index answers."""
+    rows = Endpoint.objects.filter(url__contains=query).select_related("agency").defer("secret").order_by("-id")
+    found = list(rows[:most]) if len(query) >= SHORTEST_PART else []
+    owners = owners_of(found)
+    for endpoint in found:
+        state = "removed" if endpoint.removed_at else "on" if endpoint.enabled else "off"
+        yield SupportRow(
+            title=endpoint.url,
+            detail=f"{endpoint.agency} · {owners.get(endpoint.workspace_id or 0, OWN)} · {state}",
+            url=reverse("admin:webhooks_endpoint_change", args=[endpoint.pk]),
         )
 
 
@@ -203,7 +248,20 @@ SUPPORT_PANELS: Final = (
         url_name="admin:webhooks_delivery_changelist",
     ),
 )
+SUPPORT_START_PANELS: Final = (
+    SupportStartPanel(
+        name="failing-endpoints",
+        label="Failing webhooks",
+        order=40,
+        permission="webhooks.view_endpoint",
+        rows=all_failing_endpoints,
+        url_name="admin:webhooks_endpoint_changelist",
+    ),
+)
 SUPPORT_FIND_SOURCES: Final = (
+    SupportSearchSource(
+        name="endpoints", label="Webhooks", order=55, permission="webhooks.view_endpoint", find=endpoints_for_support
+    ),
     SupportSearchSource(
         name="deliveries", label="Deliveries", order=60, permission=VIEW_DELIVERY, find=deliveries_for_support
     ),

@@ -11,7 +11,7 @@ from workspaces.automations.models import AutomationRun, TriggerEvent
 
 @admin.register(AutomationRun)
 class AutomationRunAdmin(ReadOnlyAdmin):
-    list_display = ("uuid", "automation", "workspace", "status", "error_code", "started_at", "ended_at")
+    list_display = ("automation", "status", "workspace", "error_code", "started_at", "ended_at", "uuid")
     list_select_related = ("automation", "workspace")
     search_help_text = "The run's uuid."
     fields = (

@@ -11,7 +11,7 @@ from workspaces.subaccounts.admin import of_workspace
 
 @admin.register(Contact)
 class ContactAdmin(ReadOnlyAdmin):
-    list_display = ("uuid", "workspace", "country", "opted_out_at", "created_at")
+    list_display = ("workspace", "country", "opted_out_at", "created_at", "uuid")
     list_select_related = ("workspace",)
     search_help_text = "The contact's uuid, or its sub-account's."
     fields = (
@@ -51,7 +51,7 @@ class SegmentAdmin(ReadOnlyAdmin):
 
 @admin.register(Task)
 class TaskAdmin(ReadOnlyAdmin):
-    list_display = ("uuid", "workspace", "status", "due_at", "created_at")
+    list_display = ("workspace", "status", "due_at", "created_at", "uuid")
     list_select_related = ("workspace",)
     search_help_text = "The task's uuid, or its sub-account's."
     fields = (

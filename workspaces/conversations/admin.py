@@ -10,7 +10,7 @@ from workspaces.conversations.models import Conversation, Message
 
 @admin.register(Conversation)
 class ConversationAdmin(ReadOnlyAdmin):
-    list_display = ("uuid", "workspace", "channel", "status", "unread_count", "updated_at")
+    list_display = ("workspace", "status", "channel", "unread_count", "updated_at", "uuid")
     list_select_related = ("workspace", "channel")
     search_help_text = "The conversation's uuid."
     fields = (
@@ -33,7 +33,7 @@ class ConversationAdmin(ReadOnlyAdmin):
 
 @admin.register(Message)
 class MessageAdmin(ReadOnlyAdmin):
-    list_display = ("uuid", "direction", "type", "status", "error_code", "created_at")
+    list_display = ("type", "status", "direction", "error_code", "created_at", "uuid")
     search_help_text = "The message's uuid."
     fields = (
         "uuid",

@@ -183,7 +183,7 @@ class OfInvoiceAdmin(ReadOnlyAdmin):
 class CheckoutAdmin(OfInvoiceAdmin):
     """Checkouts without the address at which the payer pays."""
 
-    list_display = ("uuid", "status", "amount", "currency", "failure", "created_at", "ended_at")
+    list_display = ("amount", "status", "currency", "failure", "created_at", "ended_at", "uuid")
     fields = (
         "uuid",
         "invoice",
@@ -203,7 +203,7 @@ class CheckoutAdmin(OfInvoiceAdmin):
 
 @admin.register(Refund)
 class RefundAdmin(OfInvoiceAdmin):
-    list_display = ("uuid", "amount", "method", "status", "failure", "created_at", "ended_at")
+    list_display = ("amount", "status", "method", "failure", "created_at", "ended_at", "uuid")
     fields = (
         "uuid",
         "payment",

@@ -8,15 +8,18 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
-from django.urls import URLPattern, path
+from django.urls import URLPattern, path, reverse
 from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
 from agency.admin.base import ConfirmByNameForm, ReadOnlyAdmin, by_uuid, staff_actor
 from agency.models import Agency
 from config.api.requests import parse_uuid
 from config.errors import DomainError
 from workspaces.subaccounts.models import Channel, HeldAddon, Workspace, WorkspaceKey, WorkspaceMember
-from workspaces.subaccounts.services import move_workspace
+from workspaces.subaccounts.pages.panels import loss_text, losses_of
+from workspaces.subaccounts.services import move_workspace, restore_workspace
 
 
 class MoveForm(ConfirmByNameForm):
@@ -29,6 +32,10 @@ class MoveForm(ConfirmByNameForm):
     )
 
     field_order = ("agency", "typed_name")
+
+
+class RestoreForm(forms.Form):
+    reason = forms.CharField(max_length=500, widget=forms.TextInput(attrs={"class": "vTextField"}))
 
 
 @admin.register(Workspace)
@@ -61,18 +68,19 @@ class WorkspaceAdmin(ReadOnlyAdmin):
 
     def get_urls(self) -> list[URLPattern]:
         move = self.admin_site.admin_view(self.move_view)
-        return [path("<int:pk>/move/", move, name="subaccounts_workspace_move"), *super().get_urls()]
+        restore = self.admin_site.admin_view(self.restore_view)
+        return [
+            path("<int:pk>/move/", move, name="subaccounts_workspace_move"),
+            path("<int:pk>/restore/", restore, name="subaccounts_workspace_restore"),
+            *super().get_urls(),
+        ]
 
     def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **options: Any) -> Any:
-        return super().render_change_form(request, {**context, "may_move": may_move(request)}, *args, **options)
+        return super().render_change_form(request, {**context, "may_change": may_change(request)}, *args, **options)
 
     def move_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Ask for the new agency, then move the sub-account to it."""
-        if not may_move(request):
-            raise PermissionDenied
-        workspace: Workspace | None = self.get_object(request, str(pk))
-        if workspace is None:
-            raise Http404
+        workspace = self._changeable(request, pk)
         form = MoveForm(workspace.name, request.POST or None)
         if form.is_valid() and self._move(request, workspace, form):
             message = f"{workspace} belongs to {form.cleaned_data['agency']} now."
@@ -88,6 +96,31 @@ class WorkspaceAdmin(ReadOnlyAdmin):
         }
         return TemplateResponse(request, "admin/subaccounts/workspace/move.html", context)
 
+    def restore_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """Ask for the reason, then restore the sub-account."""
+        workspace = self._changeable(request, pk)
+        form = RestoreForm(request.POST or None)
+        if form.is_valid():
+            reason = form.cleaned_data["reason"]
+            restore_workspace(workspace=workspace, now=timezone.now(), by=staff_actor(request), reason=reason)
+            return self.done(request, workspace, f"{workspace} is active again.")
+        context = {
+            **self.admin_site.each_context(request),
+            "title": f"Restore {workspace}",
+            "opts": self.opts,
+            "original": workspace,
+            "form": form,
+        }
+        return TemplateResponse(request, "admin/subaccounts/workspace/restore.html", context)
+
+    def _changeable(self, request: HttpRequest, pk: int) -> Workspace:
+        if not may_change(request):
+            raise PermissionDenied
+        workspace: Workspace | None = self.get_object(request, str(pk))
+        if workspace is None:
+            raise Http404
+        return workspace
+
     def _move(self, request: HttpRequest, workspace: Workspace, form: MoveForm) -> bool:
         agency = form.cleaned_data["agency"]
         try:
@@ -98,8 +131,8 @@ class WorkspaceAdmin(ReadOnlyAdmin):
         return True
 
 
-def may_move(request: HttpRequest) -> bool:
-    """Moving is the only change that this admin allows. It requires the permission to change workspaces."""
+def may_change(request: HttpRequest) -> bool:
+    """Moving and restoring are the only changes here. Both require the permission to change workspaces."""
     return bool(request.user.has_perm("subaccounts.change_workspace"))
 
 
@@ -119,8 +152,19 @@ class HeldAddonAdmin(ReadOnlyAdmin):
 class ChannelAdmin(ReadOnlyAdmin):
     list_display = ("name", "status", "platform", "handle", "workspace", "connected_at")
     list_select_related = ("workspace",)
+    list_filter = ("status",)
     search_help_text = "The channel's uuid, or its sub-account's."
-    fields = ("uuid", "workspace", "platform", "external_id", "name", "handle", "status", "connected_at")
+    fields = ("uuid", "workspace", "platform", "external_id", "name", "handle", "status", "lost", "connected_at")
+    readonly_fields = ("lost",)
+
+    @admin.display(description="lost at the provider")
+    def lost(self, channel: Channel) -> SafeString | str:
+        """The cause and the time of the last loss, with a link to its entry."""
+        entry = losses_of([channel]).get(channel.pk)
+        if entry is None:
+            return "-"
+        url = reverse("admin:agency_activityentry_change", args=[entry.pk])
+        return format_html('<a href="{}">{}</a>', url, loss_text(entry))
 
     def search(self, queryset: Any, term: str) -> Any:
         return by_uuid(queryset, term) | of_workspace(queryset, term)

@@ -43,6 +43,7 @@ from agency.pages.search import (
     search_sources,
     support_panels,
     support_search_sources,
+    support_start_panels,
 )
 from agency.services.activity import LIMIT_FIELDS, RecordedAction, RecordedField, ValueFormat, recorded_actions
 from agency.services.bulk import bulk_actions
@@ -71,6 +72,7 @@ from workspaces.subaccounts.pages.panels import (
     HUB_PANELS,
     SUPPORT_FIND_SOURCES,
     SUPPORT_PANELS,
+    SUPPORT_START_PANELS,
     channel_results,
     new_workspaces,
     workspace_results,
@@ -328,6 +330,7 @@ bulk_actions.add(*BULK_ACTIONS)
 export_sources.add(SUB_ACCOUNT_EXPORT)
 support_panels.add(*SUPPORT_PANELS)
 support_search_sources.add(*SUPPORT_FIND_SOURCES)
+support_start_panels.add(*SUPPORT_START_PANELS)
 hub_panels.add(*HUB_PANELS)
 hub_concern_sources.add(*HUB_CONCERNS)
 health_checks.add(*CHECKS)

@@ -178,6 +178,7 @@ class Workspace(models.Model):
             models.Index(fields=["agency", "plan", "-created_at", "-id"], name="workspace_by_plan"),
             models.Index(fields=["agency", "business_type", "-created_at", "-id"], name="workspace_by_business"),
             models.Index(fields=["agency", "owner_email", "-created_at", "-id"], name="workspace_by_owner_email"),
+            models.Index(fields=["-suspended_at"], condition=Q(status="suspended"), name="workspace_suspended_last"),
             models.Index(
                 fields=["agency", "-created_at", "-id"],
                 condition=Q(owner_pending_since__isnull=False),

@@ -4,15 +4,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Final
+from uuid import UUID
 
-from django.db.models import Count
+from django.db.models import Count, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agency import limits
-from agency.models import Agency
+from agency.models import ActivityEntry, Agency
 from agency.pages.charts import BucketStart, Period, Series
 from agency.pages.registry import Alert, StrOrPromise
 from agency.pages.search import (
@@ -21,6 +22,7 @@ from agency.pages.search import (
     SupportPanel,
     SupportRow,
     SupportSearchSource,
+    SupportStartPanel,
     digits_of_phone,
     key_prefix,
 )
@@ -106,6 +108,9 @@ HUB_PANELS: Final = (
 HUB_CONCERNS: Final = (WorkspaceConcernSource(name="owner", order=10, concerns=owner_concerns),)
 
 
+WHEN: Final = "%Y-%m-%d %H:%M UTC"
+# No network gives a channel a shorter id.
+SHORTEST_CHANNEL_ID: Final = 5
 VIEW_PERMISSION: Final = "subaccounts.view_workspace"
 
 
@@ -125,13 +130,72 @@ def support_row_of(workspace: Workspace, detail: str) -> SupportRow:
 
 def broken_channels_for_support(agency: Agency, most: int) -> Iterator[SupportRow]:
     """Give channels that their provider has closed. A partial index holds exactly these."""
-    rows = Channel.objects.filter(status=Channel.Status.ERROR, workspace__agency=agency).select_related("workspace")
-    for channel in rows.order_by("workspace", "id")[:most]:
+    rows = Channel.objects.filter(status=Channel.Status.ERROR, workspace__agency=agency)
+    return _broken_rows(rows, most)
+
+
+def all_broken_channels(most: int) -> Iterator[SupportRow]:
+    return _broken_rows(Channel.objects.filter(status=Channel.Status.ERROR), most)
+
+
+def _broken_rows(rows: "QuerySet[Channel]", most: int) -> Iterator[SupportRow]:
+    """Give each channel with its sub-account, and the cause and the time of its loss."""
+    found = list(rows.select_related("workspace__agency").order_by("workspace", "id")[:most])
+    losses = losses_of(found)
+    for channel in found:
+        place = f"{channel.workspace} · {channel.workspace.agency}"
         yield SupportRow(
-            title=f"{CHANNEL_NAMES[channel.platform]} {channel.handle or channel.name}",
-            detail=channel.workspace.name,
+            title=channel_title(channel),
+            detail=" · ".join(filter(None, [place, loss_text(losses.get(channel.pk))])),
             url=reverse("admin:subaccounts_channel_change", args=[channel.pk]),
+            is_problem=channel.status == Channel.Status.ERROR,
+        )
+
+
+def channel_title(channel: Channel) -> str:
+    return f"{CHANNEL_NAMES[channel.platform]} {channel.handle or channel.name}"
+
+
+MOST_LOSSES: Final = 200
+
+
+def losses_of(channels: Sequence[Channel]) -> dict[int, ActivityEntry]:
+    """Give the latest entry about the loss of each channel, by the channel's primary key, in one statement."""
+    uuids = {channel.workspace.uuid for channel in channels}
+    entries = ActivityEntry.objects.filter(workspace_uuid__in=uuids, action="channel.lost").order_by("-id")
+    by_channel: dict[tuple[UUID | None, str, str], ActivityEntry] = {}
+    for entry in entries[:MOST_LOSSES] if uuids else ():
+        key = (entry.workspace_uuid, entry.details.get("platform", ""), entry.details.get("name", ""))
+        by_channel.setdefault(key, entry)
+    found = {one.pk: by_channel.get((one.workspace.uuid, one.platform, one.name)) for one in channels}
+    return {pk: entry for pk, entry in found.items() if entry is not None}
+
+
+def loss_text(entry: ActivityEntry | None) -> str:
+    return f"{entry.details.get('reason', '')} · {entry.at:{WHEN}}".lstrip(" ·") if entry else ""
+
+
+def suspended_workspaces(most: int) -> Iterator[SupportRow]:
+    rows = Workspace.objects.filter(status=Workspace.Status.SUSPENDED).select_related("agency")
+    for workspace in rows.order_by("-suspended_at")[:most]:
+        known = (str(workspace.agency), f"since {workspace.suspended_at:{WHEN}}", workspace.suspension_reason)
+        yield SupportRow(
+            title=workspace.name,
+            detail=" · ".join(filter(None, known)),
+            url=reverse("admin:subaccounts_workspace_change", args=[workspace.pk]),
             is_problem=True,
+        )
+
+
+def channel_results_for_support(query: str, most: int) -> Iterator[SupportRow]:
+    if len(query) < SHORTEST_CHANNEL_ID:
+        return
+    for channel in find_channels(None, query, digits=digits_of_phone(query), most=most):
+        yield SupportRow(
+            title=channel_title(channel),
+            detail=f"{channel.workspace} · {channel.workspace.agency} · {channel.get_status_display()}",
+            url=reverse("admin:subaccounts_channel_change", args=[channel.pk]),
+            is_problem=channel.status == Channel.Status.ERROR,
         )
 
 
@@ -171,7 +235,32 @@ SUPPORT_PANELS: Final = (
         rows=broken_channels_for_support,
     ),
 )
+SUPPORT_START_PANELS: Final = (
+    SupportStartPanel(
+        name="suspended-workspaces",
+        label="Suspended sub-accounts",
+        order=20,
+        permission=VIEW_PERMISSION,
+        rows=suspended_workspaces,
+        url_name="admin:subaccounts_workspace_changelist",
+    ),
+    SupportStartPanel(
+        name="broken-channels",
+        label="Broken channels",
+        order=30,
+        permission="subaccounts.view_channel",
+        rows=all_broken_channels,
+        url_name="admin:subaccounts_channel_changelist",
+    ),
+)
 SUPPORT_FIND_SOURCES: Final = (
+    SupportSearchSource(
+        name="channels",
+        label="Channels",
+        order=35,
+        permission="subaccounts.view_channel",
+        find=channel_results_for_support,
+    ),
     SupportSearchSource(
         name="workspaces",
         label="Sub-accounts",
@@ -187,10 +276,6 @@ SUPPORT_FIND_SOURCES: Final = (
         find=key_results_for_support,
     ),
 )
-
-
-# No network gives a channel a shorter id.
-SHORTEST_CHANNEL_ID = 5
 
 
 def workspace_results(agency: Agency, query: str, most: int) -> Iterator[SearchResult]:

@@ -149,11 +149,15 @@ def _search_conditions(query: str, key: str, digits: str) -> Q:
     return conditions | Q(phone_digits__like=like_pattern(digits)) if digits else conditions
 
 
-def find_channels(agency: Agency, query: str, *, digits: str, most: int) -> "QuerySet[Channel]":
-    """Find connected channels by the provider's id, and by phone number if there are `digits`."""
+def find_channels(agency: Agency | None, query: str, *, digits: str, most: int) -> "QuerySet[Channel]":
+    """Find connected channels by the provider's id, and by phone number if there are `digits`.
+
+    Without `agency`, support searches all agencies.
+    """
     conditions = Q(external_id=query, platform__in=CHANNEL_TYPES)
     if digits:
         conditions |= Q(handle_digits__like=like_pattern(digits))
-    rows = Channel.objects.annotate(handle_digits=Digits(F("handle"))).filter(conditions, workspace__agency=agency)
-    connected = rows.exclude(status=Channel.Status.DISCONNECTED)
-    return connected.select_related("workspace").order_by("handle", "id")[:most]
+    rows = Channel.objects.annotate(handle_digits=Digits(F("handle"))).filter(conditions)
+    own = rows if agency is None else rows.filter(workspace__agency=agency)
+    connected = own.exclude(status=Channel.Status.DISCONNECTED)
+    return connected.select_related("workspace__agency").order_by("handle", "id")[:most]

@@ -119,14 +119,15 @@ def suspend_workspace(*, workspace: Workspace, now: datetime, by: Actor, reason:
 
 
 @transaction.atomic
-def restore_workspace(*, workspace: Workspace, now: datetime, by: Actor) -> Workspace:
+def restore_workspace(*, workspace: Workspace, now: datetime, by: Actor, reason: str = "") -> Workspace:
     """Lift a sub-account's suspension. An active one stays as it is, without an event."""
     workspace = lock_workspace(workspace)
     if not workspace.is_active:
         workspace.status, workspace.suspended_at = Workspace.Status.ACTIVE, None
         workspace.suspension_reason, workspace.restored_at = "", database_now()
         workspace.save(update_fields=["status", "suspended_at", "suspension_reason", "restored_at"])
-        record_workspace_activity(workspace=workspace, action="workspace.restored", by=by)
+        details = {"reason": reason} if reason else {}
+        record_workspace_activity(workspace=workspace, action="workspace.restored", by=by, details=details)
         record_sub_account_event(workspace=workspace, event=events.WORKSPACE_RESTORED, now=now)
     return workspace
 
