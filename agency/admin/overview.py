@@ -313,7 +313,7 @@ def _shown(
             yield ShownRows(one, found[:MOST_ROWS], len(found) > MOST_ROWS)
 
 
-def _list_of(panel: SupportPanel | SupportSearchSource, agency: Agency) -> str:
+def _list_of(panel: SupportPanel | SupportSearchSource | SupportStartPanel, agency: Agency) -> str:
     name = panel.url_name if isinstance(panel, SupportPanel) else ""
     return f"{reverse(name)}?{urlencode({'agency__id__exact': agency.pk})}" if name else ""
 

@@ -31,9 +31,8 @@ def go_wrong(tenant: Tenant) -> None:
     now = timezone.now()
     host = DomainFactory.create(agency=tenant.agency).host
     Domain.objects.filter(host=host).update(failing_since=now)
-    url = f"https://{tenant.mark}.example/hook"
-    own = EndpointFactory.create(agency=tenant.agency, url=url)
-    Endpoint.objects.filter(pk=own.pk).update(failing_since=now)
+    own = EndpointFactory.create(agency=tenant.agency)
+    Endpoint.objects.filter(pk=own.pk).update(url=f"https://{tenant.mark}.example/hook", failing_since=now)
     channel = ChannelFactory.create(workspace=tenant.workspace, platform="whatsapp", handle=f"No. {tenant.mark}")
     mark_channel_lost(channel=channel, reason="token_revoked", now=now, by=SYSTEM)
     suspend_workspace(workspace=tenant.workspace, reason="unpaid", now=now, by=SYSTEM)
