@@ -100,7 +100,11 @@ recorded_actions.add(*RecordedAction.from_fields(RECORDED_FIELDS))
 activity_actions.add(*ActivityAction.from_labels(ACTIONS))
 notification_kinds.add(*NOTIFICATION_KINDS)
 state_checks.add(StateCheck("held_broadcasts", check_held_broadcasts))
-dashboard_menu.add(MenuEntry(url_name="app:broadcasts", label=_("Broadcasts"), icon="broadcast", order=16))
+dashboard_menu.add(
+    MenuEntry(
+        url_name="app:broadcasts", label=_("Broadcasts"), icon="broadcast", order=16, limit="broadcasts_per_month"
+    )
+)
 console_menu.add(MenuEntry(url_name="console:broadcasts", label=_("Broadcasts"), icon="broadcast", order=15))
 hourly_counters.add(BEGUN_BROADCASTS)
 chart_sources.add(

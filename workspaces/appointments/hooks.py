@@ -99,7 +99,7 @@ setting_defaults.add(SettingDefault("booking_link", lambda workspace: booking_ur
 payment_handlers.add(PAYMENT_HANDLER)
 retention_rules.add(*RETENTION_RULES)
 dashboard_menu.add(
-    MenuEntry(url_name="app:booking-page", label=_("Booking page"), icon="globe", section=Section.CATALOGUE, order=44)
+    MenuEntry(url_name="app:booking-page", label=_("Booking page"), icon="globe", section=Section.SETTINGS, order=52)
 )
 activity_actions.add(*ActivityAction.from_labels({"booking_page.changed": _("Booking page changed")}))
 recorded_actions.add(
@@ -115,9 +115,7 @@ recorded_actions.add(
     )
 )
 notification_kinds.add(*CALENDAR_NOTIFICATIONS)
-dashboard_menu.add(
-    MenuEntry(url_name="app:calendar", label=_("Calendar"), icon="calendar", section=Section.CATALOGUE, order=43)
-)
+dashboard_menu.add(MenuEntry(url_name="app:calendar", label=_("Calendar"), icon="calendar", order=18))
 contact_panels.add(
     ContactPanel(
         name="appointments",

@@ -4,7 +4,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agency.event_types import event_types
 from agency.notification_kinds import notification_kinds
-from agency.pages.registry import ActivityAction, MenuEntry, Section, activity_actions, dashboard_menu
+from agency.pages.registry import ActivityAction, MenuEntry, activity_actions, dashboard_menu
 from workspaces.catalogue.models import Service, Staff
 from workspaces.catalogue.services import ServiceUse, StaffUse, service_uses, staff_uses
 from workspaces.classes import events
@@ -70,7 +70,5 @@ staff_uses.add(
     StaffUse("class series", has_class_series, "A class series goes on with this staff member. End it first."),
 )
 notification_kinds.add(*NOTIFICATION_KINDS)
-dashboard_menu.add(
-    MenuEntry(url_name="app:classes", label=_("Classes"), icon="calendar", section=Section.CATALOGUE, order=44)
-)
+dashboard_menu.add(MenuEntry(url_name="app:classes", label=_("Classes"), icon="calendar", order=19))
 activity_actions.add(*ActivityAction.from_labels(ACTIONS))

@@ -22,6 +22,7 @@ from agency.pages.tables import Column, ListPage, Table
 from agency.services.activity import actions_recorded_in
 from workspaces.subaccounts.dashboard.base import DashboardView
 from workspaces.subaccounts.models import Channel, Workspace
+from workspaces.subaccounts.pages.menu import NOTIFICATIONS
 from workspaces.subaccounts.pages.panels import LimitUsage, limit_usages
 from workspaces.subaccounts.pages.registry import SetUpStep, checklist_of, concerns_of_workspace
 from workspaces.subaccounts.services import change_workspace
@@ -166,9 +167,6 @@ class Activity(ListPage, DashboardView):
         names = ActivityNames(self.workspace)
         state.rows = [(one, names.of_actor(one), names.of_target(one)) for one in state.rows]
         return self.list_page("subaccounts/dashboard/activity.html", state)
-
-
-NOTIFICATIONS = "app:notifications"
 
 
 class DashboardNotificationPage(DashboardView):

@@ -177,7 +177,7 @@ class TwoFactorRequirement(DashboardForm[TwoFactorForm]):
         return self.done(message, SETTINGS)
 
     def context(self) -> dict[str, Any]:
-        return {"crumbs": [(_("Settings"), reverse(SETTINGS))], "heading": _("Two-factor"), "submit": _("Save")}
+        return {"crumbs": [(_("Business details"), reverse(SETTINGS))], "heading": _("Two-factor"), "submit": _("Save")}
 
 
 CHANNELS = "app:channels"

@@ -20,6 +20,7 @@ from tests.workspaces.conversations.facts import a_conversation
 from tests.workspaces.subaccounts.dashboard.clients import agency_client, dashboard_client, member_client
 from workspaces.automations.models import Automation
 from workspaces.automations.services import enable_automation
+from workspaces.conversations.models import Conversation
 from workspaces.conversations.services import Content, send_message
 from workspaces.subaccounts.models import Channel, Workspace
 from workspaces.subaccounts.services import change_workspace
@@ -154,3 +155,37 @@ def test_the_page_costs_the_same_however_much_there_is(customer: Workspace) -> N
     assert queries() == few <= 24
     owner.post("/app/first-steps", {"hide": "1"}, follow=True)
     assert queries() < few
+
+
+def menu_of(answer: Any) -> list[tuple[str, list[str]]]:
+    """The menu's sections, each with its heading and its entries."""
+    shown = answer.content.decode()
+    menu = shown[shown.index('<nav class="menu"') : shown.index("</nav>")]
+    parts = menu.split('<div class="menu-section">')[1:]
+    headings = ["".join(re.findall(r"<h2>(.*?)</h2>", part)) for part in parts]
+    return list(zip(headings, (re.findall(r'<a href="/app/([^"]*)"', part) for part in parts), strict=True))
+
+
+def test_the_menu_has_few_groups_and_leaves_out_what_the_plan_lacks(customer: Workspace) -> None:
+    owner = dashboard_client(customer)
+    groups = menu_of(home(owner))
+    assert [heading for heading, _ in groups] == ["", "Sales", "Automation", "Settings"]
+    assert groups[0][1] == ["", "inbox", "contacts", "tasks", "segments", "broadcasts", "calendar", "classes"]
+    assert groups[1][1] == ["products", "services", "invoices", "payments", "finance"]
+    Workspace.objects.filter(pk=customer.pk).update(limits=plan_limits(broadcasts_per_month=0))
+    assert "broadcasts" not in menu_of(home(owner))[0][1]
+    assert "broadcasts" in menu_of(owner.get("/app/broadcasts"))[0][1]
+
+
+def test_the_menu_says_how_many_open_conversations_are_unread(customer: Workspace) -> None:
+    owner = dashboard_client(customer)
+    assert "Inbox Contacts" in text(home(owner))
+    unread, _, closed = [a_conversation(ChannelFactory.create(workspace=customer)) for _ in range(3)]
+    Conversation.objects.update(unread_count=0)
+    Conversation.objects.filter(pk__in=[unread.pk, closed.pk]).update(unread_count=2)
+    Conversation.objects.filter(pk=closed.pk).update(status=Conversation.Status.CLOSED)
+    assert "Inbox 1 unread Contacts" in text(home(owner))
+    with CaptureQueriesContext(connection) as captured:
+        owner.get("/app/settings")
+    assert sum("conversations_conversation" in one["sql"] for one in captured) == 1
+    assert sum("agency_notification" in one["sql"] for one in captured) == 1
