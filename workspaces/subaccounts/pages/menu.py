@@ -9,7 +9,7 @@ from django.db.models import Model, QuerySet
 
 from agency import limits
 from agency.models import User
-from agency.pages.registry import MenuEntry, dashboard_menu, fill_counts, render_menu
+from agency.pages.registry import dashboard_menu, fill_counts, render_menu
 from agency.services.notifications.delivery import unread_notifications
 from config.db import CountOfRows
 from config.hooks import Registry
@@ -43,14 +43,14 @@ menu_counts = Registry[MenuCount](
 )
 
 
-def lacks(workspace: Workspace, entry: MenuEntry) -> bool:
-    """Say whether the workspace's plan allows nothing of what a page of the menu is for."""
-    return bool(entry.limit) and limits.value(workspace.limits, entry.limit) == 0
+def lacks(workspace: Workspace, limit: str) -> bool:
+    """Say whether the workspace's plan allows nothing of what a page needs; a page without a limit needs nothing."""
+    return bool(limit) and limits.value(workspace.limits, limit) == 0
 
 
 def render_menu_of(workspace: Workspace, nav: str, counts: Mapping[str, int]) -> str:
     """Render the menu with the entry `nav` as the current one."""
-    lacking = frozenset(entry.limit for entry in dashboard_menu if lacks(workspace, entry))
+    lacking = frozenset(entry.limit for entry in dashboard_menu if lacks(workspace, entry.limit))
     menu = render_menu("pages/dashboard/_menu.html", dashboard_menu, nav, lacking=lacking)
     return fill_counts(menu, {one.url_name: counts[one.url_name] for one in menu_counts})
 
