@@ -1,5 +1,6 @@
 """Unanswered conversations on the dashboard's home page, and conversations in the dashboard's search."""
 
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Final
 
@@ -7,13 +8,16 @@ from django.db.models import Q
 from django.urls import reverse
 from django.utils.translation import gettext_lazy, ngettext
 
+from agency.pages.search import SearchResult
 from config.db import CountOfRows
 from config.formats import format_relative
+from workspaces.contacts.dashboard.finding import contact_pattern
 from workspaces.conversations.models import Conversation
 from workspaces.conversations.models.conversations import ConversationQuerySet
 from workspaces.conversations.models.messages import Direction
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.pages.home import HomeContent, HomeRow, HomeSection
+from workspaces.subaccounts.pages.search import WorkspaceSearchSource
 
 MOST_COUNTED: Final = 99
 
@@ -53,4 +57,17 @@ def _note(total: int, oldest: datetime, now: datetime) -> str:
 
 UNANSWERED: Final = HomeSection(
     name="unanswered", label=gettext_lazy("Unanswered"), order=10, url_name="app:inbox", content=_content
+)
+
+
+def _found(workspace: Workspace, query: str, most: int) -> Iterator[SearchResult]:
+    rows = Conversation.objects.of(workspace)
+    rows = rows.filter(contact__workspace=workspace, contact__search_key__like=contact_pattern(query))
+    for one in rows.select_related("contact", "channel").newest_activity_first()[:most]:
+        detail = f"{one.channel.name} · {one.last_message_preview}" if one.last_message_preview else one.channel.name
+        yield SearchResult(title=str(one.contact), detail=detail, url=reverse("app:conversation", args=[one.uuid]))
+
+
+CONVERSATIONS: Final = WorkspaceSearchSource(
+    name="conversations", label=gettext_lazy("Conversations"), order=20, find=_found
 )
