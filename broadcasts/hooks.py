@@ -17,6 +17,8 @@ from broadcasts import events
 from broadcasts.api.serializers import BroadcastReferenceSerializer, BroadcastSerializer, RecipientSerializer
 from broadcasts.console import BROADCASTS
 from broadcasts.dashboard.broadcasts import message_steps
+from broadcasts.dashboard.home import BROADCASTS as FOUND_BROADCASTS
+from broadcasts.dashboard.home import NEXT_BROADCASTS
 from broadcasts.models.recipients import CALLBACK_DATA_PREFIX
 from broadcasts.pages.panels import CONCERNS as HUB_CONCERNS
 from broadcasts.pages.panels import HUB_PANELS, SUPPORT_PANELS
@@ -44,7 +46,9 @@ from workspaces.conversations import facts
 from workspaces.conversations.services.threads import thread_sources
 from workspaces.media.services import media_uses
 from workspaces.subaccounts.events import workspace_event_type
+from workspaces.subaccounts.pages.home import home_sections
 from workspaces.subaccounts.pages.registry import SetUpSource, hub_concern_sources, hub_panels, set_up_sources
+from workspaces.subaccounts.pages.search import dashboard_search_sources
 from workspaces.subaccounts.services import UsageSource, usage_sources
 
 ACTIONS = {
@@ -100,7 +104,13 @@ recorded_actions.add(*RecordedAction.from_fields(RECORDED_FIELDS))
 activity_actions.add(*ActivityAction.from_labels(ACTIONS))
 notification_kinds.add(*NOTIFICATION_KINDS)
 state_checks.add(StateCheck("held_broadcasts", check_held_broadcasts))
-dashboard_menu.add(MenuEntry(url_name="app:broadcasts", label=_("Broadcasts"), icon="broadcast", order=16))
+home_sections.add(NEXT_BROADCASTS)
+dashboard_search_sources.add(FOUND_BROADCASTS)
+dashboard_menu.add(
+    MenuEntry(
+        url_name="app:broadcasts", label=_("Broadcasts"), icon="broadcast", order=16, limit="broadcasts_per_month"
+    )
+)
 console_menu.add(MenuEntry(url_name="console:broadcasts", label=_("Broadcasts"), icon="broadcast", order=15))
 hourly_counters.add(BEGUN_BROADCASTS)
 chart_sources.add(

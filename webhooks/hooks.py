@@ -206,7 +206,7 @@ search_sources.add(
     SearchSource(name="deliveries", label=_("Deliveries"), order=35, find=found_deliveries),
 )
 dashboard_menu.add(
-    MenuEntry(url_name="app:webhooks", label=_("Webhooks"), icon="webhook", section=Section.CONFIGURATION, order=86)
+    MenuEntry(url_name="app:webhooks", label=_("Webhooks"), icon="webhook", section=Section.SETTINGS, order=86)
 )
 first_steps.add(
     FirstStep(

@@ -41,10 +41,19 @@ from agency.pages.registry import (
     in_order,
     in_sections,
 )
-from agency.pages.search import SearchGroup, SearchResult, console_actions, find, group_of, read_query
+from agency.pages.search import (
+    MOST_SHOWN,
+    MOST_SUGGESTED,
+    SearchGroup,
+    SearchResult,
+    console_actions,
+    find,
+    group_of,
+    matches_query,
+    read_query,
+)
 from agency.pages.tables import Column, Filter, ListPage, Table
 from agency.services.members import remember_landing
-from config.db import name_key
 
 LATEST = 6
 # Entries that belong together share a line, so the page reads more entries than it shows lines.
@@ -129,10 +138,6 @@ def _roles_of(address: str) -> frozenset[str]:
     return view.writers if view.writers_only else frozenset(Member.Role.values)
 
 
-MOST_SUGGESTED: Final = 6
-MOST_SHOWN: Final = 50
-
-
 class FindPage(ConsoleView):
     """All results on a page; its form needs no script."""
 
@@ -187,12 +192,6 @@ class FindSuggestions(FindPage):
         query, groups = self.found()
         shown = {"query": query, "groups": groups, "number": sum(len(one.items) for one in groups)}
         return render(request, "agency/find/_options.html", shown)
-
-
-def matches_query(label: str, query: str) -> bool:
-    """Return whether each word of the query begins a word of the label; an empty query matches every label."""
-    words = name_key(label).replace("-", " ").split()
-    return all(any(word.startswith(part) for word in words) for part in name_key(query).replace("-", " ").split())
 
 
 LIST = "console:notifications"

@@ -144,6 +144,7 @@ class Broadcast(models.Model):
             models.Index(fields=["workspace", "-created_at", "-id"], name="broadcast_newest"),
             models.Index(fields=["started_at"], condition=Q(started_at__isnull=False), name="broadcast_begun"),
             models.Index(fields=["due_at", "id"], condition=Q(status="Scheduled"), name="broadcast_scheduled"),
+            models.Index(fields=["workspace", "due_at", "id"], condition=Q(status="Scheduled"), name="broadcast_next"),
             models.Index(fields=["next_due_at", "id"], condition=Q(status="sending"), name="broadcast_sending"),
             models.Index(
                 fields=["id"],

@@ -14,6 +14,7 @@ from tests.same_changes.changes import Change, Prepare, nothing, of_workspace
 from tests.same_changes.console import YESTERDAY, name
 from tests.tenants import Tenant
 from tests.workspaces.automations.runs import fail_run
+from tests.workspaces.subaccounts.dashboard.clients import pickers
 from webhooks.models import Delivery, Endpoint
 from workspaces.appointments.models import Appointment, TimeOff
 from workspaces.appointments.services.hours import hours_of
@@ -281,7 +282,11 @@ DASHBOARD = {
     "staff-hours": Change(
         call=of_workspace("PUT staff/<id:staff>/working-hours"),
         ids=("staff",),
-        fields=lambda _: {"follows_business": "", "timezone": "Europe/Berlin", "weekly_monday": "9-17"},
+        fields=lambda _: {
+            "follows_business": "",
+            "timezone": "Europe/Berlin",
+            **pickers("weekly_monday", "09:00-17:00"),
+        },
         body=lambda _: {"timezone": "Europe/Berlin", "weekly": {"monday": [["09:00", "17:00"]]}, "exceptions": []},
         rows=hours,
     ),

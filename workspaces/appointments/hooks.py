@@ -14,6 +14,7 @@ from config.api.fields import DictField
 from config.retention import retention_rules
 from workspaces.appointments import events
 from workspaces.appointments.dashboard.appointments import appointments_of_contact
+from workspaces.appointments.dashboard.home import TODAY
 from workspaces.appointments.serializers import AppointmentSerializer
 from workspaces.appointments.services import mails
 from workspaces.appointments.services.booking import CLASS_SCHEDULE_HANDLER, appointment_handlers
@@ -28,6 +29,7 @@ from workspaces.contacts.pages import ContactPanel, contact_panels
 from workspaces.contacts.services import contact_merge_handlers, contact_removal_handlers
 from workspaces.finance.services.received_payments import payment_handlers
 from workspaces.subaccounts.events import workspace_event_type
+from workspaces.subaccounts.pages.home import home_sections
 from workspaces.subaccounts.services.settings import SettingDefault, setting_defaults
 
 ACTIONS: Final = {
@@ -98,8 +100,9 @@ mail_links.add(*mails.LINKS)
 setting_defaults.add(SettingDefault("booking_link", lambda workspace: booking_url(workspace) or ""))
 payment_handlers.add(PAYMENT_HANDLER)
 retention_rules.add(*RETENTION_RULES)
+home_sections.add(TODAY)
 dashboard_menu.add(
-    MenuEntry(url_name="app:booking-page", label=_("Booking page"), icon="globe", section=Section.CATALOGUE, order=44)
+    MenuEntry(url_name="app:booking-page", label=_("Booking page"), icon="globe", section=Section.SETTINGS, order=52)
 )
 activity_actions.add(*ActivityAction.from_labels({"booking_page.changed": _("Booking page changed")}))
 recorded_actions.add(
@@ -115,9 +118,7 @@ recorded_actions.add(
     )
 )
 notification_kinds.add(*CALENDAR_NOTIFICATIONS)
-dashboard_menu.add(
-    MenuEntry(url_name="app:calendar", label=_("Calendar"), icon="calendar", section=Section.CATALOGUE, order=43)
-)
+dashboard_menu.add(MenuEntry(url_name="app:calendar", label=_("Calendar"), icon="calendar", order=18))
 contact_panels.add(
     ContactPanel(
         name="appointments",

@@ -122,7 +122,7 @@ def _details_step(workspace: Workspace, automations: list[Automation]) -> SetUpS
         title=_("Fill in your business details"),
         text=_("Opening hours, address, links: your automations say them to your customers."),
         url=reverse("app:settings"),
-        action=_("Settings"),
+        action=_("Business details"),
         is_done=all(own[name] for name in used) if used else any(own.values()),
     )
 

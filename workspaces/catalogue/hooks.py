@@ -80,9 +80,9 @@ for name, label, (group, resource, serializer), sample in (
         workspace_event_type(name, label, group=group, resource=resource, serializer=serializer, sample=sample)
     )
 dashboard_menu.add(
-    MenuEntry(url_name="app:products", label=_("Products"), icon="bag", section=Section.CATALOGUE, order=40),
-    MenuEntry(url_name="app:services", label=_("Services"), icon="tag", section=Section.CATALOGUE, order=42),
-    MenuEntry(url_name="app:staff", label=_("Staff"), icon="team", section=Section.CATALOGUE, order=46),
+    MenuEntry(url_name="app:products", label=_("Products"), icon="bag", section=Section.SALES, order=40),
+    MenuEntry(url_name="app:services", label=_("Services"), icon="tag", section=Section.SALES, order=42),
+    MenuEntry(url_name="app:staff", label=_("Staff"), icon="team", section=Section.SETTINGS, order=50),
 )
 recorded_actions.add(*RecordedAction.from_fields(FIELDS))
 activity_actions.add(*ActivityAction.from_labels(ACTIONS))

@@ -4,16 +4,18 @@ from django.utils.translation import gettext_lazy as _
 
 from agency.event_types import event_types
 from agency.notification_kinds import notification_kinds
-from agency.pages.registry import ActivityAction, MenuEntry, Section, activity_actions, dashboard_menu
+from agency.pages.registry import ActivityAction, MenuEntry, activity_actions, dashboard_menu
 from workspaces.catalogue.models import Service, Staff
 from workspaces.catalogue.services import ServiceUse, StaffUse, service_uses, staff_uses
 from workspaces.classes import events
+from workspaces.classes.dashboard.home import TODAY
 from workspaces.classes.models import ClassSession
 from workspaces.classes.serializers import ClassSessionSerializer, ParticipantContactSerializer
 from workspaces.classes.services.participants import MERGE_HANDLER, REMOVAL_HANDLER
 from workspaces.classes.services.series_making import NOTIFICATION_KINDS
 from workspaces.contacts.services import contact_merge_handlers, contact_removal_handlers
 from workspaces.subaccounts.events import workspace_event_type
+from workspaces.subaccounts.pages.home import home_sections
 
 ACTIONS = {
     "class.scheduled": _("Class scheduled"),
@@ -70,7 +72,6 @@ staff_uses.add(
     StaffUse("class series", has_class_series, "A class series goes on with this staff member. End it first."),
 )
 notification_kinds.add(*NOTIFICATION_KINDS)
-dashboard_menu.add(
-    MenuEntry(url_name="app:classes", label=_("Classes"), icon="calendar", section=Section.CATALOGUE, order=44)
-)
+home_sections.add(TODAY)
+dashboard_menu.add(MenuEntry(url_name="app:classes", label=_("Classes"), icon="calendar", order=19))
 activity_actions.add(*ActivityAction.from_labels(ACTIONS))

@@ -12,6 +12,7 @@ from config.api.fields import ListField
 from config.api.text_fields import CharField
 from config.request_bodies import MIB, BodyRule, body_rules
 from config.retention import retention_rules
+from workspaces.contacts.dashboard.finding import CONTACTS
 from workspaces.contacts.serializers import ContactSerializer, ImportEventSerializer, SegmentReferenceSerializer
 from workspaces.contacts.services import contact_merge_handlers, contact_removal_handlers, events, used_contacts
 from workspaces.contacts.services.csv_files import MOST_BYTES
@@ -24,6 +25,7 @@ from workspaces.contacts.services.tasks import (
     TASK_RULES,
 )
 from workspaces.subaccounts.events import workspace_event_type
+from workspaces.subaccounts.pages.search import dashboard_search_sources
 from workspaces.subaccounts.services import UsageSource, member_removal_handlers, usage_sources
 
 RECORDED_FIELDS: Final[dict[str, tuple[RecordedField, ...]]] = {
@@ -73,6 +75,7 @@ event_types.add(
 )
 # The form adds some kilobytes to its file.
 body_rules.add(BodyRule("/app/contacts/imports/new", most_bytes=MOST_BYTES + MIB, signed_in=True))
+dashboard_search_sources.add(CONTACTS)
 dashboard_menu.add(
     MenuEntry(url_name="app:contacts", label=_("Contacts"), icon="person", order=12),
     MenuEntry(url_name="app:tasks", label=_("Tasks"), icon="checklist", order=13),

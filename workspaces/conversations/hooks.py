@@ -21,6 +21,7 @@ from config.metrics import METRICS, Counter
 from config.request_bodies import MIB, BodyRule, body_rules
 from config.retention import retention_rules
 from workspaces.contacts.services import contact_lock_handlers, contact_merge_handlers, contact_removal_handlers
+from workspaces.conversations.dashboard.home import CONVERSATIONS, UNANSWERED
 from workspaces.conversations.models import QueuedMessage
 from workspaces.conversations.serializers import ConversationSerializer, MessageSerializer, NoteSerializer
 from workspaces.conversations.services import conversations
@@ -28,8 +29,12 @@ from workspaces.conversations.services.changing import MEMBER_REMOVAL_HANDLER
 from workspaces.conversations.services.conversations import LOCK_HANDLER
 from workspaces.conversations.services.removal import MEDIA_USE, MERGE_HANDLER, REMOVAL_HANDLER, RETENTION_RULES
 from workspaces.conversations.services.send_results import NOTIFICATION_KINDS
+from workspaces.conversations.services.threads import unread_conversations
 from workspaces.media.services import media_uses
 from workspaces.subaccounts.events import workspace_event_type
+from workspaces.subaccounts.pages.home import home_sections
+from workspaces.subaccounts.pages.menu import MenuCount, menu_counts
+from workspaces.subaccounts.pages.search import dashboard_search_sources
 from workspaces.subaccounts.services import member_removal_handlers
 
 STATUS_CONFLICTS = Counter(
@@ -139,7 +144,10 @@ chart_sources.add(
         series=counted_series((MESSAGES_RECEIVED, _("received"), "plain"), (MESSAGES_SENT, _("sent"), "good")),
     )
 )
-dashboard_menu.add(MenuEntry(url_name="app:inbox", label=_("Inbox"), icon="inbox", order=11))
+home_sections.add(UNANSWERED)
+dashboard_search_sources.add(CONVERSATIONS)
+dashboard_menu.add(MenuEntry(url_name="app:inbox", label=_("Inbox"), icon="inbox", order=11, is_counted=True))
+menu_counts.add(MenuCount(url_name="app:inbox", rows=unread_conversations))
 body_rules.add(BodyRule("/app/inbox/", most_bytes=MOST_FILE_BYTES + MIB, signed_in=True))
 recorded_actions.add(*RecordedAction.from_fields(RECORDED_FIELDS))
 activity_actions.add(

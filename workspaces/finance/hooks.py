@@ -126,7 +126,7 @@ retention_rules.add(*PROVIDER_EVENT_RULES)
 # An event without a signature is refused before its body is read.
 body_rules.add(BodyRule("/pay/stripe/", most_bytes=LONGEST_EVENT, headers=(b"stripe-signature",), view_refuses=True))
 dashboard_menu.add(
-    MenuEntry(url_name="app:payment-account", label=_("Card payments"), icon="plug", section=Section.FINANCE, order=56)
+    MenuEntry(url_name="app:payment-account", label=_("Card payments"), icon="plug", section=Section.SETTINGS, order=56)
 )
 
 # Pages and reports -------------------------------------------------------------------------------------------
@@ -144,11 +144,15 @@ ACCOUNT_FIELDS: Final = (
 )
 
 dashboard_menu.add(
-    MenuEntry(url_name="app:finance", label=_("Overview"), icon="activity", section=Section.FINANCE, order=50),
-    MenuEntry(url_name="app:invoices", label=_("Invoices"), icon="plan", section=Section.FINANCE, order=52),
-    MenuEntry(url_name="app:payments", label=_("Payments"), icon="bag", section=Section.FINANCE, order=54),
+    MenuEntry(url_name="app:finance", label=_("Overview"), icon="activity", section=Section.SALES, order=50),
+    MenuEntry(url_name="app:invoices", label=_("Invoices"), icon="plan", section=Section.SALES, order=46),
+    MenuEntry(url_name="app:payments", label=_("Payments"), icon="bag", section=Section.SALES, order=48),
     MenuEntry(
-        url_name="app:finance-settings", label=_("Invoice settings"), icon="settings", section=Section.FINANCE, order=58
+        url_name="app:finance-settings",
+        label=_("Invoice settings"),
+        icon="settings",
+        section=Section.SETTINGS,
+        order=58,
     ),
 )
 console_menu.add(MenuEntry(url_name="console:finance", label=_("Finance"), icon="plan", section=Section.MAIN, order=25))

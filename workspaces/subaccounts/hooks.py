@@ -292,11 +292,13 @@ search_sources.add(
 body_rules.add(BodyRule("/app/", signed_in=True))
 dashboard_menu.add(
     MenuEntry(url_name="app:home", label=_("Home"), icon="home", order=5),
-    MenuEntry(url_name="app:channels", label=_("Channels"), icon="connect", section=Section.CONFIGURATION, order=30),
-    MenuEntry(url_name="app:api-keys", label=_("REST API"), icon="key", section=Section.CONFIGURATION, order=85),
-    MenuEntry(url_name="app:people", label=_("People"), icon="team", section=Section.CONFIGURATION, order=90),
-    MenuEntry(url_name="app:activity", label=_("Activity"), icon="activity", section=Section.CONFIGURATION, order=97),
-    MenuEntry(url_name="app:settings", label=_("Settings"), icon="settings", section=Section.CONFIGURATION, order=95),
+    MenuEntry(
+        url_name="app:settings", label=_("Business details"), icon="settings", section=Section.SETTINGS, order=30
+    ),
+    MenuEntry(url_name="app:channels", label=_("Channels"), icon="connect", section=Section.SETTINGS, order=35),
+    MenuEntry(url_name="app:people", label=_("People"), icon="team", section=Section.SETTINGS, order=40),
+    MenuEntry(url_name="app:api-keys", label=_("REST API"), icon="key", section=Section.SETTINGS, order=85),
+    MenuEntry(url_name="app:activity", label=_("Activity"), icon="activity", section=Section.SETTINGS, order=97),
 )
 first_steps.add(
     FirstStep(

@@ -155,6 +155,7 @@ NOT_LOOKED_AT = {
     "app:task-reopen",
     "app:webhook-redeliver",
     "app:webhook-test",
+    "app:find-suggestions",  # a part of the palette: test_finding_browser.py
     "console:ai-account-test",
     "console:bulk-operation-cancel",
     "console:channel-connect-cancel",
@@ -224,6 +225,8 @@ STATES: dict[str, Address] = {
     ),
     "console:find (something found)": lambda a: f"{reverse('console:find')}?q={a.suspended.name[:4]}",
     "console:find (nothing found)": lambda a: f"{reverse('console:find')}?q={'x' * 120}",
+    "app:find (something found)": lambda a: f"{reverse('app:find')}?q={ENDLESS[:9]}",
+    "app:find (nothing found)": lambda a: f"{reverse('app:find')}?q={'x' * 120}",
     "console (unknown address)": lambda a: "/console/nothing-here",
     "app:broadcast (draft)": lambda a: reverse("app:broadcast", args=[a.draft_broadcast.uuid]),
     "app:automation-edit (own)": lambda a: reverse("app:automation-edit", args=[a.own.uuid]),

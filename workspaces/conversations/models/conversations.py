@@ -94,6 +94,11 @@ class Conversation(models.Model):
                 name="conversation_by_holder",
             ),
             models.Index(
+                fields=["workspace", "last_message_at", "id"],
+                condition=Q(status="open", last_message_direction="in"),
+                name="conversation_unanswered",
+            ),
+            models.Index(
                 fields=["workspace", "-updated_at", "-id"],
                 condition=Q(snoozed_until__isnull=False),
                 name="conversation_snoozed",

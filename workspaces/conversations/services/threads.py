@@ -112,10 +112,9 @@ def view_counts(*, workspace: Workspace, user: User) -> Mapping[View, int]:
     }
 
 
-def unread_count(workspace: Workspace) -> int:
-    """Count the open conversations with something unread, up to a thousand."""
-    unread = Conversation.objects.of(workspace).filter(unread_count__gt=0, status=Conversation.Status.OPEN)
-    return unread[:MOST_COUNTED].count()
+def unread_conversations(workspace: Workspace) -> ConversationQuerySet:
+    """Return the open conversations with something unread."""
+    return Conversation.objects.of(workspace).filter(unread_count__gt=0, status=Conversation.Status.OPEN)
 
 
 def read_thread_page(conversation: Conversation, *, before: Position | None = None) -> ThreadPage:

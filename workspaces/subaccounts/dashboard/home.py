@@ -7,6 +7,7 @@ from typing import Any, Final
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -22,6 +23,8 @@ from agency.pages.tables import Column, ListPage, Table
 from agency.services.activity import actions_recorded_in
 from workspaces.subaccounts.dashboard.base import DashboardView
 from workspaces.subaccounts.models import Channel, Workspace
+from workspaces.subaccounts.pages.home import sections_of
+from workspaces.subaccounts.pages.menu import NOTIFICATIONS
 from workspaces.subaccounts.pages.panels import LimitUsage, limit_usages
 from workspaces.subaccounts.pages.registry import SetUpStep, checklist_of, concerns_of_workspace
 from workspaces.subaccounts.services import change_workspace
@@ -30,7 +33,7 @@ HOME = "app:home"
 
 
 class Home(DashboardView):
-    """Shows warnings, the set-up steps, and how much of the plan is used."""
+    """Shows warnings, the day's work, the set-up steps, and how much of the plan is used."""
 
     nav = HOME
 
@@ -41,7 +44,9 @@ class Home(DashboardView):
             "subaccounts/dashboard/home.html",
             concerns=[*concerns_of_workspace(self.workspace), *_reached(used)],
             checklist=None if hidden else checklist_of(self.workspace),
-            used=[one for one in used if one.matters],
+            sections=sections_of(self.workspace, timezone.now()),
+            used=[one for one in used if one.used],
+            unused=[one for one in used if one.allowed and not one.used],
             plan=self.workspace.plan,
         )
 
@@ -166,9 +171,6 @@ class Activity(ListPage, DashboardView):
         names = ActivityNames(self.workspace)
         state.rows = [(one, names.of_actor(one), names.of_target(one)) for one in state.rows]
         return self.list_page("subaccounts/dashboard/activity.html", state)
-
-
-NOTIFICATIONS = "app:notifications"
 
 
 class DashboardNotificationPage(DashboardView):

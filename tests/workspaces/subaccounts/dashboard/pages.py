@@ -315,6 +315,8 @@ PAGES = {
     "conversation-status": PageCase(302, 302, conversation),
     "conversation-note": PageCase(302, 302, conversation),
     "conversation-resume-automations": PageCase(302, 302, conversation),
+    "find": PageCase(200, 405),
+    "find-suggestions": PageCase(200, 405),
     "broadcasts": PageCase(200, 405),
     "broadcast-new": PageCase(200, 422),
     "broadcast": PageCase(200, 405, broadcast),
