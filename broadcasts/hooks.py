@@ -22,6 +22,7 @@ from broadcasts.dashboard.home import NEXT_BROADCASTS
 from broadcasts.models.recipients import CALLBACK_DATA_PREFIX
 from broadcasts.pages.panels import CONCERNS as HUB_CONCERNS
 from broadcasts.pages.panels import HUB_PANELS, SUPPORT_PANELS
+from broadcasts.pages.timeline import broadcasts_of_timeline
 from broadcasts.public import TRACKED_LINKS
 from broadcasts.sending.source import BroadcastRecipients
 from broadcasts.services import statuses
@@ -36,6 +37,7 @@ from channelconnect.inbox.reading import FactHandler, fact_handlers
 from channelconnect.sending.sources import message_sources
 from config.event_loop_responses import event_loop_routes
 from config.metrics import METRICS, Counter
+from workspaces.contacts.pages import TimelineSource, timeline_sources
 from workspaces.contacts.services import (
     contact_lock_handlers,
     contact_merge_handlers,
@@ -127,6 +129,7 @@ usage_sources.add(UsageSource("broadcasts", used_broadcasts))
 thread_sources.add(THREAD_SOURCE)
 segment_uses.add(SEGMENT_USE)
 media_uses.add(MEDIA_USE)
+timeline_sources.add(TimelineSource(name="broadcasts", entries=broadcasts_of_timeline))
 contact_lock_handlers.add(LOCK_HANDLER)
 contact_removal_handlers.add(REMOVAL_HANDLER)
 contact_merge_handlers.add(MERGE_HANDLER)

@@ -214,7 +214,7 @@ DASHBOARD = {
     ),
     "segment-new": Change(
         call=of_workspace("POST segments"),
-        fields=lambda _: {"name": "Regulars", "filter_tags_any": "VIP"},
+        fields=lambda _: {"name": "Regulars", "row-0-operator": "tags_any", "row-0-value": "VIP"},
         body=lambda _: {"name": "Regulars", "filter": {"tags_any": ["VIP"]}},
     ),
     "segment": renaming("segments", "segment"),

@@ -13,7 +13,7 @@ from agency.services.mail.content import mail_links
 from config.api.fields import DictField
 from config.retention import retention_rules
 from workspaces.appointments import events
-from workspaces.appointments.dashboard.appointments import appointments_of_contact
+from workspaces.appointments.dashboard.appointments import appointments_of_contact, appointments_of_timeline
 from workspaces.appointments.dashboard.home import TODAY
 from workspaces.appointments.serializers import AppointmentSerializer
 from workspaces.appointments.services import mails
@@ -25,7 +25,7 @@ from workspaces.appointments.services.moves import MERGE_HANDLER, REMOVAL_HANDLE
 from workspaces.appointments.services.visitors import RETENTION_RULES
 from workspaces.catalogue.services import ServiceUse, StaffUse, service_uses, staff_uses
 from workspaces.classes.services.sessions import class_schedule_handlers
-from workspaces.contacts.pages import ContactPanel, contact_panels
+from workspaces.contacts.pages import ContactPanel, TimelineSource, contact_panels, timeline_sources
 from workspaces.contacts.services import contact_merge_handlers, contact_removal_handlers
 from workspaces.finance.services.received_payments import payment_handlers
 from workspaces.subaccounts.events import workspace_event_type
@@ -119,6 +119,7 @@ recorded_actions.add(
 )
 notification_kinds.add(*CALENDAR_NOTIFICATIONS)
 dashboard_menu.add(MenuEntry(url_name="app:calendar", label=_("Calendar"), icon="calendar", order=18))
+timeline_sources.add(TimelineSource(name="appointments", entries=appointments_of_timeline))
 contact_panels.add(
     ContactPanel(
         name="appointments",

@@ -26,7 +26,12 @@ from config.retention import retention_rules
 from workspaces.appointments.models import WorkingHours
 from workspaces.appointments.services.booking import appointment_handlers
 from workspaces.automations.api import AutomationSerializer
-from workspaces.automations.dashboard.inbox import message_remarks, pause_banner, runs_of_contact
+from workspaces.automations.dashboard.inbox import (
+    automations_of_timeline,
+    message_remarks,
+    pause_banner,
+    runs_of_contact,
+)
 from workspaces.automations.engine.effects import TEAM_NOTIFICATIONS
 from workspaces.automations.flows.flow import settings_used
 from workspaces.automations.flows.types import REQUIREMENTS
@@ -56,7 +61,7 @@ from workspaces.automations.services.removal import LOCK_HANDLER, MERGE_HANDLER,
 from workspaces.automations.services.run_failures import NOTIFICATION_KINDS, RUN_FAILED
 from workspaces.automations.services.switching import DISABLED, ENABLED
 from workspaces.catalogue.services.services import has_services
-from workspaces.contacts.pages import ContactPanel, contact_panels
+from workspaces.contacts.pages import ContactPanel, TimelineSource, contact_panels, timeline_sources
 from workspaces.contacts.services import contact_lock_handlers, contact_merge_handlers, contact_removal_handlers
 from workspaces.contacts.services.counting import has_contacts
 from workspaces.contacts.services.tag_handlers import TagHandler, tag_handlers
@@ -283,6 +288,7 @@ contact_merge_handlers.add(MERGE_HANDLER)
 contact_panels.add(
     ContactPanel(name="automations", order=10, template="automations/_contact_panel.html", content=runs_of_contact)
 )
+timeline_sources.add(TimelineSource(name="automations", entries=automations_of_timeline))
 thread_additions.add(ThreadAddition(name="automations", remarks=message_remarks, banner=pause_banner))
 media_uses.add(MediaUse("automations", automation_needing, media_in_automations))
 requirement_checks.add(

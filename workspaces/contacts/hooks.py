@@ -13,6 +13,7 @@ from config.api.text_fields import CharField
 from config.request_bodies import MIB, BodyRule, body_rules
 from config.retention import retention_rules
 from workspaces.contacts.dashboard.finding import CONTACTS
+from workspaces.contacts.pages import TimelineSource, own_timeline_entries, timeline_sources
 from workspaces.contacts.serializers import ContactSerializer, ImportEventSerializer, SegmentReferenceSerializer
 from workspaces.contacts.services import contact_merge_handlers, contact_removal_handlers, events, used_contacts
 from workspaces.contacts.services.csv_files import MOST_BYTES
@@ -81,6 +82,7 @@ dashboard_menu.add(
     MenuEntry(url_name="app:tasks", label=_("Tasks"), icon="checklist", order=13),
     MenuEntry(url_name="app:segments", label=_("Segments"), icon="filter", order=14),
 )
+timeline_sources.add(TimelineSource(name="contacts", entries=own_timeline_entries))
 usage_sources.add(UsageSource("contacts", used_contacts))
 retention_rules.add(*RETENTION_RULES, *TASK_RULES)
 notification_kinds.add(*NOTIFICATION_KINDS)

@@ -20,8 +20,10 @@ from agency.services.hourly_counts import CountedHours, HourlyCounter, hourly_co
 from config.metrics import METRICS, Counter
 from config.request_bodies import MIB, BodyRule, body_rules
 from config.retention import retention_rules
+from workspaces.contacts.pages import TimelineSource, timeline_sources
 from workspaces.contacts.services import contact_lock_handlers, contact_merge_handlers, contact_removal_handlers
 from workspaces.conversations.dashboard.home import CONVERSATIONS, UNANSWERED
+from workspaces.conversations.dashboard.timeline import messages_of_timeline
 from workspaces.conversations.models import QueuedMessage
 from workspaces.conversations.serializers import ConversationSerializer, MessageSerializer, NoteSerializer
 from workspaces.conversations.services import conversations
@@ -160,6 +162,7 @@ activity_actions.add(
         }
     )
 )
+timeline_sources.add(TimelineSource(name="conversations", entries=messages_of_timeline))
 contact_lock_handlers.add(LOCK_HANDLER)
 contact_merge_handlers.add(MERGE_HANDLER)
 contact_removal_handlers.add(REMOVAL_HANDLER)
