@@ -334,7 +334,8 @@ def _channels_of(workspace: Workspace) -> list[Channel]:
 
 
 def _field_of(gap: TemplateParameter) -> forms.CharField:
-    widget = forms.TextInput({"data-gap": gap.field, "data-example": gap.example, "placeholder": gap.example})
+    shown = {"data-example": gap.example, "data-short": gap.short_label, "placeholder": gap.example}
+    widget = forms.TextInput({"data-gap": gap.field, **shown})
     checks = [validate_no_breaks] if gap.kind == "text" else []
     return LineField(label=gap.label, max_length=LONGEST_PARAMETER, widget=widget, validators=checks)
 
@@ -348,7 +349,7 @@ def validate_no_breaks(typed: str) -> None:
 def pictured_form(form: ComposerForm) -> MessagePreview:
     """Return the picture of the message that the form describes."""
     values = {**form.typed_values(), "message_text": form.typed("message_text")}
-    return preview_with(form.chosen_template, values, "{{message_text}}")
+    return preview_with(form.chosen_template, values, "{{message_text}}", form.workspace)
 
 
 class TestForm(forms.Form):

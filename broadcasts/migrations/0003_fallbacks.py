@@ -8,8 +8,6 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.AddField(
-            model_name="broadcast",
-            name="fallbacks",
-            field=models.JSONField(blank=True, db_default=models.Value({}, models.JSONField()), default=dict),
+            model_name="broadcast", name="fallbacks", field=models.JSONField(blank=True, db_default={}, default=dict)
         )
     ]

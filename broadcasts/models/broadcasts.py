@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import Q, Value
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
@@ -92,7 +92,7 @@ class Broadcast(models.Model):
     )
     retarget_engagement = models.CharField(max_length=12, choices=Engagement, null=True, blank=True)
     message = models.JSONField()
-    fallbacks = models.JSONField(default=dict, db_default=Value({}, models.JSONField()), blank=True)
+    fallbacks = models.JSONField(default=dict, db_default={}, blank=True)
     timezone_mode = models.CharField(max_length=10, choices=TimezoneMode, default=TimezoneMode.FIXED)
     scheduled_at = models.DateTimeField(null=True, blank=True)
     scheduled_local_at = models.CharField(max_length=19, null=True, blank=True)

@@ -3,8 +3,10 @@
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any, Final
 
+from django.utils import timezone
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
@@ -23,8 +25,9 @@ from broadcasts.pages.labels import (
 from broadcasts.services.costs import billed_lines
 from broadcasts.services.listing import Progress, with_progress
 from broadcasts.services.moving import is_waiting_for_approval
+from broadcasts.services.results import results_of
 from channelconnect.models import MessageTemplate
-from workspaces.subaccounts.models import Channel
+from workspaces.subaccounts.models import Channel, Workspace
 
 Status = Broadcast.Status
 MOST_WAVES: Final = 200
@@ -64,6 +67,8 @@ def broadcast_context(broadcast: Broadcast) -> dict[str, Any]:
         "engagements": ENGAGEMENT_LABELS,
         "picture": message_preview(found),
         "is_local": found.scheduled_local_at is not None,
+        "results": results_of(found) if found.started_at else None,
+        "step_labels": ENGAGEMENT_LABELS,
         "poll": POLL_MS if found.status in MOVING else 0,
         "is_waiting_for_approval": is_waiting_for_approval(found),
     }
@@ -305,22 +310,36 @@ def _label_writer(labels: Mapping[str, str]) -> Callable[["re.Match[str]"], str]
 
 @dataclass(frozen=True, slots=True)
 class MessagePreview:
-    """A picture with its texts as people see them. The browser redraws them from `raw`."""
+    """A picture with its texts as people see them. The browser redraws them from `raw`.
+
+    `business` is the name above the message, and `at` its time, shown on the clocks of `zone`.
+    """
 
     raw: MessageParts
     header: SafeString
     body: SafeString
+    business: str
+    at: datetime
+    zone: str
 
 
 def message_preview(broadcast: Broadcast) -> MessagePreview:
     """Return the picture of a broadcast's message."""
     template = template_of(broadcast)
     values = values_of(template, broadcast.message) if template else {}
-    return preview_with(template, values, broadcast.message.get("text") or broadcast.message.get("template") or "")
+    text = broadcast.message.get("text") or broadcast.message.get("template") or ""
+    at = None if broadcast.scheduled_local_at else broadcast.started_at or broadcast.scheduled_at
+    return preview_with(template, values, text, broadcast.workspace, at)
 
 
-def preview_with(template: MessageTemplate | None, values: Mapping[str, str], text: str) -> MessagePreview:
-    """Return the picture of a template with its values, or of a text."""
+def preview_with(
+    template: MessageTemplate | None,
+    values: Mapping[str, str],
+    text: str,
+    workspace: Workspace,
+    at: datetime | None = None,
+) -> MessagePreview:
+    """Return the picture of a template with its values, or of a text, that arrives at a moment; now without one."""
     raw = message_parts(template) if template else MessageParts(body=text)
     examples = {gap.field: gap.example for gap in parameters_of(template)} if template else {}
     names = {gap.field: gap.short_label for gap in parameters_of(template)} if template else {}
@@ -331,4 +350,7 @@ def preview_with(template: MessageTemplate | None, values: Mapping[str, str], te
         raw,
         render_markup(with_values(raw.header, known), VARIABLE_LABELS, names),
         render_markup(with_values(raw.body, known), VARIABLE_LABELS, names),
+        workspace.name,
+        at or timezone.now(),
+        workspace.timezone,
     )
