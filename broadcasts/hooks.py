@@ -19,6 +19,7 @@ from broadcasts.console import BROADCASTS
 from broadcasts.dashboard.broadcasts import message_steps
 from broadcasts.dashboard.home import BROADCASTS as FOUND_BROADCASTS
 from broadcasts.dashboard.home import NEXT_BROADCASTS
+from broadcasts.dashboard.recipients import broadcasts_of_contact
 from broadcasts.models.recipients import CALLBACK_DATA_PREFIX
 from broadcasts.pages.panels import CONCERNS as HUB_CONCERNS
 from broadcasts.pages.panels import HUB_PANELS, SUPPORT_PANELS
@@ -37,7 +38,7 @@ from channelconnect.inbox.reading import FactHandler, fact_handlers
 from channelconnect.sending.sources import message_sources
 from config.event_loop_responses import event_loop_routes
 from config.metrics import METRICS, Counter
-from workspaces.contacts.pages import TimelineSource, timeline_sources
+from workspaces.contacts.pages import ContactPanel, TimelineSource, contact_panels, timeline_sources
 from workspaces.contacts.services import (
     contact_lock_handlers,
     contact_merge_handlers,
@@ -149,5 +150,14 @@ METRICS.add(
     Counter(
         "recipient_statuses_missed_total",
         "Statuses of recipients that others were in the way of: their callback is read again.",
+    )
+)
+contact_panels.add(
+    ContactPanel(
+        name="broadcasts",
+        order=30,
+        template="broadcasts/_contact_panel.html",
+        inbox_template="broadcasts/_inbox_panel.html",
+        content=broadcasts_of_contact,
     )
 )

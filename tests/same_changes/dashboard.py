@@ -454,6 +454,7 @@ ONLY_PAGES = {
     "conversation-opt-out": "what a contact has told somebody",
     "conversation-new": "a template to somebody: tests/workspaces/conversations",
     "conversations-change": "of each change on many: tests/workspaces/conversations",
+    "conversation-enter-key": "a person's own key that sends",
     "conversation-insert": "only changes what is typed",
     "conversation-again": "sends what has failed as a new message",
     "conversation-resume-automations": "lets automations answer again after people did",

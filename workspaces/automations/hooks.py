@@ -286,7 +286,13 @@ contact_lock_handlers.add(LOCK_HANDLER)
 contact_removal_handlers.add(REMOVAL_HANDLER)
 contact_merge_handlers.add(MERGE_HANDLER)
 contact_panels.add(
-    ContactPanel(name="automations", order=10, template="automations/_contact_panel.html", content=runs_of_contact)
+    ContactPanel(
+        name="automations",
+        order=10,
+        template="automations/_contact_panel.html",
+        inbox_template="automations/_inbox_panel.html",
+        content=runs_of_contact,
+    )
 )
 timeline_sources.add(TimelineSource(name="automations", entries=automations_of_timeline))
 thread_additions.add(ThreadAddition(name="automations", remarks=message_remarks, banner=pause_banner))

@@ -8,11 +8,13 @@ from agency.pages.registry import ActivityAction, MenuEntry, activity_actions, d
 from workspaces.catalogue.models import Service, Staff
 from workspaces.catalogue.services import ServiceUse, StaffUse, service_uses, staff_uses
 from workspaces.classes import events
+from workspaces.classes.dashboard.classes import classes_of_contact
 from workspaces.classes.dashboard.home import TODAY
 from workspaces.classes.models import ClassSession
 from workspaces.classes.serializers import ClassSessionSerializer, ParticipantContactSerializer
 from workspaces.classes.services.participants import MERGE_HANDLER, REMOVAL_HANDLER
 from workspaces.classes.services.series_making import NOTIFICATION_KINDS
+from workspaces.contacts.pages import ContactPanel, contact_panels
 from workspaces.contacts.services import contact_merge_handlers, contact_removal_handlers
 from workspaces.subaccounts.events import workspace_event_type
 from workspaces.subaccounts.pages.home import home_sections
@@ -74,4 +76,13 @@ staff_uses.add(
 notification_kinds.add(*NOTIFICATION_KINDS)
 home_sections.add(TODAY)
 dashboard_menu.add(MenuEntry(url_name="app:classes", label=_("Classes"), icon="calendar", order=19))
+contact_panels.add(
+    ContactPanel(
+        name="classes",
+        order=6,
+        template="classes/_contact_panel.html",
+        inbox_template="classes/_inbox_panel.html",
+        content=classes_of_contact,
+    )
+)
 activity_actions.add(*ActivityAction.from_labels(ACTIONS))

@@ -126,6 +126,7 @@ NOT_LOOKED_AT = {
     "app:class-waiting-remove",
     "app:conversation-again",
     "app:conversation-assign",
+    "app:conversation-enter-key",
     "app:conversation-insert",
     "app:conversation-note",
     "app:conversation-opt-out",

@@ -34,7 +34,7 @@ def runs_of_contact(contact: Contact) -> Mapping[str, Any]:
     own = AutomationRun.objects.of(contact.workspace).filter(contact_id=contact.pk).select_related("automation")
     active = list(own.active().newest_first()[:MOST_RUNS])
     ended = list(own.exclude(status__in=AutomationRun.ACTIVE).newest_first()[: MOST_RUNS - len(active)])
-    return {"lines": run_lines(shown_runs([*active, *ended], most_steps=0))}
+    return {"contact": contact, "lines": run_lines(shown_runs([*active, *ended], most_steps=0))}
 
 
 def automations_of_timeline(contact: Contact, before: datetime, most: int) -> list[TimelineEntry]:

@@ -21,6 +21,7 @@ urlpatterns = [
     path("inbox/<id:uuid>/status", changes.ConversationStatus.as_view(), name="conversation-status"),
     path("inbox/<id:uuid>/snooze", changes.SnoozeConversation.as_view(), name="conversation-snooze"),
     path("inbox/<id:uuid>/opt-out", changes.OptOut.as_view(), name="conversation-opt-out"),
+    path("inbox/<id:uuid>/enter-key", changes.EnterKey.as_view(), name="conversation-enter-key"),
     path("saved-replies", saved_replies.SavedReplies.as_view(), name="saved-replies"),
     path("saved-replies/new", saved_replies.SavedReplyNew.as_view(), name="saved-reply-new"),
     path("saved-replies/<id:uuid>", saved_replies.SavedReplyPage.as_view(), name="saved-reply"),

@@ -309,6 +309,7 @@ PAGES = {
     "saved-reply": PageCase(200, 422, saved_reply),
     "saved-reply-delete": PageCase(200, 302, saved_reply),
     "conversation-send": PageCase(302, 422, conversation),
+    "conversation-enter-key": PageCase(302, 302, conversation),
     "conversation-read": PageCase(302, 302, conversation),
     "conversation-unread": PageCase(302, 302, conversation),
     "conversation-assign": PageCase(302, 302, conversation),
