@@ -153,6 +153,7 @@ NOT_LOOKED_AT = {
     "app:switch",
     "app:task-complete",
     "app:task-reopen",
+    "app:unread",  # numbers for unread.js
     "app:webhook-redeliver",
     "app:webhook-test",
     "console:ai-account-test",
@@ -173,6 +174,7 @@ NOT_LOOKED_AT = {
     "console:packs-order",
     "console:packs-visibility",
     "console:plan-default",
+    "console:unread",
     "console:saved-view-save",
     "console:saved-view-remove",
     "console:sub-account-addons",

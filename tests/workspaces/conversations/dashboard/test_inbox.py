@@ -54,6 +54,20 @@ def test_the_list_shows_who_wrote_last_and_what_is_unread(owner: Client, channel
     assert "All open 2" in shown
 
 
+def test_an_open_page_is_told_how_much_is_unread_and_since_when(owner: Client, channel: Channel) -> None:
+    assert owner.get("/app/unread").json() == {"notifications": 0, "messages": 0, "newest": ""}
+    receive(received(channel, at=moment(-60)))
+    with CaptureQueriesContext(connection) as few:
+        owner.get("/app/unread")
+    receive(*(received(channel, person=person(number), at=moment(-number)) for number in (1, 2, 3)))
+    with CaptureQueriesContext(connection) as many:
+        told = owner.get("/app/unread").json()
+    assert (told["messages"], told["newest"]) == (3, moment(-1).isoformat())
+    assert len(few) == len(many)
+    do(owner, Conversation.objects.newest_activity_first()[0], "status", status="closed")
+    assert owner.get("/app/unread").json()["messages"] == 2
+
+
 def test_the_numbers_of_the_views_are_those_of_what_they_name(owner: Client, channel: Channel) -> None:
     receive(*(received(channel, person=person(number)) for number in range(1, 6)))
     closed, snoozed, *_ = Conversation.objects.order_by("pk")
