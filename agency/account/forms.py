@@ -33,7 +33,7 @@ class ProfileForm(NameForm):
         required=False,
         help_text=_("Your pages show all times in this time zone."),
     )
-    message_sound = forms.BooleanField(
+    plays_sound = forms.BooleanField(
         label=_("Play a sound for new messages"),
         required=False,
         help_text=_("While a page of a dashboard is open. Your browser may allow it only after your first click."),

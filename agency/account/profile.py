@@ -87,7 +87,7 @@ class Profile(AccountFormView):
 
     def make_form(self, data: Any = None) -> ProfileForm:
         user = self.user
-        names = ("name", "language", "time_zone", "message_sound")
+        names = ("name", "language", "time_zone", "plays_sound")
         return ProfileForm(data, initial={name: getattr(user, name) for name in names})
 
     def save(self, form: ProfileForm) -> HttpResponse:
@@ -97,7 +97,7 @@ class Profile(AccountFormView):
             name=chosen["name"],
             language=chosen["language"],
             time_zone=chosen["time_zone"],
-            message_sound=chosen["message_sound"],
+            plays_sound=chosen["plays_sound"],
             by=user_actor(self.request, self.user),
         )
         remember_locale(self.request, user)

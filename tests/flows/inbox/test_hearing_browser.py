@@ -75,7 +75,7 @@ def test_messages_are_said_with_who_sent_them_whatever_is_open(opened: Page, cha
 def test_what_is_unread_stands_in_the_title_and_on_the_icon_of_each_tab_and_may_be_heard(
     page: Page, channel: Channel
 ) -> None:
-    channel.workspace.owner.message_sound = True
+    channel.workspace.owner.plays_sound = True
     channel.workspace.owner.save()
     page.reload()
     receive(received(channel, person=person(1), at=moment(-9)))
