@@ -28,7 +28,13 @@ from agency.pages.activity import group_entries
 from agency.pages.branding import host_agency_id
 from agency.pages.charts import PERIODS, Period, charts_of
 from agency.pages.forms import MultilineField, NameField
-from agency.pages.notifications import TITLE, NotificationListPage, NotificationSettingsPage, NotificationsReadPage
+from agency.pages.notifications import (
+    TITLE,
+    NotificationListPage,
+    NotificationSettingsPage,
+    NotificationsReadPage,
+    UnreadPage,
+)
 from agency.pages.pagination import NumberedPages, read_size
 from agency.pages.registry import (
     Alert,
@@ -213,6 +219,10 @@ class ConsoleNotificationPage(ConsoleView):
 
 class Notifications(ConsoleNotificationPage, NotificationListPage):
     """The list."""
+
+
+class Unread(ConsoleNotificationPage, UnreadPage):
+    """The number of unread notifications."""
 
 
 class NotificationsRead(ConsoleNotificationPage, NotificationsReadPage):

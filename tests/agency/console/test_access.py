@@ -183,6 +183,7 @@ PAGES = {
     "notifications": PageAccess(ALL, NOBODY),
     "notifications-read": PageAccess(NOBODY, ALL),
     "notification-settings": PageAccess(ALL, ALL),
+    "unread": PageAccess(ALL, NOBODY),
     "bulk-operations": PageAccess(ALL, NOBODY),
     "bulk-operation-new": PageAccess(CHANGERS, CHANGERS),
     "bulk-operation": PageAccess(ALL, NOBODY, bulk_operation),

@@ -154,6 +154,7 @@ NOT_LOOKED_AT = {
     "app:switch",
     "app:task-complete",
     "app:task-reopen",
+    "app:unread",  # numbers for unread.js
     "app:webhook-redeliver",
     "app:webhook-test",
     "app:find-suggestions",  # a part of the palette: test_finding_browser.py
@@ -175,6 +176,7 @@ NOT_LOOKED_AT = {
     "console:packs-order",
     "console:packs-visibility",
     "console:plan-default",
+    "console:unread",
     "console:saved-view-save",
     "console:saved-view-remove",
     "console:sub-account-addons",

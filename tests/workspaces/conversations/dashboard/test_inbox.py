@@ -69,6 +69,20 @@ def test_a_row_names_its_channel_only_where_there_are_several(owner: Client, cha
     assert shown.content.count(b'class="inbox-line"') == 2
 
 
+def test_an_open_page_is_told_how_much_is_unread_and_since_when(owner: Client, channel: Channel) -> None:
+    assert owner.get("/app/unread").json() == {"notifications": 0, "messages": 0, "newest": ""}
+    receive(received(channel, at=moment(-60)))
+    with CaptureQueriesContext(connection) as few:
+        owner.get("/app/unread")
+    receive(*(received(channel, person=person(number), at=moment(-number)) for number in (1, 2, 3)))
+    with CaptureQueriesContext(connection) as many:
+        told = owner.get("/app/unread").json()
+    assert (told["messages"], told["newest"]) == (3, moment(-1).isoformat())
+    assert len(few) == len(many)
+    do(owner, Conversation.objects.newest_activity_first()[0], "status", status="closed")
+    assert owner.get("/app/unread").json()["messages"] == 2
+
+
 def test_the_numbers_of_the_views_are_those_of_what_they_name(owner: Client, channel: Channel) -> None:
     receive(*(received(channel, person=person(number)) for number in range(1, 6)))
     closed, snoozed, *_ = Conversation.objects.order_by("pk")

@@ -296,6 +296,7 @@ PAGES = {
     "webhook-redeliver": PageCase(302, 302, delivery, owners="posts"),
     "inbox": PageCase(200, 405),
     "inbox-stream": PageCase(200, 405),
+    "unread": PageCase(200, 405),
     "conversation": PageCase(200, 405, conversation),
     "conversation-new": PageCase(200, 302),
     "conversations-change": PageCase(302, 302),
