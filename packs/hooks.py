@@ -69,7 +69,7 @@ def packs_panel(workspace: Workspace, most: int) -> HubContent:
     install = HubAction(label=_("Install a pack"), url=reverse("console:pack-install-for", args=[workspace.uuid]))
     return HubContent(
         rows=_rows(workspace, most),
-        empty=_("No packs installed yet. The automations of a pack are added switched off."),
+        empty=_("None."),
         actions=[
             *([install] if workspace.is_active else []),
             *opened_as_customer(workspace, "app:automations", label=_("Open Automations as customer")),

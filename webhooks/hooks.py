@@ -56,6 +56,7 @@ from webhooks.models import DispatcherRun, Endpoint, QueuedDelivery
 from webhooks.pages.deliveries import concern_text
 from webhooks.pages.panels import CONCERNS as HUB_CONCERNS
 from webhooks.pages.panels import (
+    HEALTH,
     HUB_PANELS,
     SUPPORT_FIND_SOURCES,
     SUPPORT_PANELS,
@@ -70,6 +71,7 @@ from webhooks.services.endpoints import MOST_ENDPOINTS, has_subscribers, subscri
 from webhooks.services.partitions import RULES, events_needed_since
 from webhooks.services.queueing import MOVE_HANDLER, RESTORATION_HANDLER
 from workspaces.subaccounts.pages.registry import hub_concern_sources, hub_panels
+from workspaces.subaccounts.services.health import health_checks
 from workspaces.subaccounts.services.workspaces import move_handlers
 
 HEADERS = {
@@ -233,3 +235,4 @@ support_panels.add(*SUPPORT_PANELS)
 support_search_sources.add(*SUPPORT_FIND_SOURCES)
 hub_panels.add(*HUB_PANELS)
 hub_concern_sources.add(*HUB_CONCERNS)
+health_checks.add(*HEALTH)

@@ -1,10 +1,9 @@
 """The base of every console page: the agency chosen, who may open the page, how a refusal is shown."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, Final, cast
 from uuid import UUID
 
-from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -59,6 +58,7 @@ def current_membership(request: HttpRequest, user: User, memberships: list[Membe
     return CurrentMembership(user, member, [one for one in memberships if one != member]) if member else None
 
 
+MOST_OWNERS_NAMED: Final = 3
 OWNERS = frozenset({Member.Role.OWNER})
 
 
@@ -97,8 +97,18 @@ class ConsoleView(SignedInView):
             back = self.address_of_form(request)
             return self.keep_for_later(two_factor_required_page(request, name=membership.agency.name, back=back))
         if (request.method == "POST" or self.writers_only) and membership.member.role not in self.writers:
-            raise PermissionDenied
+            return self.refused()
         return self.refuse_other(membership.agency.uuid, membership.agency.name)
+
+    def refused(self) -> HttpResponse:
+        """Say which roles may do this, and whom to ask."""
+        owners = Member.objects.filter(agency=self.agency, role=Member.Role.OWNER).select_related("user")
+        return self.page(
+            "agency/refused.html",
+            status=403,
+            allowed=[label for role, label in Member.Role.choices if role in self.writers],
+            owners=[one.user.name or one.user.email for one in owners.order_by("id")[:MOST_OWNERS_NAMED]],
+        )
 
     @property
     def agency(self) -> Agency:

@@ -26,7 +26,7 @@ from agency.notification_kinds import ALL_ROLES, NotificationKind
 from agency.pages import tables
 from agency.pages.activity import group_entries
 from agency.pages.branding import host_agency_id
-from agency.pages.charts import PERIODS, Period, charts_of
+from agency.pages.charts import PERIODS, Chart, Period, charts_of
 from agency.pages.forms import MultilineField, NameField
 from agency.pages.notifications import (
     TITLE,
@@ -74,13 +74,17 @@ class Home(ConsoleView):
     def get(self, request: HttpRequest) -> HttpResponse:
         latest = ActivityEntry.objects.filter(agency=self.agency).order_by("-id")[:LOOKED_AT]
         period = Period.named(request.GET.get("period", ""), timezone.now())
+        steps = steps_of(self.agency)
+        charts, has_counts = counted_charts(self.agency, period)
         return self.page(
             "agency/home.html",
             concerns=concerns_of(self.agency),
             figures=figures_of(self.agency),
-            steps=steps_of(self.agency),
+            steps=steps,
+            steps_done=sum(done for _, done in steps),
             feed=group_entries(latest)[:LATEST],
-            charts=charts_of(self.agency, period),
+            charts=charts,
+            has_counts=has_counts,
             period=period,
             periods=PERIODS,
         )
@@ -112,6 +116,15 @@ def concerns_of(agency: Agency) -> list[Alert]:
 def figures_of(agency: Agency) -> list[Figure]:
     sources = sorted(figure_sources, key=lambda source: source.order)
     return [figure for source in sources for figure in source.figures(agency)]
+
+
+def counted_charts(agency: Agency, period: Period) -> tuple[list[Chart], bool]:
+    """Return the charts with counts in the period, and whether there are any counts, also in the longest period."""
+    charts = [chart for chart in charts_of(agency, period) if not chart.is_empty]
+    if charts or period.kind == PERIODS[-1]:
+        return charts, bool(charts)
+    longest = charts_of(agency, Period.named(PERIODS[-1].name, timezone.now()))
+    return [], any(not chart.is_empty for chart in longest)
 
 
 def steps_of(agency: Agency) -> list[tuple[FirstStep, bool]]:

@@ -62,7 +62,7 @@ def _progress(broadcast: Broadcast, counts: dict[str, int]) -> str:
 def broadcasts(workspace: Workspace, most: int) -> HubContent:
     return HubContent(
         rows=_rows(workspace, most),
-        empty=_("No broadcasts. Your customer writes them in the dashboard once a channel is connected."),
+        empty=_("None."),
         actions=opened_as_customer(workspace, "app:broadcasts", label=_("Open Broadcasts as customer")),
     )
 

@@ -42,7 +42,7 @@ def _connect_actions(workspace: Workspace, settings: ConnectSettings) -> list[Hu
     url = _start_url(workspace)
     fields = _fields(settings, Platform.WHATSAPP)
     return [
-        HubAction(label=_("Connect WhatsApp"), url=url, fields=fields, is_primary=True),
+        HubAction(label=_("Connect WhatsApp"), url=url, fields=fields),
         HubAction(label=_("Connect another channel"), url=url),
     ]
 
@@ -99,7 +99,7 @@ def channels(workspace: Workspace, most: int) -> HubContent:
     settings = settings_of(workspace.agency)
     return HubContent(
         rows=_rows(workspace, settings, most),
-        empty=_("No channels connected yet. Create a link here and send it to your customer, or open it yourself."),
+        empty=_("None connected."),
         actions=_connect_actions(workspace, settings),
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Final
 
-from django.db.models import Case, F, Q, Sum, Value, When
+from django.db.models import Case, Exists, F, OuterRef, Q, Sum, Value, When
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -29,6 +29,7 @@ from workspaces.subaccounts.pages.registry import (
     opened_as_customer,
 )
 from workspaces.subaccounts.services import tenant_of
+from workspaces.subaccounts.services.health import HealthCheck
 
 
 def ended_deliveries(agency: Agency, period: Period) -> Sequence[Series]:
@@ -95,7 +96,7 @@ def _rows(workspace: Workspace, most: int) -> Iterator[HubRow]:
 def failures(workspace: Workspace, most: int) -> HubContent:
     return HubContent(
         rows=_rows(workspace, most),
-        empty=_("No delivery to the sub-account's own webhooks has failed."),
+        empty=_("None."),
         actions=opened_as_customer(workspace, "app:webhooks", label=_("Open Webhooks as customer")),
     )
 
@@ -110,6 +111,20 @@ def endpoint_concerns(workspace: Workspace) -> Iterator[Alert]:
 
 HUB_PANELS: Final = (
     HubPanel(name="webhooks", label=gettext_lazy("Failed webhook deliveries"), order=40, content=failures),
+)
+
+
+def has_failing_endpoint() -> Q:
+    failing = Endpoint.objects.filter(
+        workspace_id=OuterRef("pk"), enabled=True, removed_at=None, failing_since__isnull=False
+    )
+    return Q(Exists(failing))
+
+
+HEALTH: Final = (
+    HealthCheck(
+        name="webhook", label=gettext_lazy("Failing webhook"), order=50, condition=has_failing_endpoint, is_bad=True
+    ),
 )
 CONCERNS: Final = (WorkspaceConcernSource(name="webhooks", order=30, concerns=endpoint_concerns),)
 

@@ -6,8 +6,10 @@ from django.db.models import QuerySet, Subquery
 
 from agency.models import Plan
 from config.api.filters import ChoiceFilter, DateTimeFilter, FilterSet, TextFilter, UUIDFilter
+from config.api.requests import NothingMatches
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.models.workspaces import BusinessType, search_condition
+from workspaces.subaccounts.services.health import health_condition
 
 
 class SubAccountFilterSet(FilterSet):
@@ -38,3 +40,15 @@ class SubAccountFilterSet(FilterSet):
 
     def owned_by(self, rows: "QuerySet[Any]", name: str, email: str) -> "QuerySet[Any]":
         return rows.filter(owner_email=email.lower())
+
+
+class ConsoleSubAccountFilterSet(SubAccountFilterSet):
+    """The filters of the console's list: those of the API, and what needs attention."""
+
+    health = TextFilter(method="needing_attention")
+
+    def needing_attention(self, rows: "QuerySet[Any]", name: str, check: str) -> "QuerySet[Any]":
+        condition = health_condition(check)
+        if condition is None:
+            raise NothingMatches
+        return rows.filter(condition)

@@ -84,6 +84,7 @@ from workspaces.subaccounts.pages.registry import (
     workspace_concern_sources,
 )
 from workspaces.subaccounts.services import UsageSource, notifications, usage_sources
+from workspaces.subaccounts.services.health import CHECKS, health_checks
 from workspaces.subaccounts.services.limit_usage import (
     check_workspace_limits,
     sub_accounts_near_limits,
@@ -331,3 +332,4 @@ support_panels.add(*SUPPORT_PANELS)
 support_search_sources.add(*SUPPORT_FIND_SOURCES)
 hub_panels.add(*HUB_PANELS)
 hub_concern_sources.add(*HUB_CONCERNS)
+health_checks.add(*CHECKS)

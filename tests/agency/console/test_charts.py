@@ -86,7 +86,16 @@ def test_a_chart_is_a_table_too(a: Tenant, admin: Client) -> None:
     assert len(re.findall(r'<th scope="row">', table[0])) == 24
     assert re.search(r'<td class="right">1,200</td><td class="right">3</td>', table[0])
     assert page.count("<path class=") == 2
-    assert text(admin.get("/console/")).count("No data for this period.") == 3
+    assert page.count("<figure") == 1
+
+
+def test_charts_stand_there_only_with_data(a: Tenant, admin: Client) -> None:
+    assert "Over time" not in text(admin.get("/console/"))
+    HourlyStats.objects.create(endpoint=a.endpoint, hour=this_hour() - 8 * 24 * HOUR, successes=1, errors=0)
+    page = admin.get("/console/")
+    assert "Over time 24 hours 7 days 30 days No data for this period." in text(page)
+    assert b"<figure" not in page.content
+    assert admin.get("/console/?period=30d").content.count(b"<figure") == 1
 
 
 def test_new_sub_accounts_are_counted_by_the_hour(a: Tenant, b: Tenant, admin: Client) -> None:

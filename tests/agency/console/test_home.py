@@ -49,7 +49,7 @@ def test_the_agency_s_own_limit_is_said() -> None:
 def test_first_steps_are_ticked_off_and_go_when_all_are_done(a: Tenant, owner: Client) -> None:
     AgencyKey.objects.all().delete()
     page = owner.get("/console/")
-    assert "First steps" in text(page)
+    assert "First steps 0 of 7 done" in text(page)
     for path in ("/console/plans/new", "/console/sub-accounts/new", "/console/configuration/api/new"):
         assert path in page.content.decode()
     a.plan.refresh_from_db()

@@ -38,7 +38,13 @@ def test_a_person_switches_between_their_agencies_and_the_choice_stays(person: U
 def test_the_role_is_the_one_at_the_chosen_agency(person: User, a: Tenant, b: Tenant) -> None:
     browser = a_browser(person)
     switch(browser, b)
-    assert browser.get("/console/plans/new").status_code == 403
+    for number in range(4):
+        a_member(b.agency, "owner", name=f"Boss {number}")
+    refused = browser.get("/console/plans/new")
+    assert refused.status_code == 403
+    said = "Your role Viewer Roles that may do this Owner, Admin You can ask Boss 0 Boss 1 Boss 2 Back"
+    assert said in text(refused)
+    assert "Nothing was changed. Your role Viewer" in text(browser.post("/console/plans/new"))
     switch(browser, a)
     assert browser.get("/console/plans/new").status_code == 200
 

@@ -17,7 +17,7 @@ from agency.services.exports import ExportSource, RowBatch
 from config.api.requests import NothingMatches, QueryParameters
 from config.errors import InvalidInput
 from workspaces.subaccounts.console.forms import AddonForm, PlanForm
-from workspaces.subaccounts.filters import SubAccountFilterSet
+from workspaces.subaccounts.filters import ConsoleSubAccountFilterSet
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import (
     AddonNotHeld,
@@ -34,7 +34,7 @@ from workspaces.subaccounts.services.notifications import LONGEST_MESSAGE, send_
 def filter_by_query(query: str, rows: "QuerySet[Any]") -> "QuerySet[Any]":
     """Apply the filters of the list's query string. A value that no sub-account can have matches no row."""
     try:
-        return SubAccountFilterSet.apply(QueryParameters(query), rows)
+        return ConsoleSubAccountFilterSet.apply(QueryParameters(query), rows)
     except (NothingMatches, InvalidInput):
         return rows.none()
 

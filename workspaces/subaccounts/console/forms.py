@@ -8,10 +8,10 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from agency.models import Addon, Plan
-from agency.pages.forms import EmailField, LineField, LongSelect, NameField
+from agency.pages.forms import EmailField, LineField, NameField
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.models.workspaces import LONGEST_EXTERNAL_ID
-from workspaces.subaccounts.pages.business import BUSINESS_TYPES, ZONE_REFUSED, timezone_choices
+from workspaces.subaccounts.pages.business import BUSINESS_TYPES, ZoneField
 
 if TYPE_CHECKING:
     _ModelChoiceField = forms.ModelChoiceField[Plan]
@@ -26,6 +26,7 @@ class SubAccountForm(forms.Form):
 
     name = NameField()
     business_type = forms.ChoiceField(label=_("Business type"), required=False, choices=BUSINESS_TYPES)
+    timezone = ZoneField()
     external_id = LineField(
         label=_("External ID"),
         required=False,
@@ -33,16 +34,6 @@ class SubAccountForm(forms.Form):
         widget=forms.TextInput(attrs=AUTOCOMPLETE_OFF | {"spellcheck": "false"}),
         help_text=_("Your own ID for it, such as the number in your CRM."),
     )
-
-    def __init__(self, *args: Any, zone: str = "UTC", **options: Any) -> None:
-        """`zone` is the present time zone. It stays a choice even if the list of choices lacks it."""
-        super().__init__(*args, **options)
-        odd = [] if zone == "UTC" or "/" in zone else [(zone, zone)]
-        choices = [*odd, *timezone_choices()]
-        self.fields["timezone"] = forms.ChoiceField(
-            label=_("Time zone"), choices=choices, widget=LongSelect, error_messages={"invalid_choice": ZONE_REFUSED}
-        )
-        self.order_fields(["name", "business_type", "timezone", "external_id"])
 
     def clean_business_type(self) -> str | None:
         return self.cleaned_data["business_type"] or None

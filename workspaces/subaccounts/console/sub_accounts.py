@@ -23,7 +23,7 @@ from agency.services.bulk import actions_on
 from config.api.requests import QueryParameters
 from workspaces.subaccounts.console.bulk import filter_by_query
 from workspaces.subaccounts.console.forms import AddonForm, NewSubAccountForm, SubAccountForm, initial_values
-from workspaces.subaccounts.filters import SubAccountFilterSet
+from workspaces.subaccounts.filters import ConsoleSubAccountFilterSet
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.models.workspaces import BusinessType
 from workspaces.subaccounts.pages.panels import LimitUsage, limit_usages
@@ -36,12 +36,23 @@ from workspaces.subaccounts.services import (
     restore_workspace,
     suspend_workspace,
 )
+from workspaces.subaccounts.services.health import ANY, checks_in_order, health_of
 from workspaces.subaccounts.services.listing import count_sub_accounts, sub_account_rows
 
 # The list's search, filters and order stand in the query string.
 
 NAV = "console:sub-accounts"
-COLUMNS = ("uuid", "name", "status", "owner_name", "owner_email", "business_type", "created_at", "plan__name")
+COLUMNS = (
+    "uuid",
+    "name",
+    "external_id",
+    "status",
+    "owner_name",
+    "owner_email",
+    "business_type",
+    "created_at",
+    "plan__name",
+)
 MOST_PLANS_IN_FILTER = 200
 # Each column's order is that of an index.
 TABLE = Table(
@@ -49,6 +60,7 @@ TABLE = Table(
     columns=(
         Column(name="name", label=gettext_lazy("Name"), order=("name_key", "id")),
         Column(name="status", label=gettext_lazy("Status"), order=("status", "-created_at", "-id")),
+        Column(name="health", label=gettext_lazy("Health")),
         Column(name="plan", label=gettext_lazy("Plan")),
         Column(
             name="business_type", label=gettext_lazy("Business type"), order=("business_type", "-created_at", "-id")
@@ -59,6 +71,7 @@ TABLE = Table(
     filters=(
         Filter(name="search", label=gettext_lazy("Search"), placeholder=gettext_lazy("Name, owner, e-mail or ID")),
         Filter(name="status", label=gettext_lazy("Status"), is_choice=True, choices=Workspace.Status.choices),
+        Filter(name="health", label=gettext_lazy("Health"), is_choice=True),
         Filter(name="plan", label=gettext_lazy("Plan"), is_choice=True),
         Filter(name="business_type", label=gettext_lazy("Business type"), is_choice=True, choices=BusinessType.choices),
     ),
@@ -74,7 +87,7 @@ class Filters:
 
     @property
     def any(self) -> bool:
-        return SubAccountFilterSet.is_sent(QueryParameters(self.query))
+        return ConsoleSubAccountFilterSet.is_sent(QueryParameters(self.query))
 
     def apply(self, rows: "QuerySet[Any]") -> "QuerySet[Any]":
         """Apply the filters. A value that no sub-account can have matches no row."""
@@ -88,7 +101,7 @@ class SubAccounts(ListPage, ConsoleView):
     table = TABLE
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        state = self.read_table({"plan": self._plans()})
+        state = self.read_table({"plan": self._plans(), "health": health_choices()})
         filters = Filters(request.META.get("QUERY_STRING", ""))
         found = filters.apply(Workspace.objects.of(self.agency)) if filters.any else None
         total, is_capped = (count_sub_accounts(self.agency, None), False) if found is None else count_capped(found)
@@ -105,9 +118,10 @@ class SubAccounts(ListPage, ConsoleView):
             order=state.order,
         )
         state.is_filtered = filters.any
+        wrong = health_of(self.agency, [row["uuid"] for row in rows])
         return self.list_page(
             "subaccounts/sub_accounts.html",
-            state.show(rows, pages),
+            state.show([{**row, "health": wrong[row["uuid"]]} for row in rows], pages),
             business_types=dict(BusinessType.choices),
             bulk_actions=actions_on("sub-accounts") if self.may_write else [],
         )
@@ -116,6 +130,10 @@ class SubAccounts(ListPage, ConsoleView):
         plans = Plan.objects.filter(agency=self.agency).order_by("name_key", "id")[:MOST_PLANS_IN_FILTER]
         archived = gettext_lazy("%(name)s (archived)")
         return [(str(plan.uuid), archived % {"name": plan.name} if plan.archived_at else plan.name) for plan in plans]
+
+
+def health_choices() -> Choices:
+    return [(ANY, _("Needs attention")), *((check.name, check.label) for check in checks_in_order())]
 
 
 TITLE = gettext_lazy("Sub-accounts")
@@ -200,7 +218,7 @@ class SubAccountNew(FormPage[NewSubAccountForm]):
 
     def make_form(self, data: Any = None) -> NewSubAccountForm:
         plans = plans_of(self.agency)
-        return NewSubAccountForm(data, plans=plans, initial={"timezone": "UTC"})
+        return NewSubAccountForm(data, plans=plans, initial={"timezone": timezone.get_current_timezone_name()})
 
     def save(self, form: NewSubAccountForm) -> HttpResponse:
         workspace = create_workspace(agency=self.agency, now=timezone.now(), by=self.by, **form.cleaned_data)
@@ -212,7 +230,7 @@ class SubAccountNew(FormPage[NewSubAccountForm]):
 
 class SubAccountEdit(SubAccountDetailView, FormPage[SubAccountForm]):
     def make_form(self, data: Any = None) -> SubAccountForm:
-        return SubAccountForm(data, initial=initial_values(self.workspace), zone=self.workspace.timezone)
+        return SubAccountForm(data, initial=initial_values(self.workspace))
 
     def save(self, form: SubAccountForm) -> HttpResponse:
         self.workspace = change_workspace(workspace=self.workspace, by=self.by, **form.cleaned_data)

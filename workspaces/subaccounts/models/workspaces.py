@@ -109,7 +109,7 @@ class Workspace(models.Model):
     `two_factor_required` closes the dashboard to people without two-factor. `opening_hours` names all seven days with
     their intervals: `{"monday": [["09:00", "17:00"]], …}`; it is empty until it is set. `former_agencies` maps the ids
     of earlier agencies to the times at which the workspace left them. `first_steps_hidden` hides the list of first
-    steps on the dashboard's home page.
+    steps on the dashboard's home page. `is_near_limit` says that it used four fifths of a limit at the last check.
     """
 
     class Status(models.TextChoices):
@@ -135,6 +135,7 @@ class Workspace(models.Model):
     owner_pending_since = models.DateTimeField(null=True, blank=True, editable=False)
     two_factor_required = models.BooleanField(default=False, db_default=False, editable=False)
     first_steps_hidden = models.BooleanField(default=False, db_default=False, editable=False)
+    is_near_limit = models.BooleanField(default=False, db_default=False, editable=False)
     business_type = models.CharField(max_length=30, choices=BusinessType, null=True, blank=True)
     timezone = models.CharField(max_length=64, default="UTC")
     external_id = models.CharField(max_length=LONGEST_EXTERNAL_ID, null=True, blank=True)
@@ -177,6 +178,14 @@ class Workspace(models.Model):
             models.Index(fields=["agency", "plan", "-created_at", "-id"], name="workspace_by_plan"),
             models.Index(fields=["agency", "business_type", "-created_at", "-id"], name="workspace_by_business"),
             models.Index(fields=["agency", "owner_email", "-created_at", "-id"], name="workspace_by_owner_email"),
+            models.Index(
+                fields=["agency", "-created_at", "-id"],
+                condition=Q(owner_pending_since__isnull=False),
+                name="workspace_without_owner",
+            ),
+            models.Index(
+                fields=["agency", "-created_at", "-id"], condition=Q(is_near_limit=True), name="workspace_near_limit"
+            ),
         ]
 
     def __str__(self) -> str:

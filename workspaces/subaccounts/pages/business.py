@@ -1,15 +1,17 @@
 """The form fields about a business: its name, type and time zone."""
 
+from collections import defaultdict
 from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from agency.pages.forms import LongSelect, NameField, options_of
+from agency.pages.forms import LineField, LongSelect, NameField, options_of
 from agency.services.agencies import MESSAGE, holds_web_address
 from config.api.text_fields import known_zones
 from workspaces.subaccounts.models.workspaces import BusinessType
@@ -37,6 +39,49 @@ def validate_plain_name(name: str) -> str:
     if holds_web_address(name):
         raise ValidationError(MESSAGE)
     return name
+
+
+@lru_cache(maxsize=1)
+def _zones_by_text() -> dict[str, str]:
+    """Give the zones by their names in lower case, and by the city alone if only one zone has that city."""
+    by_city: dict[str, list[str]] = defaultdict(list)
+    for zone in known_zones():
+        by_city[zone.rpartition("/")[2].lower()].append(zone)
+    cities = {city: zones[0] for city, zones in by_city.items() if len(zones) == 1}
+    return cities | {zone.lower(): zone for zone in known_zones()}
+
+
+class ZoneInput(forms.TextInput):
+    """A text field that proposes time zones while a person types."""
+
+    def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
+        listed = f"{name}-zones"
+        field = super().render(name, value, {**(attrs or {}), "list": listed}, renderer)
+        return format_html('{}<datalist id="{}">{}</datalist>', field, listed, _proposed_zones())
+
+
+@lru_cache(maxsize=1)
+def _proposed_zones() -> SafeString:
+    names = ["UTC", *(zone for _, zones in timezone_choices()[1:] for zone, _ in zones)]
+    return format_html_join("", '<option value="{}">', ((name,) for name in names))
+
+
+class ZoneField(LineField):
+    """A time zone by its name, or by its city alone, in any case."""
+
+    widget = ZoneInput
+
+    def __init__(self, **options: Any) -> None:
+        attrs = {"autocomplete": "off", "spellcheck": "false"}
+        help_text = _("Type a city, such as Berlin, and choose from the list.")
+        super().__init__(label=_("Time zone"), max_length=64, help_text=help_text, widget=ZoneInput(attrs), **options)
+
+    def clean(self, value: Any) -> str:
+        typed = str(super().clean(value))
+        zone = _zones_by_text().get("_".join(typed.split()).lower())
+        if zone is None:
+            raise ValidationError(ZONE_REFUSED)
+        return zone
 
 
 class ZoneSelect(LongSelect):

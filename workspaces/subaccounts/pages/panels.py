@@ -64,7 +64,7 @@ def people_panel(workspace: Workspace, most: int) -> HubContent:
     """Show members, then invited people. The owner has a separate panel."""
     return HubContent(
         rows=chain(_members(workspace, most), _invited(workspace, most)),
-        empty=_("Nobody but the owner. The owner invites people in the dashboard."),
+        empty=_("Nobody but the owner."),
         actions=opened_as_customer(workspace, "app:people", label=_("Open People as customer")),
     )
 
@@ -84,7 +84,7 @@ def keys_panel(workspace: Workspace, most: int) -> HubContent:
     """Show the live keys by their first characters. The rest of a key is not stored."""
     return HubContent(
         rows=_live_keys(workspace, most),
-        empty=_("No API keys. The owner creates them in the dashboard when a system is to be connected."),
+        empty=_("None."),
         actions=opened_as_customer(workspace, "app:api-keys", label=_("Open REST API as customer")),
     )
 

@@ -109,7 +109,6 @@ class HubAction:
     name: StrOrPromise = ""
     fields: Mapping[str, str] | None = None
     for_writers: bool = True
-    is_primary: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

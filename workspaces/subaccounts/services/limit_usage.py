@@ -1,6 +1,6 @@
-"""How much of each limit a sub-account uses, and which sub-accounts have used nine tenths of one."""
+"""How much of each limit a sub-account uses, and which sub-accounts have nearly used one."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -8,7 +8,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import Count
+from django.db.models import Count, F
 from django.utils import timezone
 
 from agency import limits
@@ -128,11 +128,14 @@ def check_workspace_limits(now: datetime) -> bool:
 def _check(workspaces: Sequence[Workspace], *, now: datetime) -> None:
     near: list[tuple[Workspace, str, dict[str, Any]]] = []
     ended: set[str] = set()
+    nearly: set[int] = set()
     for workspace in workspaces:
         used = count_usage(workspace) if workspace.is_active and _is_limited(workspace.limits) else {}
         for name in limits.NAMES:
             allowed = limits.value(workspace.limits, name)
             number = used.get(name, 0)
+            if allowed and allowed >= LEAST_LIMIT and number * 5 >= allowed * 4:
+                nearly.add(workspace.pk)
             if not allowed or allowed < LEAST_LIMIT or number * 20 < allowed * 17:
                 ended.add(_key(workspace, name))
             elif number * 10 >= allowed * 9:
@@ -140,6 +143,16 @@ def _check(workspaces: Sequence[Workspace], *, now: datetime) -> None:
     for kind, of_agency in ((NEAR_LIMIT, True), (WORKSPACE_NEAR_LIMIT, False)):
         open_states(kind, [_occurrence(*one, of_agency=of_agency) for one in near], now=now)
         close_states(kind, ended, now=now)
+    _mark(workspaces, nearly)
+
+
+def _mark(workspaces: Sequence[Workspace], nearly: Collection[int]) -> None:
+    """Keep which sub-accounts have used four fifths of a limit. One that is being changed is left to the next pass."""
+    changed = [one.pk for one in workspaces if one.is_near_limit is not (one.pk in nearly)]
+    if changed:
+        rows = Workspace.objects.select_for_update(skip_locked=True, no_key=True).filter(pk__in=changed)
+        free = list(rows.values_list("pk", flat=True))
+        Workspace.objects.filter(pk__in=free).update(is_near_limit=~F("is_near_limit"))
 
 
 def _is_limited(held: Mapping[str, Any]) -> bool:

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.test import Client
 
 from agency.models import Agency, Mail
@@ -39,9 +40,23 @@ def test_it_is_made_with_owner_plan_type_and_zone_and_sent_to_webhooks(a: Tenant
 def test_plan_type_and_zone_may_be_left_as_they_are(a: Tenant, admin: Client) -> None:
     form = admin.get(NEW).context["form"]
     assert form["timezone"].value() == "UTC"
+    admin.cookies[settings.TIME_ZONE_COOKIE_NAME] = "Asia/Kathmandu"
+    page = admin.get(NEW)
+    assert page.context["form"]["timezone"].value() == "Asia/Kathmandu"
+    assert b'list="timezone-zones"' in page.content
+    assert b'<datalist id="timezone-zones"><option value="UTC"><option value="Africa/Abidjan">' in page.content
     create(admin, timezone="UTC", plan="", business_type="")
     made = Workspace.objects.get()
     assert (made.plan, made.business_type, made.timezone) == (None, None, "UTC")
+
+
+@pytest.mark.parametrize(
+    ("typed", "zone"),
+    [("kathmandu", "Asia/Kathmandu"), (" america/new york ", "America/New_York"), ("New  York", "America/New_York")],
+)
+def test_a_zone_may_be_typed_as_its_city(typed: str, zone: str, a: Tenant, admin: Client) -> None:
+    create(admin, timezone=typed)
+    assert Workspace.objects.get().timezone == zone
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """The list of sub-accounts: search, filters and pages in the address, and no counting of what is not asked for."""
 
 import re
+from datetime import timedelta
 from typing import Any
 from urllib.parse import quote
 from uuid import uuid4
@@ -13,10 +14,13 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from tests.agency.console.browsers import at_the_console, text
-from tests.factories import PlanFactory, WorkspaceFactory, many_workspaces
+from tests.factories import ChannelFactory, PlanFactory, WorkspaceFactory, many_workspaces, plan_limits
 from tests.tenants import Tenant
-from workspaces.subaccounts.models import Workspace
-from workspaces.subaccounts.services import suspend_workspace
+from webhooks.models import Endpoint
+from webhooks.services.endpoints import register_endpoint
+from workspaces.subaccounts.models import Channel, Workspace
+from workspaces.subaccounts.services import suspend_workspace, tenant_of
+from workspaces.subaccounts.services.limit_usage import check_workspace_limits
 
 pytestmark = pytest.mark.django_db
 LIST = "/console/sub-accounts"
@@ -51,7 +55,7 @@ def test_a_row_shows_name_owner_status_plan_kind_and_age(a: Tenant, admin: Clien
         plan=PlanFactory.create(agency=a.agency, name="Gold"),
         business_type="restaurant_cafe",
     )
-    assert "Belle Ada · ada@example.com Active Gold Restaurant or café just now" in text(admin.get(LIST))
+    assert "Belle Ada · ada@example.com Active No channel Gold Restaurant or café just now" in text(admin.get(LIST))
 
 
 def test_the_newest_is_first(four: Tenant, admin: Client) -> None:
@@ -169,7 +173,9 @@ def test_the_agency_s_own_count_stands_at_the_top(b: Tenant) -> None:
     assert "Sub-accounts 1,200 / 2,000" in text(at_the_console(tenant.agency).get(LIST))
 
 
-@pytest.mark.parametrize(("query", "statements"), [({}, 7), ({"page": "40"}, 7), ({"search": "9"}, 8)])
+@pytest.mark.parametrize(
+    ("query", "statements"), [({}, 8), ({"page": "40"}, 8), ({"search": "9"}, 9), ({"health": "any"}, 9)]
+)
 def test_a_page_takes_few_statements_and_counts_only_behind_a_filter(
     query: dict[str, str], statements: int, a: Tenant, admin: Client
 ) -> None:
@@ -178,10 +184,11 @@ def test_a_page_takes_few_statements_and_counts_only_behind_a_filter(
     with CaptureQueriesContext(connection) as asked:
         page = admin.get(LIST, query)
     assert len(names(page)) == 25
-    # session, person, memberships, unread notifications, plans of the filter, rows, saved views; the count comes on top
+    # session, person, memberships, unread notifications, plans of the filter, rows, their health, saved views;
+    # the count comes on top
     assert len(asked) == statements
     own = [one["sql"].lower() for one in asked if "agency_notification" not in one["sql"]]
-    assert len([one for one in own if "count(*)" in one]) == statements - 7
+    assert len([one for one in own if "count(*)" in one]) == statements - 8
 
 
 def test_a_viewer_has_no_button_to_create(viewer: Client, admin: Client) -> None:
@@ -204,3 +211,51 @@ def test_the_agency_s_own_id_finds_its_sub_account(a: Tenant, b: Tenant, admin: 
     assert names(admin.get(LIST, {"search": " CRM-4711 "})) == [a.workspace.name]
     assert [one["uuid"] for one in a.api.get("/workspaces?search=CRM-4711").json()["data"]] == [str(a.workspace.uuid)]
     assert names(admin.get(LIST, {"search": "CRM-471"})) == []
+
+
+def test_what_needs_attention_is_in_the_row_and_filtered_by(four: Tenant, b: Tenant, admin: Client) -> None:
+    ages = {one.name: one for one in four.agency.workspaces.all()}
+    fine = WorkspaceFactory.create(agency=four.agency, name="Fine", external_id="CRM-4711")
+    lost = ChannelFactory.create(workspace=ages["Nord_Café"])
+    Channel.objects.filter(pk=lost.pk).update(status="error")
+    ChannelFactory.create(workspace=fine)
+    gone = ChannelFactory.create(workspace=ages["École"])
+    Channel.objects.filter(pk=gone.pk).update(status="disconnected")
+    Workspace.objects.filter(pk__in=[ages["Belle 100%"].pk, b.workspace.pk]).update(owner_pending_since=now())
+    plan = PlanFactory.create(agency=four.agency, limits=plan_limits(channels__sms=5))
+    full = WorkspaceFactory.create(agency=four.agency, name="Full", plan=plan)
+    for _ in range(4):
+        ChannelFactory.create(workspace=full, platform="sms")
+    check_workspace_limits(now())
+    endpoint = register_endpoint(
+        tenant=tenant_of(ages["Oak"]), url="https://93.184.215.14/", events=["contact.created"], by=SYSTEM
+    )
+    Endpoint.objects.filter(pk=endpoint.pk).update(failing_since=now())
+    rows = text(admin.get(LIST))
+    for name, health in {
+        "Fine": "External ID: CRM-4711 Active —",
+        "Full": "Active Near a limit",
+        "Oak": "Suspended No channel Failing webhook",
+        "École": "Active No channel None",
+        "Nord_Café": "Active Disconnected channel Gold",
+        "Belle 100%": "Active Owner pending No channel None",
+    }.items():
+        assert re.search(rf" {name} [^·]+ · \S+ {re.escape(health)}", rows), (name, rows[-900:])
+    for check, found in {
+        "any": ["Full", "Oak", "École", "Nord_Café", "Belle 100%"],
+        "owner": ["Belle 100%"],
+        "no-channel": ["Oak", "École", "Belle 100%"],
+        "broken-channel": ["Nord_Café"],
+        "limit": ["Full"],
+        "webhook": ["Oak"],
+        "sound": [],
+    }.items():
+        assert names(admin.get(LIST, {"health": check})) == found
+    assert names(admin.get(LIST, {"health": "no-channel", "search": "oak", "sort": "name"})) == ["Oak"]
+    bulk = admin.get(
+        "/console/bulk-changes/new", {"action": "sub_accounts.suspend", "all": "1", "query": "health=no-channel"}
+    )
+    assert "Sub-accounts: 3 are selected" in text(bulk)
+    Channel.objects.filter(workspace=full).update(status="disconnected")
+    check_workspace_limits(now() + timedelta(hours=1))
+    assert names(admin.get(LIST, {"health": "limit"})) == []
