@@ -73,4 +73,4 @@ notification_kinds.add(*NOTIFICATION_KINDS)
 dashboard_menu.add(
     MenuEntry(url_name="app:classes", label=_("Classes"), icon="calendar", section=Section.CATALOGUE, order=44)
 )
-activity_actions.add(*ActivityAction.from_labels(ACTIONS))
+activity_actions.add(*ActivityAction.from_labels(ACTIONS, _("Classes")))

@@ -149,7 +149,8 @@ activity_actions.add(
             "saved_reply.created": _("Saved reply created"),
             "saved_reply.changed": _("Saved reply edited"),
             "saved_reply.deleted": _("Saved reply deleted"),
-        }
+        },
+        _("Conversations"),
     )
 )
 contact_lock_handlers.add(LOCK_HANDLER)
