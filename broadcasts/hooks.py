@@ -104,7 +104,7 @@ event_types.add(
     _recipient(events.LINK_CLICKED, "Link clicked", status="read"),
 )
 recorded_actions.add(*RecordedAction.from_fields(RECORDED_FIELDS))
-activity_actions.add(*ActivityAction.from_labels(ACTIONS))
+activity_actions.add(*ActivityAction.from_labels(ACTIONS, _("Broadcasts")))
 notification_kinds.add(*NOTIFICATION_KINDS)
 state_checks.add(StateCheck("held_broadcasts", check_held_broadcasts))
 home_sections.add(NEXT_BROADCASTS)

@@ -190,7 +190,7 @@ console_menu.add(
     )
 )
 recorded_actions.add(*RecordedAction.from_fields(FIELDS))
-activity_actions.add(*ActivityAction.from_labels(ACTIONS))
+activity_actions.add(*ActivityAction.from_labels(ACTIONS, _("Channel connect")))
 retention_rules.add(*RULES)
 disconnection_handlers.add(DisconnectionHandler(name="channelconnect.access", release=release_access))
 # Handlers run in this order: a person's identity before their messages, a message or comment before its changes, and

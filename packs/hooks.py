@@ -154,7 +154,7 @@ first_steps.add(
     )
 )
 recorded_actions.add(*RecordedAction.from_fields(RECORDED_FIELDS))
-activity_actions.add(*ActivityAction.from_labels(ACTIONS))
+activity_actions.add(*ActivityAction.from_labels(ACTIONS, gettext_lazy("Packs")))
 activity_targets.add(ActivityTarget("pack", "console:pack"))
 hub_panels.add(*HUB_PANELS)
 automation_notices.add(AutomationNoticeSource("new versions", new_version_notices))

@@ -221,7 +221,7 @@ first_steps.add(
     )
 )
 recorded_actions.add(*RecordedAction.from_fields(FIELDS))
-activity_actions.add(*ActivityAction.from_labels(ACTIONS))
+activity_actions.add(*ActivityAction.from_labels(ACTIONS, _("Webhooks")))
 notification_kinds.add(*NOTIFICATION_KINDS)
 state_checks.add(*STATE_CHECKS)
 activity_targets.add(ActivityTarget("webhook", "console:webhook"))

@@ -112,15 +112,23 @@ class AlertSource:
 
 @dataclass(frozen=True, slots=True)
 class ActivityAction:
-    """An action of the activity log (`workspace.suspended`) and its label; the log can be filtered by it."""
+    """An action of the activity log (`workspace.suspended`) and its label; the log can be filtered by it.
+
+    The filter shows the actions of a `subject` together.
+    """
 
     name: str
     label: StrOrPromise
+    subject: StrOrPromise = ""
 
     @classmethod
-    def from_labels(cls, labels: Mapping[str, StrOrPromise]) -> Iterator[Self]:
-        """Yield an action for each name with its label."""
-        return (cls(name, label) for name, label in labels.items())
+    def from_labels(
+        cls, labels: Mapping[str, StrOrPromise], subject: StrOrPromise | Mapping[str, StrOrPromise] = ""
+    ) -> Iterator[Self]:
+        """Yield an action for each name with its label; several subjects stand by the names' first parts."""
+        for name, label in labels.items():
+            known = subject.get(name.partition(".")[0], "") if isinstance(subject, Mapping) else subject
+            yield cls(name, label, known)
 
 
 @dataclass(frozen=True, slots=True)

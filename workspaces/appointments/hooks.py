@@ -91,7 +91,7 @@ staff_uses.add(
     )
 )
 recorded_actions.add(*RecordedAction.from_fields(FIELDS))
-activity_actions.add(*ActivityAction.from_labels(ACTIONS))
+activity_actions.add(*ActivityAction.from_labels(ACTIONS, _("Appointments")))
 
 # The booking page, and the e-mails to its visitors.
 appointment_handlers.add(mails.MAIL_HANDLER)
@@ -104,7 +104,9 @@ home_sections.add(TODAY)
 dashboard_menu.add(
     MenuEntry(url_name="app:booking-page", label=_("Booking page"), icon="globe", section=Section.SETTINGS, order=52)
 )
-activity_actions.add(*ActivityAction.from_labels({"booking_page.changed": _("Booking page changed")}))
+activity_actions.add(
+    *ActivityAction.from_labels({"booking_page.changed": _("Booking page changed")}, _("Appointments"))
+)
 recorded_actions.add(
     *RecordedAction.from_fields(
         {

@@ -229,6 +229,12 @@ ACTIONS = {
     "ai_account.removed": gettext_lazy("A.I. account removed"),
     "ai_budget.changed": gettext_lazy("A.I. budget of all accounts changed"),
 }
+SUBJECTS = {
+    "automation": gettext_lazy("Automations"),
+    "readiness": gettext_lazy("Automations"),
+    "ai_account": gettext_lazy("A.I. accounts"),
+    "ai_budget": gettext_lazy("A.I. accounts"),
+}
 
 console_menu.add(
     MenuEntry(
@@ -256,7 +262,7 @@ dashboard_menu.add(
     ),
 )
 recorded_actions.add(*RecordedAction.from_fields(FIELDS))
-activity_actions.add(*ActivityAction.from_labels(ACTIONS))
+activity_actions.add(*ActivityAction.from_labels(ACTIONS, SUBJECTS))
 event_types.add(
     workspace_event_type(
         RUN_FAILED,

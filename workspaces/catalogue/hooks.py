@@ -85,4 +85,4 @@ dashboard_menu.add(
     MenuEntry(url_name="app:staff", label=_("Staff"), icon="team", section=Section.SETTINGS, order=50),
 )
 recorded_actions.add(*RecordedAction.from_fields(FIELDS))
-activity_actions.add(*ActivityAction.from_labels(ACTIONS))
+activity_actions.add(*ActivityAction.from_labels(ACTIONS, _("Catalogue")))

@@ -85,4 +85,4 @@ contact_panels.add(
         content=classes_of_contact,
     )
 )
-activity_actions.add(*ActivityAction.from_labels(ACTIONS))
+activity_actions.add(*ActivityAction.from_labels(ACTIONS, _("Classes")))

@@ -105,6 +105,7 @@ activity_actions.add(
             "task.completed": _("Task completed"),
             "task.reopened": _("Task opened again"),
             "task.removed": _("Task removed"),
-        }
+        },
+        _("Contacts"),
     )
 )

@@ -159,7 +159,8 @@ activity_actions.add(
             "saved_reply.created": _("Saved reply created"),
             "saved_reply.changed": _("Saved reply edited"),
             "saved_reply.deleted": _("Saved reply deleted"),
-        }
+        },
+        _("Conversations"),
     )
 )
 timeline_sources.add(TimelineSource(name="conversations", entries=messages_of_timeline))

@@ -94,7 +94,7 @@ contact_merge_handlers.add(MERGE_HANDLER)
 mail_links.add(INVOICE_LINK)
 mail_attachments.add(INVOICE_FILES)
 recorded_actions.add(*RecordedAction.from_fields(INVOICE_FIELDS))
-activity_actions.add(*ActivityAction.from_labels(INVOICE_ACTIONS))
+activity_actions.add(*ActivityAction.from_labels(INVOICE_ACTIONS, _("Finance")))
 
 # Payments ---------------------------------------------------------------------------------------------
 
@@ -120,7 +120,7 @@ for name, label, sample in (
             name, label, group="Payments", resource="payment", serializer=PaymentSerializer, sample=sample
         )
     )
-activity_actions.add(*ActivityAction.from_labels(PAYMENT_ACTIONS))
+activity_actions.add(*ActivityAction.from_labels(PAYMENT_ACTIONS, _("Finance")))
 notification_kinds.add(*PAYMENT_KINDS)
 retention_rules.add(*PROVIDER_EVENT_RULES)
 # An event without a signature is refused before its body is read.
@@ -166,4 +166,4 @@ contact_panels.add(
     )
 )
 recorded_actions.add(*RecordedAction.from_fields({"finance.bookkeeping_changed": ACCOUNT_FIELDS}))
-activity_actions.add(*ActivityAction.from_labels(FINANCE_PAGE_ACTIONS))
+activity_actions.add(*ActivityAction.from_labels(FINANCE_PAGE_ACTIONS, _("Finance")))

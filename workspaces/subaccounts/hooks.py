@@ -189,6 +189,15 @@ ACTIONS = {
     "workspace_key.rolled": _("Workspace API key rolled"),
     "workspace_key.revoked": _("Workspace API key revoked"),
 }
+SUBJECTS = {
+    "addon": _("Add-ons"),
+    "channel": _("Channels"),
+    "plan": _("Plans"),
+    "sign_up": _("Sign-up"),
+    "workspace": _("Sub-accounts"),
+    "workspace_key": _("API keys"),
+    "workspace_member": _("People"),
+}
 
 
 def figures(agency: Agency) -> Iterable[Figure]:
@@ -317,7 +326,7 @@ membership_sources.add(MembershipSource("workspaces", _agency_ids))
 landing_pages.add(LandingPage(name="app", url_name="app:home", order=30, is_open=_is_in_one, belongings=_workspaces))
 figure_sources.add(FigureSource(name="workspaces", order=10, figures=figures))
 recorded_actions.add(*RecordedAction.from_fields(RECORDED_FIELDS))
-activity_actions.add(*ActivityAction.from_labels(ACTIONS))
+activity_actions.add(*ActivityAction.from_labels(ACTIONS, SUBJECTS))
 notification_kinds.add(*notifications.KINDS)
 recipient_sources.add(notifications.PEOPLE)
 state_checks.add(

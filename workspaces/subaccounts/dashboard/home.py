@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 
 from django.db.models import Q, QuerySet
@@ -11,11 +12,11 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agency.models import ActivityEntry
+from agency.models import ActivityEntry, User
 from agency.models.records import BY_AGENCY_OR_SUPPORT
 from agency.notification_kinds import NotificationKind
 from agency.pages import tables
-from agency.pages.activity import ActorFilter, filter_entries, filters_by, labelled
+from agency.pages.activity import MOST_OFFERED, ActorFilter, actors, filter_entries, filters_by, grouped
 from agency.pages.notifications import TITLE, NotificationListPage, NotificationSettingsPage, NotificationsReadPage
 from agency.pages.pagination import keyset_page
 from agency.pages.registry import Alert
@@ -139,15 +140,15 @@ class ActivityNames:
         return entry.target_name if self.is_own(entry) and entry.target_kind != "workspace" else ""
 
 
-def entries_of(workspace: Workspace, asked: Mapping[str, str]) -> "QuerySet[ActivityEntry]":
-    """Give a workspace's entries that match all filters.
+def entries_of(workspace: Workspace, asked: Mapping[str, str], *, now: datetime) -> "QuerySet[ActivityEntry]":
+    """Give a workspace's entries that match all filters; a period ends now.
 
     The filters by person and object search only entries that show both, so that nobody can guess hidden names.
     """
     entries = ActivityEntry.objects.filter(workspace_uuid=workspace.uuid).select_related("agency")
     if asked.get("person") or asked.get("object"):
         entries = entries.filter(BY_THE_WORKSPACE)
-    return filter_entries(entries, asked, ACTOR_FILTERS)
+    return filter_entries(entries, asked, ACTOR_FILTERS, now=now)
 
 
 class Activity(ListPage, DashboardView):
@@ -166,10 +167,17 @@ class Activity(ListPage, DashboardView):
     )
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        state = self.read_table({"action": labelled(actions_recorded_in(self.workspace.uuid))})
-        state.show_keyset(keyset_page(request, entries_of(self.workspace, state.values)))
-        names = ActivityNames(self.workspace)
-        state.rows = [(one, names.of_actor(one), names.of_target(one)) for one in state.rows]
+        workspace = self.workspace
+        owner = User.objects.filter(pk=workspace.owner_id).values_list("email", flat=True)
+        people = owner.union(workspace.members.values_list("user__email", flat=True))[:MOST_OFFERED]
+        by = actors(request.GET.get("person", "").strip(), people, workspace.keys)
+        state = self.read_table(groups={"action": grouped(actions_recorded_in(workspace.uuid)), "person": by})
+        state.show_keyset(keyset_page(request, entries_of(workspace, state.values, now=timezone.now())))
+        names = ActivityNames(workspace)
+        state.rows = [
+            (one, names.of_actor(one), names.of_target(one), one.actor_label if names.is_own(one) else "")
+            for one in state.rows
+        ]
         return self.list_page("subaccounts/dashboard/activity.html", state)
 
 
