@@ -4,6 +4,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agency.event_types import event_types
 from agency.notification_kinds import notification_kinds
+from agency.pages.help import DASHBOARD, Guide, guides
 from agency.pages.registry import ActivityAction, MenuEntry, Section, activity_actions, dashboard_menu
 from workspaces.catalogue.models import Service, Staff
 from workspaces.catalogue.services import ServiceUse, StaffUse, service_uses, staff_uses
@@ -74,3 +75,14 @@ dashboard_menu.add(
     MenuEntry(url_name="app:classes", label=_("Classes"), icon="calendar", section=Section.CATALOGUE, order=44)
 )
 activity_actions.add(*ActivityAction.from_labels(ACTIONS))
+guides.add(
+    Guide(
+        area=DASHBOARD,
+        slug="classes",
+        title=_("Classes"),
+        summary=_("Hold classes with a fixed number of seats."),
+        order=110,
+        pages=("classes",),
+        related=("services", "contacts"),
+    )
+)

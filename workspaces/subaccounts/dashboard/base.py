@@ -22,6 +22,7 @@ from agency.models.branding import AGENCY_PICTURE_BYTE_FIELDS
 from agency.notification_kinds import NotificationKind, kinds_for
 from agency.pages.branding import host_agency_id, prefer_language_of, theme_of_agency
 from agency.pages.form_drafts import latest_form_draft
+from agency.pages.help import DASHBOARD, help_url
 from agency.pages.notifications import unread_counter
 from agency.pages.registry import dashboard_menu, render_menu
 from agency.pages.views import FormOf, FormView, SignedInView, has_shown_code, two_factor_required_page
@@ -308,6 +309,7 @@ class DashboardView(CustomerView):
             "look": theme_of_agency(self.current.agency),
             "menu": render_menu("pages/dashboard/_menu.html", dashboard_menu, self.nav),
             "nav": self.nav,
+            "help_url": help_url(DASHBOARD, self.request, self.nav),
             "unread_count": unread_counter(self.user, self.area_id, self.area_notification_kinds),
             "back_to": self.back_to,
             "may_write": self.may_write,
