@@ -27,6 +27,8 @@ from agency.models import (
 from agency.models.jobs import ACTIVE
 from agency.notification_kinds import notification_kinds
 from agency.pages.activity_labels import ACTIONS, SUBJECTS
+from agency.pages.guides import GUIDES
+from agency.pages.help import guides
 from agency.pages.registry import (
     ActivityAction,
     ActivityTarget,
@@ -331,10 +333,9 @@ recorded_actions.add(*RecordedAction.from_fields(RECORDED_FIELDS))
 activity_actions.add(*ActivityAction.from_labels(ACTIONS, SUBJECTS))
 retention_rules.add(*RULES)
 activity_targets.add(ActivityTarget("plan", "console:plan"), ActivityTarget("addon", "console:addon"))
-activity_targets.add(ActivityTarget("domain", "console:domain"))
-activity_targets.add(
-    ActivityTarget("bulk_operation", "console:bulk-operation"), ActivityTarget("export", "console:export")
-)
+activity_targets.add(ActivityTarget("domain", "console:domain"), ActivityTarget("export", "console:export"))
+activity_targets.add(ActivityTarget("bulk_operation", "console:bulk-operation"))
 export_sources.add(ACTIVITY)
 support_panels.add(*SUPPORT_PANELS)
 support_search_sources.add(*SUPPORT_SEARCH_SOURCES)
+guides.add(*GUIDES)

@@ -7,6 +7,7 @@ from django.utils.translation import gettext_lazy as _
 from agency.event_types import EventType, event_types
 from agency.notification_kinds import notification_kinds
 from agency.pages.charts import ChartSource, chart_sources, counted_series
+from agency.pages.help import DASHBOARD, Guide, guides
 from agency.pages.registry import ActivityAction, MenuEntry, activity_actions, console_menu, dashboard_menu
 from agency.pages.search import support_panels
 from agency.services.activity import RecordedAction, recorded_actions
@@ -159,5 +160,16 @@ contact_panels.add(
         template="broadcasts/_contact_panel.html",
         inbox_template="broadcasts/_inbox_panel.html",
         content=broadcasts_of_contact,
+    )
+)
+guides.add(
+    Guide(
+        area=DASHBOARD,
+        slug="broadcasts",
+        title=_("Broadcasts"),
+        summary=_("Send one message to many contacts."),
+        order=60,
+        pages=("broadcasts",),
+        related=("contacts", "channels"),
     )
 )

@@ -15,6 +15,7 @@ from agency.event_types import EventType, declared_events
 from agency.models import Agency, Event
 from agency.notification_kinds import notification_kinds
 from agency.pages.charts import ChartSource, chart_sources
+from agency.pages.help import CONSOLE, DASHBOARD, Guide, guides
 from agency.pages.registry import (
     ActivityAction,
     ActivityTarget,
@@ -236,3 +237,23 @@ support_search_sources.add(*SUPPORT_FIND_SOURCES)
 hub_panels.add(*HUB_PANELS)
 hub_concern_sources.add(*HUB_CONCERNS)
 health_checks.add(*HEALTH)
+guides.add(
+    Guide(
+        area=CONSOLE,
+        slug="webhooks",
+        title=_("Webhooks and deliveries"),
+        summary=_("Your systems are told what happens, and you see whether it arrived."),
+        order=80,
+        pages=("webhooks",),
+        related=("api-keys", "activity"),
+    ),
+    Guide(
+        area=DASHBOARD,
+        slug="api",
+        title=_("API keys and webhooks"),
+        summary=_("Connect your workspace with other systems."),
+        order=150,
+        pages=("api-keys", "webhooks"),
+        related=("people",),
+    ),
+)

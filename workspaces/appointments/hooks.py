@@ -6,6 +6,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agency.event_types import event_types
 from agency.notification_kinds import notification_kinds
+from agency.pages.help import DASHBOARD, Guide, guides
 from agency.pages.registry import ActivityAction, MenuEntry, Section, activity_actions, dashboard_menu
 from agency.services.activity import RecordedAction, RecordedField, ValueFormat, recorded_actions
 from agency.services.mail.attachments import mail_attachments
@@ -129,5 +130,16 @@ contact_panels.add(
         template="appointments/_contact_panel.html",
         inbox_template="appointments/_inbox_panel.html",
         content=appointments_of_contact,
+    )
+)
+guides.add(
+    Guide(
+        area=DASHBOARD,
+        slug="booking-page",
+        title=_("Booking page"),
+        summary=_("Let your customers book by themselves."),
+        order=100,
+        pages=("booking-page",),
+        related=("services", "invoices"),
     )
 )

@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy
 
 from agency.event_types import event_types
 from agency.notification_kinds import notification_kinds
+from agency.pages.help import DASHBOARD, Guide, guides
 from agency.pages.registry import (
     ActivityAction,
     Alert,
@@ -320,3 +321,14 @@ received_comment_handlers.add(RECEIVED_COMMENT_HANDLER)
 referral_handlers.add(REFERRAL_HANDLER)
 own_message_handlers.add(OWN_MESSAGE_HANDLER)
 ended_conversation_handlers.add(ENDED_CONVERSATION_HANDLER)
+guides.add(
+    Guide(
+        area=DASHBOARD,
+        slug="automations",
+        title=gettext_lazy("Automations"),
+        summary=gettext_lazy("Let messages be answered without you."),
+        order=70,
+        pages=("automations", "gallery", "prerequisites"),
+        related=("inbox", "channels"),
+    )
+)

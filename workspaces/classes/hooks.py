@@ -4,6 +4,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agency.event_types import event_types
 from agency.notification_kinds import notification_kinds
+from agency.pages.help import DASHBOARD, Guide, guides
 from agency.pages.registry import ActivityAction, MenuEntry, activity_actions, dashboard_menu
 from workspaces.catalogue.models import Service, Staff
 from workspaces.catalogue.services import ServiceUse, StaffUse, service_uses, staff_uses
@@ -86,3 +87,14 @@ contact_panels.add(
     )
 )
 activity_actions.add(*ActivityAction.from_labels(ACTIONS, _("Classes")))
+guides.add(
+    Guide(
+        area=DASHBOARD,
+        slug="classes",
+        title=_("Classes"),
+        summary=_("Hold classes with a fixed number of seats."),
+        order=110,
+        pages=("classes",),
+        related=("services", "contacts"),
+    )
+)

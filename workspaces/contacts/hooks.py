@@ -6,6 +6,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agency.event_types import EventType, event_types
 from agency.notification_kinds import notification_kinds
+from agency.pages.help import DASHBOARD, Guide, guides
 from agency.pages.registry import ActivityAction, MenuEntry, activity_actions, dashboard_menu
 from agency.services.activity import RecordedAction, RecordedField, ValueFormat, recorded_actions
 from config.api.fields import ListField
@@ -108,4 +109,24 @@ activity_actions.add(
         },
         _("Contacts"),
     )
+)
+guides.add(
+    Guide(
+        area=DASHBOARD,
+        slug="contacts",
+        title=_("Contacts, segments and tasks"),
+        summary=_("Know the people who write to you, and find groups of them."),
+        order=40,
+        pages=("contacts", "segments", "tasks"),
+        related=("import", "broadcasts"),
+    ),
+    Guide(
+        area=DASHBOARD,
+        slug="import",
+        title=_("Import contacts"),
+        summary=_("Bring your contacts from a file."),
+        order=50,
+        pages=("contact-imports", "contact-import-new", "contact-import"),
+        related=("contacts",),
+    ),
 )

@@ -13,6 +13,7 @@ from agency.event_types import EventType, event_types
 from agency.models import Agency
 from agency.notification_kinds import notification_kinds
 from agency.pages.charts import ChartSource, chart_sources, counted_series
+from agency.pages.help import DASHBOARD, Guide, guides
 from agency.pages.registry import ActivityAction, MenuEntry, activity_actions, dashboard_menu
 from agency.pages.search import SupportPanel, SupportRow, support_panels
 from agency.services.activity import RecordedAction, RecordedField, recorded_actions
@@ -172,3 +173,23 @@ media_uses.add(MEDIA_USE)
 retention_rules.add(*RETENTION_RULES)
 METRICS.add(*MESSAGE_METRICS)
 support_panels.add(*SUPPORT_PANELS)
+guides.add(
+    Guide(
+        area=DASHBOARD,
+        slug="inbox",
+        title=_("Inbox"),
+        summary=_("Answer your customers on all channels in one place."),
+        order=20,
+        pages=("inbox",),
+        related=("saved-replies", "contacts", "automations"),
+    ),
+    Guide(
+        area=DASHBOARD,
+        slug="saved-replies",
+        title=_("Saved replies"),
+        summary=_("Write an answer once, and insert it whenever you need it."),
+        order=30,
+        pages=("saved-replies", "saved-reply-new", "saved-reply", "saved-reply-delete"),
+        related=("inbox",),
+    ),
+)

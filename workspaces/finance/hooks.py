@@ -6,6 +6,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agency.event_types import event_types
 from agency.notification_kinds import notification_kinds
+from agency.pages.help import DASHBOARD, Guide, guides
 from agency.pages.registry import ActivityAction, MenuEntry, Section, activity_actions, console_menu, dashboard_menu
 from agency.services.activity import RecordedAction, RecordedField, ValueFormat, recorded_actions
 from agency.services.mail.attachments import mail_attachments
@@ -167,3 +168,14 @@ contact_panels.add(
 )
 recorded_actions.add(*RecordedAction.from_fields({"finance.bookkeeping_changed": ACCOUNT_FIELDS}))
 activity_actions.add(*ActivityAction.from_labels(FINANCE_PAGE_ACTIONS, _("Finance")))
+guides.add(
+    Guide(
+        area=DASHBOARD,
+        slug="invoices",
+        title=_("Invoices and payments"),
+        summary=_("Write invoices, get paid, and see what is owed."),
+        order=120,
+        pages=("invoices", "payments", "finance", "finance-settings", "payment-account"),
+        related=("products", "booking-page"),
+    )
+)

@@ -15,6 +15,7 @@ from agency.event_types import EventType, event_types
 from agency.models import Agency, User
 from agency.notification_kinds import notification_kinds
 from agency.pages.charts import ChartSource, chart_sources
+from agency.pages.help import CONSOLE, DASHBOARD, Guide, guides
 from agency.pages.registry import (
     ActivityAction,
     ActivityTarget,
@@ -342,3 +343,41 @@ support_search_sources.add(*SUPPORT_FIND_SOURCES)
 hub_panels.add(*HUB_PANELS)
 hub_concern_sources.add(*HUB_CONCERNS)
 health_checks.add(*CHECKS)
+guides.add(
+    Guide(
+        area=CONSOLE,
+        slug="sub-accounts",
+        title=_("Sub-accounts"),
+        summary=_("Create, help, suspend and restore your customers' workspaces."),
+        order=20,
+        pages=("sub-accounts", "broadcasts", "finance"),
+        related=("plans", "channel-connect", "activity"),
+    ),
+    Guide(
+        area=DASHBOARD,
+        slug="first-steps",
+        title=_("First steps"),
+        summary=_("Set up your workspace, from a channel to the first answer."),
+        order=10,
+        pages=("home", "settings", "workspace-new"),
+        related=("channels", "automations", "people"),
+    ),
+    Guide(
+        area=DASHBOARD,
+        slug="channels",
+        title=_("Channels"),
+        summary=_("The numbers and accounts on which people write to you."),
+        order=130,
+        pages=("channels",),
+        related=("inbox", "broadcasts", "first-steps"),
+    ),
+    Guide(
+        area=DASHBOARD,
+        slug="people",
+        title=_("People and notifications"),
+        summary=_("Invite colleagues, and choose what you are told."),
+        order=140,
+        pages=("people", "notifications", "activity", "two-factor"),
+        related=("inbox", "first-steps"),
+    ),
+)

@@ -38,6 +38,8 @@ ARGUMENTS: dict[str, Arguments] = {
     "console:channel-connect": lambda a: [a.customer.uuid],
     "console:bulk-operation": lambda a: [a.bulk_operation.uuid],
     "console:export": lambda a: [a.export.uuid],
+    "console:help-guide": lambda _: ["plans"],
+    "app:help-guide": lambda _: ["contacts"],
     "console:domain": lambda a: [a.domain.uuid],
     "console:ai-account": lambda a: [a.ai_account.uuid],
     "account:leave-team": lambda a: [a.membership.pk],

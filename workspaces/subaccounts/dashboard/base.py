@@ -23,6 +23,7 @@ from agency.models.branding import AGENCY_PICTURE_BYTE_FIELDS
 from agency.notification_kinds import NotificationKind, kinds_for
 from agency.pages.branding import host_agency_id, prefer_language_of, theme_of_agency
 from agency.pages.form_drafts import latest_form_draft
+from agency.pages.help import DASHBOARD, help_url
 from agency.pages.views import FormOf, FormView, SignedInView, has_shown_code, two_factor_required_page
 from agency.request_actor import user_actor
 from agency.services.members import remember_landing
@@ -319,6 +320,7 @@ class DashboardView(CustomerView):
             "menu": lambda: self._menu,
             "nav": self.nav,
             "unread_count": lambda: self._counts[NOTIFICATIONS],
+            "help_url": help_url(DASHBOARD, self.request, self.nav),
             "back_to": self.back_to,
             "may_write": self.may_write,
             "is_answer": self.request.method == "POST",

@@ -1,4 +1,4 @@
-"""The dashboard's home page with its set-up steps, the activity log, notifications and saved views."""
+"""The dashboard's home page with its set-up steps, the activity log, notifications, help and saved views."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -17,6 +17,7 @@ from agency.models.records import BY_AGENCY_OR_SUPPORT
 from agency.notification_kinds import NotificationKind
 from agency.pages import tables
 from agency.pages.activity import MOST_OFFERED, ActorFilter, actors, filter_entries, filters_by, grouped
+from agency.pages.help import DASHBOARD, GuideListPage, GuidePage
 from agency.pages.notifications import TITLE, NotificationListPage, NotificationSettingsPage, NotificationsReadPage
 from agency.pages.pagination import keyset_page
 from agency.pages.registry import Alert
@@ -206,6 +207,25 @@ class NotificationsRead(DashboardNotificationPage, NotificationsReadPage):
 class NotificationSettings(DashboardNotificationPage, NotificationSettingsPage):
     def context(self) -> dict[str, Any]:
         return {**super().context(), "crumbs": [(TITLE, reverse(NOTIFICATIONS))]}
+
+
+class DashboardHelpPage(DashboardView):
+    """A page of the help for customers."""
+
+    nav = "app:help"
+    help_area = DASHBOARD
+
+    @property
+    def helping_agency(self) -> str:
+        return self.current.agency.name
+
+
+class Help(DashboardHelpPage, GuideListPage):
+    """The list of guides."""
+
+
+class HelpGuide(DashboardHelpPage, GuidePage):
+    """One guide."""
 
 
 # Each saved view belongs to one user.

@@ -49,6 +49,10 @@ def no_ids(_: Tenant) -> list[UUID]:
     return []
 
 
+def guide(_: Tenant) -> list[Any]:
+    return ["contacts"]
+
+
 def automation(tenant: Tenant) -> list[UUID]:
     return [an_automation(tenant.workspace, name=f"Automation {tenant.mark}").uuid]
 
@@ -436,6 +440,8 @@ PAGES = {
     "person-invite-withdraw": PageCase(302, 302, invitation, owners="posts"),
     "person-remove": PageCase(200, 302, member, owners="all"),
     "person-make-owner": PageCase(200, 302, member, owners="all"),
+    "help": PageCase(200, 405),
+    "help-guide": PageCase(200, 405, guide),
     "activity": PageCase(200, 405),
     "notifications": PageCase(200, 405),
     "notifications-read": PageCase(302, 302),
