@@ -26,6 +26,9 @@ from agency.models import (
 )
 from agency.models.jobs import ACTIVE
 from agency.notification_kinds import notification_kinds
+from agency.pages.activity_labels import ACTIONS, SUBJECTS
+from agency.pages.guides import GUIDES
+from agency.pages.help import guides
 from agency.pages.registry import (
     ActivityAction,
     ActivityTarget,
@@ -155,65 +158,6 @@ MENU = [
     ),
     MenuEntry(url_name="console:exports", label=_("Exports"), icon="bag", section=Section.AGENCY, order=40),
 ]
-ACTIONS = {
-    "bulk_operation.started": _("Bulk change started"),
-    "bulk_operation.cancelled": _("Bulk change cancelled"),
-    "bulk_operation.failed": _("Bulk change failed"),
-    "bulk_operation.restarted": _("Bulk change restarted"),
-    "export.started": _("Export started"),
-    "export.cancelled": _("Export cancelled"),
-    "export.failed": _("Export failed"),
-    "export.restarted": _("Export restarted"),
-    "export.downloaded": _("Export downloaded"),
-    "agency.created": _("Agency created"),
-    "agency.changed": _("Agency changed"),
-    "agency.suspended": _("Agency suspended"),
-    "agency.restored": _("Agency restored"),
-    "agency.two_factor_required": _("Two-factor required"),
-    "agency.language_changed": _("Language changed"),
-    "brand.colour_changed": _("Colour changed"),
-    "brand.logo_changed": _("Logo changed"),
-    "brand.logo_removed": _("Logo removed"),
-    "domain.added": _("Domain added"),
-    "domain.verified": _("Domain verified"),
-    "domain.made_primary": _("Domain made primary"),
-    "domain.record_missing": _("Domain's record missing"),
-    "domain.lost": _("Domain no longer verified"),
-    "domain.removed": _("Domain removed"),
-    "brand.dark_logo_changed": _("Logo on dark backgrounds changed"),
-    "brand.dark_logo_removed": _("Logo on dark backgrounds removed"),
-    "brand.favicon_changed": _("Browser tab icon changed"),
-    "brand.favicon_removed": _("Browser tab icon removed"),
-    "sign_up.changed": _("Sign-up changed"),
-    "mail.sender_changed": _("E-mail sender changed"),
-    "mail.server_changed": _("Mail server changed"),
-    "mail.server_removed": _("Mail server removed"),
-    "mail.server_trusted": _("Mail server approved for sign-in links"),
-    "mail.server_trust_ended": _("Mail server no longer approved for sign-in links"),
-    "mail.test_requested": _("Test e-mail requested"),
-    "mail.test_sent": _("Test e-mail sent"),
-    "mail.test_failed": _("Test e-mail failed"),
-    "mail.queued_again": _("E-mail sent again"),
-    "plan.created": _("Plan created"),
-    "plan.changed": _("Plan edited"),
-    "plan.archived": _("Plan archived"),
-    "plan.default_chosen": _("Default plan changed"),
-    "addon.created": _("Add-on created"),
-    "addon.changed": _("Add-on edited"),
-    "addon.archived": _("Add-on archived"),
-    "agency_key.created": _("API key created"),
-    "agency_key.rolled": _("API key rolled"),
-    "agency_key.revoked": _("API key revoked"),
-    "member.invited": _("Member invited"),
-    "invitation.sent_again": _("Invitation sent again"),
-    "invitation.withdrawn": _("Invitation withdrawn"),
-    "invitation.declined": _("Invitation declined"),
-    "member.added": _("Member joined"),
-    "member.role_changed": _("Role changed"),
-    "member.removed": _("Member removed"),
-    "member.left": _("Member left"),
-    "user.erased": _("Person erased"),
-}
 
 
 def _has_plan(agency: Agency) -> Exists:
@@ -387,14 +331,13 @@ alert_sources.add(
 first_steps.add(*STEPS)
 figure_sources.add(FigureSource(name="agency", order=20, figures=figures))
 recorded_actions.add(*RecordedAction.from_fields(RECORDED_FIELDS))
-activity_actions.add(*ActivityAction.from_labels(ACTIONS))
+activity_actions.add(*ActivityAction.from_labels(ACTIONS, SUBJECTS))
 retention_rules.add(*RULES)
 activity_targets.add(ActivityTarget("plan", "console:plan"), ActivityTarget("addon", "console:addon"))
-activity_targets.add(ActivityTarget("domain", "console:domain"))
-activity_targets.add(
-    ActivityTarget("bulk_operation", "console:bulk-operation"), ActivityTarget("export", "console:export")
-)
+activity_targets.add(ActivityTarget("domain", "console:domain"), ActivityTarget("export", "console:export"))
+activity_targets.add(ActivityTarget("bulk_operation", "console:bulk-operation"))
 export_sources.add(ACTIVITY)
 support_panels.add(*SUPPORT_PANELS)
 support_search_sources.add(*SUPPORT_SEARCH_SOURCES)
 support_start_panels.add(*SUPPORT_START_PANELS)
+guides.add(*GUIDES)

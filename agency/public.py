@@ -1,19 +1,29 @@
-"""An agency's brand as files that anybody's browser may fetch, and whether a proxy may get a certificate."""
+"""An agency's brand and app as files that anybody's browser may fetch, and whether a proxy may get a certificate."""
 
 import re
+from typing import Final
+from uuid import UUID
 
-from django.http import Http404, HttpRequest, HttpResponse
-from django.urls import path, register_converter
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.urls import path, register_converter, reverse
+from django.utils.cache import patch_vary_headers
+from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
 
-from agency.pages.branding import host_agency_id
-from agency.services import picture_named
+import config.api.requests  # noqa: F401  # paths name ids by it: `<id:uuid>`
+from agency.models import Agency
+from agency.pages.branding import host_agency_id, host_serves
+from agency.services import brand_of, picture_named
+from agency.services.app_icons import ICONS, app_colour, app_icon
 from agency.services.colours import Contrast, tokens_of
 from agency.services.hosts import agency_of_host
 
 COLOUR = re.compile(r"[0-9a-f]{6}", re.ASCII)
 FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
+A_DAY = {"Cache-Control": "public, max-age=86400"}
+AREAS: Final = {"app": "app:home", "console": "console:home"}
+BACKGROUND: Final = "#ffffff"
 SHEET = """{usual}
 @media (prefers-contrast: more) {{ {more} }}
 """
@@ -43,6 +53,52 @@ def picture(request: HttpRequest, digest: str) -> HttpResponse:
     return HttpResponse(png, content_type="image/png", headers=FOREVER)
 
 
+def _agency_shown(request: HttpRequest, uuid: UUID | None) -> Agency:
+    found = Agency.objects.filter(uuid=uuid).first() if uuid else None
+    if found is None or not host_serves(request, [found.pk]):
+        raise Http404
+    return found
+
+
+@require_safe
+def manifest(request: HttpRequest, uuid: UUID | None, area: str) -> HttpResponse:
+    """What a browser needs to install the dashboard or the console as an app of the agency."""
+    if area not in AREAS:
+        raise Http404
+    agency = _agency_shown(request, uuid)
+    name = f"{agency.name} · {_('Console')}" if area == "console" else agency.name
+    icons = [
+        {
+            "src": reverse("brand:icon", args=[agency.uuid, icon]),
+            "sizes": f"{ICONS[icon].side}x{ICONS[icon].side}",
+            "type": "image/png",
+            "purpose": purpose,
+        }
+        for icon, purpose in (("icon-192", "any"), ("icon-512", "any"), ("maskable-512", "maskable"))
+    ]
+    app = {
+        "id": f"/{area}",
+        "name": name,
+        "start_url": reverse(AREAS[area]),
+        "scope": "/",
+        "display": "standalone",
+        "theme_color": app_colour(brand_of(agency)),
+        "background_color": BACKGROUND,
+        "icons": icons,
+    }
+    response = JsonResponse(app, content_type="application/manifest+json", headers=A_DAY)
+    patch_vary_headers(response, ("Accept-Language",))
+    return response
+
+
+@require_safe
+def icon(request: HttpRequest, uuid: UUID | None, name: str) -> HttpResponse:
+    """An icon of the installed app, as a PNG."""
+    if name not in ICONS:
+        raise Http404
+    return HttpResponse(app_icon(_agency_shown(request, uuid), name), content_type="image/png", headers=A_DAY)
+
+
 @csrf_exempt
 @require_safe
 def tls_allowed(request: HttpRequest) -> HttpResponse:
@@ -70,4 +126,6 @@ app_name = "brand"
 urlpatterns = [
     path("<str:colour>.css", stylesheet, name="colours"),
     path("<digest:digest>.png", picture, name="picture"),
+    path("<id:uuid>/<str:area>.webmanifest", manifest, name="manifest"),
+    path("<id:uuid>/<str:name>.png", icon, name="icon"),
 ]

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, Self
 from uuid import uuid4
@@ -39,7 +39,7 @@ class FrozenMessage:
 
     It has either `text` or `template` ({name, language, components}, in the provider's form). The workspace's own
     variables are already filled in. `variables` names the contacts' variables that are left, each once, in the order of
-    `Recipient.values`.
+    `Recipient.values`. `fallbacks` has the text for contacts without a value, by variable.
 
     `links` are the addresses that tracked links replace, in the order of their numbers; without tracking it is empty.
     In text and template `{{link.N}}` stands for a tracked link, and `{{token.N}}` for its last part, which a button
@@ -50,6 +50,7 @@ class FrozenMessage:
     template: Mapping[str, Any] | None = None
     variables: Sequence[str] = ()
     links: Sequence[str] = ()
+    fallbacks: Mapping[str, str] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -57,11 +58,14 @@ class FrozenMessage:
             "template": self.template,
             "variables": list(self.variables),
             "links": list(self.links),
+            "fallbacks": dict(self.fallbacks),
         }
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Self:
-        return cls(kept["text"], kept["template"], tuple(kept["variables"]), tuple(kept["links"]))
+        return cls(
+            kept["text"], kept["template"], tuple(kept["variables"]), tuple(kept["links"]), kept.get("fallbacks") or {}
+        )
 
     def for_recipient(
         self, values: Sequence[str] | None, link: Callable[[int], str] | None = None

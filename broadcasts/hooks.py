@@ -7,6 +7,7 @@ from django.utils.translation import gettext_lazy as _
 from agency.event_types import EventType, event_types
 from agency.notification_kinds import notification_kinds
 from agency.pages.charts import ChartSource, chart_sources, counted_series
+from agency.pages.help import DASHBOARD, Guide, guides
 from agency.pages.registry import ActivityAction, MenuEntry, activity_actions, console_menu, dashboard_menu
 from agency.pages.search import support_panels
 from agency.services.activity import RecordedAction, recorded_actions
@@ -17,9 +18,13 @@ from broadcasts import events
 from broadcasts.api.serializers import BroadcastReferenceSerializer, BroadcastSerializer, RecipientSerializer
 from broadcasts.console import BROADCASTS
 from broadcasts.dashboard.broadcasts import message_steps
+from broadcasts.dashboard.home import BROADCASTS as FOUND_BROADCASTS
+from broadcasts.dashboard.home import NEXT_BROADCASTS
+from broadcasts.dashboard.recipients import broadcasts_of_contact
 from broadcasts.models.recipients import CALLBACK_DATA_PREFIX
 from broadcasts.pages.panels import CONCERNS as HUB_CONCERNS
 from broadcasts.pages.panels import HUB_PANELS, SUPPORT_PANELS
+from broadcasts.pages.timeline import broadcasts_of_timeline
 from broadcasts.public import TRACKED_LINKS
 from broadcasts.sending.source import BroadcastRecipients
 from broadcasts.services import statuses
@@ -34,6 +39,7 @@ from channelconnect.inbox.reading import FactHandler, fact_handlers
 from channelconnect.sending.sources import message_sources
 from config.event_loop_responses import event_loop_routes
 from config.metrics import METRICS, Counter
+from workspaces.contacts.pages import ContactPanel, TimelineSource, contact_panels, timeline_sources
 from workspaces.contacts.services import (
     contact_lock_handlers,
     contact_merge_handlers,
@@ -44,7 +50,9 @@ from workspaces.conversations import facts
 from workspaces.conversations.services.threads import thread_sources
 from workspaces.media.services import media_uses
 from workspaces.subaccounts.events import workspace_event_type
+from workspaces.subaccounts.pages.home import home_sections
 from workspaces.subaccounts.pages.registry import SetUpSource, hub_concern_sources, hub_panels, set_up_sources
+from workspaces.subaccounts.pages.search import dashboard_search_sources
 from workspaces.subaccounts.services import UsageSource, usage_sources
 
 ACTIONS = {
@@ -97,10 +105,16 @@ event_types.add(
     _recipient(events.LINK_CLICKED, "Link clicked", status="read"),
 )
 recorded_actions.add(*RecordedAction.from_fields(RECORDED_FIELDS))
-activity_actions.add(*ActivityAction.from_labels(ACTIONS))
+activity_actions.add(*ActivityAction.from_labels(ACTIONS, _("Broadcasts")))
 notification_kinds.add(*NOTIFICATION_KINDS)
 state_checks.add(StateCheck("held_broadcasts", check_held_broadcasts))
-dashboard_menu.add(MenuEntry(url_name="app:broadcasts", label=_("Broadcasts"), icon="broadcast", order=16))
+home_sections.add(NEXT_BROADCASTS)
+dashboard_search_sources.add(FOUND_BROADCASTS)
+dashboard_menu.add(
+    MenuEntry(
+        url_name="app:broadcasts", label=_("Broadcasts"), icon="broadcast", order=16, limit="broadcasts_per_month"
+    )
+)
 console_menu.add(MenuEntry(url_name="console:broadcasts", label=_("Broadcasts"), icon="broadcast", order=15))
 hourly_counters.add(BEGUN_BROADCASTS)
 chart_sources.add(
@@ -117,6 +131,7 @@ usage_sources.add(UsageSource("broadcasts", used_broadcasts))
 thread_sources.add(THREAD_SOURCE)
 segment_uses.add(SEGMENT_USE)
 media_uses.add(MEDIA_USE)
+timeline_sources.add(TimelineSource(name="broadcasts", entries=broadcasts_of_timeline))
 contact_lock_handlers.add(LOCK_HANDLER)
 contact_removal_handlers.add(REMOVAL_HANDLER)
 contact_merge_handlers.add(MERGE_HANDLER)
@@ -136,5 +151,25 @@ METRICS.add(
     Counter(
         "recipient_statuses_missed_total",
         "Statuses of recipients that others were in the way of: their callback is read again.",
+    )
+)
+contact_panels.add(
+    ContactPanel(
+        name="broadcasts",
+        order=30,
+        template="broadcasts/_contact_panel.html",
+        inbox_template="broadcasts/_inbox_panel.html",
+        content=broadcasts_of_contact,
+    )
+)
+guides.add(
+    Guide(
+        area=DASHBOARD,
+        slug="broadcasts",
+        title=_("Broadcasts"),
+        summary=_("Send one message to many contacts."),
+        order=60,
+        pages=("broadcasts",),
+        related=("contacts", "channels"),
     )
 )

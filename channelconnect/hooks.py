@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agency.event_types import EventType, event_types
 from agency.models import Agency
+from agency.pages.help import CONSOLE, Guide, guides
 from agency.pages.registry import ActivityAction, MenuEntry, Section, activity_actions, console_menu
 from agency.pages.search import support_panels
 from agency.services.activity import RecordedAction, RecordedField, recorded_actions
@@ -190,7 +191,7 @@ console_menu.add(
     )
 )
 recorded_actions.add(*RecordedAction.from_fields(FIELDS))
-activity_actions.add(*ActivityAction.from_labels(ACTIONS))
+activity_actions.add(*ActivityAction.from_labels(ACTIONS, _("Channel connect")))
 retention_rules.add(*RULES)
 disconnection_handlers.add(DisconnectionHandler(name="channelconnect.access", release=release_access))
 # Handlers run in this order: a person's identity before their messages, a message or comment before its changes, and
@@ -228,3 +229,14 @@ move_handlers.add(CONNECTIONS)
 support_panels.add(*SUPPORT_PANELS)
 hub_panels.add(*HUB_PANELS)
 hub_concern_sources.add(*HUB_CONCERNS)
+guides.add(
+    Guide(
+        area=CONSOLE,
+        slug="channel-connect",
+        title=_("Channel connect"),
+        summary=_("Customers connect their own WhatsApp, Messenger or Instagram."),
+        order=50,
+        pages=("channel-connect",),
+        related=("sub-accounts", "api-keys"),
+    )
+)

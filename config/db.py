@@ -57,6 +57,15 @@ def dictfetchall(cursor: Any) -> list[dict[str, Any]]:
     return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
 
+class CountOfRows(models.Subquery):
+    """The number of a query's rows, within another statement. A sliced query bounds the work."""
+
+    template = "(SELECT count(*) FROM (%(subquery)s) counted)"
+
+    def __init__(self, rows: "models.QuerySet[Any]") -> None:
+        super().__init__(rows, output_field=models.IntegerField())
+
+
 class CurrentTransaction(models.Func):
     """The number of the transaction that writes a row. It has 64 bits and only grows."""
 

@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from agency.models import Agency
+from agency.pages.help import CONSOLE, Guide, guides
 from agency.pages.registry import (
     ActivityAction,
     ActivityTarget,
@@ -154,7 +155,18 @@ first_steps.add(
     )
 )
 recorded_actions.add(*RecordedAction.from_fields(RECORDED_FIELDS))
-activity_actions.add(*ActivityAction.from_labels(ACTIONS))
+activity_actions.add(*ActivityAction.from_labels(ACTIONS, gettext_lazy("Packs")))
 activity_targets.add(ActivityTarget("pack", "console:pack"))
 hub_panels.add(*HUB_PANELS)
 automation_notices.add(AutomationNoticeSource("new versions", new_version_notices))
+guides.add(
+    Guide(
+        area=CONSOLE,
+        slug="packs",
+        title=gettext_lazy("Packs"),
+        summary=gettext_lazy("Offer your customers ready-made automations."),
+        order=40,
+        pages=("packs", "ai-accounts"),
+        related=("sub-accounts", "channel-connect"),
+    )
+)

@@ -24,6 +24,8 @@ Ids = dict[str, list[Any]]
 Address = Callable[[str, list[Any]], str]
 Makers = Mapping[str, Callable[[Tenant], list[Any]]]
 METHODS = ("get", "post")
+# Their addresses name nothing that belongs to a tenant.
+SAME_FOR_EVERYBODY = {"help-guide"}
 # What a page declares about itself, and what it does for a person who may open it.
 OF_THE_PAGE_ITSELF = {"creates", "form_page", "keeps_form_data", "nav", "only_looks", "prepare", "sent_already"}
 
@@ -36,7 +38,8 @@ def ids_of_pages(tenant: Tenant, makers: Makers) -> Ids:
 
 def ids_of_both(a: Tenant, b: Tenant, makers: Makers) -> tuple[Ids, Ids]:
     """Make what each page is about, in both agencies; give the ids of `a`, and the ids of `b` if any."""
-    return ids_of_pages(a, makers), {name: ids for name, ids in ids_of_pages(b, makers).items() if ids}
+    foreign = {name: ids for name, ids in ids_of_pages(b, makers).items() if ids and name not in SAME_FOR_EVERYBODY}
+    return ids_of_pages(a, makers), foreign
 
 
 def answers(browser: Client, method: str, paths: Mapping[str, str], **options: Any) -> Iterator[tuple[str, Any]]:

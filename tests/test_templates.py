@@ -13,6 +13,7 @@ from django.template import TemplateDoesNotExist
 from django.template.loader import get_template
 
 from agency.models import Mail
+from agency.pages.help import guides
 from agency.services.mail.content import template_of
 
 FOLDER = settings.BASE_DIR / "templates"
@@ -53,9 +54,9 @@ def named_in_templates() -> Iterator[str]:
 
 @cache
 def referenced() -> frozenset[str]:
-    """Give the names in code and in tags; the names of e-mails are composed from their kinds."""
+    """Give the names in code and in tags; those of e-mails and guides are composed from their kinds and slugs."""
     mails = [template_of(kind, part=part) for kind in Mail.Kind.values for part in ("", "subjects/")]
-    return frozenset([*named_in_code(), *named_in_templates(), *mails])
+    return frozenset([*named_in_code(), *named_in_templates(), *mails, *(guide.template for guide in guides)])
 
 
 def overrides_of_the_admin() -> frozenset[str]:

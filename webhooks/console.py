@@ -29,7 +29,9 @@ def filters_of(selection: Selection) -> LogFilters | None:
     """Parse the log's filters. Return None if one is invalid or names an object outside the agency."""
     sent = QueryDict(selection.query)
     tenant, catalogue = Tenant(selection.agency.pk), event_catalogue(selection.agency)
-    form = LogForm(sent, catalogue=catalogue, endpoints=Endpoint.objects.of_tenant(tenant), hides=())
+    form = LogForm(
+        sent, catalogue=catalogue, endpoints=Endpoint.objects.of_tenant(tenant), hides=(), now=selection.until
+    )
     if not form.is_valid():
         return None
     found = form.filters

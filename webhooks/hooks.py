@@ -15,6 +15,7 @@ from agency.event_types import EventType, declared_events
 from agency.models import Agency, Event
 from agency.notification_kinds import notification_kinds
 from agency.pages.charts import ChartSource, chart_sources
+from agency.pages.help import CONSOLE, DASHBOARD, Guide, guides
 from agency.pages.registry import (
     ActivityAction,
     ActivityTarget,
@@ -210,7 +211,7 @@ search_sources.add(
     SearchSource(name="deliveries", label=_("Deliveries"), order=35, find=found_deliveries),
 )
 dashboard_menu.add(
-    MenuEntry(url_name="app:webhooks", label=_("Webhooks"), icon="webhook", section=Section.CONFIGURATION, order=86)
+    MenuEntry(url_name="app:webhooks", label=_("Webhooks"), icon="webhook", section=Section.SETTINGS, order=86)
 )
 first_steps.add(
     FirstStep(
@@ -223,7 +224,7 @@ first_steps.add(
     )
 )
 recorded_actions.add(*RecordedAction.from_fields(FIELDS))
-activity_actions.add(*ActivityAction.from_labels(ACTIONS))
+activity_actions.add(*ActivityAction.from_labels(ACTIONS, _("Webhooks")))
 notification_kinds.add(*NOTIFICATION_KINDS)
 state_checks.add(*STATE_CHECKS)
 activity_targets.add(ActivityTarget("webhook", "console:webhook"))
@@ -239,3 +240,23 @@ support_start_panels.add(*SUPPORT_START_PANELS)
 hub_panels.add(*HUB_PANELS)
 hub_concern_sources.add(*HUB_CONCERNS)
 health_checks.add(*HEALTH)
+guides.add(
+    Guide(
+        area=CONSOLE,
+        slug="webhooks",
+        title=_("Webhooks and deliveries"),
+        summary=_("Your systems are told what happens, and you see whether it arrived."),
+        order=80,
+        pages=("webhooks",),
+        related=("api-keys", "activity"),
+    ),
+    Guide(
+        area=DASHBOARD,
+        slug="api",
+        title=_("API keys and webhooks"),
+        summary=_("Connect your workspace with other systems."),
+        order=150,
+        pages=("api-keys", "webhooks"),
+        related=("people",),
+    ),
+)

@@ -22,7 +22,7 @@ class NameForm(forms.Form):
 
 
 class ProfileForm(NameForm):
-    """A person's name, language and time zone, which apply wherever they sign in."""
+    """A person's name, language, time zone and sound, which apply wherever they sign in."""
 
     language = forms.ChoiceField(
         label=_("Language"), required=False, choices=[("", _("Same as your agency or browser")), *settings.LANGUAGES]
@@ -32,6 +32,11 @@ class ProfileForm(NameForm):
         widget=LongSelect,
         required=False,
         help_text=_("Your pages show all times in this time zone."),
+    )
+    plays_sound = forms.BooleanField(
+        label=_("Play a sound for new messages"),
+        required=False,
+        help_text=_("While a page of a dashboard is open. Your browser may allow it only after your first click."),
     )
 
     def __init__(self, *args: Any, **options: Any) -> None:

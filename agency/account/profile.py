@@ -87,7 +87,8 @@ class Profile(AccountFormView):
 
     def make_form(self, data: Any = None) -> ProfileForm:
         user = self.user
-        return ProfileForm(data, initial={"name": user.name, "language": user.language, "time_zone": user.time_zone})
+        names = ("name", "language", "time_zone", "plays_sound")
+        return ProfileForm(data, initial={name: getattr(user, name) for name in names})
 
     def save(self, form: ProfileForm) -> HttpResponse:
         chosen = form.cleaned_data
@@ -96,6 +97,7 @@ class Profile(AccountFormView):
             name=chosen["name"],
             language=chosen["language"],
             time_zone=chosen["time_zone"],
+            plays_sound=chosen["plays_sound"],
             by=user_actor(self.request, self.user),
         )
         remember_locale(self.request, user)

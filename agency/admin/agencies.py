@@ -30,6 +30,7 @@ from agency.admin.base import (
     copy_model_fields,
     staff_actor,
 )
+from agency.admin.help import guide_list_page, guide_page
 from agency.admin.overview import find_page, overview_page
 from agency.models import Agency, Domain, Event
 from agency.services import change_agency, create_agency, restore_agency, suspend_agency
@@ -121,6 +122,8 @@ class AgencyAdmin(WritableAdmin):
         own = self.admin_site.admin_view
         return [
             path("find/", own(self.find_view), name="agency_agency_find"),
+            path("help/", own(guide_list_page), name="agency_agency_help"),
+            path("help/<slug:slug>/", own(guide_page), name="agency_agency_help_guide"),
             path("<int:pk>/overview/", own(self.overview_view), name="agency_agency_overview"),
             path("<int:pk>/suspend/", own(self.suspend_view), name="agency_agency_suspend"),
             path("<int:pk>/restore/", own(self.restore_view), name="agency_agency_restore"),

@@ -1,16 +1,26 @@
 """The agency's activity log: its page, its filters, and the log as an export."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any, Final
 
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agency.console.base import ConsoleView
 from agency.models import ActivityEntry, Agency
-from agency.pages.activity import ActorFilter, changes_under, filter_entries, filters_by, labelled_actions
+from agency.pages.activity import (
+    MOST_OFFERED,
+    ActorFilter,
+    actors,
+    changes_under,
+    filter_entries,
+    filters_by,
+    grouped_actions,
+)
 from agency.pages.pagination import keyset_page
 from agency.pages.tables import Column, ListPage, Table
 from agency.services.bulk import Selection
@@ -34,9 +44,9 @@ ACTOR_FILTERS: Final = tuple(
 FILTERS: Final = filters_by(ACTOR_FILTERS)
 
 
-def entries_of(agency: Agency, asked: Mapping[str, str]) -> "QuerySet[ActivityEntry]":
-    """Return an agency's entries that match all filters."""
-    return filter_entries(ActivityEntry.objects.filter(agency=agency), asked, ACTOR_FILTERS)
+def entries_of(agency: Agency, asked: Mapping[str, str], *, now: datetime) -> "QuerySet[ActivityEntry]":
+    """Return an agency's entries that match all filters; a period ends now."""
+    return filter_entries(ActivityEntry.objects.filter(agency=agency), asked, ACTOR_FILTERS, now=now)
 
 
 class Activity(ListPage, ConsoleView):
@@ -55,8 +65,10 @@ class Activity(ListPage, ConsoleView):
     )
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        state = self.read_table({"action": labelled_actions()})
-        entries = entries_of(self.agency, state.values)
+        asked = request.GET.get("person", "").strip()
+        team = self.agency.members.order_by("-id").values_list("user__email", flat=True)[:MOST_OFFERED]
+        state = self.read_table(groups={"action": grouped_actions(), "person": actors(asked, team, self.agency.keys)})
+        entries = entries_of(self.agency, state.values, now=timezone.now())
         return self.list_page("agency/activity/list.html", state.show_keyset(keyset_page(request, entries)))
 
 
@@ -80,7 +92,7 @@ READ: Final = (*(name for name in COLUMNS if name not in ("before", "after")), "
 def _entries(selection: Selection) -> "QuerySet[ActivityEntry]":
     asked = QueryParameters(selection.query)
     values = {one.name: asked.plain(one.name) for one in FILTERS}
-    return entries_of(selection.agency, values).filter(at__lte=selection.until)
+    return entries_of(selection.agency, values, now=selection.until).filter(at__lte=selection.until)
 
 
 def _count(selection: Selection) -> int:

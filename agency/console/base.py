@@ -13,6 +13,7 @@ from agency.models import Agency, Member, User
 from agency.notification_kinds import WRITE_ROLES, NotificationKind, kinds_for
 from agency.pages.branding import host_agency_id, prefer_language_of
 from agency.pages.form_drafts import latest_form_draft
+from agency.pages.help import CONSOLE, help_url
 from agency.pages.notifications import unread_counter
 from agency.pages.registry import StrOrPromise, console_menu, render_menu
 from agency.pages.views import FormOf, FormView, SignedInView, has_shown_code, two_factor_required_page
@@ -140,6 +141,7 @@ class ConsoleView(SignedInView):
             "membership": self.membership,
             "menu": render_menu("pages/console/_menu.html", console_menu, self.nav),
             "nav": self.nav,
+            "help_url": help_url(CONSOLE, self.request, self.nav),
             "unread_count": unread_counter(self.membership.user, self.area_id, self.area_notification_kinds),
             "may_write": self.may_write,
             "is_answer": self.request.method == "POST",

@@ -1,4 +1,4 @@
-"""The console's home page, search, notifications, saved views, and the page that shows the design."""
+"""The console's home page, search, notifications, help, saved views, and the page that shows the design."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -28,7 +28,15 @@ from agency.pages.activity import group_entries
 from agency.pages.branding import host_agency_id
 from agency.pages.charts import PERIODS, Chart, Period, charts_of
 from agency.pages.forms import MultilineField, NameField
-from agency.pages.notifications import TITLE, NotificationListPage, NotificationSettingsPage, NotificationsReadPage
+from agency.pages.help import CONSOLE, GuideListPage, GuidePage, guides_of
+from agency.pages.help import TITLE as TITLE_OF_HELP
+from agency.pages.notifications import (
+    TITLE,
+    NotificationListPage,
+    NotificationSettingsPage,
+    NotificationsReadPage,
+    UnreadPage,
+)
 from agency.pages.pagination import NumberedPages, read_size
 from agency.pages.registry import (
     Alert,
@@ -41,10 +49,19 @@ from agency.pages.registry import (
     in_order,
     in_sections,
 )
-from agency.pages.search import SearchGroup, SearchResult, console_actions, find, group_of, read_query
+from agency.pages.search import (
+    MOST_SHOWN,
+    MOST_SUGGESTED,
+    SearchGroup,
+    SearchResult,
+    console_actions,
+    find,
+    group_of,
+    matches_query,
+    read_query,
+)
 from agency.pages.tables import Column, Filter, ListPage, Table
 from agency.services.members import remember_landing
-from config.db import name_key
 
 LATEST = 6
 # Entries that belong together share a line, so the page reads more entries than it shows lines.
@@ -142,10 +159,6 @@ def _roles_of(address: str) -> frozenset[str]:
     return view.writers if view.writers_only else frozenset(Member.Role.values)
 
 
-MOST_SUGGESTED: Final = 6
-MOST_SHOWN: Final = 50
-
-
 class FindPage(ConsoleView):
     """All results on a page; its form needs no script."""
 
@@ -157,12 +170,13 @@ class FindPage(ConsoleView):
         return self.page("agency/find/page.html", query=query, groups=groups)
 
     def found(self) -> tuple[str, list[SearchGroup]]:
-        """Return the query and the results: the agency's objects, then actions and pages."""
+        """Return the query and the results: the agency's objects, then actions, pages and guides."""
         query = read_query(self.request.GET.get("q", ""))
         groups = find(self.agency, query, most=self.most)
         own = [
             group_of(_("Actions"), chain(self._with_found(groups), self._actions(query)), most=MOST_SHOWN),
             group_of(_("Pages"), self._pages(query), most=MOST_SHOWN),
+            group_of(TITLE_OF_HELP, self._guides(query), most=MOST_SHOWN),
         ]
         return query, [*groups, *(one for one in own if one.items)]
 
@@ -187,6 +201,13 @@ class FindPage(ConsoleView):
                 if self._may_open(entry.url_name) and matches_query(f"{entry.label} {section.label}", query):
                     yield SearchResult(title=entry.label, detail=section.label, url=reverse(entry.url_name))
 
+    def _guides(self, query: str) -> Iterator[SearchResult]:
+        if query and matches_query(str(TITLE_OF_HELP), query):
+            yield SearchResult(title=TITLE_OF_HELP, url=reverse("console:help"))
+        for guide in guides_of(CONSOLE) if query else ():
+            if matches_query(str(guide.title), query):
+                yield SearchResult(title=guide.title, detail=guide.summary, url=guide.url)
+
     def _may_open(self, url_name: str) -> bool:
         return role_may_open(url_name, self.membership.member.role)
 
@@ -200,12 +221,6 @@ class FindSuggestions(FindPage):
         query, groups = self.found()
         shown = {"query": query, "groups": groups, "number": sum(len(one.items) for one in groups)}
         return render(request, "agency/find/_options.html", shown)
-
-
-def matches_query(label: str, query: str) -> bool:
-    """Return whether each word of the query begins a word of the label; an empty query matches every label."""
-    words = name_key(label).replace("-", " ").split()
-    return all(any(word.startswith(part) for word in words) for part in name_key(query).replace("-", " ").split())
 
 
 LIST = "console:notifications"
@@ -229,6 +244,10 @@ class Notifications(ConsoleNotificationPage, NotificationListPage):
     """The list."""
 
 
+class Unread(ConsoleNotificationPage, UnreadPage):
+    """The number of unread notifications."""
+
+
 class NotificationsRead(ConsoleNotificationPage, NotificationsReadPage):
     form_page = LIST
     writers = ALL_ROLES
@@ -239,6 +258,25 @@ class NotificationSettings(ConsoleNotificationPage, NotificationSettingsPage):
 
     def context(self) -> dict[str, Any]:
         return {**super().context(), "crumbs": [breadcrumb(TITLE, LIST)]}
+
+
+class ConsoleHelpPage(ConsoleView):
+    """A page of the help for agency staff."""
+
+    nav = "console:help"
+    help_area = CONSOLE
+
+    @property
+    def helping_agency(self) -> str:
+        return self.agency.name
+
+
+class Help(ConsoleHelpPage, GuideListPage):
+    """The list of guides."""
+
+
+class HelpGuide(ConsoleHelpPage, GuidePage):
+    """One guide."""
 
 
 class SavedViewNew(tables.SavedViewNew, ConsoleView):

@@ -79,5 +79,8 @@ urlpatterns = [
     path("notifications", home.Notifications.as_view(), name="notifications"),
     path("notifications/read", home.NotificationsRead.as_view(), name="notifications-read"),
     path("notifications/settings", home.NotificationSettings.as_view(), name="notification-settings"),
+    path("unread", home.Unread.as_view(), name="unread"),
+    path("help", home.Help.as_view(), name="help"),
+    path("help/<slug:slug>", home.HelpGuide.as_view(), name="help-guide"),
     path("activity", activity.Activity.as_view(), name="activity"),
 ]

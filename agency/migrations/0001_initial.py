@@ -288,6 +288,7 @@ class Migration(migrations.Migration):
                 ('landing', models.CharField(blank=True, editable=False, max_length=20)),
                 ('language', models.CharField(blank=True, choices=[('en', 'English'), ('de', 'Deutsch'), ('es', 'Español'), ('fr', 'Français'), ('pt-br', 'Português (Brasil)')], db_default='', max_length=10)),
                 ('time_zone', models.CharField(blank=True, db_default='', max_length=64)),
+                ('plays_sound', models.BooleanField(db_default=False, default=False)),
                 ('chosen_agency', models.UUIDField(editable=False, null=True)),
                 ('chosen_workspace', models.UUIDField(editable=False, null=True)),
                 ('groups', models.ManyToManyField(blank=True, help_text='The groups this user belongs to. A user will get all permissions granted to each of their groups.', related_name='user_set', related_query_name='user', to='auth.group', verbose_name='groups')),

@@ -29,7 +29,8 @@ class User(AbstractBaseUser, PermissionsMixin):
     """One person with one e-mail address, who may belong to any number of agencies and sub-accounts.
 
     An empty `language` or `time_zone` means that of their browser; `time_zone` is an IANA name. `landing`,
-    `chosen_agency` and `chosen_workspace` are the person's last choices, which only the person sets.
+    `chosen_agency` and `chosen_workspace` are the person's last choices, which only the person sets. With
+    `plays_sound` the dashboard plays a sound for each new message.
     """
 
     email = models.EmailField(unique=True)
@@ -40,6 +41,7 @@ class User(AbstractBaseUser, PermissionsMixin):
     landing = models.CharField(max_length=20, blank=True, editable=False)
     language = models.CharField(max_length=10, blank=True, db_default="", choices=settings.LANGUAGES)
     time_zone = models.CharField(max_length=64, blank=True, db_default="")
+    plays_sound = models.BooleanField(default=False, db_default=False)
     chosen_agency = models.UUIDField(null=True, editable=False)
     chosen_workspace = models.UUIDField(null=True, editable=False)
 

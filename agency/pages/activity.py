@@ -15,8 +15,9 @@ from django.utils.translation import gettext_lazy
 
 from agency.models import ActivityEntry
 from agency.pages.pagination import LARGEST_ID
+from agency.pages.periods import PERIOD, beginning_of
 from agency.pages.registry import StrOrPromise, activity_actions, activity_targets
-from agency.pages.tables import Filter
+from agency.pages.tables import ChoiceGroup, Filter
 from agency.services.activity import RecordedField, ValueFormat, recorded_actions
 from config.api.requests import is_storable
 from config.formats import format_day_time, format_number
@@ -25,13 +26,32 @@ from config.formats import format_day_time, format_number
 MOST_NAMED = 2
 
 
-def labelled(actions: Iterable[str]) -> list[tuple[str, StrOrPromise]]:
-    """Return the actions that the log can be filtered by, ordered by label."""
-    return sorted(((action, action_label(action)) for action in actions), key=lambda pair: str(pair[1]))
+def grouped(actions: Iterable[str]) -> list[ChoiceGroup]:
+    """Return the actions that the log can be filtered by, grouped by subject, each ordered by label."""
+    found: dict[str, list[tuple[str, StrOrPromise]]] = {}
+    for action in actions:
+        known = activity_actions.get(action)
+        subject = str(known.subject) if known else ""
+        found.setdefault(subject or _("Other"), []).append((action, action_label(action)))
+    return [ChoiceGroup(subject, sorted(found[subject], key=lambda pair: str(pair[1]))) for subject in sorted(found)]
 
 
-def labelled_actions() -> list[tuple[str, StrOrPromise]]:
-    return labelled(action.name for action in activity_actions)
+def grouped_actions() -> list[ChoiceGroup]:
+    return grouped(action.name for action in activity_actions)
+
+
+# A list of people or keys to choose from is no longer than this; the address takes everybody else, too.
+MOST_OFFERED: Final = 200
+
+
+def actors(asked: str, people: Iterable[str], keys: "QuerySet[Any]") -> list[ChoiceGroup]:
+    """Return whose changes the log can show: people by e-mail address, keys by name, and whoever is asked for."""
+    emails = sorted(set(people))
+    names = sorted(set(keys.order_by("-id").values_list("name", flat=True)[:MOST_OFFERED]))
+    groups = [(_("People"), emails), (_("API keys"), names)]
+    shown = [ChoiceGroup(label, [(one, one) for one in found]) for label, found in groups if found]
+    is_offered = not asked or asked in emails or asked in names
+    return shown if is_offered else [ChoiceGroup("", [(asked, asked)]), *shown]
 
 
 def action_label(action: str) -> StrOrPromise:
@@ -212,7 +232,7 @@ _FIELDS: Final = {"action": "action", "person": "actor_label", "object": "target
 
 
 def filters_by(doors: Sequence[ActorFilter]) -> tuple[Filter, ...]:
-    """Return the filters of a list of activity; the actions to choose from are given when the list is read.
+    """Return the filters of a list of activity; the actions and people to choose from are given when it is read.
 
     Days are in UTC, so that an address shows everybody the same, and an export holds what its page showed.
     """
@@ -221,36 +241,39 @@ def filters_by(doors: Sequence[ActorFilter]) -> tuple[Filter, ...]:
         Filter(
             name="door", label=gettext_lazy("Source"), is_choice=True, choices=[(one.name, one.label) for one in doors]
         ),
-        Filter(name="person", label=gettext_lazy("By"), placeholder=gettext_lazy("E-mail address or name of the key")),
+        Filter(name="person", label=gettext_lazy("By"), is_choice=True),
         Filter(name="object", label=gettext_lazy("ID of the changed item")),
+        PERIOD,
         Filter(name="from", label=gettext_lazy("From day (UTC)"), is_date=True),
         Filter(name="to", label=gettext_lazy("To day (UTC)"), is_date=True),
     )
 
 
 def filter_entries(
-    entries: "QuerySet[ActivityEntry]", asked: Mapping[str, str], doors: Sequence[ActorFilter]
+    entries: "QuerySet[ActivityEntry]", asked: Mapping[str, str], doors: Sequence[ActorFilter], *, now: datetime
 ) -> "QuerySet[ActivityEntry]":
-    """Return the entries that match all filters; a value that no entry can have matches none."""
+    """Return the entries that match all filters; a value that no entry can have matches none. A period ends now."""
     wanted: dict[str, Any] = {field: asked[name] for name, field in _FIELDS.items() if asked.get(name)}
     door = {one.name: one.entries for one in doors}.get(asked["door"]) if asked.get("door") else Q()
     if door is None or not all(is_storable(value) for value in wanted.values()):
         return entries.none()
     try:
-        return entries.filter(door, **wanted, **_days(entries, asked))
+        return entries.filter(door, **wanted, **_times(entries, asked, now))
     except (ValueError, OverflowError):
         return entries.none()
 
 
-def _days(entries: "QuerySet[ActivityEntry]", asked: Mapping[str, str]) -> dict[str, Any]:
-    """Return the bounds of time and id, both days included. Raises `ValueError` or `OverflowError` for an invalid day.
+def _times(entries: "QuerySet[ActivityEntry]", asked: Mapping[str, str], now: datetime) -> dict[str, Any]:
+    """Return the bounds of time and id, both days included. Raises `ValueError` or `OverflowError` for invalid values.
 
     Ids rise with time. The index of times gives the ids between which the days lie. Without them the list, which is
     ordered by id, would be read from its newest entry down to those days.
     """
     bounds: dict[str, Any] = {}
-    if first := asked.get("from"):
-        begin = bounds["at__gte"] = _midnight(date.fromisoformat(first))
+    begins = [_midnight(date.fromisoformat(first))] if (first := asked.get("from")) else []
+    begins += [beginning_of(period, now)] if (period := asked.get("period")) else []
+    if begins:
+        begin = bounds["at__gte"] = max(begins)
         earlier = entries.filter(at__lt=begin - SKEW).order_by("-at").values("pk")[:1]
         bounds["pk__gte"] = Coalesce(Subquery(earlier), 0)
     if last := asked.get("to"):

@@ -1,11 +1,12 @@
 """Pages of notifications for console and dashboard: the list, marking as read, and preferences."""
 
 from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from django import forms
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -48,6 +49,27 @@ class NotificationPage(SignedInView):
     def notification_role(self) -> str:
         """The person's role, by which the defaults differ. Each area overrides this."""
         raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadMessages:
+    """How many conversations have something unread, and when the newest message came in, as an ISO time or ""."""
+
+    count: int = 0
+    newest: str = ""
+
+
+class UnreadPage(NotificationPage):
+    """What an open page asks for now and then, as JSON: how much is unread. It shows the number outside the tab."""
+
+    def unread_messages(self) -> UnreadMessages:
+        """Count unread messages. The dashboard overrides this."""
+        return UnreadMessages()
+
+    def get(self, request: HttpRequest) -> JsonResponse:
+        count = unread_counter(person_of(request), self.area_id, self.notification_kinds)
+        unread = self.unread_messages()
+        return JsonResponse({"notifications": count(), "messages": unread.count, "newest": unread.newest})
 
 
 class NotificationListPage(ListPage, NotificationPage):

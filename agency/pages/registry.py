@@ -8,6 +8,7 @@ from typing import Protocol, Self, TypeVar
 from django.db.models import Exists, Q, TextChoices
 from django.template.loader import render_to_string
 from django.utils.functional import Promise
+from django.utils.safestring import mark_safe
 from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
@@ -22,22 +23,29 @@ class Section(TextChoices):
     """The sections of the menus of console and dashboard, from top to bottom."""
 
     MAIN = "main", _("")
+    SALES = "sales", _("Sales")
     AUTOMATION = "automation", _("Automation")
     CATALOGUE = "catalogue", _("Catalogue")
-    FINANCE = "finance", _("Finance")
     CONFIGURATION = "configuration", _("Configuration")
+    SETTINGS = "settings", _("Settings")
     AGENCY = "agency", _("Agency")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MenuEntry:
-    """One entry of a menu: `url_name` takes no arguments, `icon` is a symbol of `console/icons.svg`."""
+    """One entry of a menu: `url_name` takes no arguments, `icon` is a symbol of `console/icons.svg`.
+
+    `limit` names the limit of a plan that the page needs: the entry is left out where the plan allows none. Beside an
+    entry that `is_counted` stands how many things wait on its page.
+    """
 
     url_name: str
     label: StrOrPromise
     icon: str
     order: int
     section: Section = Section.MAIN
+    limit: str = ""
+    is_counted: bool = False
 
     @property
     def name(self) -> str:
@@ -104,15 +112,23 @@ class AlertSource:
 
 @dataclass(frozen=True, slots=True)
 class ActivityAction:
-    """An action of the activity log (`workspace.suspended`) and its label; the log can be filtered by it."""
+    """An action of the activity log (`workspace.suspended`) and its label; the log can be filtered by it.
+
+    The filter shows the actions of a `subject` together.
+    """
 
     name: str
     label: StrOrPromise
+    subject: StrOrPromise = ""
 
     @classmethod
-    def from_labels(cls, labels: Mapping[str, StrOrPromise]) -> Iterator[Self]:
-        """Yield an action for each name with its label."""
-        return (cls(name, label) for name, label in labels.items())
+    def from_labels(
+        cls, labels: Mapping[str, StrOrPromise], subject: StrOrPromise | Mapping[str, StrOrPromise] = ""
+    ) -> Iterator[Self]:
+        """Yield an action for each name with its label; several subjects stand by the names' first parts."""
+        for name, label in labels.items():
+            known = subject.get(name.partition(".")[0], "") if isinstance(subject, Mapping) else subject
+            yield cls(name, label, known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,12 +256,23 @@ def in_sections(entries: Iterable[MenuEntry]) -> list[MenuSection]:
     return [section for section in sections if section.entries]
 
 
-def render_menu(template: str, entries: Registry[MenuEntry], nav: str) -> str:
-    """Render a menu with the entry `nav` as the current one."""
-    return render_menu_once(template, entries, nav, get_language())
+def render_menu(template: str, entries: Registry[MenuEntry], nav: str, *, lacking: frozenset[str] = frozenset()) -> str:
+    """Render a menu with the entry `nav` as the current one, without those whose `limit` is `lacking`."""
+    return render_menu_once(template, entries, nav, get_language(), lacking)
 
 
 @lru_cache(maxsize=1024)
-def render_menu_once(template: str, entries: Registry[MenuEntry], nav: str, language: str | None) -> str:
+def render_menu_once(
+    template: str, entries: Registry[MenuEntry], nav: str, language: str | None, lacking: frozenset[str]
+) -> str:
     """Render a menu once for each language and process, as all its entries are there once the apps are loaded."""
-    return render_to_string(template, {"menu": in_sections(entries), "nav": nav})
+    shown = [entry for entry in entries if entry.url_name == nav or entry.limit not in lacking]
+    return render_to_string(template, {"menu": in_sections(shown), "nav": nav})
+
+
+def fill_counts(menu: str, counts: Mapping[str, int]) -> str:
+    """Put the number of each entry, by its `url_name`, into a rendered menu, where a comment with that name stands."""
+    for url_name, number in counts.items():
+        shown = render_to_string("pages/_menu_count.html", {"number": number})
+        menu = menu.replace(f"<!-- {url_name} -->", shown)
+    return mark_safe(menu)  # noqa: S308  # both parts are rendered templates

@@ -18,6 +18,9 @@ from config.db import name_key
 from config.hooks import Registry
 
 LONGEST_QUERY: Final = 200
+# Results of each kind: in the palette, and on the page.
+MOST_SUGGESTED: Final = 6
+MOST_SHOWN: Final = 50
 # One letter is in nearly every name, so no index can answer it.
 SHORTEST_QUERY: Final = 2
 FEWEST_DIGITS: Final = 5
@@ -102,6 +105,12 @@ def digits_of_phone(query: str) -> str:
     """Return the digits of a possible part of a phone number, without the zeros that stand for a country or a city."""
     digits = "".join(re.findall(r"[0-9]", query)).lstrip("0")
     return digits if LIKE_A_PHONE_NUMBER.fullmatch(query) and len(digits) >= FEWEST_DIGITS else ""
+
+
+def matches_query(label: str, query: str) -> bool:
+    """Return whether each word of the query begins a word of the label; an empty query matches every label."""
+    words = name_key(label).replace("-", " ").split()
+    return all(any(word.startswith(part) for word in words) for part in name_key(query).replace("-", " ").split())
 
 
 def find(agency: Agency, query: str, *, most: int) -> list[SearchGroup]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date, datetime
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, ClassVar, Final
@@ -23,6 +24,7 @@ from agency.pages.views import SignedInView, person_of
 from agency.services.page_records import ViewNotFound, forget_view, save_view, saved_views
 from config.api.requests import parse_uuid
 from config.errors import DomainError, InvalidInput
+from config.formats import format_day, format_day_time
 
 Choices = Sequence[tuple[str, StrOrPromise]]
 DESCENDING: Final = "-"
@@ -52,6 +54,14 @@ class Column:
         return reversed_order(self.order) if descending else self.order
 
 
+@dataclass(frozen=True, slots=True)
+class ChoiceGroup:
+    """Choices of a filter that belong together; without a label they stand in no group."""
+
+    label: StrOrPromise
+    choices: Choices
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
     """A filter of the list: one of its choices, a day, a time in UTC, or else a text to search for.
@@ -71,6 +81,11 @@ class Filter:
     def input_type(self) -> str:
         """The type of its input, unless it is a choice."""
         return "date" if self.is_date else "datetime-local" if self.is_moment else "search"
+
+    @property
+    def is_search(self) -> bool:
+        """Whether it is the list's own search, which is in sight even where the filters are folded."""
+        return self.name == "search"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,13 +125,28 @@ class BoundFilter:
 
     filter: Filter
     value: str
-    choices: Choices
+    groups: Sequence[ChoiceGroup]
     error: str
     address_without: str
 
     @property
+    def choices(self) -> Choices:
+        return [choice for group in self.groups for choice in group.choices]
+
+    @property
+    def is_text(self) -> bool:
+        return self.filter.input_type == "search" and not self.filter.is_choice
+
+    @property
     def shown_value(self) -> StrOrPromise:
-        """The value as the list of choices says it."""
+        """The value as the list of choices says it; days and times in the language's own way."""
+        try:
+            if self.filter.is_date:
+                return format_day(date.fromisoformat(self.value))
+            if self.filter.is_moment:
+                return format_day_time(datetime.fromisoformat(self.value))
+        except ValueError:
+            return self.value
         return dict(self.choices).get(self.value, self.value)
 
 
@@ -136,10 +166,16 @@ class TableState:
     `errors` say, by the filter's name, why a value was not filtered by.
     """
 
-    def __init__(self, table: Table, request: HttpRequest, choices: Mapping[str, Choices] | None = None) -> None:
+    def __init__(
+        self,
+        table: Table,
+        request: HttpRequest,
+        choices: Mapping[str, Choices] | None = None,
+        groups: Mapping[str, Sequence[ChoiceGroup]] | None = None,
+    ) -> None:
         self.table = table
         self._request = request
-        self._choices = choices or {}
+        self._groups = {name: [ChoiceGroup("", found)] for name, found in (choices or {}).items()} | dict(groups or {})
         self.errors: Mapping[str, str] = {}
         self.rows: Sequence[Any] = ()
         self.pages: NumberedPages | None = None
@@ -219,12 +255,28 @@ class TableState:
                 yield value, label % {"column": column.label}
 
     @property
+    def open_filters(self) -> list[BoundFilter]:
+        """The filters that are in sight on a phone, too: the search, and a filter that stands alone beside it."""
+        folded = {one.filter.name for one in self.folded_filters}
+        return [one for one in self.filters if one.filter.name not in folded]
+
+    @cached_property
+    def folded_filters(self) -> list[BoundFilter]:
+        """The filters that a phone shows behind one button."""
+        found = [one for one in self.filters if not one.filter.is_search]
+        return found if len(found) > 1 else []
+
+    @property
+    def folded_in_use(self) -> int:
+        return sum(bool(one.value) for one in self.folded_filters)
+
+    @property
     def filters(self) -> Iterator[BoundFilter]:
         for one in self.table.filters:
             yield BoundFilter(
                 filter=one,
                 value=self.values[one.name],
-                choices=self._choices.get(one.name, one.choices),
+                groups=self._groups.get(one.name) or [ChoiceGroup("", one.choices)],
                 error=self.errors.get(one.name, ""),
                 address_without=self._address_without(one.name),
             )
@@ -252,8 +304,10 @@ class ListPage(SignedInView):
 
     table: ClassVar[Table]
 
-    def read_table(self, choices: Mapping[str, Choices] | None = None) -> TableState:
-        return TableState(self.table, self.request, choices)
+    def read_table(
+        self, choices: Mapping[str, Choices] | None = None, groups: Mapping[str, Sequence[ChoiceGroup]] | None = None
+    ) -> TableState:
+        return TableState(self.table, self.request, choices, groups)
 
     def list_page(self, template: str, state: TableState, /, **context: Any) -> HttpResponse:
         """Render a template that extends `pages/tables/list.html`; a list whose address has arguments has no views."""

@@ -252,6 +252,7 @@ FIELDS: Final[dict[str, tuple[RecordedField, ...]]] = {
         RecordedField("is_superuser", _("All rights"), ValueFormat.SWITCH),
         LANGUAGE,
         RecordedField("time_zone", _("Time zone")),
+        RecordedField("plays_sound", _("Sound for new messages"), ValueFormat.SWITCH),
         RecordedField("groups", _("Groups of rights")),
     ),
 }

@@ -118,6 +118,7 @@ class UserChanges(TypedDict, total=False):
     is_superuser: bool
     language: str
     time_zone: str
+    plays_sound: bool
 
 
 class AlreadyAPerson(InvalidInput):

@@ -13,6 +13,7 @@ from agency.pages.branding import in_page_language
 from agency.pages.pagination import with_id
 from broadcasts.dashboard.broadcasts import LIST, BroadcastDetail
 from broadcasts.dashboard.confirming import button_text, forecast_of, sends_immediately
+from broadcasts.dashboard.counting import ComposedCount, count_of_composed
 from broadcasts.dashboard.forms import FIELDS, RETARGET, ComposerForm, TestForm, initial_of, pictured_form
 from broadcasts.models import Broadcast
 from broadcasts.pages.labels import ENGAGEMENT_LABELS, VARIABLE_LABELS, bars_of
@@ -26,14 +27,20 @@ from workspaces.contacts.models import Segment
 from workspaces.subaccounts.dashboard.base import DashboardForm
 
 PREVIEW = "app:broadcast-preview"
+COUNT = "count"
 
 
 class ComposerPage(DashboardForm[ComposerForm]):
-    """A whole broadcast on one page. Choosing another channel or template shows the page again with its fields."""
+    """A whole broadcast on one page.
+
+    Choosing another channel or template shows the page again with its fields. Counting shows it with the number of
+    people that the typed broadcast would reach.
+    """
 
     nav = LIST
     template_name = "broadcasts/composer.html"
     is_going_on = False
+    count = ComposedCount()
 
     def starting_values(self) -> dict[str, Any]:
         return {}
@@ -48,8 +55,13 @@ class ComposerPage(DashboardForm[ComposerForm]):
         typed = {name: value for name, value in request.POST.items() if isinstance(value, str)}
         unticked = {name: False for name in ("track_clicks", "requires_approval") if name not in typed}
         # The form is shown again without being handled, so its nonce stays valid.
+        if typed["choose"] == "channel" and not typed.get("message_text"):
+            typed.pop("template", None)  # the other channel's first template is chosen
         form = ComposerForm(workspace=self.workspace, initial={**typed, **unticked})
-        form.go_on_at(_asked_next(form, typed["choose"]))
+        if typed["choose"] == COUNT:
+            self.count = count_of_composed(request.POST, self.workspace)
+        else:
+            form.go_on_at(_asked_next(form, typed["choose"]))
         self.is_going_on = True
         return self.show(form, status=422)
 
@@ -74,6 +86,8 @@ class ComposerPage(DashboardForm[ComposerForm]):
         going_on = {"is_answer": False} if self.is_going_on else {}
         return going_on | {
             "picture": pictured_form(self.form),
+            "count": self.count.context,
+            "fallback_fields": self.count.fallback_fields(self.form),
             "variables": {name: str(label) for name, label in VARIABLE_LABELS.items()},
             "has_segments": Segment.objects.of(self.workspace).exists(),
             "zone": self.workspace.timezone,
@@ -126,9 +140,9 @@ class BroadcastEdit(BroadcastDetail, ComposerPage):
 
 def _asked_next(form: ComposerForm, chosen: str) -> str:
     """Return the field to fill in next. After a channel comes the message; after a template come its gaps."""
-    if form.gaps:
-        return str(form.gaps[0].field)
-    return "message_text" if chosen == "template" or not form.templates else "template"
+    if chosen == "channel" and form.templates:
+        return "template"
+    return str(form.gaps[0].field) if form.gaps else "message_text"
 
 
 def refuse(form: ComposerForm, refused: InvalidInput) -> None:
@@ -151,7 +165,7 @@ class BroadcastPreview(BroadcastDetail):
         return self.page(
             "broadcasts/preview.html",
             broadcast=self.broadcast,
-            **forecast.context(),
+            **forecast.context(self.broadcast),
             bars=bars_of(waves),
             waves=waves,
             picture=message_preview(self.broadcast),

@@ -1,6 +1,6 @@
 """The pages that confirm scheduling and approving, with a forecast: how many people, when, and who does not."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar, Final
@@ -17,8 +17,8 @@ from agency.pages.branding import in_page_language
 from agency.pages.registry import StrOrPromise
 from agency.templatetags.pages import number
 from broadcasts.dashboard.broadcasts import ONE, BroadcastDetail
-from broadcasts.models import Broadcast
-from broadcasts.pages.labels import SKIP_REASON_LABELS
+from broadcasts.models import Broadcast, Recipient
+from broadcasts.pages.labels import SKIP_REASON_LABELS, variable_label
 from broadcasts.services.errors import BroadcastChanged, MoveNotAllowed
 from broadcasts.services.forecast import ForecastUnavailable, Preview, preview
 from broadcasts.services.moving import approve_broadcast, is_waiting_for_approval, schedule_broadcast
@@ -29,6 +29,7 @@ from workspaces.subaccounts.models import CHANNEL_NAMES, Workspace
 
 # The number of people may differ from the confirmed number by a 20th of it before the page asks again.
 REASK_DIVISOR: Final = 20
+VARIABLE_MISSING: Final = Recipient.SkipReason.VARIABLE_MISSING
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +55,36 @@ class Forecast:
         """The number of people who get it, among those counted so far."""
         return self.found.recipients_count - sum(self.found.skipped.values()) if self.found else None
 
-    def context(self) -> dict[str, Any]:
-        skipped = self.found.skipped.items() if self.found else ()
+    def context(self, broadcast: Broadcast) -> dict[str, Any]:
         return {
             "preview": self.found,
             "refusal": self.refusal,
             "is_uncounted": self.is_uncounted,
             "people": self.people,
             "reached": self._reached,
-            "skipped": [(SKIP_REASON_LABELS.get(reason, reason), count) for reason, count in skipped],
+            "skipped": self._skipped(broadcast.fallbacks),
+            "fallbacks": self._fallbacks(broadcast.fallbacks),
         }
+
+    def _skipped(self, fallbacks: Mapping[str, str]) -> list[tuple[StrOrPromise, int]]:
+        if self.found is None:
+            return []
+        missing = [name for name in self.found.missing if name not in fallbacks]
+        labels = SKIP_REASON_LABELS | ({VARIABLE_MISSING: _missing_text(missing)} if missing else {})
+        return [(labels.get(reason, reason), count) for reason, count in self.found.skipped.items()]
+
+    def _fallbacks(self, fallbacks: Mapping[str, str]) -> list[tuple[str, str, int]]:
+        """Return the variables for which some contacts get the fallback, with the fallback and their number."""
+        found = self.found.missing.items() if self.found else ()
+        return [(variable_label(name), fallbacks[name], count) for name, count in found if name in fallbacks]
+
+
+def _missing_text(names: Sequence[str]) -> str:
+    """Say which variables lack a value."""
+    labels = [variable_label(name) for name in names]
+    if len(labels) == 1:
+        return _("%(variable)s is missing.") % {"variable": labels[0]}
+    return _("One of these is missing: %(variables)s.") % {"variables": ", ".join(labels)}
 
 
 def forecast_of(workspace: Workspace, broadcast: Broadcast) -> Forecast:
@@ -181,7 +202,7 @@ class ConfirmBroadcastView(BroadcastDetail, DashboardForm[ConfirmationForm]):
         is_now = sends_immediately(self.broadcast, database_now(), approving=self.approving)
         return {
             "broadcast": self.broadcast,
-            **self.forecast.context(),
+            **self.forecast.context(self.broadcast),
             "press": button_text(self.forecast.people, is_now=is_now, approving=self.approving),
             "is_now": is_now,
             "approving": self.approving,

@@ -10,25 +10,30 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from agency.pages.forms import LineField, MultilineField, NaiveDateTimeField, NameField
+from broadcasts.content import variables_in
 from broadcasts.dashboard.recipients import find_contacts
 from broadcasts.models import Broadcast
-from broadcasts.pages.labels import ENGAGEMENT_LABELS
+from broadcasts.pages.labels import ENGAGEMENT_LABELS, variable_label
 from broadcasts.pages.message_preview import (
     MessagePreview,
     TemplateParameter,
     message_of,
+    message_of_variables,
     parameters_of,
     preview_with,
     template_of,
     templates_of,
     values_of,
 )
+from broadcasts.services.fields import CONTACT
+from broadcasts.services.message_fields import LONGEST_FALLBACK
 from channelconnect.models import MessageTemplate
 from channelconnect.services.template_checks import BREAKS, NO_BREAKS
 from config.api.requests import parse_uuid
 from workspaces.contacts.models import Contact, Segment
 from workspaces.subaccounts.models import CHANNEL_NAMES, Channel, Workspace
 
+WITH_TEMPLATES: Final = "whatsapp"
 PLATFORMS: Final = ("whatsapp", "facebook", "instagram")
 LONGEST_TEXT: Final = 4_096
 LONGEST_PARAMETER: Final = 1_024
@@ -38,8 +43,19 @@ MOST_SEGMENTS: Final = 500
 MOST_SOURCES: Final = 200
 NOW, AT, LOCAL = "now", "at", "local"
 ALL, SEGMENT, CONTACTS, RETARGET = "all", "segment", "contacts", "retarget"
+AUDIENCE: Final = (
+    "audience", "audience_segment", "audience_contacts", "source_broadcast_id", "retarget_engagement",
+)  # fmt: skip
+TIME: Final = ("time", "scheduled_at", "scheduled_local_at")
+FALLBACK: Final = "fallback."
+# The variables whose fallbacks can always be given. Others can once the message names them.
+ALWAYS_OFFERED: Final = tuple(f"contact.{name}" for name in CONTACT)
+MOST_FALLBACKS: Final = 26
 INPUT: Final = "%Y-%m-%dT%H:%M"
 OWN_TEXT: Final = ("", _("A text of my own"))
+TEMPLATES_REACH_ALL: Final = _(
+    "A template reaches everybody; a text of your own reaches only those who wrote to you within the last 24 hours."
+)
 # The services report errors under the API's field names. This maps them to the form's fields.
 FIELDS: Final = {
     "audience": "audience_contacts",
@@ -54,7 +70,11 @@ def moment_field(label: Any) -> forms.DateTimeField:
 
 
 class ComposerForm(forms.Form):
-    """A whole broadcast on one page. Each gap of a template is a field of the form, named `parameter_N`."""
+    """A whole broadcast on one page.
+
+    Each gap of a template is a field of the form, named `parameter_N`. So is the fallback of each variable, named
+    `fallback.` and the variable.
+    """
 
     name = NameField(help_text=_("Only you see it."))
     channel = forms.ChoiceField(label=_("Channel"))
@@ -121,8 +141,11 @@ class ComposerForm(forms.Form):
         self.chosen_channel = self._chosen_channel()
         self.templates = templates_of(self.chosen_channel) if self.chosen_channel else []
         self._offer(
-            "template", [OWN_TEXT, *((str(one.uuid), f"{one.name} · {one.language}") for one in self.templates)]
+            "template", [*((str(one.uuid), f"{one.name} · {one.language}") for one in self.templates), OWN_TEXT]
         )
+        if self.templates:
+            self.fields["template"].help_text = TEMPLATES_REACH_ALL
+            self._choose_first_template()
         segments = Segment.objects.of(workspace).newest_first().values_list("uuid", "name")[:MOST_SEGMENTS]
         self._offer("audience_segment", [("", _("Choose")), *((str(uuid), name) for uuid, name in segments)])
         sources = Broadcast.objects.of(workspace).filter(started_at__isnull=False).newest_first()[:MOST_SOURCES]
@@ -131,8 +154,18 @@ class ComposerForm(forms.Form):
         self.gaps = parameters_of(self.chosen_template) if self.chosen_template else []
         for gap in self.gaps:
             self.fields[gap.field] = _field_of(gap)
+        self.fallbacks = self._named_variables()
+        for name in self.fallbacks:
+            label = _("Fallback for %(variable)s") % {"variable": variable_label(name)}
+            self.fields[FALLBACK + name] = LineField(label=label, required=False, max_length=LONGEST_FALLBACK)
         if not any(gap.kind == "document" for gap in self.gaps):
             del self.fields["message_header_filename"]
+
+    def _choose_first_template(self) -> None:
+        """Choose the first template where none was chosen, or one that this channel does not have."""
+        known = [str(one.uuid) for one in self.templates]
+        if not self.is_bound and self.initial.get("template") not in ("", *known):
+            self.initial["template"] = known[0]
 
     def _offer(self, field: str, choices: Sequence[tuple[str, Any]]) -> None:
         self.fields[field].choices = choices  # type: ignore[attr-defined]  # a ChoiceField
@@ -153,6 +186,16 @@ class ComposerForm(forms.Form):
     def _chosen_template(self) -> MessageTemplate | None:
         named = self.typed("template")
         return next((one for one in self.templates if str(one.uuid) == named), None)
+
+    def typed_texts(self) -> list[str]:
+        """Return the typed texts of the message."""
+        names = [gap.field for gap in self.gaps] if self.chosen_template else ["message_text"]
+        return [self.typed(name) for name in names]
+
+    def _named_variables(self) -> list[str]:
+        """Return the contacts' variables that may have a fallback; at most `MOST_FALLBACKS`."""
+        named = [name for name in variables_in(self.typed_texts()) if name.startswith("fields.")]
+        return list(dict.fromkeys((*ALWAYS_OFFERED, *named)))[:MOST_FALLBACKS]
 
     def gap_fields(self) -> list[Any]:
         return [self[gap.field] for gap in self.gaps]
@@ -181,9 +224,28 @@ class ComposerForm(forms.Form):
             "name": data["name"],
             "channel": self.chosen_channel,
             "message": self._message(),
+            "fallbacks": {name: data[FALLBACK + name] for name in self.fallbacks},
             **self._audience(),
             **self._time(),
             "requires_approval": data["requires_approval"],
+        }
+
+    def counted_values(self) -> dict[str, Any] | None:
+        """Return the arguments that decide who gets the broadcast; None while the audience is not chosen.
+
+        The message stands for the typed one: it has the same variables, whatever else its author still types.
+        """
+        self.full_clean()
+        if self.chosen_channel is None or any(name in self.errors for name in AUDIENCE):
+            return None
+        is_timed = not any(name in self.errors for name in TIME)
+        return {
+            "name": "-",
+            "channel": self.chosen_channel,
+            "message": message_of_variables(self.chosen_template, self.typed),
+            "fallbacks": {name: self.cleaned_data.get(FALLBACK + name, "") for name in self.fallbacks},
+            **self._audience(),
+            **(self._time() if is_timed else {}),
         }
 
     def _message(self) -> dict[str, Any]:
@@ -229,6 +291,7 @@ def initial_of(broadcast: Broadcast) -> dict[str, Any]:
         "channel": str(broadcast.channel.uuid),
         "template": str(template.uuid) if template else "",
         "message_text": message.get("text") or "",
+        **{FALLBACK + name: text for name, text in broadcast.fallbacks.items()},
         "message_header_filename": header.get("filename") or "",
         "track_clicks": message.get("track_clicks", True),
         **(values_of(template, message) if template else {}),
@@ -265,12 +328,14 @@ def _initial_time(broadcast: Broadcast) -> dict[str, Any]:
 
 
 def _channels_of(workspace: Workspace) -> list[Channel]:
+    """Return the channels to send on: first those of the network that has templates."""
     active = Channel.objects.filter(workspace=workspace, platform__in=PLATFORMS, status=Channel.Status.ACTIVE)
-    return list(active.order_by("pk")[:MOST_CHANNELS])
+    return sorted(active.order_by("pk")[:MOST_CHANNELS], key=lambda channel: channel.platform != WITH_TEMPLATES)
 
 
 def _field_of(gap: TemplateParameter) -> forms.CharField:
-    widget = forms.TextInput({"data-gap": gap.field, "data-example": gap.example, "placeholder": gap.example})
+    shown = {"data-example": gap.example, "data-short": gap.short_label, "placeholder": gap.example}
+    widget = forms.TextInput({"data-gap": gap.field, **shown})
     checks = [validate_no_breaks] if gap.kind == "text" else []
     return LineField(label=gap.label, max_length=LONGEST_PARAMETER, widget=widget, validators=checks)
 
@@ -284,7 +349,7 @@ def validate_no_breaks(typed: str) -> None:
 def pictured_form(form: ComposerForm) -> MessagePreview:
     """Return the picture of the message that the form describes."""
     values = {**form.typed_values(), "message_text": form.typed("message_text")}
-    return preview_with(form.chosen_template, values, "{{message_text}}")
+    return preview_with(form.chosen_template, values, "{{message_text}}", form.workspace)
 
 
 class TestForm(forms.Form):

@@ -1,7 +1,9 @@
 """A broadcast's recipients with the status of each: as a page, as CSV, and found from typed lines."""
 
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
 from uuid import UUID
 
 from django.db.models import Q
@@ -143,3 +145,40 @@ class RecipientsExport(BroadcastDetail):
         answer = StreamingHttpResponse((line.encode() for line in lines), content_type="text/csv; charset=utf-8")
         answer["Content-Disposition"] = 'attachment; filename="recipients.csv"'
         return answer
+
+
+# On pages about a contact ---------------------------------------------------------------------------------------
+
+MOST_OF_CONTACT: Final = 3
+# The contact is looked up in so many of the workspace's newest broadcasts, by the recipients' key.
+MOST_BROADCASTS: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class ReceivedBroadcast:
+    """A broadcast that a contact was sent, and what became of the message."""
+
+    broadcast: Broadcast
+    recipient: Recipient
+
+    @property
+    def status(self) -> Any:
+        return RECIPIENT_STATUS_LABELS[self.recipient.status]
+
+    @property
+    def at(self) -> datetime:
+        return self.recipient.sent_at or self.recipient.sends_at
+
+
+def broadcasts_of_contact(contact: Contact) -> Mapping[str, Any]:
+    """Give the newest broadcasts whose recipient the contact is, without those that skipped the contact."""
+    own = Broadcast.objects.filter(workspace=contact.workspace, started_at__isnull=False)
+    newest = own.order_by("-created_at", "-id").only("uuid", "name")[:MOST_BROADCASTS]
+    broadcasts = {one.pk: one for one in newest}
+    rows = Recipient.objects.filter(broadcast_id__in=list(broadcasts), contact_id=contact.pk)
+    rows = rows.exclude(status=Recipient.Status.SKIPPED).newest_first()
+    found = list(rows[: MOST_OF_CONTACT + 1]) if broadcasts else []
+    return {
+        "received": [ReceivedBroadcast(broadcasts[one.broadcast_id], one) for one in found[:MOST_OF_CONTACT]],
+        "has_more": len(found) > MOST_OF_CONTACT,
+    }

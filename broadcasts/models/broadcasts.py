@@ -35,8 +35,9 @@ class Broadcast(models.Model):
     """A message to many contacts. Only the services change `status`, each with one conditional update.
 
     `message` and `audience` are as the author wrote them, except that `chosen_contacts` holds the chosen contacts as
-    row ids. `scheduled_at` is the moment that the API shows. With `timezone_mode` "contact" it is the anchor: the wall
-    clock `scheduled_local_at` (`YYYY-MM-DD HH:MM:SS`) at UTC+14. `due_at` is when the sweep begins the broadcast.
+    row ids. `fallbacks` has the text for contacts without a value, by variable. `scheduled_at` is the moment that the
+    API shows. With `timezone_mode` "contact" it is the anchor: the wall clock `scheduled_local_at`
+    (`YYYY-MM-DD HH:MM:SS`) at UTC+14. `due_at` is when the sweep begins the broadcast.
 
     The beginning fixes everything that sending needs: `started_at`, `last_contact` (the workspace's highest contact id)
     and `frozen`, a `broadcasts.content.FrozenMessage` with the segment's `filter`. Its `is_refused` says that the
@@ -91,6 +92,7 @@ class Broadcast(models.Model):
     )
     retarget_engagement = models.CharField(max_length=12, choices=Engagement, null=True, blank=True)
     message = models.JSONField()
+    fallbacks = models.JSONField(default=dict, db_default={}, blank=True)
     timezone_mode = models.CharField(max_length=10, choices=TimezoneMode, default=TimezoneMode.FIXED)
     scheduled_at = models.DateTimeField(null=True, blank=True)
     scheduled_local_at = models.CharField(max_length=19, null=True, blank=True)
@@ -144,6 +146,7 @@ class Broadcast(models.Model):
             models.Index(fields=["workspace", "-created_at", "-id"], name="broadcast_newest"),
             models.Index(fields=["started_at"], condition=Q(started_at__isnull=False), name="broadcast_begun"),
             models.Index(fields=["due_at", "id"], condition=Q(status="Scheduled"), name="broadcast_scheduled"),
+            models.Index(fields=["workspace", "due_at", "id"], condition=Q(status="Scheduled"), name="broadcast_next"),
             models.Index(fields=["next_due_at", "id"], condition=Q(status="sending"), name="broadcast_sending"),
             models.Index(
                 fields=["id"],

@@ -59,6 +59,13 @@ VARIABLE_LABELS: Final[dict[str, Any]] = {
     "workspace.website": _("Business's website"),
     "workspace.address": _("Business's address"),
 }
+
+
+def variable_label(name: str) -> str:
+    """Name a variable: `First name` for `contact.first_name`, and a field of the workspace's own by its key."""
+    return str(VARIABLE_LABELS.get(name) or name.partition(".")[2])
+
+
 ENGAGEMENT_LABELS: Final[dict[str, Any]] = {
     "sent": _("Sent"),
     "delivered": _("Delivered"),

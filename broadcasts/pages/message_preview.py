@@ -3,13 +3,15 @@
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any, Final
 
+from django.utils import timezone
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
-from broadcasts.content import VARIABLE
+from broadcasts.content import VARIABLE, variables_in
 from broadcasts.models import Broadcast, Wave
 from broadcasts.pages.labels import (
     COLOURS,
@@ -23,8 +25,9 @@ from broadcasts.pages.labels import (
 from broadcasts.services.costs import billed_lines
 from broadcasts.services.listing import Progress, with_progress
 from broadcasts.services.moving import is_waiting_for_approval
+from broadcasts.services.results import results_of
 from channelconnect.models import MessageTemplate
-from workspaces.subaccounts.models import Channel
+from workspaces.subaccounts.models import Channel, Workspace
 
 Status = Broadcast.Status
 MOST_WAVES: Final = 200
@@ -64,6 +67,8 @@ def broadcast_context(broadcast: Broadcast) -> dict[str, Any]:
         "engagements": ENGAGEMENT_LABELS,
         "picture": message_preview(found),
         "is_local": found.scheduled_local_at is not None,
+        "results": results_of(found) if found.started_at else None,
+        "step_labels": ENGAGEMENT_LABELS,
         "poll": POLL_MS if found.status in MOVING else 0,
         "is_waiting_for_approval": is_waiting_for_approval(found),
     }
@@ -90,6 +95,11 @@ class TemplateParameter:
     @property
     def is_file(self) -> bool:
         return self.kind in FILES
+
+    @property
+    def short_label(self) -> str:
+        """What the picture shows while the field is empty: the template's own name of the text, or its number."""
+        return self.name.replace("_", " ") if self.name else _("Text %(number)s") % {"number": self.index}
 
 
 def templates_of(channel: Channel) -> list[MessageTemplate]:
@@ -143,6 +153,21 @@ def message_of(template: MessageTemplate, values: Mapping[str, str], filename: s
         "components": [*texts.values(), *buttons],
         "header": _header(header, values, filename) if header else None,
     }
+
+
+def message_of_variables(template: MessageTemplate | None, typed: Callable[[str], str]) -> dict[str, Any]:
+    """Return a message that can be sent and has the typed message's variables alone. `typed` gives a field's text."""
+    if template is None:
+        return {"text": _variables_of(typed("message_text"), "x"), "track_clicks": False}
+    values = {
+        gap.field: _variables_of(typed(gap.field), "https://example.com/x" if gap.is_file else "x")
+        for gap in parameters_of(template)
+    }
+    return {**message_of(template, values), "track_clicks": False}
+
+
+def _variables_of(text: str, otherwise: str) -> str:
+    return " ".join(f"{{{{{name}}}}}" for name in dict.fromkeys(variables_in(text))) or otherwise
 
 
 def values_of(template: MessageTemplate, message: Mapping[str, Any]) -> dict[str, str]:
@@ -252,16 +277,26 @@ def _named(component: Mapping[str, Any], place: str, gaps: list[TemplateParamete
 
 
 def with_values(text: str, values: Mapping[str, str]) -> str:
-    """Insert the typed values. An empty field shows its example."""
+    """Insert the typed values. An empty field shows its example, or else its name."""
     return PLACEHOLDER.sub(lambda found: values.get(found[1]) or found[0], text)
 
 
-def render_markup(text: str, labels: Mapping[str, str]) -> SafeString:
-    """Return a text as a phone shows it: escaped, marked up, and with labels in place of variables."""
+def render_markup(text: str, labels: Mapping[str, str], fields: Mapping[str, str] | None = None) -> SafeString:
+    """Return a text as a phone shows it: escaped, marked up, and with labels in place of variables.
+
+    `fields` names the fields of a template that are still empty.
+    """
     safe: str = escape(text)
     for mark, element in MARKS:
         safe = _marked(safe, re.escape(mark), element)
-    return mark_safe(VARIABLE.sub(_label_writer(labels), safe))  # noqa: S308  # escaped above
+    marked = VARIABLE.sub(_label_writer(labels), safe)
+    if fields:
+        marked = PLACEHOLDER.sub(lambda found: _mark(fields[found[1]]) if found[1] in fields else found[0], marked)
+    return mark_safe(marked)  # noqa: S308  # escaped above
+
+
+def _mark(label: str) -> str:
+    return f"<mark>{escape(label)}</mark>"
 
 
 def _marked(text: str, mark: str, element: str) -> str:
@@ -270,34 +305,52 @@ def _marked(text: str, mark: str, element: str) -> str:
 
 
 def _label_writer(labels: Mapping[str, str]) -> Callable[["re.Match[str]"], str]:
-    return lambda found: f"<mark>{escape(labels.get(found[1], found[1].partition('.')[2]))}</mark>"
+    return lambda found: _mark(labels.get(found[1], found[1].partition(".")[2]))
 
 
 @dataclass(frozen=True, slots=True)
 class MessagePreview:
-    """A picture with its texts as people see them. The browser redraws them from `raw`."""
+    """A picture with its texts as people see them. The browser redraws them from `raw`.
+
+    `business` is the name above the message, and `at` its time, shown on the clocks of `zone`.
+    """
 
     raw: MessageParts
     header: SafeString
     body: SafeString
+    business: str
+    at: datetime
+    zone: str
 
 
 def message_preview(broadcast: Broadcast) -> MessagePreview:
     """Return the picture of a broadcast's message."""
     template = template_of(broadcast)
     values = values_of(template, broadcast.message) if template else {}
-    return preview_with(template, values, broadcast.message.get("text") or broadcast.message.get("template") or "")
+    text = broadcast.message.get("text") or broadcast.message.get("template") or ""
+    at = None if broadcast.scheduled_local_at else broadcast.started_at or broadcast.scheduled_at
+    return preview_with(template, values, text, broadcast.workspace, at)
 
 
-def preview_with(template: MessageTemplate | None, values: Mapping[str, str], text: str) -> MessagePreview:
-    """Return the picture of a template with its values, or of a text."""
+def preview_with(
+    template: MessageTemplate | None,
+    values: Mapping[str, str],
+    text: str,
+    workspace: Workspace,
+    at: datetime | None = None,
+) -> MessagePreview:
+    """Return the picture of a template with its values, or of a text, that arrives at a moment; now without one."""
     raw = message_parts(template) if template else MessageParts(body=text)
     examples = {gap.field: gap.example for gap in parameters_of(template)} if template else {}
+    names = {gap.field: gap.short_label for gap in parameters_of(template)} if template else {}
     known: dict[str, Any] = examples | {name: value for name, value in values.items() if value}
     if template is None and "message_text" in values and not values["message_text"]:
         known["message_text"] = " "
     return MessagePreview(
         raw,
-        render_markup(with_values(raw.header, known), VARIABLE_LABELS),
-        render_markup(with_values(raw.body, known), VARIABLE_LABELS),
+        render_markup(with_values(raw.header, known), VARIABLE_LABELS, names),
+        render_markup(with_values(raw.body, known), VARIABLE_LABELS, names),
+        workspace.name,
+        at or timezone.now(),
+        workspace.timezone,
     )

@@ -48,13 +48,17 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class AudienceSql:
-    """Expressions for the columns of the audience's statement. `reason` is null for recipients who are sent to."""
+    """Expressions for the columns of the audience's statement. `reason` is null for recipients who are sent to.
+
+    `missing` has a condition for each variable: the contact has no value, whether there is a fallback or not.
+    """
 
     address: str
     kind: str
     due_at: str
     timezone: str
     values: str
+    missing: Sequence[str]
     reason: str
     joins: str
     columns: Sequence[str]
@@ -73,7 +77,7 @@ def audience_sql(broadcast: Broadcast, message: FrozenMessage, started_at: datet
         _need_window(statement, started_at, due_at)
     if broadcast.timezone_mode != Broadcast.TimezoneMode.FIXED:
         statement.reasons.append(("local_time_passed", f"{LOCAL_MOMENT} <= %(too_early)s"))
-    values = _values(statement, message)
+    values, missing = _values(statement, message)
     reasons = " ".join(f"WHEN {condition} THEN '{reason}'" for reason, condition in statement.reasons)
     return AudienceSql(
         address=address,
@@ -81,6 +85,7 @@ def audience_sql(broadcast: Broadcast, message: FrozenMessage, started_at: datet
         due_at=due_at,
         timezone=timezone,
         values=values,
+        missing=missing,
         reason=f"CASE {reasons} END",
         joins="\n".join(statement.joins),
         columns=(*CONTACT_COLUMNS, *(OF_VARIABLES if message.variables else ())),
@@ -150,12 +155,24 @@ def moments_of(scheduled_local_at: str, own_zone: str) -> dict[str, datetime]:
     return {zone: instant_of(wall, zone) for zone in sorted({*available_timezones(), known_zone(own_zone, None)})}
 
 
-def _values(statement: Statement, message: FrozenMessage) -> str:
+def _values(statement: Statement, message: FrozenMessage) -> tuple[str, list[str]]:
+    """Return the SQL of the variables' values, and for each variable the condition that a contact has no value."""
     if not message.variables:
-        return "NULL::jsonb"
-    written = [_value(statement, number, name, message) for number, name in enumerate(message.variables)]
-    statement.reasons.append(("variable_missing", " OR ".join(f"{value} IS NULL" for value in written)))
-    return f"jsonb_build_array({', '.join(written)})"
+        return "NULL::jsonb", []
+    own = [_value(statement, number, name, message) for number, name in enumerate(message.variables)]
+    missing = [f"{value} IS NULL" for value in own]
+    written, required = [], []
+    for number, name in enumerate(message.variables):
+        fallback = message.fallbacks.get(name)
+        if fallback:
+            statement.parameters[f"fallback_{number}"] = fallback
+            written.append(f"COALESCE({own[number]}, %(fallback_{number})s::text)")
+        else:
+            written.append(own[number])
+            required.append(missing[number])
+    if required:
+        statement.reasons.append(("variable_missing", " OR ".join(required)))
+    return f"jsonb_build_array({', '.join(written)})", missing
 
 
 def _value(statement: Statement, number: int, name: str, message: FrozenMessage) -> str:
@@ -247,7 +264,7 @@ def wants_skips(broadcast: Broadcast) -> bool:
 # One row for each contact, with a reason if the contact is skipped.
 AUDIENCE: Final = """
 SELECT person.id, {address} AS address, {kind} AS kind, {due_at} AS due_at, {timezone} AS timezone,
-    {reason} AS reason, {values} AS "values", person.phone
+    {reason} AS reason, {values} AS "values", person.phone{missing}
 FROM ({people}) AS person
 {joins}
 """
@@ -297,6 +314,7 @@ def audience_statement(person: AudienceSql) -> str:
         timezone=person.timezone,
         reason=person.reason,
         values=person.values,
+        missing="".join(f", {condition} AS missing_{number}" for number, condition in enumerate(person.missing)),
         joins=person.joins,
         people="{people}",
     )

@@ -28,13 +28,15 @@ from workspaces.contacts.models import Contact, ContactIdentity
 
 LAST: Final = 2**63 - 1
 SAMPLES: Final = 3
+# For at most so many variables the contacts without a value are counted.
+MOST_COUNTED: Final = 20
 # Counts a part of the audience in one walk: by moment, zone and reason, and by the prefix of the address. People need
 # no room in the allowance if they wrote within the day, or if the allowance counts them already.
 COUNT: Final = """
 SELECT asked.due_at, asked.timezone, asked.reason,
     CASE WHEN asked.reason IS NULL THEN left(asked.address, %(prefix)s) END,
     count(*)::int, (count(*) FILTER (WHERE {is_free}))::int,
-    count(*) FILTER (WHERE asked.phone IS NULL AND asked.kind = 'phone' AND asked.reason IS NULL)::int
+    count(*) FILTER (WHERE asked.phone IS NULL AND asked.kind = 'phone' AND asked.reason IS NULL)::int, {missing}
 FROM ({asked}) AS asked
 {joins}
 GROUP BY GROUPING SETS ((asked.due_at, asked.timezone, asked.reason), (4))
@@ -66,13 +68,18 @@ GROUP BY 1
 
 @dataclass(slots=True)
 class Counted:
-    """The count of an audience as it is now."""
+    """The count of an audience as it is now.
+
+    `missing` counts the contacts without a value for a variable, by variable, among those who get the broadcast and
+    those who are skipped only because of it. A contact may lack several.
+    """
 
     skipped: Counter[str] = field(default_factory=Counter)
     ready: dict[tuple[datetime, str | None], Due] = field(default_factory=dict)
     prefixes: Counter[str] = field(default_factory=Counter)
     has_network_numbers: bool = False
     sample: list[list[str] | None] = field(default_factory=list)
+    missing: Counter[str] = field(default_factory=Counter)
 
     @property
     def total(self) -> int:
@@ -82,6 +89,7 @@ class Counted:
         """Add the count of another part of the audience."""
         self.skipped += other.skipped
         self.prefixes += other.prefixes
+        self.missing += other.missing
         for key, due in other.ready.items():
             before = self.ready.get(key, Due(due.at, 0, 0))
             self.ready[key] = Due(due.at, before.free + due.free, before.counted + due.counted)
@@ -90,11 +98,13 @@ class Counted:
     def as_json(self) -> dict[str, Any]:
         """Return the count as JSON for `from_json`."""
         ready = [[at.isoformat(), zone, due.free, due.counted] for (at, zone), due in self.ready.items()]
-        return {"skipped": self.skipped, "ready": ready, "prefixes": self.prefixes, "sample": self.sample}
+        counters = {"skipped": self.skipped, "prefixes": self.prefixes, "missing": self.missing}
+        return {**counters, "ready": ready, "sample": self.sample}
 
     @classmethod
     def from_json(cls, written: Mapping[str, Any]) -> "Counted":
         counted = cls(Counter(written["skipped"]), {}, Counter(written["prefixes"]), sample=written["sample"])
+        counted.missing = Counter(written.get("missing") or {})
         for moment, zone, free, others in written["ready"]:
             at = datetime.fromisoformat(moment)
             counted.ready[at, zone] = Due(at, free, others)
@@ -119,7 +129,7 @@ class AudienceCount:
     """Counts a broadcast's audience as if it began at `starts_at`."""
 
     def __init__(self, broadcast: Broadcast, message: FrozenMessage, starts_at: datetime) -> None:
-        self._broadcast, self._starts_at = broadcast, starts_at
+        self._broadcast, self._starts_at, self._variables = broadcast, starts_at, message.variables
         self._person: AudienceSql = audience_sql(broadcast, message, starts_at)
         self._wanted = audience_filter(broadcast)
 
@@ -151,18 +161,29 @@ class AudienceCount:
                 "used_since": max(self._starts_at, now) - limit.window,
             }
         statement = COUNT.format(
-            asked=audience_statement(self._person), is_free=IS_FREE if limit else "false", joins=JOINS if limit else ""
+            asked=audience_statement(self._person),
+            is_free=IS_FREE if limit else "false",
+            joins=JOINS if limit else "",
+            missing=self._missing(),
         )
-        for at, timezone, reason, prefix, number, free, numbers in self._run(statement, people, values):
+        for at, timezone, reason, prefix, number, free, numbers, missing in self._run(statement, people, values):
             if at is None:
                 counted.prefixes.update({prefix: number} if prefix is not None else {})
                 continue
             counted.has_network_numbers |= bool(numbers)
+            if missing and reason in (None, "variable_missing"):
+                counted.missing += Counter(dict(zip(self._variables, missing, strict=False)))
             if reason is None:
                 counted.ready[at, timezone] = Due(at, free, number - free)
             else:
                 counted.skipped[reason] += number
         return counted
+
+    def _missing(self) -> str:
+        """Write the column that counts, for each of the first variables, who has no value."""
+        numbers = range(min(len(self._person.missing), MOST_COUNTED))
+        counts = [f"count(*) FILTER (WHERE asked.missing_{number})" for number in numbers]
+        return f"ARRAY[{', '.join(counts)}]::int[]"
 
     def _duplicates(self, after: int, up_to: int) -> str:
         """Write the statement. Contacts with the same number may be anywhere in the audience, not only in this part."""

@@ -22,7 +22,7 @@ from broadcasts.services.fields import (
     hold_segment,
     with_settings,
 )
-from broadcasts.services.message_fields import WrittenMessage, checked_message, write_message
+from broadcasts.services.message_fields import WrittenMessage, checked_fallbacks, checked_message, write_message
 from broadcasts.services.moving import lock_broadcast, schedule_broadcast
 from broadcasts.services.recipient_events import record_broadcast_change
 from workspaces.contacts.models import Contact
@@ -46,6 +46,7 @@ class BroadcastFields(TypedDict, total=False):
     """The author's fields under the API's names. `name`, `channel` and `message` are required.
 
     `audience` is `{type, segment, contacts}` with ids as texts. `scheduled_at` is a time, or a text with an offset.
+    The API has no field for `fallbacks`: the texts for contacts without a value, by variable.
     """
 
     name: str
@@ -53,6 +54,7 @@ class BroadcastFields(TypedDict, total=False):
     type: str
     audience: Mapping[str, Any] | None
     message: Mapping[str, Any]
+    fallbacks: Mapping[str, str]
     timezone_mode: str
     scheduled_at: datetime | str | None
     scheduled_local_at: str | None
@@ -92,6 +94,7 @@ def apply_fields(broadcast: Broadcast, *, keep_audience: bool = False, **fields:
     if not message:
         raise BroadcastRefused("The message field is required.", field="message")
     broadcast.message = checked_message(message, broadcast.channel, workspace)
+    broadcast.fallbacks = checked_fallbacks(fields.get("fallbacks") or {}, broadcast.message)
 
 
 def _name(name: str | None) -> str:
@@ -155,12 +158,12 @@ def change_broadcast(
     The draft must be approved again. Raises `MoveNotAllowed` and the errors of `build_broadcast`.
     """
     draft = _lock_draft(broadcast, NOT_CHANGED)
-    before = _event_values(draft)
+    before, fallbacks = _event_values(draft), draft.fallbacks
     fields = _fields_of(draft) | changes
     apply_fields(draft, keep_audience=not _touches_audience(draft, changes), **fields)
     hold_segment(draft.segment)
     told = differences(before, _event_values(draft))
-    if told:
+    if told or draft.fallbacks != fallbacks:
         draft.approved_at, draft.approved_by, draft.updated_at = None, "", now
         draft.save()
         record_broadcast_change(draft, events.UPDATED, by=by, now=now, changes=told)
@@ -190,6 +193,7 @@ def _fields_of(draft: Broadcast) -> BroadcastFields:
         "channel": draft.channel,
         "type": draft.type,
         "message": draft.message,
+        "fallbacks": draft.fallbacks,
         "timezone_mode": draft.timezone_mode,
         "scheduled_at": draft.scheduled_at if is_fixed else None,
         "scheduled_local_at": draft.scheduled_local_at,
@@ -271,7 +275,7 @@ def send_test(*, broadcast: Broadcast, contacts: Sequence[UUID], now: datetime, 
 
 def _content(written: WrittenMessage, broadcast: Broadcast, contact: Contact, number: int) -> Content:
     message = with_settings(written.template or written.text, broadcast.workspace)
-    values = {name: contact_value(contact, name) for name in variables_in(message)}
+    values = {name: contact_value(contact, name) or broadcast.fallbacks.get(name, "") for name in variables_in(message)}
     for name, value in values.items():
         if not value:
             field = f"contacts.{number}"
@@ -305,6 +309,7 @@ def copy_broadcast(*, broadcast: Broadcast, now: datetime, by: Actor) -> Broadca
         name=f"{COPY_OF}{broadcast.name}"[:LONGEST_NAME],
         channel=broadcast.channel,
         message=broadcast.message,
+        fallbacks=broadcast.fallbacks,
         type=broadcast.type,
         audience=None if is_retarget else _audience(broadcast),
         source_broadcast=broadcast.source_broadcast,

@@ -5,7 +5,7 @@ import logging
 import time
 from collections.abc import Mapping
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, Final
@@ -52,7 +52,7 @@ MOST_TRIES: Final = 3
 FORGET_AT_ONCE: Final = 500
 COLUMNS: Final = (
     "channel_id", "type", "audience", "segment_id", "chosen_contacts", "source_broadcast_id", "retarget_engagement",
-    "message", "timezone_mode", "scheduled_at", "scheduled_local_at",
+    "message", "fallbacks", "timezone_mode", "scheduled_at", "scheduled_local_at",
 )  # fmt: skip
 
 
@@ -261,6 +261,9 @@ class Preview:
     `zones` is empty if all recipients have the same moment. `held_count` is how many wait for room in the allowance.
     `counting` says how far a very large audience is counted, and all other numbers are then of that part. None means
     that the whole audience is counted.
+
+    `missing` counts the contacts without a value, by variable. `limit` is how many people the number may write to first
+    in a day; None without a limit.
     """
 
     recipients_count: int
@@ -272,6 +275,8 @@ class Preview:
     cost: Cost | None
     sample: list[str]
     counting: Counting | None
+    missing: Mapping[str, int] = field(default_factory=dict)
+    limit: int | None = None
 
 
 def preview(workspace: Workspace, draft: Broadcast) -> Preview:
@@ -283,7 +288,8 @@ def preview(workspace: Workspace, draft: Broadcast) -> Preview:
     written, message = write_message(draft.message, draft.channel), freeze_message(draft)
     found = count_audience(draft, message, now)
     counted = found.counted
-    plan = _plan(draft, counted, limit_of(draft, message), now)
+    limit = limit_of(draft, message)
+    plan = _plan(draft, counted, limit, now)
     return Preview(
         recipients_count=counted.total,
         skipped=dict(sorted(counted.skipped.items())),
@@ -294,6 +300,8 @@ def preview(workspace: Workspace, draft: Broadcast) -> Preview:
         cost=_cost(written, counted, found.starts_at),
         sample=[_text_of(written, message, workspace, values) for values in counted.sample],
         counting=found.counting,
+        missing={name: number for name, number in counted.missing.items() if number},
+        limit=limit.people if limit else None,
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
-from broadcasts.content import VARIABLE
+from broadcasts.content import VARIABLE, variables_in
 from broadcasts.services.errors import BroadcastRefused
 from broadcasts.services.fields import check_variables
 from channelconnect.models import MessageTemplate
@@ -18,6 +18,7 @@ from workspaces.subaccounts.models import Channel, Workspace
 
 FILES: Final = ("image", "video", "document")
 PUBLIC_LINK: Final = "The message.header.url field must be a public https link."
+LONGEST_FALLBACK: Final = 100
 OF_TEMPLATES: Final = ("language", "components", "header")
 
 
@@ -43,6 +44,23 @@ def checked_message(message: Mapping[str, Any], channel: Channel, workspace: Wor
         if not can_be_stored(kept[part]):
             _refuse(part, "The message holds characters or numbers that cannot be stored.")
     write_message(kept, channel)
+    return kept
+
+
+def checked_fallbacks(fallbacks: Mapping[str, str], message: Mapping[str, Any]) -> dict[str, str]:
+    """Return the texts for contacts without a value, by the message's variables. All others are dropped.
+
+    Blanks become one space, as in the values of variables. Raises `BroadcastRefused`.
+    """
+    kept = {}
+    for name in dict.fromkeys(variables_in(message)):
+        text = " ".join(str(fallbacks.get(name) or "").split())
+        if not text or name.partition(".")[0] not in ("contact", "fields"):
+            continue
+        if len(text) > LONGEST_FALLBACK or not can_be_stored(text):
+            refusal = f"A fallback may have at most {LONGEST_FALLBACK} characters."
+            raise BroadcastRefused(refusal, field=f"fallback.{name}")
+        kept[name] = text
     return kept
 
 

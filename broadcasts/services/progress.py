@@ -69,7 +69,9 @@ def freeze_message(broadcast: Broadcast) -> FrozenMessage:
         text, template, links = with_tracked_links(
             text, template, approved=_approved_components(broadcast), base_urls=ours
         )
-    return FrozenMessage(text, template, _variables(variables_in((text, template or {}, links))), links)
+    variables = _variables(variables_in((text, template or {}, links)))
+    fallbacks = {name: broadcast.fallbacks[name] for name in variables if name in broadcast.fallbacks}
+    return FrozenMessage(text, template, variables, links, fallbacks)
 
 
 def _variables(found: Iterable[str]) -> list[str]:

@@ -75,7 +75,7 @@ class NoNewVersion(NotFound):
 class NewVersionChanged(Conflict):
     """The version that the person looked at is not the newest any more."""
 
-    message = "There is another version by now. Look at it again."
+    message = "There is a newer version. Check it and try again."
 
 
 class CopyNeedsName(InvalidInput):

@@ -43,6 +43,8 @@ def page(browser: Browser, live_server: LiveServer, channel: Channel) -> Iterato
 def test_the_picture_follows_what_is_typed_and_variables_are_inserted(page: Page) -> None:
     page.goto("/app/broadcasts/new")
     body = page.locator(".phone-body")
+    page.get_by_label("Message", exact=True).select_option(label="A text of my own")
+    expect(page.get_by_label("Text", exact=True)).to_be_focused()
     page.get_by_label("Name", exact=True).fill("Autumn sale")
     page.get_by_label("Text", exact=True).fill("*Hi* <b>you</b>, _see_ 2*3*4 ")
     page.get_by_role("button", name="First name").click()
@@ -73,13 +75,13 @@ def test_arrow_keys_walk_through_the_messages_and_ask_for_nothing_by_themselves(
     expect(asking).to_be_hidden()
     page.get_by_label("Message", exact=True).focus()
     page.keyboard.press("ArrowDown")
-    expect(page.get_by_label("Message", exact=True).locator("option:checked")).to_have_text("sale · en")
+    expect(page.get_by_label("Message", exact=True).locator("option:checked")).to_have_text("A text of my own")
     page.keyboard.press("ArrowUp")
     page.keyboard.press("ArrowDown")
     expect(asking).to_be_visible()
     assert page.evaluate("window.stays")
     asking.press("Enter")
-    expect(page.get_by_label("Text {{1}}")).to_be_visible()
+    expect(page.get_by_label("Text", exact=True)).to_be_visible()
 
 
 def test_focus_goes_on_with_what_the_channel_and_the_message_ask_for(page: Page, channel: Channel) -> None:
@@ -89,10 +91,38 @@ def test_focus_goes_on_with_what_the_channel_and_the_message_ask_for(page: Page,
     page.get_by_label("Channel", exact=True).select_option(str(other.uuid))
     expect(page.get_by_label("Message", exact=True)).to_be_focused()
     expect(page.get_by_label("Message", exact=True).locator("option")).to_contain_text(["hello"])
+    page.get_by_label("Message", exact=True).select_option(label="A text of my own")
+    expect(page.get_by_label("Text", exact=True)).to_be_focused()
     page.get_by_label("Message", exact=True).select_option(label="hello · en")
     expect(page.get_by_label("Text {{1}}")).to_be_focused()
-    page.get_by_label("Message", exact=True).select_option(index=0)
-    expect(page.get_by_label("Text", exact=True)).to_be_focused()
+
+
+def test_who_gets_it_is_counted_while_the_audience_is_chosen_and_the_message_is_typed(
+    page: Page, channel: Channel
+) -> None:
+    for number, name in enumerate(("Ada", "", "")):
+        ContactFactory.create(workspace=channel.workspace, name=name, phone=f"+493012345{number}")
+    page.goto("/app/broadcasts/new")
+    page.evaluate(STAYS)
+    counted = page.get_by_role("status").filter(has_text="Get it")
+    expect(counted).to_contain_text("3 of 3 contacts")
+    fallback = page.get_by_label("Fallback for First name")
+    expect(fallback).to_be_hidden()
+
+    page.get_by_label("Text {{1}}").fill("{{contact.first_name}} {{fields.town}}")
+    expect(page.get_by_label("Fallback for town")).to_be_visible()
+    page.get_by_label("Text {{1}}").fill("{{contact.first_name}}")
+    expect(page.get_by_label("Fallback for town")).to_be_hidden()
+    expect(counted).to_contain_text("1 of 3 contacts")
+    expect(page.get_by_text("2 contacts have no value.")).to_be_visible()
+    fallback.fill("you")
+    expect(counted).to_contain_text("3 of 3 contacts")
+    page.get_by_label("Contacts of my choice").check()
+    expect(counted).to_have_count(0)
+    page.get_by_label("Contacts", exact=True).fill("+4930123450")
+    expect(counted).to_contain_text("1 of 1 contact")
+    assert page.evaluate("window.stays")
+    assert not Broadcast.objects.exists()
 
 
 def test_a_page_follows_its_broadcast_without_reloading(page: Page, channel: Channel) -> None:

@@ -1,4 +1,4 @@
-"""In a real browser: sub-accounts are found, chosen and suspended, and the page follows what happens by itself."""
+"""In a real browser: a list's filters, selection and row menus; what is selected is suspended while the page follows."""
 
 from collections.abc import Iterator
 
@@ -40,8 +40,12 @@ def page(browser: Browser, live_server: LiveServer, agency: Agency) -> Iterator[
 
 
 def test_all_that_match_are_suspended_while_the_page_is_watched(page: Page, agency: Agency) -> None:
-    page.goto("/console/sub-accounts?status=active")
+    page.goto("/console/sub-accounts")
+    page.get_by_label("Status", exact=True).select_option("Active")
+    expect(page.get_by_role("list", name="Filters in use").get_by_text("Status: Active")).to_be_visible()
+    page.get_by_label("Select Crowd 30").check()
     page.get_by_label("Select all 30 results").check()
+    page.get_by_label("Action for selected rows").select_option("Suspend")
     page.get_by_role("button", name="Continue").click()
     expect(page.get_by_role("heading", name="Sub-accounts: 30 are selected")).to_be_visible()
     page.get_by_label("Reason").fill("Not paid")
@@ -58,3 +62,52 @@ def test_all_that_match_are_suspended_while_the_page_is_watched(page: Page, agen
     expect(page.get_by_role("button", name="Cancel the rest")).to_have_count(0)
     assert page.evaluate("window.stays")
     assert Workspace.objects.of(agency).filter(status="suspended", suspension_reason="Not paid").count() == 30
+
+
+def test_a_list_s_filters_selection_and_menus_answer_at_once(page: Page) -> None:
+    page.goto("/console/sub-accounts")
+    bar, count = page.locator("[data-selection]"), page.locator("[data-selected]")
+    whole = page.get_by_role("columnheader").get_by_label("Select all rows on this page")
+    expect(page.get_by_role("button", name="Show", exact=True)).to_be_hidden()
+    expect(bar).to_be_hidden()
+    for name in ("Crowd 30", "Crowd 29"):
+        page.get_by_label(f"Select {name}").check()
+    expect(count).to_have_text("2 selected")
+    expect(bar).to_be_in_viewport(ratio=1)
+    assert whole.evaluate("box => box.indeterminate")
+    whole.check()
+    expect(count).to_have_text("25 selected")
+    page.get_by_label("Select all 30 results").check()
+    expect(count).to_have_text("30 selected")
+    page.get_by_label("Select Crowd 30").uncheck()
+    expect(count).to_have_text("24 selected")
+    expect(page.get_by_label("Select all 30 results")).not_to_be_checked()
+    page.get_by_role("button", name="Clear selection").click()
+    expect(bar).to_be_hidden()
+    expect(whole).to_be_focused()
+
+    menu, edit = page.get_by_label("Actions for Crowd 30"), page.get_by_role("link", name="Edit Crowd 30")
+    menu.press("Enter")
+    expect(page.get_by_role("button", name="Open as customer: Crowd 30")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(edit).to_be_hidden()
+    expect(menu).to_be_focused()
+    menu.click()
+    expect(edit).to_be_visible()
+    page.get_by_role("heading", level=1).click()
+    expect(edit).to_be_hidden()
+
+    page.get_by_label("Search", exact=True).fill("Crowd 7")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("list", name="Filters in use")).to_contain_text("Search: Crowd 7")
+    page.set_viewport_size({"width": 360, "height": 740})
+    expect(page.get_by_label("Status", exact=True)).to_be_hidden()
+    page.get_by_text("Filters", exact=True).click()
+    page.get_by_label("Status", exact=True).select_option("Active")
+    expect(page.get_by_text("Filters (1)")).to_be_visible()
+    expect(page.get_by_label("Status", exact=True)).to_be_focused()
+    assert page.url.endswith("?search=Crowd+7&status=active&sort=-created")
+    page.get_by_role("link", name="Clear the filter Search").click()
+    expect(page.locator("tbody tr")).to_have_count(25)
+    page.get_by_role("checkbox", name="Select all rows on this page").check()
+    expect(count).to_have_text("25 selected")

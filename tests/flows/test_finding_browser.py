@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 from pytest_django.live_server_helper import LiveServer
 
 from tests.agency.console.browsers import a_member
-from tests.factories import WorkspaceFactory
+from tests.factories import ContactFactory, WorkspaceFactory
 from tests.flows.every_page.checks import SCRIPTS, in_both_themes
 from tests.flows.sessions import give_session
 from tests.tenants import Tenant
@@ -108,6 +108,21 @@ def without_a_script(page: Page) -> None:
     page.keyboard.press("Enter")
     page.get_by_role("main").get_by_role("link", name=SALON).click()
     expect(page.get_by_role("heading", level=1)).to_have_text(SALON)
+
+
+def test_customers_find_a_contact_from_any_page(browser: Browser, live_server: LiveServer, a: Tenant) -> None:
+    ContactFactory.create(workspace=a.workspace, name="Ada Loewe")
+    with browser.new_context(base_url=live_server.url, reduced_motion="reduce") as context:
+        page = context.new_page()
+        give_session(context, a.workspace.owner, live_server.url)
+        page.goto("/app/settings")
+        expect(page.get_by_role("banner").locator("kbd")).to_be_visible()
+        page.keyboard.press("Control+k")
+        expect(page.get_by_role("option", name="Inbox")).to_be_visible()
+        page.keyboard.type("loewe")
+        expect(chosen(page)).to_contain_text("Ada Loewe")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("heading", level=1)).to_have_text("Ada Loewe")
 
 
 def test_whatever_is_looked_for_is_a_few_keys_away(browser: Browser, live_server: LiveServer, a: Tenant) -> None:

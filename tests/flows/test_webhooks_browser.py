@@ -62,7 +62,7 @@ def rotate_and_remove(page: Page, secret: str | None) -> None:
     """Get a new secret for the webhook of this page, and remove it."""
     page.get_by_role("link", name="Rotate secret").click()
     page.get_by_role("button", name="Rotate secret").click()
-    expect(page.get_by_text("The old secret no longer works")).to_be_visible()
+    expect(page.get_by_text("The old secret also stays valid until")).to_be_visible()
     assert page.locator(".secret code").inner_text() != secret
     page.get_by_role("link", name="I have kept it").click()
 
@@ -105,7 +105,7 @@ def test_a_double_click_counts_once_and_shows_the_secret(open_page: Open, a: Ten
     failed = a_failed_delivery(a, endpoint)
     page = open_page(f"/console/webhooks/{endpoint.uuid}/rotate")
     page.get_by_role("button", name="Rotate secret").evaluate(CLICK_TWICE)
-    expect(page.get_by_text("The old secret no longer works")).to_be_visible()
+    expect(page.get_by_text("The old secret also stays valid until")).to_be_visible()
     assert page.locator(".secret code").inner_text() == Endpoint.objects.get().secret
     assert ActivityEntry.objects.filter(action="webhook.secret_rotated").count() == 1
 

@@ -14,6 +14,7 @@ from tests.same_changes.changes import Change, Prepare, nothing, of_workspace
 from tests.same_changes.console import YESTERDAY, name
 from tests.tenants import Tenant
 from tests.workspaces.automations.runs import fail_run
+from tests.workspaces.subaccounts.dashboard.clients import pickers
 from webhooks.models import Delivery, Endpoint
 from workspaces.appointments.models import Appointment, TimeOff
 from workspaces.appointments.services.hours import hours_of
@@ -213,7 +214,7 @@ DASHBOARD = {
     ),
     "segment-new": Change(
         call=of_workspace("POST segments"),
-        fields=lambda _: {"name": "Regulars", "filter_tags_any": "VIP"},
+        fields=lambda _: {"name": "Regulars", "row-0-operator": "tags_any", "row-0-value": "VIP"},
         body=lambda _: {"name": "Regulars", "filter": {"tags_any": ["VIP"]}},
     ),
     "segment": renaming("segments", "segment"),
@@ -281,7 +282,11 @@ DASHBOARD = {
     "staff-hours": Change(
         call=of_workspace("PUT staff/<id:staff>/working-hours"),
         ids=("staff",),
-        fields=lambda _: {"follows_business": "", "timezone": "Europe/Berlin", "weekly_monday": "9-17"},
+        fields=lambda _: {
+            "follows_business": "",
+            "timezone": "Europe/Berlin",
+            **pickers("weekly_monday", "09:00-17:00"),
+        },
         body=lambda _: {"timezone": "Europe/Berlin", "weekly": {"monday": [["09:00", "17:00"]]}, "exceptions": []},
         rows=hours,
     ),
@@ -449,6 +454,7 @@ ONLY_PAGES = {
     "conversation-opt-out": "what a contact has told somebody",
     "conversation-new": "a template to somebody: tests/workspaces/conversations",
     "conversations-change": "of each change on many: tests/workspaces/conversations",
+    "conversation-enter-key": "a person's own key that sends",
     "conversation-insert": "only changes what is typed",
     "conversation-again": "sends what has failed as a new message",
     "conversation-resume-automations": "lets automations answer again after people did",

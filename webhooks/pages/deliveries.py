@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from http.client import responses
 from typing import Any, Final
+from uuid import UUID
 
 from django import forms
 from django.contrib import messages
@@ -19,6 +20,7 @@ from django.utils.translation import gettext, gettext_lazy, ngettext
 from django.utils.translation import gettext as _
 
 from agency.pages.pagination import NumberedPages, read_pages
+from agency.pages.periods import CHOICES, PERIOD, beginning_of
 from agency.pages.registry import StrOrPromise
 from agency.pages.tables import Column, Filter, ListPage, Table, TableState
 from agency.tenants import Tenant
@@ -38,6 +40,7 @@ from webhooks.services.deliveries import (
 )
 from webhooks.services.endpoint_health import MOST_UNDELIVERED_COUNTED, EndpointHealth, HealthStatus
 from webhooks.services.log import MOST_COUNTED, LogFilters, read_log
+from workspaces.subaccounts.models import Workspace
 
 SECONDS_BETWEEN_LOOKS = 1
 SECONDS_BETWEEN_COUNTS = 2
@@ -52,7 +55,7 @@ class DeliveryPage(WebhookView):
         page = self.page(
             "webhooks/delivery.html",
             delivery=delivery,
-            attempts=list(delivery.attempt_log.order_by("number")),
+            attempts=list(delivery.attempt_log.order_by("-number")),
             envelope=json.dumps(json.loads(delivery.envelope), indent=2, ensure_ascii=False),
             label=self.catalogue.get(delivery.event_name, delivery.event_name),
             may_redeliver=delivery.endpoint.enabled and not delivery.endpoint.removed_at,
@@ -230,12 +233,14 @@ def concern_text(condition: EndpointHealth, url: str) -> str:
 
 
 ENDPOINT: Final = "endpoint"
+WORKSPACE: Final = "workspace"
 # The newest deliveries come first, in the order of the log's indexes. There is no other order.
 LOG: Final = Table(
     caption=gettext_lazy("Deliveries, newest first"),
     columns=(
         Column(name="endpoint", label=gettext_lazy("Webhook")),
         Column(name="event", label=gettext_lazy("Event")),
+        Column(name=WORKSPACE, label=gettext_lazy("Sub-account")),
         Column(name="result", label=gettext_lazy("Result")),
         Column(name="when", label=gettext_lazy("When")),
     ),
@@ -244,7 +249,8 @@ LOG: Final = Table(
         Filter(name="status", label=gettext_lazy("Result"), is_choice=True, choices=Delivery.Status.choices),
         Filter(name="event", label=gettext_lazy("Event"), is_choice=True),
         Filter(name="envelope_id", label=gettext_lazy("Envelope ID")),
-        Filter(name="workspace", label=gettext_lazy("Sub-account ID")),
+        Filter(name=WORKSPACE, label=gettext_lazy("Sub-account ID")),
+        PERIOD,
         Filter(name="created_after", label=gettext_lazy("From (UTC)"), is_moment=True),
         Filter(name="created_before", label=gettext_lazy("Before (UTC)"), is_moment=True),
     ),
@@ -252,20 +258,31 @@ LOG: Final = Table(
 
 
 class LogForm(forms.Form):
-    """Parses the log's filters. `endpoints` may be filtered by. The list shows the errors of invalid filters."""
+    """Parses the log's filters. `endpoints` may be filtered by, and a period ends now.
+
+    The list shows the errors of invalid filters.
+    """
 
     endpoint = forms.ModelChoiceField(queryset=Endpoint.objects.none(), required=False, to_field_name="uuid")
     status = forms.ChoiceField(choices=Delivery.Status, required=False)
     event = forms.ChoiceField(required=False)
     envelope_id = forms.UUIDField(required=False)
     workspace = forms.UUIDField(required=False)
+    period = forms.ChoiceField(choices=CHOICES, required=False)
     created_after = moment_field("", required=False)
     created_before = moment_field("", required=False)
 
     def __init__(
-        self, data: Any, *, catalogue: Mapping[str, StrOrPromise], endpoints: "QuerySet[Endpoint]", hides: Iterable[str]
+        self,
+        data: Any,
+        *,
+        catalogue: Mapping[str, StrOrPromise],
+        endpoints: "QuerySet[Endpoint]",
+        hides: Iterable[str],
+        now: datetime,
     ) -> None:
         super().__init__(data)
+        self.now = now
         event, endpoint = self.fields["event"], self.fields[ENDPOINT]
         assert isinstance(event, forms.ChoiceField)  # noqa: S101  # tells the type checker what is declared above
         assert isinstance(endpoint, forms.ModelChoiceField)  # noqa: S101  # tells the type checker what is declared above
@@ -275,9 +292,13 @@ class LogForm(forms.Form):
 
     @property
     def filters(self) -> dict[str, Any]:
-        """The valid, non-empty filters."""
+        """The valid, non-empty filters; a period is a time after which deliveries were created."""
         self.is_valid()
-        return {name: value for name, value in self.cleaned_data.items() if value}
+        found = {name: value for name, value in self.cleaned_data.items() if value}
+        if period := found.pop("period", None):
+            begins = beginning_of(period, self.now)
+            found["created_after"] = max(begins, found.get("created_after", begins))
+        return found
 
 
 class LogPage(ListPage, WebhookView):
@@ -290,14 +311,24 @@ class LogPage(ListPage, WebhookView):
     ) -> HttpResponse:
         """Render a page of the deliveries that match the URL's filters, with more context for the template."""
         hides = (*self.hides, *([ENDPOINT] if endpoint else []))
-        form = LogForm(self.request.GET, catalogue=self.catalogue, endpoints=self.endpoints(), hides=hides)
+        form = LogForm(
+            self.request.GET, catalogue=self.catalogue, endpoints=self.endpoints(), hides=hides, now=timezone.now()
+        )
         filters = LogFilters(tenant=self.tenant, **{**form.filters, **({ENDPOINT: endpoint} if endpoint else {})})
         choices = {"event": [*self.catalogue.items()], ENDPOINT: [(str(one.uuid), one.url) for one in endpoints]}
         state = TableState(_without(hides), self.request, choices)
         state.errors = {name: " ".join(map(str, found)) for name, found in form.errors.items()}
         pages = self._fetch(state, filters)
         context |= {"endpoint": endpoint, "endpoints": endpoints, "is_cut": pages.is_capped}
+        if WORKSPACE not in self.hides:
+            context["sub_accounts"] = self._names_of_sub_accounts(state.rows)
         return self.list_page(template, state, **context)
+
+    def _names_of_sub_accounts(self, rows: Sequence[Delivery]) -> dict[UUID, str]:
+        """Return the names of the agency's sub-accounts that the rows' events are about."""
+        about = {row.workspace_uuid for row in rows if row.workspace_uuid}
+        own = Workspace.objects.filter(agency_id=self.tenant.agency_id, uuid__in=about)
+        return dict(own.values_list("uuid", "name")) if about else {}
 
     def _fetch(self, state: TableState, filters: LogFilters) -> NumberedPages:
         """Read the requested page, or the last one if there are fewer pages."""

@@ -138,13 +138,13 @@ class RotationForm(forms.Form):
     overlap_hours = forms.TypedChoiceField(
         label=_("Old secret"),
         choices=[
-            (0, _("Expires now: an endpoint that only knows the old secret will see wrong signatures")),
-            (1, _("Stays valid for one hour")),
-            (24, _("Stays valid for one day")),
+            (24, _("Stays valid for 24 hours")),
             (72, _("Stays valid for three days")),
+            (1, _("Stays valid for one hour")),
+            (0, _("Expires now: an endpoint that only knows the old secret will see wrong signatures")),
         ],
         coerce=int,
-        initial=0,
+        initial=24,
         required=False,
         widget=forms.RadioSelect,
         help_text=_("`X-Svc-Signature` always uses the new secret. `webhook-signature` contains both signatures."),

@@ -6,6 +6,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agency.event_types import event_types
 from agency.notification_kinds import notification_kinds
+from agency.pages.help import DASHBOARD, Guide, guides
 from agency.pages.registry import ActivityAction, MenuEntry, Section, activity_actions, dashboard_menu
 from agency.services.activity import RecordedAction, RecordedField, ValueFormat, recorded_actions
 from agency.services.mail.attachments import mail_attachments
@@ -13,7 +14,8 @@ from agency.services.mail.content import mail_links
 from config.api.fields import DictField
 from config.retention import retention_rules
 from workspaces.appointments import events
-from workspaces.appointments.dashboard.appointments import appointments_of_contact
+from workspaces.appointments.dashboard.appointments import appointments_of_contact, appointments_of_timeline
+from workspaces.appointments.dashboard.home import TODAY
 from workspaces.appointments.serializers import AppointmentSerializer
 from workspaces.appointments.services import mails
 from workspaces.appointments.services.booking import CLASS_SCHEDULE_HANDLER, appointment_handlers
@@ -24,10 +26,11 @@ from workspaces.appointments.services.moves import MERGE_HANDLER, REMOVAL_HANDLE
 from workspaces.appointments.services.visitors import RETENTION_RULES
 from workspaces.catalogue.services import ServiceUse, StaffUse, service_uses, staff_uses
 from workspaces.classes.services.sessions import class_schedule_handlers
-from workspaces.contacts.pages import ContactPanel, contact_panels
+from workspaces.contacts.pages import ContactPanel, TimelineSource, contact_panels, timeline_sources
 from workspaces.contacts.services import contact_merge_handlers, contact_removal_handlers
 from workspaces.finance.services.received_payments import payment_handlers
 from workspaces.subaccounts.events import workspace_event_type
+from workspaces.subaccounts.pages.home import home_sections
 from workspaces.subaccounts.services.settings import SettingDefault, setting_defaults
 
 ACTIONS: Final = {
@@ -89,7 +92,7 @@ staff_uses.add(
     )
 )
 recorded_actions.add(*RecordedAction.from_fields(FIELDS))
-activity_actions.add(*ActivityAction.from_labels(ACTIONS))
+activity_actions.add(*ActivityAction.from_labels(ACTIONS, _("Appointments")))
 
 # The booking page, and the e-mails to its visitors.
 appointment_handlers.add(mails.MAIL_HANDLER)
@@ -98,10 +101,13 @@ mail_links.add(*mails.LINKS)
 setting_defaults.add(SettingDefault("booking_link", lambda workspace: booking_url(workspace) or ""))
 payment_handlers.add(PAYMENT_HANDLER)
 retention_rules.add(*RETENTION_RULES)
+home_sections.add(TODAY)
 dashboard_menu.add(
-    MenuEntry(url_name="app:booking-page", label=_("Booking page"), icon="globe", section=Section.CATALOGUE, order=44)
+    MenuEntry(url_name="app:booking-page", label=_("Booking page"), icon="globe", section=Section.SETTINGS, order=52)
 )
-activity_actions.add(*ActivityAction.from_labels({"booking_page.changed": _("Booking page changed")}))
+activity_actions.add(
+    *ActivityAction.from_labels({"booking_page.changed": _("Booking page changed")}, _("Appointments"))
+)
 recorded_actions.add(
     *RecordedAction.from_fields(
         {
@@ -115,9 +121,8 @@ recorded_actions.add(
     )
 )
 notification_kinds.add(*CALENDAR_NOTIFICATIONS)
-dashboard_menu.add(
-    MenuEntry(url_name="app:calendar", label=_("Calendar"), icon="calendar", section=Section.CATALOGUE, order=43)
-)
+dashboard_menu.add(MenuEntry(url_name="app:calendar", label=_("Calendar"), icon="calendar", order=18))
+timeline_sources.add(TimelineSource(name="appointments", entries=appointments_of_timeline))
 contact_panels.add(
     ContactPanel(
         name="appointments",
@@ -125,5 +130,16 @@ contact_panels.add(
         template="appointments/_contact_panel.html",
         inbox_template="appointments/_inbox_panel.html",
         content=appointments_of_contact,
+    )
+)
+guides.add(
+    Guide(
+        area=DASHBOARD,
+        slug="booking-page",
+        title=_("Booking page"),
+        summary=_("Let your customers book by themselves."),
+        order=100,
+        pages=("booking-page",),
+        related=("services", "invoices"),
     )
 )

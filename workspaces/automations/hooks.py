@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy
 
 from agency.event_types import event_types
 from agency.notification_kinds import notification_kinds
+from agency.pages.help import DASHBOARD, Guide, guides
 from agency.pages.registry import (
     ActivityAction,
     Alert,
@@ -26,7 +27,12 @@ from config.retention import retention_rules
 from workspaces.appointments.models import WorkingHours
 from workspaces.appointments.services.booking import appointment_handlers
 from workspaces.automations.api import AutomationSerializer
-from workspaces.automations.dashboard.inbox import message_remarks, pause_banner, runs_of_contact
+from workspaces.automations.dashboard.inbox import (
+    automations_of_timeline,
+    message_remarks,
+    pause_banner,
+    runs_of_contact,
+)
 from workspaces.automations.engine.effects import TEAM_NOTIFICATIONS
 from workspaces.automations.flows.flow import settings_used
 from workspaces.automations.flows.types import REQUIREMENTS
@@ -56,7 +62,7 @@ from workspaces.automations.services.removal import LOCK_HANDLER, MERGE_HANDLER,
 from workspaces.automations.services.run_failures import NOTIFICATION_KINDS, RUN_FAILED
 from workspaces.automations.services.switching import DISABLED, ENABLED
 from workspaces.catalogue.services.services import has_services
-from workspaces.contacts.pages import ContactPanel, contact_panels
+from workspaces.contacts.pages import ContactPanel, TimelineSource, contact_panels, timeline_sources
 from workspaces.contacts.services import contact_lock_handlers, contact_merge_handlers, contact_removal_handlers
 from workspaces.contacts.services.counting import has_contacts
 from workspaces.contacts.services.tag_handlers import TagHandler, tag_handlers
@@ -122,7 +128,7 @@ def _details_step(workspace: Workspace, automations: list[Automation]) -> SetUpS
         title=_("Fill in your business details"),
         text=_("Opening hours, address, links: your automations say them to your customers."),
         url=reverse("app:settings"),
-        action=_("Settings"),
+        action=_("Business details"),
         is_done=all(own[name] for name in used) if used else any(own.values()),
     )
 
@@ -203,8 +209,8 @@ ACTIONS = {
     "automation.step_removed": gettext_lazy("Step removed"),
     "automation.steps_connected": gettext_lazy("Steps connected"),
     "automation.trigger_changed": gettext_lazy("Start changed"),
-    "automation.undone": gettext_lazy("Change of an automation undone"),
-    "automation.redone": gettext_lazy("Change of an automation made again"),
+    "automation.undone": gettext_lazy("Change to an automation undone"),
+    "automation.redone": gettext_lazy("Change to an automation redone"),
     "automation.copied": gettext_lazy("Automation copied"),
     "automation.renamed": gettext_lazy("Automation renamed"),
     "automation.settings_changed": gettext_lazy("Settings of an automation changed"),
@@ -223,6 +229,12 @@ ACTIONS = {
     "ai_account.changed": gettext_lazy("A.I. account changed"),
     "ai_account.removed": gettext_lazy("A.I. account removed"),
     "ai_budget.changed": gettext_lazy("A.I. budget of all accounts changed"),
+}
+SUBJECTS = {
+    "automation": gettext_lazy("Automations"),
+    "readiness": gettext_lazy("Automations"),
+    "ai_account": gettext_lazy("A.I. accounts"),
+    "ai_budget": gettext_lazy("A.I. accounts"),
 }
 
 console_menu.add(
@@ -251,7 +263,7 @@ dashboard_menu.add(
     ),
 )
 recorded_actions.add(*RecordedAction.from_fields(FIELDS))
-activity_actions.add(*ActivityAction.from_labels(ACTIONS))
+activity_actions.add(*ActivityAction.from_labels(ACTIONS, SUBJECTS))
 event_types.add(
     workspace_event_type(
         RUN_FAILED,
@@ -281,8 +293,15 @@ contact_lock_handlers.add(LOCK_HANDLER)
 contact_removal_handlers.add(REMOVAL_HANDLER)
 contact_merge_handlers.add(MERGE_HANDLER)
 contact_panels.add(
-    ContactPanel(name="automations", order=10, template="automations/_contact_panel.html", content=runs_of_contact)
+    ContactPanel(
+        name="automations",
+        order=10,
+        template="automations/_contact_panel.html",
+        inbox_template="automations/_inbox_panel.html",
+        content=runs_of_contact,
+    )
 )
+timeline_sources.add(TimelineSource(name="automations", entries=automations_of_timeline))
 thread_additions.add(ThreadAddition(name="automations", remarks=message_remarks, banner=pause_banner))
 media_uses.add(MediaUse("automations", automation_needing, media_in_automations))
 requirement_checks.add(
@@ -302,3 +321,14 @@ received_comment_handlers.add(RECEIVED_COMMENT_HANDLER)
 referral_handlers.add(REFERRAL_HANDLER)
 own_message_handlers.add(OWN_MESSAGE_HANDLER)
 ended_conversation_handlers.add(ENDED_CONVERSATION_HANDLER)
+guides.add(
+    Guide(
+        area=DASHBOARD,
+        slug="automations",
+        title=gettext_lazy("Automations"),
+        summary=gettext_lazy("Let messages be answered without you."),
+        order=70,
+        pages=("automations", "gallery", "prerequisites"),
+        related=("inbox", "channels"),
+    )
+)

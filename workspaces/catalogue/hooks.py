@@ -5,6 +5,7 @@ from typing import Final
 from django.utils.translation import gettext_lazy as _
 
 from agency.event_types import event_types
+from agency.pages.help import DASHBOARD, Guide, guides
 from agency.pages.registry import ActivityAction, MenuEntry, Section, activity_actions, dashboard_menu
 from agency.services.activity import RecordedAction, RecordedField, ValueFormat, recorded_actions
 from workspaces.catalogue import events
@@ -80,9 +81,29 @@ for name, label, (group, resource, serializer), sample in (
         workspace_event_type(name, label, group=group, resource=resource, serializer=serializer, sample=sample)
     )
 dashboard_menu.add(
-    MenuEntry(url_name="app:products", label=_("Products"), icon="bag", section=Section.CATALOGUE, order=40),
-    MenuEntry(url_name="app:services", label=_("Services"), icon="tag", section=Section.CATALOGUE, order=42),
-    MenuEntry(url_name="app:staff", label=_("Staff"), icon="team", section=Section.CATALOGUE, order=46),
+    MenuEntry(url_name="app:products", label=_("Products"), icon="bag", section=Section.SALES, order=40),
+    MenuEntry(url_name="app:services", label=_("Services"), icon="tag", section=Section.SALES, order=42),
+    MenuEntry(url_name="app:staff", label=_("Staff"), icon="team", section=Section.SETTINGS, order=50),
 )
 recorded_actions.add(*RecordedAction.from_fields(FIELDS))
-activity_actions.add(*ActivityAction.from_labels(ACTIONS))
+activity_actions.add(*ActivityAction.from_labels(ACTIONS, _("Catalogue")))
+guides.add(
+    Guide(
+        area=DASHBOARD,
+        slug="products",
+        title=_("Products and stock"),
+        summary=_("List what you sell, and keep count of it."),
+        order=80,
+        pages=("products",),
+        related=("invoices", "automations"),
+    ),
+    Guide(
+        area=DASHBOARD,
+        slug="services",
+        title=_("Services and appointments"),
+        summary=_("Say what can be booked, with whom and when."),
+        order=90,
+        pages=("services", "calendar", "staff"),
+        related=("booking-page", "classes"),
+    ),
+)

@@ -4,16 +4,21 @@ from django.utils.translation import gettext_lazy as _
 
 from agency.event_types import event_types
 from agency.notification_kinds import notification_kinds
-from agency.pages.registry import ActivityAction, MenuEntry, Section, activity_actions, dashboard_menu
+from agency.pages.help import DASHBOARD, Guide, guides
+from agency.pages.registry import ActivityAction, MenuEntry, activity_actions, dashboard_menu
 from workspaces.catalogue.models import Service, Staff
 from workspaces.catalogue.services import ServiceUse, StaffUse, service_uses, staff_uses
 from workspaces.classes import events
+from workspaces.classes.dashboard.classes import classes_of_contact
+from workspaces.classes.dashboard.home import TODAY
 from workspaces.classes.models import ClassSession
 from workspaces.classes.serializers import ClassSessionSerializer, ParticipantContactSerializer
 from workspaces.classes.services.participants import MERGE_HANDLER, REMOVAL_HANDLER
 from workspaces.classes.services.series_making import NOTIFICATION_KINDS
+from workspaces.contacts.pages import ContactPanel, contact_panels
 from workspaces.contacts.services import contact_merge_handlers, contact_removal_handlers
 from workspaces.subaccounts.events import workspace_event_type
+from workspaces.subaccounts.pages.home import home_sections
 
 ACTIONS = {
     "class.scheduled": _("Class scheduled"),
@@ -70,7 +75,26 @@ staff_uses.add(
     StaffUse("class series", has_class_series, "A class series goes on with this staff member. End it first."),
 )
 notification_kinds.add(*NOTIFICATION_KINDS)
-dashboard_menu.add(
-    MenuEntry(url_name="app:classes", label=_("Classes"), icon="calendar", section=Section.CATALOGUE, order=44)
+home_sections.add(TODAY)
+dashboard_menu.add(MenuEntry(url_name="app:classes", label=_("Classes"), icon="calendar", order=19))
+contact_panels.add(
+    ContactPanel(
+        name="classes",
+        order=6,
+        template="classes/_contact_panel.html",
+        inbox_template="classes/_inbox_panel.html",
+        content=classes_of_contact,
+    )
 )
-activity_actions.add(*ActivityAction.from_labels(ACTIONS))
+activity_actions.add(*ActivityAction.from_labels(ACTIONS, _("Classes")))
+guides.add(
+    Guide(
+        area=DASHBOARD,
+        slug="classes",
+        title=_("Classes"),
+        summary=_("Hold classes with a fixed number of seats."),
+        order=110,
+        pages=("classes",),
+        related=("services", "contacts"),
+    )
+)

@@ -6,12 +6,15 @@ from django.utils.translation import gettext_lazy as _
 
 from agency.event_types import EventType, event_types
 from agency.notification_kinds import notification_kinds
+from agency.pages.help import DASHBOARD, Guide, guides
 from agency.pages.registry import ActivityAction, MenuEntry, activity_actions, dashboard_menu
 from agency.services.activity import RecordedAction, RecordedField, ValueFormat, recorded_actions
 from config.api.fields import ListField
 from config.api.text_fields import CharField
 from config.request_bodies import MIB, BodyRule, body_rules
 from config.retention import retention_rules
+from workspaces.contacts.dashboard.finding import CONTACTS
+from workspaces.contacts.pages import TimelineSource, own_timeline_entries, timeline_sources
 from workspaces.contacts.serializers import ContactSerializer, ImportEventSerializer, SegmentReferenceSerializer
 from workspaces.contacts.services import contact_merge_handlers, contact_removal_handlers, events, used_contacts
 from workspaces.contacts.services.csv_files import MOST_BYTES
@@ -24,6 +27,7 @@ from workspaces.contacts.services.tasks import (
     TASK_RULES,
 )
 from workspaces.subaccounts.events import workspace_event_type
+from workspaces.subaccounts.pages.search import dashboard_search_sources
 from workspaces.subaccounts.services import UsageSource, member_removal_handlers, usage_sources
 
 RECORDED_FIELDS: Final[dict[str, tuple[RecordedField, ...]]] = {
@@ -73,11 +77,13 @@ event_types.add(
 )
 # The form adds some kilobytes to its file.
 body_rules.add(BodyRule("/app/contacts/imports/new", most_bytes=MOST_BYTES + MIB, signed_in=True))
+dashboard_search_sources.add(CONTACTS)
 dashboard_menu.add(
     MenuEntry(url_name="app:contacts", label=_("Contacts"), icon="person", order=12),
     MenuEntry(url_name="app:tasks", label=_("Tasks"), icon="checklist", order=13),
     MenuEntry(url_name="app:segments", label=_("Segments"), icon="filter", order=14),
 )
+timeline_sources.add(TimelineSource(name="contacts", entries=own_timeline_entries))
 usage_sources.add(UsageSource("contacts", used_contacts))
 retention_rules.add(*RETENTION_RULES, *TASK_RULES)
 notification_kinds.add(*NOTIFICATION_KINDS)
@@ -100,6 +106,27 @@ activity_actions.add(
             "task.completed": _("Task completed"),
             "task.reopened": _("Task opened again"),
             "task.removed": _("Task removed"),
-        }
+        },
+        _("Contacts"),
     )
+)
+guides.add(
+    Guide(
+        area=DASHBOARD,
+        slug="contacts",
+        title=_("Contacts, segments and tasks"),
+        summary=_("Know the people who write to you, and find groups of them."),
+        order=40,
+        pages=("contacts", "segments", "tasks"),
+        related=("import", "broadcasts"),
+    ),
+    Guide(
+        area=DASHBOARD,
+        slug="import",
+        title=_("Import contacts"),
+        summary=_("Bring your contacts from a file."),
+        order=50,
+        pages=("contact-imports", "contact-import-new", "contact-import"),
+        related=("contacts",),
+    ),
 )

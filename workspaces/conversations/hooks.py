@@ -13,6 +13,7 @@ from agency.event_types import EventType, event_types
 from agency.models import Agency
 from agency.notification_kinds import notification_kinds
 from agency.pages.charts import ChartSource, chart_sources, counted_series
+from agency.pages.help import DASHBOARD, Guide, guides
 from agency.pages.registry import ActivityAction, MenuEntry, activity_actions, dashboard_menu
 from agency.pages.search import SupportPanel, SupportRow, support_panels
 from agency.services.activity import RecordedAction, RecordedField, recorded_actions
@@ -20,7 +21,10 @@ from agency.services.hourly_counts import CountedHours, HourlyCounter, hourly_co
 from config.metrics import METRICS, Counter
 from config.request_bodies import MIB, BodyRule, body_rules
 from config.retention import retention_rules
+from workspaces.contacts.pages import TimelineSource, timeline_sources
 from workspaces.contacts.services import contact_lock_handlers, contact_merge_handlers, contact_removal_handlers
+from workspaces.conversations.dashboard.home import CONVERSATIONS, UNANSWERED
+from workspaces.conversations.dashboard.timeline import messages_of_timeline
 from workspaces.conversations.models import QueuedMessage
 from workspaces.conversations.serializers import ConversationSerializer, MessageSerializer, NoteSerializer
 from workspaces.conversations.services import conversations
@@ -28,8 +32,12 @@ from workspaces.conversations.services.changing import MEMBER_REMOVAL_HANDLER
 from workspaces.conversations.services.conversations import LOCK_HANDLER
 from workspaces.conversations.services.removal import MEDIA_USE, MERGE_HANDLER, REMOVAL_HANDLER, RETENTION_RULES
 from workspaces.conversations.services.send_results import NOTIFICATION_KINDS
+from workspaces.conversations.services.threads import unread_conversations
 from workspaces.media.services import media_uses
 from workspaces.subaccounts.events import workspace_event_type
+from workspaces.subaccounts.pages.home import home_sections
+from workspaces.subaccounts.pages.menu import MenuCount, menu_counts
+from workspaces.subaccounts.pages.search import dashboard_search_sources
 from workspaces.subaccounts.services import member_removal_handlers
 
 STATUS_CONFLICTS = Counter(
@@ -139,7 +147,10 @@ chart_sources.add(
         series=counted_series((MESSAGES_RECEIVED, _("received"), "plain"), (MESSAGES_SENT, _("sent"), "good")),
     )
 )
-dashboard_menu.add(MenuEntry(url_name="app:inbox", label=_("Inbox"), icon="inbox", order=11))
+home_sections.add(UNANSWERED)
+dashboard_search_sources.add(CONVERSATIONS)
+dashboard_menu.add(MenuEntry(url_name="app:inbox", label=_("Inbox"), icon="inbox", order=11, is_counted=True))
+menu_counts.add(MenuCount(url_name="app:inbox", rows=unread_conversations))
 body_rules.add(BodyRule("/app/inbox/", most_bytes=MOST_FILE_BYTES + MIB, signed_in=True))
 recorded_actions.add(*RecordedAction.from_fields(RECORDED_FIELDS))
 activity_actions.add(
@@ -149,9 +160,11 @@ activity_actions.add(
             "saved_reply.created": _("Saved reply created"),
             "saved_reply.changed": _("Saved reply edited"),
             "saved_reply.deleted": _("Saved reply deleted"),
-        }
+        },
+        _("Conversations"),
     )
 )
+timeline_sources.add(TimelineSource(name="conversations", entries=messages_of_timeline))
 contact_lock_handlers.add(LOCK_HANDLER)
 contact_merge_handlers.add(MERGE_HANDLER)
 contact_removal_handlers.add(REMOVAL_HANDLER)
@@ -160,3 +173,23 @@ media_uses.add(MEDIA_USE)
 retention_rules.add(*RETENTION_RULES)
 METRICS.add(*MESSAGE_METRICS)
 support_panels.add(*SUPPORT_PANELS)
+guides.add(
+    Guide(
+        area=DASHBOARD,
+        slug="inbox",
+        title=_("Inbox"),
+        summary=_("Answer your customers on all channels in one place."),
+        order=20,
+        pages=("inbox",),
+        related=("saved-replies", "contacts", "automations"),
+    ),
+    Guide(
+        area=DASHBOARD,
+        slug="saved-replies",
+        title=_("Saved replies"),
+        summary=_("Write an answer once, and insert it whenever you need it."),
+        order=30,
+        pages=("saved-replies", "saved-reply-new", "saved-reply", "saved-reply-delete"),
+        related=("inbox",),
+    ),
+)

@@ -6,6 +6,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agency.event_types import event_types
 from agency.notification_kinds import notification_kinds
+from agency.pages.help import DASHBOARD, Guide, guides
 from agency.pages.registry import ActivityAction, MenuEntry, Section, activity_actions, console_menu, dashboard_menu
 from agency.services.activity import RecordedAction, RecordedField, ValueFormat, recorded_actions
 from agency.services.mail.attachments import mail_attachments
@@ -94,7 +95,7 @@ contact_merge_handlers.add(MERGE_HANDLER)
 mail_links.add(INVOICE_LINK)
 mail_attachments.add(INVOICE_FILES)
 recorded_actions.add(*RecordedAction.from_fields(INVOICE_FIELDS))
-activity_actions.add(*ActivityAction.from_labels(INVOICE_ACTIONS))
+activity_actions.add(*ActivityAction.from_labels(INVOICE_ACTIONS, _("Finance")))
 
 # Payments ---------------------------------------------------------------------------------------------
 
@@ -120,13 +121,13 @@ for name, label, sample in (
             name, label, group="Payments", resource="payment", serializer=PaymentSerializer, sample=sample
         )
     )
-activity_actions.add(*ActivityAction.from_labels(PAYMENT_ACTIONS))
+activity_actions.add(*ActivityAction.from_labels(PAYMENT_ACTIONS, _("Finance")))
 notification_kinds.add(*PAYMENT_KINDS)
 retention_rules.add(*PROVIDER_EVENT_RULES)
 # An event without a signature is refused before its body is read.
 body_rules.add(BodyRule("/pay/stripe/", most_bytes=LONGEST_EVENT, headers=(b"stripe-signature",), view_refuses=True))
 dashboard_menu.add(
-    MenuEntry(url_name="app:payment-account", label=_("Card payments"), icon="plug", section=Section.FINANCE, order=56)
+    MenuEntry(url_name="app:payment-account", label=_("Card payments"), icon="plug", section=Section.SETTINGS, order=56)
 )
 
 # Pages and reports -------------------------------------------------------------------------------------------
@@ -144,11 +145,15 @@ ACCOUNT_FIELDS: Final = (
 )
 
 dashboard_menu.add(
-    MenuEntry(url_name="app:finance", label=_("Overview"), icon="activity", section=Section.FINANCE, order=50),
-    MenuEntry(url_name="app:invoices", label=_("Invoices"), icon="plan", section=Section.FINANCE, order=52),
-    MenuEntry(url_name="app:payments", label=_("Payments"), icon="bag", section=Section.FINANCE, order=54),
+    MenuEntry(url_name="app:finance", label=_("Overview"), icon="activity", section=Section.SALES, order=50),
+    MenuEntry(url_name="app:invoices", label=_("Invoices"), icon="plan", section=Section.SALES, order=46),
+    MenuEntry(url_name="app:payments", label=_("Payments"), icon="bag", section=Section.SALES, order=48),
     MenuEntry(
-        url_name="app:finance-settings", label=_("Invoice settings"), icon="settings", section=Section.FINANCE, order=58
+        url_name="app:finance-settings",
+        label=_("Invoice settings"),
+        icon="settings",
+        section=Section.SETTINGS,
+        order=58,
     ),
 )
 console_menu.add(MenuEntry(url_name="console:finance", label=_("Finance"), icon="plan", section=Section.MAIN, order=25))
@@ -162,4 +167,15 @@ contact_panels.add(
     )
 )
 recorded_actions.add(*RecordedAction.from_fields({"finance.bookkeeping_changed": ACCOUNT_FIELDS}))
-activity_actions.add(*ActivityAction.from_labels(FINANCE_PAGE_ACTIONS))
+activity_actions.add(*ActivityAction.from_labels(FINANCE_PAGE_ACTIONS, _("Finance")))
+guides.add(
+    Guide(
+        area=DASHBOARD,
+        slug="invoices",
+        title=_("Invoices and payments"),
+        summary=_("Write invoices, get paid, and see what is owed."),
+        order=120,
+        pages=("invoices", "payments", "finance", "finance-settings", "payment-account"),
+        related=("products", "booking-page"),
+    )
+)

@@ -6,5 +6,5 @@ from agency.pages.registry import ActivityAction, activity_actions
 from config.request_bodies import body_rules
 from workspaces.media.api import UPLOAD_BODY
 
-activity_actions.add(*ActivityAction.from_labels({"media.removed": _("File removed")}))
+activity_actions.add(*ActivityAction.from_labels({"media.removed": _("File removed")}, _("Files")))
 body_rules.add(UPLOAD_BODY)

@@ -15,6 +15,7 @@ from agency.event_types import EventType, event_types
 from agency.models import Agency, User
 from agency.notification_kinds import notification_kinds
 from agency.pages.charts import ChartSource, chart_sources
+from agency.pages.help import CONSOLE, DASHBOARD, Guide, guides
 from agency.pages.registry import (
     ActivityAction,
     ActivityTarget,
@@ -191,6 +192,15 @@ ACTIONS = {
     "workspace_key.rolled": _("Workspace API key rolled"),
     "workspace_key.revoked": _("Workspace API key revoked"),
 }
+SUBJECTS = {
+    "addon": _("Add-ons"),
+    "channel": _("Channels"),
+    "plan": _("Plans"),
+    "sign_up": _("Sign-up"),
+    "workspace": _("Sub-accounts"),
+    "workspace_key": _("API keys"),
+    "workspace_member": _("People"),
+}
 
 
 def figures(agency: Agency) -> Iterable[Figure]:
@@ -295,11 +305,13 @@ search_sources.add(
 body_rules.add(BodyRule("/app/", signed_in=True))
 dashboard_menu.add(
     MenuEntry(url_name="app:home", label=_("Home"), icon="home", order=5),
-    MenuEntry(url_name="app:channels", label=_("Channels"), icon="connect", section=Section.CONFIGURATION, order=30),
-    MenuEntry(url_name="app:api-keys", label=_("REST API"), icon="key", section=Section.CONFIGURATION, order=85),
-    MenuEntry(url_name="app:people", label=_("People"), icon="team", section=Section.CONFIGURATION, order=90),
-    MenuEntry(url_name="app:activity", label=_("Activity"), icon="activity", section=Section.CONFIGURATION, order=97),
-    MenuEntry(url_name="app:settings", label=_("Settings"), icon="settings", section=Section.CONFIGURATION, order=95),
+    MenuEntry(
+        url_name="app:settings", label=_("Business details"), icon="settings", section=Section.SETTINGS, order=30
+    ),
+    MenuEntry(url_name="app:channels", label=_("Channels"), icon="connect", section=Section.SETTINGS, order=35),
+    MenuEntry(url_name="app:people", label=_("People"), icon="team", section=Section.SETTINGS, order=40),
+    MenuEntry(url_name="app:api-keys", label=_("REST API"), icon="key", section=Section.SETTINGS, order=85),
+    MenuEntry(url_name="app:activity", label=_("Activity"), icon="activity", section=Section.SETTINGS, order=97),
 )
 first_steps.add(
     FirstStep(
@@ -317,7 +329,7 @@ membership_sources.add(MembershipSource("workspaces", _agency_ids))
 landing_pages.add(LandingPage(name="app", url_name="app:home", order=30, is_open=_is_in_one, belongings=_workspaces))
 figure_sources.add(FigureSource(name="workspaces", order=10, figures=figures))
 recorded_actions.add(*RecordedAction.from_fields(RECORDED_FIELDS))
-activity_actions.add(*ActivityAction.from_labels(ACTIONS))
+activity_actions.add(*ActivityAction.from_labels(ACTIONS, SUBJECTS))
 notification_kinds.add(*notifications.KINDS)
 recipient_sources.add(notifications.PEOPLE)
 state_checks.add(
@@ -334,3 +346,41 @@ support_start_panels.add(*SUPPORT_START_PANELS)
 hub_panels.add(*HUB_PANELS)
 hub_concern_sources.add(*HUB_CONCERNS)
 health_checks.add(*CHECKS)
+guides.add(
+    Guide(
+        area=CONSOLE,
+        slug="sub-accounts",
+        title=_("Sub-accounts"),
+        summary=_("Create, help, suspend and restore your customers' workspaces."),
+        order=20,
+        pages=("sub-accounts", "broadcasts", "finance"),
+        related=("plans", "channel-connect", "activity"),
+    ),
+    Guide(
+        area=DASHBOARD,
+        slug="first-steps",
+        title=_("First steps"),
+        summary=_("Set up your workspace, from a channel to the first answer."),
+        order=10,
+        pages=("home", "settings", "workspace-new"),
+        related=("channels", "automations", "people"),
+    ),
+    Guide(
+        area=DASHBOARD,
+        slug="channels",
+        title=_("Channels"),
+        summary=_("The numbers and accounts on which people write to you."),
+        order=130,
+        pages=("channels",),
+        related=("inbox", "broadcasts", "first-steps"),
+    ),
+    Guide(
+        area=DASHBOARD,
+        slug="people",
+        title=_("People and notifications"),
+        summary=_("Invite colleagues, and choose what you are told."),
+        order=140,
+        pages=("people", "notifications", "activity", "two-factor"),
+        related=("inbox", "first-steps"),
+    ),
+)

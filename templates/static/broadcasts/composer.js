@@ -6,7 +6,7 @@ const form = /** @type {HTMLFormElement | null} */ (document.querySelector("[dat
 /** @type {NodeListOf<HTMLElement>} */
 const variables = document.querySelectorAll("[data-variable]");
 const labels = Object.fromEntries([...variables].map((one) => [one.dataset.variable, one.textContent]));
-// As broadcasts/dashboard/phone.py has them too.
+// As broadcasts/pages/message_preview.py has them too.
 const MARKS = [["```", "code"], ["*", "strong"], ["_", "em"], ["~", "s"]];
 const PLACEHOLDER = /\{\{\s*([A-Za-z0-9_]+)\s*\}\}/g;
 const VARIABLE = /\{\{\s*([a-z]+\.[A-Za-z0-9_ -]{1,64})\s*\}\}/g;
@@ -37,7 +37,11 @@ function redraw(composer) {
       const field = /** @type {TextField | null} */ (composer.elements.namedItem(name));
       return field ? field.value || field.dataset.example || (name === "message_text" ? "" : whole) : whole;
     });
-    part.innerHTML = marked(text).replace(VARIABLE, (_, name) => `<mark>${escape(labels[name] || name.split(".")[1])}</mark>`);
+    const labelled = marked(text).replace(VARIABLE, (_, name) => `<mark>${escape(labels[name] || name.split(".")[1])}</mark>`);
+    part.innerHTML = labelled.replace(PLACEHOLDER, (whole, name) => {
+      const field = /** @type {TextField | null} */ (composer.elements.namedItem(name));
+      return field?.dataset.short ? `<mark>${escape(field.dataset.short)}</mark>` : whole;
+    });
   }
 }
 

@@ -76,7 +76,7 @@ function markDrafts() {
     const made = document.createElement("span");
     made.className = "inbox-draft";
     made.textContent = `${inbox?.dataset.draft} · `;
-    row.querySelector(".inbox-meta")?.prepend(made);
+    row.querySelector(".inbox-preview")?.prepend(made);
   }
 }
 

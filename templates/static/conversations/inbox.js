@@ -1,7 +1,5 @@
 // The inbox without reloading: what changes is fetched as the very page it stands on, and its live parts are swapped.
 
-/** @typedef {HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement} Field */
-
 const inbox = /** @type {HTMLElement} */ (document.querySelector("[data-inbox]"));
 const announcer = /** @type {HTMLElement} */ (document.querySelector("[data-announcer]"));
 const PATIENCE = { settle: 250, poll: 15000, retry: 30000 };
@@ -36,8 +34,6 @@ function focusOn(selector) {
   return found !== null;
 }
 
-/** @param {Event} event */
-const targetOf = (event) => /** @type {Element} */ (event.target);
 const FOCUSABLE = "a[href], button, summary, select, textarea, input:not([type=hidden])";
 /** @param {Element} element */
 const identity = (element) => JSON.stringify([
@@ -87,7 +83,9 @@ function keepMode(now, then) {
 function replace(part, now, then) {
   const shown = /** @type {HTMLElement} */ (document.importNode(then, true));
   if (part === "composer") keepMode(now, shown);
+  const isOpen = Boolean(now.popover) && now.matches(":popover-open");
   now.replaceWith(shown);
+  if (isOpen) shown.showPopover();
   if (part.startsWith("composer")) document.dispatchEvent(new Event("inbox:part")); // before focus goes there
   return shown;
 }
@@ -292,6 +290,7 @@ document.addEventListener("submit", async (event) => {
   event.stopImmediatePropagation();
   if (form.dataset.busy) return;
   form.dataset.busy = "yes";
+  let isDone = false;
   try {
     const button = event.submitter?.getAttribute("name") ? event.submitter : null;
     const action = event.submitter?.getAttribute("formaction") || form.getAttribute("action") || "";
@@ -302,6 +301,7 @@ document.addEventListener("submit", async (event) => {
     if (!page.querySelector("[data-inbox]")) { location.assign(answer.redirected ? answer.url : location.href); return; }
     const isWriting = form.matches("[data-composer]");
     const isSent = answer.ok && !page.querySelector("[data-kept]");
+    isDone = isSent;
     if (isSent && isWriting) document.dispatchEvent(new CustomEvent("inbox:sent", { detail: form }));
     const isShown = form.isConnected && !form.closest("[data-part][hidden]");
     if (isWriting && !isSent && isShown) showBegun(page);
@@ -318,78 +318,10 @@ document.addEventListener("submit", async (event) => {
     refreshSoon(); // which says why, if it is that somebody was signed out
   } finally {
     delete form.dataset.busy;
+    document.dispatchEvent(new CustomEvent("inbox:settled", { detail: isDone }));
   }
 }, { capture: true });
 
-// Keys --------------------------------------------------------------------------------------------------
+document.addEventListener("inbox:say", (event) => say(/** @type {CustomEvent<string>} */ (event).detail));
 
-/** @param {number} by */
-function step(by) {
-  /** @type {NodeListOf<HTMLElement>} */
-  const found = document.querySelectorAll(".inbox-row");
-  const rows = [...found];
-  const isOnOne = rows.some((row) => row === document.activeElement);
-  const at = rows.findIndex((row) => row === document.activeElement || (row.ariaCurrent && !isOnOne));
-  const next = rows[Math.min(rows.length - 1, Math.max(0, at + by))];
-  if (next) next.focus();
-}
-
-function tick() {
-  const row = document.activeElement?.closest(".inbox-rows li") || document.querySelector(".inbox-rows li.current");
-  /** @type {HTMLInputElement | null | undefined} */ (row?.querySelector(".inbox-tick input"))?.click();
-}
-
-function openSnooze() {
-  const drop = /** @type {HTMLDetailsElement | null} */ (document.querySelector("details[data-snooze]"));
-  if (!drop) return;
-  drop.open = true;
-  drop.querySelector("button")?.focus();
-}
-
-function help() {
-  const dialog = /** @type {HTMLDialogElement} */ (document.querySelector("dialog.keys"));
-  if (dialog.open) dialog.close();
-  else dialog.showModal();
-}
-
-/** @param {string} selector */
-const press = (selector) => () => /** @type {HTMLElement | null} */ (document.querySelector(selector))?.click();
-const write = press("a[data-mode=text], a[data-mode=template]");
-/** @type {Record<string, () => void>} */
-const KEYS = {
-  j: () => step(1),
-  k: () => step(-1),
-  x: tick,
-  r: write,
-  e: press("form[data-status] button"),
-  u: press("form[data-unread] button"),
-  a: press("[data-assign]"),
-  n: press("a[data-mode=note]"),
-  s: openSnooze,
-  "/": () => { focusOn("#inbox-search"); },
-  "?": help,
-};
-
-document.addEventListener("keydown", (event) => {
-  const field = /** @type {Field | null} */ (targetOf(event).closest("input:not([type=checkbox]), textarea, select"));
-  if (field && field.closest("[data-composer]") && event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
-    field.form?.requestSubmit(field.form.querySelector("[data-send]"));
-  } else if (!field && !event.ctrlKey && !event.metaKey && !event.altKey && Object.hasOwn(KEYS, event.key)) {
-    event.preventDefault();
-    KEYS[event.key]();
-  } else if (field && event.key === "Escape" && !event.defaultPrevented) {
-    field.blur();
-  }
-});
-
-document.addEventListener("click", (event) => {
-  if (targetOf(event).closest("[data-keys]")) help();
-});
-
-function showKeys() {
-  for (const button of document.querySelectorAll("[data-keys]")) button.removeAttribute("hidden");
-}
-document.addEventListener("inbox:swapped", showKeys);
-
-showKeys();
 markRead();

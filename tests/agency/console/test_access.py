@@ -45,6 +45,10 @@ def no_ids(_: Tenant) -> list[Any]:
     return []
 
 
+def guide(_: Tenant) -> list[Any]:
+    return ["plans"]
+
+
 def plan(tenant: Tenant) -> list[Any]:
     return [tenant.plan.uuid]
 
@@ -179,10 +183,13 @@ PAGES = {
     "invitation-withdraw": PageAccess(NOBODY, OWNERS, invitation),
     "member": PageAccess(OWNERS, OWNERS, member),
     "member-remove": PageAccess(OWNERS, OWNERS, member),
+    "help": PageAccess(ALL, NOBODY),
+    "help-guide": PageAccess(ALL, NOBODY, guide),
     "activity": PageAccess(ALL, NOBODY),
     "notifications": PageAccess(ALL, NOBODY),
     "notifications-read": PageAccess(NOBODY, ALL),
     "notification-settings": PageAccess(ALL, ALL),
+    "unread": PageAccess(ALL, NOBODY),
     "bulk-operations": PageAccess(ALL, NOBODY),
     "bulk-operation-new": PageAccess(CHANGERS, CHANGERS),
     "bulk-operation": PageAccess(ALL, NOBODY, bulk_operation),

@@ -120,7 +120,7 @@ def test_a_page_of_the_log_takes_one_statement_of_its_own(
 ) -> None:
     entries(a, 60)
     admin.get(LOG)
-    with django_assert_num_queries(6):  # session, person, memberships, entries, saved views, the bell's
+    with django_assert_num_queries(8):  # session, person, memberships, team, keys, entries, saved views, the bell's
         admin.get(LOG)
 
 

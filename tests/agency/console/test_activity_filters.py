@@ -10,10 +10,13 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
-from agency.actors import Actor, ActorKind
+from agency.actors import SYSTEM, Actor, ActorKind
 from agency.console.activity import ACTIVITY
-from agency.models import ActivityEntry
+from agency.models import ActivityEntry, AgencyKey, Member
+from agency.pages.registry import activity_actions
+from agency.services import record_activity
 from agency.services.bulk import Selection
+from config.formats import format_day
 from tests import furnished
 from tests.agency.console.browsers import text
 from tests.tenants import Tenant
@@ -66,6 +69,8 @@ CASES: tuple[tuple[dict[str, Any], set[int]], ...] = (
     ({"from": 3, "to": 3}, {3}),
     ({"door": "user", "object": "thing-1", "from": 3, "action": "test.recorded"}, {3}),
     ({"person": "nobody"}, set()),
+    ({"period": "week", "from": 3}, {1, 2, 3}),
+    ({"period": "hour"}, set()),
 )
 
 
@@ -83,7 +88,7 @@ def test_page_and_file_keep_what_all_filters_keep(a: Tenant, admin: Client) -> N
 
 def test_a_day_that_is_none_keeps_nothing_and_is_no_error(admin: Client) -> None:
     for value in ("yesterday", "2026-02-30", "9999-12-31", "\0", "9" * 500):
-        for name in ("to", "from"):
+        for name in ("to", "from", "period"):
             page = admin.get(LOG, {name: value})
             assert page.status_code == 200, (name, value)
     assert "No changes match" in text(admin.get(LOG, {"to": "yesterday"}))
@@ -92,9 +97,36 @@ def test_a_day_that_is_none_keeps_nothing_and_is_no_error(admin: Client) -> None
 
 @pytest.mark.usefixtures("entries")
 def test_the_form_shows_what_it_was_asked_for(admin: Client) -> None:
-    html = admin.get(LOG, {"from": day(3), "door": "user"}).content.decode()
+    html = admin.get(LOG, {"from": day(3), "door": "user", "period": "week"}).content.decode()
+    assert "Period: Last 7 days" in html
+    assert f"From day (UTC): {format_day(START.date() - timedelta(days=3))}" in html
     assert f'type="date" name="from" value="{day(3)}"' in html
     assert '<option value="user" selected>' in html
+
+
+def options(page: str, field: str) -> dict[str, list[str]]:
+    """Return the values that a field offers, by the groups in which they stand."""
+    shown = page.split(f'name="{field}"')[1].split("</select>")[0]
+    groups = re.findall(r'<optgroup label="([^"]+)">(.*?)</optgroup>', shown)
+    return {label: re.findall(r'value="([^"]+)"', found) for label, found in groups}
+
+
+def test_actions_people_and_keys_are_chosen_from_lists(a: Tenant, admin: Client) -> None:
+    AgencyKey.objects.filter(agency=a.agency).update(name="Billing")
+    member = Member.objects.get(agency=a.agency, role="admin").user.email
+    record_activity(by=SYSTEM, action="test.recorded", agency_id=a.agency.pk, target=("entry", 1, "Entry 1."))
+    page = admin.get(LOG).content.decode()
+    actions = options(page, "action")
+    assert "webhook.created" in actions["Webhooks"]
+    assert {"member.invited", "invitation.withdrawn"} <= {*actions["Team"]}
+    assert sum(map(len, actions.values())) == len([*activity_actions])
+    assert all(one.startswith("test.") for one in actions.get("Other", [])), "each action has a subject"
+    people = options(page, "person")
+    assert member in people["People"]
+    assert people["API keys"] == ["Billing"]
+    assert '<a href="?person=system"' in page
+    somebody = admin.get(LOG, {"person": "<gone@example.com>"}).content.decode()
+    assert '<option value="&lt;gone@example.com&gt;" selected>' in somebody
 
 
 PLANS: tuple[tuple[dict[str, str], str], ...] = (
@@ -102,6 +134,7 @@ PLANS: tuple[tuple[dict[str, str], str], ...] = (
     ({"person": "nobody@example.com"}, "activity_by_person"),
     ({"object": "thing-1"}, "activity_by_object"),
     ({"from": "2020-01-01", "to": "2020-01-31"}, "activity_by_day"),
+    ({"period": "hour"}, "activity_by_day"),
     ({"to": "2020-01-31", "action": "test.recorded"}, "activity_by_day"),
 )
 

@@ -12,7 +12,7 @@ from django.test import Client
 from PIL import Image
 
 from agency.models import ActivityEntry, Brand
-from tests.agency.console.browsers import a_browser, at_the_console, text
+from tests.agency.console.browsers import a_browser, a_host, at_the_console, text
 from tests.images.pictures import a_picture, size_of
 from tests.sizes import size
 from tests.tenants import Tenant
@@ -177,7 +177,8 @@ def test_an_unknown_logo_is_not_found(a: Tenant, name: str) -> None:
 
 def test_customers_see_the_looks_in_their_dashboard(a: Tenant, admin: Client) -> None:
     customer = a_browser(a.workspace.owner)
-    assert b"/brand/" not in customer.get("/app/channels").content
+    plain = customer.get("/app/channels").content.decode()
+    assert all(str(a.agency.uuid) in address for address in re.findall(r'/brand/[^"]+', plain))  # the app's
     upload(admin, a_picture())
     admin.post(f"{PAGE}/colour", {"accent": "#1f6feb"})
     page = customer.get("/app/channels").content.decode()
@@ -229,6 +230,79 @@ def test_every_favicon_is_a_square_of_our_own_making(admin: Client) -> None:
         found.add(brand_of_all().favicon_digest)
         assert size_of(a_browser().get(f"/brand/{brand_of_all().favicon_digest}.png").content) == (192, 192)
     assert len(found) == 4  # two of them are squares all in red
+
+
+# The app that people install ------------------------------------------------------------------------------
+
+
+def manifest_of(browser: Client, page: str) -> dict[str, Any]:
+    answer = browser.get(page)
+    assert "manifest-src 'self'" in answer["Content-Security-Policy"]
+    found = re.search(r'<link rel="manifest" href="([^"]+)"', answer.content.decode())
+    assert found
+    told = a_browser().get(found[1])  # a browser asks for it without its cookies
+    assert told["Content-Type"] == "application/manifest+json"
+    manifest: dict[str, Any] = told.json()
+    return manifest
+
+
+def icons_of(manifest: dict[str, Any]) -> list[Image.Image]:
+    found = []
+    for icon in manifest["icons"]:
+        answer = a_browser().get(icon["src"])
+        assert (answer["Content-Type"], size_of(answer.content)) == (icon["type"], (int(icon["sizes"][:3]),) * 2)
+        found.append(Image.open(BytesIO(answer.content)).convert("RGBA"))
+    return found
+
+
+def test_dashboard_and_console_can_be_installed_as_the_agency_s_apps(a: Tenant, admin: Client) -> None:
+    own, staff = (manifest_of(*one) for one in ((a_browser(a.workspace.owner), "/app/channels"), (admin, PAGE)))
+    assert (own["name"], own["start_url"], own["display"]) == (a.agency.name, "/app/", "standalone")
+    assert (staff["name"], staff["start_url"]) == (f"{a.agency.name} · Console", "/console/")
+    for ground in (own["theme_color"], "#ffcc00"):
+        plain, large, maskable = icons_of(manifest_of(admin, PAGE))  # its first letter
+        wanted = (*bytes.fromhex(ground[1:]), 255)
+        assert [plain.getpixel((0, 0)), large.getpixel((60, 256)), maskable.getpixel((0, 0))] == [
+            (0, 0, 0, 0),
+            wanted,
+            wanted,
+        ]
+        admin.post(f"{PAGE}/colour", {"accent": "#ffcc00"})
+    assert manifest_of(admin, PAGE)["theme_color"] == "#ffcc00"
+
+
+@pytest.mark.parametrize("name", ["Ärzte am Ring", "中文诊所"])
+def test_an_icon_of_a_letter_or_a_bubble_differs_from_its_ground(name: str, a: Tenant, admin: Client) -> None:
+    a.agency.name = name
+    a.agency.save()
+    assert all(len(icon.getcolors(100_000) or ()) > 2 for icon in icons_of(manifest_of(admin, PAGE)))
+
+
+def test_the_app_s_icon_is_made_from_the_logo_and_seen_on_every_ground(a: Tenant, admin: Client) -> None:
+    upload(admin, a_picture(300, 100))
+    plain, large, maskable = icons_of(manifest_of(admin, PAGE))
+    red, nothing, white = (255, 0, 0, 255), (0, 0, 0, 0), (255, 255, 255, 255)
+    assert [one.getpixel((one.width // 2,) * 2) for one in (plain, large, maskable)] == [red] * 3
+    assert [one.getpixel((0, 0)) for one in (plain, large, maskable)] == [nothing, nothing, white]
+    bright = BytesIO()
+    Image.new("RGB", (300, 100), "white").save(bright, "PNG")
+    upload(admin, bright.getvalue())
+    assert icons_of(manifest_of(admin, PAGE))[2].getpixel((0, 0)) != white
+    for wrong in (
+        f"/brand/{a.agency.uuid}/icon-4096.png",
+        "/brand/x/icon-192.png",
+        f"/brand/{a.agency.uuid}/a.webmanifest",
+    ):
+        assert a_browser().get(wrong).status_code == 404
+
+
+def test_on_an_agency_s_host_no_other_agency_s_app_is_there(a: Tenant, b: Tenant) -> None:
+    own, other = (f"/brand/{one.agency.uuid}/app.webmanifest" for one in (a, b))
+    here = {"HTTP_HOST": a_host(a.agency)}
+    assert [a_browser().get(path, **here).status_code for path in (own, other)] == [200, 404]
+
+
+# A logo of its own for dark grounds -------------------------------------------------------------------------
 
 
 def test_on_dark_grounds_there_is_a_logo_of_its_own(a: Tenant, admin: Client) -> None:

@@ -52,6 +52,18 @@ def test_the_name_is_changed(person: User, browser: Client) -> None:
     assert (entry.actor_id, entry.changes) == (str(person.pk), {"name": None})
 
 
+def test_a_sound_is_played_only_for_people_who_asked_for_it(a: Tenant) -> None:
+    owner = a.workspace.owner
+    browser = a_browser(owner)
+    for chosen, is_played in (({}, False), ({"plays_sound": "on"}, True), ({}, False)):
+        assert browser.post(PROFILE, {"name": owner.name, **chosen}).status_code == 302
+        assert (" checked" in browser.get(PROFILE).content.decode()) == is_played
+        assert ("data-sound=" in browser.get("/app/channels").content.decode()) == is_played
+    assert f'href="{PROFILE}">Sound for new messages' in browser.get("/app/notifications/settings").content.decode()
+    switched = ActivityEntry.objects.filter(action="user.changed").order_by("pk").values_list("changes", flat=True)
+    assert [one["plays_sound"] for one in switched] == [[False, True], [True, False]]
+
+
 @pytest.mark.parametrize("name", ["", " ", "x" * 121, "a\0b", "a\u202eb"])
 def test_a_bad_name_is_refused(person: User, browser: Client, name: str) -> None:
     assert browser.post(PROFILE, {"name": name}).status_code == 422

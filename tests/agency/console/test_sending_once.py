@@ -275,7 +275,7 @@ OF_OWNERS = {
     "product-new": Making(Product, data=lambda _: {"name": "Soap", "price": "3"}),
     "product-stock": Making(StockMovement, ids=of_product, data=lambda _: {"reason": "received", "quantity": "5"}),
     "saved-reply-new": Making(SavedReply, data=lambda _: {"name": "Hours", "text": "Nine to six."}),
-    "segment-new": Making(Segment, data=lambda _: {"name": "Regulars", "filter_tags_any": "VIP"}),
+    "segment-new": Making(Segment, data=lambda _: {"name": "Regulars", "rows": "1"}),
     "task-new": Making(Task, data=lambda _: {"title": "Call back"}),
     "service-category-new": Making(ServiceCategory, data=lambda _: {"name": "Hair"}),
     "service-new": Making(Service, data=lambda _: {"name": "Cut", "kind": "appointment"}),

@@ -36,6 +36,7 @@ def test_a_list_offers_what_can_be_done_with_what_is_ticked_or_matches(
     assert f'name="item" value="{a.workspace.uuid}"' in page.content.decode()
     assert "Select all 2 results" in text(page)
     assert f'name="query" value="status=active&amp;plan={a.plan.uuid}"' in page.content.decode()
+    assert '<option value="">Choose an action</option>' in page.content.decode()
     labels = re.findall(r"<option value=\"sub_accounts\.\w+\">([^<]+)", page.content.decode())
     assert labels == [
         "Suspend", "Restore", "Assign a plan", "Grant an add-on", "Revoke an add-on", "Write to the owners",

@@ -41,6 +41,7 @@ def test_nothing_is_made_and_everything_is_told(a: Tenant) -> None:
     assert (told["recipients_count"], told["skipped"]) == (5, {"opted_out": 1, "variable_missing": 1})
     assert told["waves"] == [{"at": iso, "count": 3}]
     assert (told["held_count"], told["last_wave_at"], told["cost"]) == (0, iso, None)
+    assert told.keys().isdisjoint({"missing", "limit"})
     assert told["sample"][0] == "Hello Person, the sale begins."
     assert not Broadcast.objects.exists()
     assert not Recipient.objects.exists()

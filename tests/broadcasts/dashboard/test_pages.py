@@ -133,6 +133,47 @@ def test_a_template_is_filled_and_its_picture_follows(
     assert "<mark>Name</mark>, the <strong>sale</strong> begins on &lt;b&gt;2 July&lt;/b&gt;." in again
 
 
+def test_contacts_without_a_value_are_counted_while_composing_and_get_the_fallback(
+    customer: Client, channel: Channel
+) -> None:
+    a_message_template(channel, name="plain", text="Hello {{1}}", parameters=[{**PARAMETERS[1], "example": None}])
+    new = customer.get("/app/broadcasts/new")
+    assert new.context["form"].chosen_template.name == "plain"
+    assert "<mark>Text 1</mark>" in html(new)
+    for number, name in enumerate(("Ada Lovelace", "", " ")):
+        ContactFactory.create(workspace=channel.workspace, name=name, phone=f"+4915112345{number:03d}")
+    ContactFactory.create(workspace=channel.workspace, name="", phone=None, email="no@example.com")
+    gap = "Hello {{contact.first_name}} of {{fields.town}}"
+    composed = typed(channel, template=str(MessageTemplate.objects.get().uuid), parameter_0=gap)
+    town = {"fallback.fields.town": "here"}
+
+    counted = customer.post("/app/broadcasts/new", composed | town | {"name": "", "choose": "count"})
+    assert counted.status_code == 422
+    assert not Broadcast.objects.exists()
+    assert "Get it 1 of 4 contacts" in text(counted)
+    assert "2 First name is missing." in text(counted)
+    assert "2 contacts have no value." in text(counted)
+    assert "3 contacts have no value." in text(counted)
+    unchosen = customer.post("/app/broadcasts/new", composed | {"audience": "segment", "choose": "count"})
+    assert "Get it" not in text(unchosen)
+
+    refused = customer.post("/app/broadcasts/new", composed | {"fallback.contact.first_name": "x" * 101})
+    assert list(refused.context["form"].errors) == ["fallback.contact.first_name"]
+    fallbacks = town | {"fallback.contact.first_name": " you  there", "fallback.contact.email": "unused"}
+    review = text(customer.post("/app/broadcasts/new", composed | fallbacks, follow=True))
+    draft = Broadcast.objects.get()
+    assert draft.fallbacks == {"contact.first_name": "you there", "fields.town": "here"}
+    assert "First name you there 2 town here 3" in review
+    assert "Hello Hello you there of here" in review
+    assert "is missing" not in review
+    page = html(customer.get(f"/app/broadcasts/{draft.uuid}/edit"))
+    assert 'value="you there"' in page
+    customer.post(f"/app/broadcasts/{draft.uuid}/edit", composed | {"fallback.fields.town": "there"})
+    draft.refresh_from_db()
+    assert draft.fallbacks == {"fields.town": "there"}
+    assert "2 First name is missing." in text(customer.get(f"/app/broadcasts/{draft.uuid}/schedule"))
+
+
 def test_people_are_chosen_by_what_they_are_known_by(customer: Client, channel: Channel) -> None:
     first = ContactFactory.create(workspace=channel.workspace, phone="+4915112345678")
     second = ContactFactory.create(workspace=channel.workspace, email="Grace@example.com")
@@ -202,7 +243,7 @@ def test_one_under_way_shows_its_numbers_and_is_paused_resumed_and_cancelled(
     broadcast = a_busy_broadcast(channel)
     path = f"/app/broadcasts/{broadcast.uuid}"
     page = html(customer.get(path))
-    for words in ("Out of order.", "6 recipients", "1 waits for room", "1 recipient followed a link", "marketing"):
+    for words in ("Out of order.", "6 recipients", "1 waits for room", "Of the step before", "marketing"):
         assert words in page
     assert 'data-progress="4000"' in page
 

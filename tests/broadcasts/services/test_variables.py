@@ -8,7 +8,12 @@ import pytest
 from broadcasts.content import FrozenMessage, JsonTemplate
 from broadcasts.services.audience import CONTACT_VALUES
 from broadcasts.services.fields import CONTACT, contact_value
+from tests import furnished
+from tests.broadcasts.services.making import a_contact, begun, filled, recipients, templated
+from tests.tenants import Tenant
 from workspaces.contacts.models import Contact
+
+a = furnished.a_with_customer
 
 
 def test_what_may_be_written_is_what_is_filled_in() -> None:
@@ -55,3 +60,18 @@ def test_what_is_no_text_fills_nothing_in() -> None:
     names: Any = {"contact.name": None}
     with pytest.raises(TypeError):
         JsonTemplate(["{{contact.name}}"]).with_names(names)
+
+
+@pytest.mark.django_db
+def test_contacts_without_a_value_get_the_fallback_and_are_skipped_without_one(a: Tenant) -> None:
+    templated(a)
+    ada = a_contact(a, "+4930123001", name="Ada", attributes={"town": "York"})
+    nameless = a_contact(a, "+4930123002", name=" ", attributes={"town": "Bath"})
+    townless = a_contact(a, "+4930123003", name="Grace")
+    message = filled("Hello {{contact.first_name}} in {{fields.town}}")
+
+    broadcast = begun(a, message=message, fallbacks={"contact.first_name": "you"})
+
+    found = recipients(broadcast)
+    assert [found[one.pk].values for one in (ada, nameless, townless)] == [["Ada", "York"], ["you", "Bath"], None]
+    assert found[townless.pk].skip_reason == "variable_missing"

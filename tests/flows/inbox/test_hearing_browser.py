@@ -18,6 +18,8 @@ LOOKS = """([current, other]) => {
     return [look(here), look(document.querySelector(other)), [...new Set(inside)]];
 }"""
 
+ICON = "() => document.querySelector('link[rel=icon]').href"
+
 
 def open_conversation(page: Page, name: str) -> None:
     page.locator(".inbox-row", has_text=name).click()
@@ -68,6 +70,29 @@ def test_messages_are_said_with_who_sent_them_whatever_is_open(opened: Page, cha
     receive(received(channel, person=person(4), text="Once more"))
     expect(announcer).to_have_text("New message from Person 4.")
     assert Conversation.objects.count() == 4
+
+
+def test_what_is_unread_stands_in_the_title_and_on_the_icon_of_each_tab_and_may_be_heard(
+    page: Page, channel: Channel
+) -> None:
+    channel.workspace.owner.plays_sound = True
+    channel.workspace.owner.save()
+    page.reload()
+    receive(received(channel, person=person(1), at=moment(-9)))
+    expect(page).to_have_title(re.compile(r"^\(1\) Inbox · "))
+    assert page.evaluate(ICON).startswith("data:image/png")
+    other = page.context.new_page()
+    other.goto("/app/notifications")
+    expect(other).to_have_title(re.compile(r"^\(1\) Notifications · "))
+    with page.context.expect_event("response", lambda answer: "message" in answer.url and answer.url.endswith(".wav")):
+        receive(received(channel, person=person(2)))
+    for tab in (page, other):
+        expect(tab).to_have_title(re.compile(r"^\(2\) "))
+    open_conversation(page, "Person 1")
+    open_conversation(page, "Person 2")
+    for tab in (page, other):
+        expect(tab).not_to_have_title(re.compile(r"^\("))
+        tab.wait_for_function(f"() => !({ICON})().startsWith('data:image')")
 
 
 def test_what_is_current_is_seen_in_forced_colours(opened: Page) -> None:

@@ -65,6 +65,70 @@ def test_a_message_comes_in_is_answered_and_seen_to_be_read(page: Page, channel:
     assert the_conversation().unread_count == 0 or page.locator(".inbox-row.unread").count() <= 1
 
 
+def test_ten_conversations_are_answered_by_the_keyboard_alone(page: Page, channel: Channel) -> None:
+    receive(*(received(channel, person=person(number), at=moment(number - 20)) for number in range(1, 11)))
+    expect(page.locator(".inbox-row.unread")).to_have_count(10)
+    press, heading = page.keyboard.press, page.locator(".thread-who h2")
+    for number in range(10, 0, -1):
+        press("o")
+        expect(heading).to_have_text(f"Person {number}")
+        expect(page.locator("[data-keys]:not([hidden])")).to_be_attached()  # the page listens
+        press("r")
+        expect(page.get_by_label(f"Reply to Person {number}")).to_be_focused()
+        page.keyboard.type(f"Answer {number}")
+        press("Control+Enter")
+        press("Escape")
+        if number > 1:  # what is still being sent is waited for
+            continue
+        expect(page.locator(".bubble.out")).to_have_count(1)
+        expect(page.locator(".inbox-row.unread")).to_have_count(0)
+        press("o")
+        expect(page.locator("[data-announcer]")).to_have_text("No other conversation in this list is unread.")
+    answers = Message.objects.filter(direction="out").order_by("pk")
+    assert list(answers.values_list("text", "conversation__contact__name")) == [
+        (f"Answer {number}", f"Person {number}") for number in range(10, 0, -1)
+    ]
+
+
+def test_enter_sends_where_a_person_has_chosen_so_and_the_panel_opens_in_a_narrow_window(
+    page: Page, channel: Channel
+) -> None:
+    page.set_viewport_size({"width": 1200, "height": 800})
+    receive(received(channel))
+    page.locator(".inbox-row").click()
+    field, about = page.get_by_label("Reply to Person 1"), page.locator(".inbox-about")
+    field.fill("One")
+    field.press("Enter")
+    page.keyboard.type("line")
+    expect(field).to_have_value("One\nline")
+    page.locator(".thread-actions summary", has_text="⋯").click()
+    page.get_by_role("button", name="Send with Enter").click()
+    expect(page.locator(".send-key-ctrl:visible")).to_have_count(0)
+    expect(page.get_by_role("button", name="Send", exact=True)).to_have_attribute("aria-keyshortcuts", "Enter")
+    expect(field).to_have_value("One\nline")
+    field.press("End")
+    field.press("Shift+Enter")
+    page.keyboard.type("more")
+    expect(field).to_have_value("One\nline\nmore")
+    field.press("Enter")
+    expect(page.locator(".bubble.out")).to_contain_text("more")
+    assert Message.objects.get(direction="out").text.splitlines() == ["One", "line", "more"]
+
+    expect(about).to_be_hidden()
+    page.get_by_role("button", name="About the contact").click()
+    expect(about.get_by_text("May be written to")).to_be_visible()
+    contact = the_conversation().contact
+    create_task(workspace=channel.workspace, contact=contact, title="Call back", now=now(), by=SYSTEM)
+    receive(received(channel, text="Thank you"))
+    expect(about.get_by_role("link", name="Call back")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(about).to_be_hidden()
+    page.set_viewport_size({"width": 1280, "height": 800})
+    expect(about).to_be_visible()
+    widths: Any = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+    assert widths[0] <= widths[1]
+
+
 def test_what_is_being_typed_survives_whatever_happens_meanwhile(page: Page, channel: Channel) -> None:
     receive(received(channel), received(channel, person=person(2), text="And I?"))
     page.locator(".inbox-row", has_text="Person 1").click()

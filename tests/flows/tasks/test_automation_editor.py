@@ -77,7 +77,7 @@ def test_an_automation_is_built_tried_published_and_taken_back(person_at: SignIn
     expect(person.page.get_by_role("heading", name="Add a tag")).to_have_count(0)
     person.click("button", "Undo (Step removed)")
     expect(person.page.get_by_role("heading", name="Add a tag")).to_have_count(1)
-    expect(person.page.get_by_text("This is what is published.")).to_be_visible()
+    expect(person.page.get_by_text("This is the published version.")).to_be_visible()
     made = automations.get()
     assert made.published is not None
     assert made.published.flow == made.draft

@@ -1,5 +1,6 @@
 """Deliveries in the console: the log, one with its attempts, a test, once more, and all that failed."""
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -17,7 +18,7 @@ from tests.agency.console.browsers import at_the_console, flashes, hidden, text
 from tests.factories.webhooks import EVENT, a_failed_delivery, an_endpoint
 from tests.tenants import Tenant
 from tests.webhooks.api.test_log import fill
-from webhooks.models import Delivery, Endpoint, QueuedDelivery
+from webhooks.models import Attempt, Delivery, Endpoint, QueuedDelivery
 from webhooks.pages.deliveries import LogForm
 from webhooks.pages.forms import RedeliverForm
 
@@ -52,7 +53,8 @@ def test_the_list_holds_the_last_25_across_endpoints_and_leads_further(a: Tenant
     [("status=error", True), ("status=success", False), (f"event={EVENT}", True), ("event=addon.granted", False),
      ("status=nonsense", True), ("event=%00", True), ("envelope_id=zzz", True), (f"envelope_id={NOBODYS}", False),
      (f"workspace={NOBODYS}", False), ("created_after=2020-01-01T00:00", True),
-     ("created_after=9999-12-31T23:59", False),
+     ("created_after=9999-12-31T23:59", False), ("period=hour", True), ("period=year", True),
+     ("period=week&created_after=2020-01-01T00:00", True), ("period=hour&created_before=2020-01-01T00:00", False),
      ("created_before=2020-01-01T00:00", False), ("created_before=yesterday", True),
      (f"endpoint={NOBODYS}", True), ("endpoint=%00", True)],
 )  # fmt: skip
@@ -104,6 +106,39 @@ def test_each_filter_in_use_is_shown_with_a_way_to_clear_it_alone(a: Tenant, sta
         f'<a href="{PAGES}" aria-label="Clear the filter Result">'
         in staff.get(f"{PAGES}?status=error").content.decode()
     )
+
+
+def test_a_period_ends_now(a: Tenant, staff: Client) -> None:
+    made = a_failed_delivery(a)
+    two_hours_ago = now() - timedelta(hours=2)
+    Delivery.objects.filter(pk=made.pk).update(created_at=two_hours_ago)
+    for period, there in {"hour": False, "day": True, "week": True}.items():
+        page = staff.get(f"{PAGES}?period={period}")
+        assert (page.context["rows"] == [made]) is there
+    at = two_hours_ago + timedelta(minutes=30)
+    asked = LogForm({"period": "hour"}, catalogue={}, endpoints=Endpoint.objects.all(), hides=(), now=at)
+    assert asked.filters == {"created_after": at - timedelta(hours=1)}
+
+
+def test_a_row_names_the_sub_account_the_answer_and_the_attempts(a: Tenant, staff: Client) -> None:
+    endpoint = an_endpoint(a)
+    for status in ("error", "pending"):
+        made = a_failed_delivery(a, endpoint, workspace_uuid=a.workspace.uuid)
+        changes = {} if status == "error" else {"status": status, "completed_at": None, "failed_at": None}
+        Delivery.objects.filter(pk=made.pk).update(attempts=2, max_attempts=3, **changes)
+    page = staff.get(PAGES)
+    assert f'<a href="/console/sub-accounts/{a.workspace.uuid}">{a.workspace.name}</a>' in page.content.decode()
+    assert "Failed 500, 2 of 3 Your endpoint answered 500 Internal Server Error." in text(page)
+    assert "Pending 500, 2 of 3 Your endpoint answered 500 Internal Server Error." in text(page)
+
+
+def test_the_newest_attempt_comes_first_and_is_open(a: Tenant, staff: Client) -> None:
+    made = a_failed_delivery(a)
+    first = made.attempt_log.get()
+    Attempt.objects.create(delivery_id=made.pk, number=2, started_at=now(), duration_ms=1, url=first.url)
+    shown = staff.get(f"{PAGES}/deliveries/{made.uuid}").content.decode()
+    attempts = re.findall(r'<details class="panel attempt"( open)?>\s*<summary class="panel-head"><h2>([^<]+)', shown)
+    assert attempts == [(" open", "Attempt 2"), ("", "Attempt 1")]
 
 
 def test_a_page_of_the_log_costs_the_same_however_long_it_is(
@@ -223,7 +258,9 @@ def test_times_of_the_log_are_in_utc_whatever_the_viewer_s_clock_shows(a: Tenant
     at = datetime(2026, 11, 20, 12, tzinfo=UTC)
     Delivery.objects.filter(pk=made.pk).update(created_at=at)
     # Numbers name the day, too: only the filters' own reading is asked here.
-    form = LogForm({"created_after": "2026-11-20T12:30"}, catalogue={}, endpoints=Endpoint.objects.all(), hides=())
+    form = LogForm(
+        {"created_after": "2026-11-20T12:30"}, catalogue={}, endpoints=Endpoint.objects.all(), hides=(), now=at
+    )
     with timezone.override("Europe/Berlin"):
         assert form.filters["created_after"] == datetime(2026, 11, 20, 12, 30, tzinfo=UTC)
         again = RedeliverForm(endpoints=Endpoint.objects.all(), initial={"since": at})
@@ -233,4 +270,4 @@ def test_times_of_the_log_are_in_utc_whatever_the_viewer_s_clock_shows(a: Tenant
     QueuedDelivery.objects.create(
         delivery=made, agency_id=a.agency.pk, endpoint_id=made.endpoint_id, due_at=at, is_ready=False
     )
-    assert "next attempt at 12:00:00 UTC" in text(staff.get(PAGES))
+    assert "Next attempt at 12:00:00 UTC" in text(staff.get(PAGES))

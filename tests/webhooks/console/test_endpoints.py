@@ -88,8 +88,10 @@ def test_editing_changes_what_was_sent(a: Tenant, staff: Client) -> None:
 def test_rotating_shows_the_new_secret_once_and_says_that_the_old_one_is_dead(a: Tenant, staff: Client) -> None:
     endpoint = an_endpoint(a)
     old, path = endpoint.secret, f"{PAGES}/{endpoint.uuid}/rotate"
-    nonce = hidden(staff.get(path), "nonce")
-    answer = staff.post(path, {"nonce": nonce})
+    asked = staff.get(path)
+    assert re.findall(r'name="overlap_hours" value="(\d+)"[^>]* checked', asked.content.decode()) == ["24"]
+    nonce = hidden(asked, "nonce")
+    answer = staff.post(path, {"nonce": nonce, "overlap_hours": "0"})
     endpoint.refresh_from_db()
     assert SECRET.findall(answer.content.decode())[0] == endpoint.secret != old
     assert "The old secret no longer works" in text(answer)

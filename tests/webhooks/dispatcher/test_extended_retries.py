@@ -170,7 +170,7 @@ def test_the_log_says_when_the_next_attempt_comes(
     dispatcher.stop()
     QueuedDelivery.objects.filter(delivery=delivery).update(due_at=now() + timedelta(hours=5, minutes=1))
     page = text(at_the_console(a.agency).get("/console/webhooks"))
-    assert "next attempt in 5 hours" in page
+    assert "Next attempt in 5 hours" in page
 
 
 def test_the_database_knows_two_kinds_of_retries(a: Tenant) -> None:

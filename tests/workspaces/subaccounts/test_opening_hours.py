@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from workspaces.subaccounts.services.settings import OpeningHoursRefused, checked_hours, hours_as_text, read_day
+from workspaces.subaccounts.services.settings import OpeningHoursRefused, checked_hours, hours_as_text
 
 WORK = [["09:00", "17:00"]]
 
@@ -50,26 +50,3 @@ def test_they_read_with_days_alike_together() -> None:
     assert text == "Mon\u2013Fri 09:00\u201317:00, Sat 10:00\u201312:00 and 13:00\u201324:00"
     assert hours_as_text(checked_hours({"monday": WORK, "wednesday": WORK})).count("09:00") == 2
     assert hours_as_text({}) == ""
-
-
-@pytest.mark.parametrize(
-    ("written", "read"),
-    [
-        ("", []),
-        ("09:00-17:00", [["09:00", "17:00"]]),
-        ("9-12, 14-18", [["09:00", "12:00"], ["14:00", "18:00"]]),
-        ("9.30 \u2013 17.00", [["09:30", "17:00"]]),
-        ("9am to 5 pm", [["09:00", "17:00"]]),
-        ("12 am - 12 pm and 18-24", [["00:00", "12:00"], ["18:00", "24:00"]]),
-        ("9:00\u201312:00 and 13:00\u201324:00", [["09:00", "12:00"], ["13:00", "24:00"]]),
-    ],
-)
-def test_people_write_them_in_many_ways(written: str, read: list[list[str]]) -> None:
-    assert read_day("monday", written) == read
-
-
-@pytest.mark.parametrize("written", ["always", "9", "9-", "25-26", "9:75-10", "17-9", "13pm-14pm", "24-24", "9-12-15"])
-def test_what_cannot_be_read_is_refused(written: str) -> None:
-    with pytest.raises(OpeningHoursRefused) as refusal:
-        read_day("monday", written)
-    assert set(refusal.value.errors) == {"opening_hours.monday"}

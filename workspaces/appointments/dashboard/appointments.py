@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from datetime import datetime
 from typing import Any, ClassVar, Final
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -37,6 +38,7 @@ from workspaces.appointments.services.moves import (
 from workspaces.catalogue.dashboard.form_views import ObjectFormView, shown_decimals
 from workspaces.catalogue.models import Service, Staff
 from workspaces.contacts.models import Contact
+from workspaces.contacts.pages import TimelineEntry
 from workspaces.subaccounts.dashboard.base import DashboardView
 from workspaces.subaccounts.dashboard.home import ActivityNames
 
@@ -134,6 +136,23 @@ def appointments_of_contact(contact: Contact) -> Mapping[str, Any]:
         "appointments": [*coming, *past[:MOST_PAST]],
         "zone": ZoneInfo(contact.workspace.timezone),
     }
+
+
+def appointments_of_timeline(contact: Contact, before: datetime, most: int) -> list[TimelineEntry]:
+    """Give the appointments that were booked last before a moment, for the contact's timeline."""
+    zone = ZoneInfo(contact.workspace.timezone)
+    rows = Appointment.objects.of(contact.workspace).filter(contact=contact, created_at__lt=before)
+    return [
+        TimelineEntry(
+            at=one.created_at,
+            icon="calendar",
+            title=_("Appointment booked: %(service)s") % {"service": one.service.name},
+            text=format_day_time(one.starts_at.astimezone(zone), "yMMMEd"),
+            state=one.get_status_display(),
+            url=reverse(ONE, args=[one.uuid]),
+        )
+        for one in rows.select_related("service").order_by("-created_at", "-id")[:most]
+    ]
 
 
 class AppointmentDetail(DashboardView):

@@ -33,16 +33,15 @@ from workspaces.appointments.services.hours import (
 )
 from workspaces.catalogue.dashboard.staff import STAFF_LIST, STAFF_PAGE, StaffDetail
 from workspaces.subaccounts.dashboard.base import DashboardForm
-from workspaces.subaccounts.dashboard.settings import DAY_LABELS, LONGEST_DAY
+from workspaces.subaccounts.dashboard.hours import DAY_LABELS, HoursField, HoursForm, show_rows
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.models.workspaces import DAYS
 from workspaces.subaccounts.pages.business import ZONE_REFUSED, ZoneSelect, timezone_choices
-from workspaces.subaccounts.services.settings import OpeningHoursRefused, day_as_text, read_day
 
 HOURS: Final = "app:staff-hours"
 TIME_OFF: Final = "app:staff-time-off"
 BLANK_ROWS: Final = 3
-HOURS_WIDGET: Final = {"placeholder": "09:00-17:00", "autocomplete": "off"}
+WEEKLY: Final = "weekly_"
 
 
 class StaffPages(StaffDetail):
@@ -73,27 +72,25 @@ class WorkingHoursForm(forms.Form):
         coming = [one for one in hours.exceptions if one.date >= today]
         super().__init__(data, initial=_shown(hours, coming))
         for day in DAYS:
-            self.fields[f"weekly_{day}"] = LineField(
-                label=DAY_LABELS[day], required=False, max_length=LONGEST_DAY, widget=forms.TextInput(HOURS_WIDGET)
-            )
+            self.fields[f"{WEEKLY}{day}"] = HoursField(label=DAY_LABELS[day])
         self._rows = len(coming) + BLANK_ROWS if data is None else _rows_in(data)
         for number in range(self._rows):
             self.fields[f"exception_{number}_date"] = forms.DateField(
                 label=_("Date"), required=False, widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d")
             )
-            self.fields[f"exception_{number}_hours"] = LineField(
-                label=_("Hours"), required=False, max_length=LONGEST_DAY, widget=forms.TextInput(HOURS_WIDGET)
-            )
+            self.fields[f"exception_{number}_hours"] = HoursField(label=_("Hours"))
+        show_rows(self, (f"{WEEKLY}{day}" for day in DAYS))
+        show_rows(self, (f"exception_{number}_hours" for number in range(self._rows)))
 
     def day_fields(self) -> Iterator[BoundField]:
-        return (self[f"weekly_{day}"] for day in DAYS)
+        return (self[f"{WEEKLY}{day}"] for day in DAYS)
 
     def exception_rows(self) -> Iterator[tuple[BoundField, BoundField]]:
         for number in range(self._rows):
             yield self[f"exception_{number}_date"], self[f"exception_{number}_hours"]
 
     def clean(self) -> dict[str, Any]:
-        self.weekly = {day: self._intervals(day, f"weekly_{day}") for day in DAYS}
+        self.weekly = {day: self.cleaned_data.get(f"{WEEKLY}{day}", []) for day in DAYS}
         self.exceptions = {one.date: one.intervals for one in self._kept}
         for number in range(self._rows):
             self._read_exception(number)
@@ -102,7 +99,7 @@ class WorkingHoursForm(forms.Form):
     def _read_exception(self, number: int) -> None:
         name = f"exception_{number}_date"
         day = self.cleaned_data.get(name)
-        intervals = self._intervals(_("This day"), f"exception_{number}_hours")
+        intervals = self.cleaned_data.get(f"exception_{number}_hours", [])
         if day is None:
             if intervals and name not in self.errors:
                 self.add_error(name, _("Enter the date for these hours."))
@@ -113,13 +110,6 @@ class WorkingHoursForm(forms.Form):
         else:
             self.exceptions[day] = intervals
 
-    def _intervals(self, day: str, name: str) -> list[list[str]]:
-        try:
-            return read_day(day, self.cleaned_data.get(name, ""))
-        except OpeningHoursRefused as refusal:
-            self.add_error(name, refusal.message)
-            return []
-
 
 def _rows_in(data: Any) -> int:
     """Count the rows of exceptions that were sent, as far as there may be any."""
@@ -129,16 +119,17 @@ def _rows_in(data: Any) -> int:
 
 def _shown(hours: StaffHours, coming: list[HoursOfDate]) -> dict[str, Any]:
     shown: dict[str, Any] = {"timezone": hours.timezone, "follows_business": hours.follows_business}
-    shown |= {f"weekly_{day}": day_as_text(intervals) for day, intervals in hours.weekly.items()}
+    shown |= {f"{WEEKLY}{day}": intervals for day, intervals in hours.weekly.items()}
     for number, one in enumerate(coming):
-        shown |= {f"exception_{number}_date": one.date, f"exception_{number}_hours": day_as_text(one.intervals)}
+        shown |= {f"exception_{number}_date": one.date, f"exception_{number}_hours": one.intervals}
     return shown
 
 
-class StaffHoursPage(StaffPages, DashboardForm[WorkingHoursForm]):
+class StaffHoursPage(StaffPages, HoursForm[WorkingHoursForm]):
     """Changes working hours. With `copy` in the address the form shows the opening hours, not saved yet."""
 
     form_page = HOURS
+    hours_prefix = WEEKLY
     template_name = "appointments/staff/hours.html"
 
     def make_form(self, data: Any = None) -> WorkingHoursForm:

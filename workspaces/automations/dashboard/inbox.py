@@ -1,6 +1,7 @@
 """What contacts' pages and the inbox say about automations: runs, decisions about messages, and pauses."""
 
 from collections.abc import Collection, Mapping
+from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -18,6 +19,7 @@ from workspaces.automations.models import Automation, AutomationRun, TriggerEven
 from workspaces.automations.services.pauses import end_pause, pauses_of
 from workspaces.automations.services.shown_runs import shown_runs
 from workspaces.contacts.models import Contact
+from workspaces.contacts.pages import TimelineEntry
 from workspaces.conversations.models import Conversation
 from workspaces.conversations.pages import ConversationBanner, MessageRemark
 from workspaces.conversations.services import ConversationNotFound
@@ -32,7 +34,22 @@ def runs_of_contact(contact: Contact) -> Mapping[str, Any]:
     own = AutomationRun.objects.of(contact.workspace).filter(contact_id=contact.pk).select_related("automation")
     active = list(own.active().newest_first()[:MOST_RUNS])
     ended = list(own.exclude(status__in=AutomationRun.ACTIVE).newest_first()[: MOST_RUNS - len(active)])
-    return {"lines": run_lines(shown_runs([*active, *ended], most_steps=0))}
+    return {"contact": contact, "lines": run_lines(shown_runs([*active, *ended], most_steps=0))}
+
+
+def automations_of_timeline(contact: Contact, before: datetime, most: int) -> list[TimelineEntry]:
+    """Give the newest runs that began before a moment, for the contact's timeline."""
+    own = AutomationRun.objects.of(contact.workspace).filter(contact_id=contact.pk, started_at__lt=before)
+    return [
+        TimelineEntry(
+            at=run.started_at,
+            icon="automation",
+            title=_("Automation: %(name)s") % {"name": run.automation.name},
+            state=run.get_status_display(),
+            url=reverse(RUN, args=[run.automation.uuid, run.uuid]),
+        )
+        for run in own.select_related("automation").newest_first()[:most]
+    ]
 
 
 def message_remarks(messages: Collection[int]) -> Mapping[int, MessageRemark]:

@@ -99,7 +99,7 @@ def run_reason(run: AutomationRun) -> str:
         code = StopReason.REPLIED if run.error_message in REASONS.keys() - STOPS.keys() else run.error_message
         return _(STOPS[code]) if code in STOPS else ""
     if run.status == AutomationRun.Status.WAITING:
-        return _("It waits for %(what)s.") % {"what": run.get_wait_kind_display()}
+        return run.get_wait_kind_display()
     return ""
 
 

@@ -199,7 +199,7 @@ class StepMove(EditForm[PlaceForm]):
         return self.edited(_("The step was moved."), automation, self.step)
 
     def context(self) -> dict[str, Any]:
-        text = _("What follows the step closes the gap. Its other branches stay with it.")
+        text = _("The next step moves up. The other branches stay with the step that you move.")
         heading = _("Move %(step)s") % {"step": self.reader.card(self.step).title}
         return {**super().context(), "heading": heading, "text": text, "submit": _("Move")}
 

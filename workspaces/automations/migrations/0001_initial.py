@@ -330,7 +330,7 @@ class Migration(migrations.Migration):
                 ('seq', models.IntegerField(default=0)),
                 ('messages', models.IntegerField(default=0)),
                 ('data', models.JSONField(default=dict)),
-                ('wait_kind', models.CharField(choices=[('begin', 'its turn to go on'), ('reply', 'an answer'), ('time', 'a moment'), ('call', 'another system'), ('event', 'something to happen'), ('turn', 'another automation to end')], max_length=10, null=True)),
+                ('wait_kind', models.CharField(choices=[('begin', 'Waiting for its turn.'), ('reply', 'Waiting for a reply.'), ('time', 'Waiting for a set time.'), ('call', 'Waiting for another system.'), ('event', 'Waiting for an event.'), ('turn', 'Waiting for another automation to end.')], max_length=10, null=True)),
                 ('wait_key', models.CharField(blank=True, max_length=200)),
                 ('wait_until', models.DateTimeField(null=True)),
                 ('tries', models.SmallIntegerField(db_default=0, default=0)),

@@ -161,12 +161,12 @@ class AutomationRun(models.Model):
         FAILED = "failed", _("Failed")
 
     class WaitKind(models.TextChoices):
-        BEGIN = "begin", _("its turn to go on")
-        REPLY = "reply", _("an answer")
-        TIME = "time", _("a moment")
-        CALL = "call", _("another system")
-        EVENT = "event", _("something to happen")
-        TURN = "turn", _("another automation to end")
+        BEGIN = "begin", _("Waiting for its turn.")
+        REPLY = "reply", _("Waiting for a reply.")
+        TIME = "time", _("Waiting for a set time.")
+        CALL = "call", _("Waiting for another system.")
+        EVENT = "event", _("Waiting for an event.")
+        TURN = "turn", _("Waiting for another automation to end.")
 
     ACTIVE = (Status.RUNNING, Status.WAITING)
 

@@ -53,7 +53,7 @@ class StepNotFound(NotFound):
 class DraftChanged(Conflict):
     """The draft is not the one that the person saw, so the change might not be what they want."""
 
-    message = "This automation was changed meanwhile, perhaps in another tab. Nothing was saved. Look at it again."
+    message = "This automation was changed meanwhile, maybe in another tab. Nothing was saved. Check it and try again."
 
 
 class NothingToUndo(Conflict):

@@ -1,11 +1,12 @@
 """The dashboard's pages about single classes, their participants and waiting lists."""
 
+from collections.abc import Mapping
 from datetime import date, datetime, timedelta
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
@@ -19,7 +20,7 @@ from config.db import like_pattern, name_key
 from workspaces.catalogue.dashboard.form_views import ConfirmView, Link, ObjectFormView
 from workspaces.catalogue.models import Service, Staff
 from workspaces.classes.dashboard.forms import ClassEditForm, ClassForm
-from workspaces.classes.models import ClassSession
+from workspaces.classes.models import ClassSession, Participant, WaitingListEntry
 from workspaces.classes.serializers import ClassFilterSet
 from workspaces.classes.services import (
     ClassNotFound,
@@ -278,3 +279,27 @@ class WaitingRemove(ClassDetail):
         return self.done(
             _("%(name)s is no longer on the waiting list.") % {"name": found}, CLASS_PAGE, self.session.uuid
         )
+
+
+# On pages about a contact ---------------------------------------------------------------------------------------
+
+MOST_COMING: Final = 3
+MOST_PAST: Final = 2
+
+
+def classes_of_contact(contact: Contact) -> Mapping[str, Any]:
+    """Give the contact's next classes, seats and waiting lists, and the last classes before them."""
+    now = timezone.now()
+    seats = Participant.objects.filter(contact=contact).values("session")
+    waits = WaitingListEntry.objects.filter(contact=contact)
+    rows = ClassSession.objects.of(contact.workspace).with_names()
+    coming = rows.filter(pk__in=seats.union(waits.values("session"), all=True), ends_at__gt=now)
+    is_waiting = Exists(waits.filter(session=OuterRef("pk")))
+    coming = coming.exclude(status=Status.CANCELLED).annotate(is_waiting=is_waiting)
+    found = list(coming.by_start()[: MOST_COMING + 1])
+    past = rows.filter(pk__in=seats, ends_at__lte=now).order_by("-starts_at", "-id")
+    return {
+        "classes": [*found[:MOST_COMING], *past[:MOST_PAST]],
+        "has_more": len(found) > MOST_COMING,
+        "zone": ZoneInfo(contact.workspace.timezone),
+    }

@@ -1,6 +1,7 @@
 """Dashboard pages about a workspace's contacts, and the routes of all pages about contacts, segments and imports."""
 
-from typing import Any
+from datetime import datetime, timedelta
+from typing import Any, Final
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
@@ -12,6 +13,7 @@ from django.utils.translation import gettext_lazy
 from agency.pages.forms import ConfirmationForm
 from agency.pages.pagination import MOST_COUNTED, count_capped, read_pages, with_id
 from agency.pages.tables import Column, Filter, ListPage, Table
+from config.api.fields import DateTimeOutOfRange, parse_aware_datetime
 from config.api.requests import NothingMatches, QueryParameters, is_storable, parse_uuid
 from config.db import like_pattern, name_key
 from workspaces.contacts.dashboard import imports, segments
@@ -19,7 +21,7 @@ from workspaces.contacts.dashboard.forms import ContactForm
 from workspaces.contacts.dashboard.tasks import shown_tasks
 from workspaces.contacts.models import Contact
 from workspaces.contacts.models.contacts import newest_page, newest_page_with_tag
-from workspaces.contacts.pages import panels_of
+from workspaces.contacts.pages import panels_of, timeline_of
 from workspaces.contacts.serializers import ContactFilterSet, only_tag
 from workspaces.contacts.services import (
     ContactNotFound,
@@ -37,6 +39,8 @@ from workspaces.subaccounts.dashboard.base import DashboardForm, DashboardView
 from workspaces.subaccounts.models import CHANNEL_NAMES
 from workspaces.subaccounts.services.recording import record_workspace_activity
 
+# A network's clock may be ahead of ours.
+AHEAD: Final = timedelta(days=1)
 LIST = "app:contacts"
 ONE = "app:contact"
 Source = Contact.OptOutSource
@@ -110,6 +114,8 @@ class ContactDetail(DashboardView):
 
 
 class ContactPage(ContactDetail, DashboardForm[ContactForm]):
+    """Shows what is known of a contact and what happened with it. The form that changes it is folded."""
+
     template_name = "contacts/contact.html"
 
     def make_form(self, data: Any = None) -> ContactForm:
@@ -122,8 +128,23 @@ class ContactPage(ContactDetail, DashboardForm[ContactForm]):
 
     def context(self) -> dict[str, Any]:
         identities = [(CHANNEL_NAMES[one.platform], one) for one in self.contact.known_as]
-        known = {"contact": self.contact, "identities": identities, "panels": panels_of(self.contact)}
-        return {**known, **shown_tasks(self.contact, self.workspace)}
+        before = _read_moment(self.request.GET.get("before", ""))
+        return {
+            "contact": self.contact,
+            "identities": identities,
+            "panels": panels_of(self.contact),
+            "timeline": timeline_of(self.contact, before or timezone.now() + AHEAD),
+            "is_older": before is not None,
+            "attributes": list(self.contact.attributes.items()),
+            **shown_tasks(self.contact, self.workspace),
+        }
+
+
+def _read_moment(text: str) -> datetime | None:
+    try:
+        return parse_aware_datetime(text)
+    except DateTimeOutOfRange:
+        return None
 
 
 class ContactOptOut(ContactDetail):

@@ -1,20 +1,17 @@
-"""Forms about contacts, segments and imports."""
+"""Forms about contacts and imports."""
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, cast
-from zoneinfo import ZoneInfo
 
 from django import forms
-from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext_lazy as _
 
-from agency.pages.forms import EmailField, LineField, LongSelect, MultilineField, NaiveDateTimeField, NameField
-from workspaces.contacts.models import Contact, ContactImport, Segment
-from workspaces.contacts.models.contacts import LONGEST_NAME, LONGEST_TAG, MOST_TAGS, SHOWN_PLATFORMS
+from agency.pages.forms import EmailField, LineField, LongSelect, MultilineField, NameField
+from workspaces.contacts.models import Contact, ContactImport
+from workspaces.contacts.models.contacts import LONGEST_NAME, LONGEST_TAG, MOST_TAGS
 from workspaces.contacts.services import ContactValues, countries
 from workspaces.contacts.services.csv_files import ATTRIBUTE, MOST_BYTES, TARGETS
-from workspaces.subaccounts.models import CHANNEL_NAMES
 from workspaces.subaccounts.pages.business import timezone_choices
 
 LONGEST_TAGS = MOST_TAGS * (LONGEST_TAG + 2)
@@ -110,49 +107,6 @@ class ContactForm(forms.Form):
         """Return the values for the service. For an existing contact, return only the changed ones."""
         names = self.changed_data if self.initial else self.fields
         return cast(ContactValues, {name: self.cleaned_data[name] for name in names})
-
-
-class SegmentForm(forms.Form):
-    """A segment's name and conditions. A condition that the user did not change keeps its stored value."""
-
-    name = NameField()
-    filter_tags_any = TagsField(label=_("Has any of these tags"))
-    filter_tags_all = TagsField(label=_("Has all of these tags"))
-    filter_tags_none = TagsField(label=_("Has none of these tags"))
-    filter_country = forms.ChoiceField(label=_("Country"), widget=LongSelect, required=False)
-    filter_timezone = forms.ChoiceField(label=_("Time zone"), widget=LongSelect, required=False)
-    filter_has_channel = forms.ChoiceField(
-        label=_("Known on"), required=False, choices=[ANY, *((kind, CHANNEL_NAMES[kind]) for kind in SHOWN_PLATFORMS)]
-    )
-    filter_attributes = AttributesField()
-    filter_created_after = NaiveDateTimeField(label=_("Created at or after"), required=False)
-    filter_created_before = NaiveDateTimeField(label=_("Created before"), required=False)
-
-    def __init__(self, data: Any = None, *, timezone: str, segment: Segment | None = None) -> None:
-        self.zone, self.kept = ZoneInfo(timezone), dict(segment.filter) if segment else {}
-        shown = {f"filter_{name}": self._shown(name, value) for name, value in self.kept.items()}
-        super().__init__(data, initial={"name": segment.name, **shown} if segment else {})
-        self.fields["filter_country"].choices = [ANY, *country_choices()]  # type: ignore[attr-defined]
-        self.fields["filter_timezone"].choices = [ANY, *timezone_choices()]  # type: ignore[attr-defined]
-
-    def _shown(self, name: str, value: Any) -> Any:
-        if not name.startswith("created_"):
-            return value
-        moment = parse_datetime(value)
-        return moment.astimezone(self.zone).strftime("%Y-%m-%dT%H:%M") if moment else None
-
-    def filter(self) -> dict[str, Any]:
-        """Return the conditions in the form that the service expects."""
-        kept = dict(self.kept)
-        for field in self.changed_data:
-            if field.startswith("filter_"):
-                kept[field.removeprefix("filter_")] = self._given(self.cleaned_data[field])
-        return kept
-
-    def _given(self, value: Any) -> Any:
-        if hasattr(value, "tzinfo"):
-            return value.replace(tzinfo=self.zone).isoformat()
-        return value or None
 
 
 class UploadForm(forms.Form):

@@ -1,6 +1,8 @@
 """Dashboard pages about a workspace's segments."""
 
+from collections.abc import Mapping
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
@@ -8,9 +10,20 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agency.pages.forms import ConfirmationForm
+from agency.pages.invalid_forms import mark_form_redisplayed
 from agency.pages.pagination import with_id
 from agency.pages.tables import Column, ListPage, Table
-from workspaces.contacts.dashboard.forms import SegmentForm
+from workspaces.contacts.dashboard.segment_forms import (
+    ADD,
+    COUNT,
+    HAS_ROWS,
+    REMOVE,
+    Finding,
+    SegmentForm,
+    TypedSegment,
+    finding_of,
+    rows_of,
+)
 from workspaces.contacts.models import Segment
 from workspaces.contacts.services import (
     SegmentNotFound,
@@ -20,6 +33,7 @@ from workspaces.contacts.services import (
     remove_segment,
     update_segment,
 )
+from workspaces.contacts.services.segments import SegmentChanges
 from workspaces.subaccounts.dashboard.base import DashboardForm, DashboardView
 
 LIST = "app:segments"
@@ -45,13 +59,58 @@ class Segments(ListPage, DashboardView):
         return self.list_page("contacts/segments.html", state)
 
 
-class SegmentNew(DashboardForm[SegmentForm]):
+class SegmentFormView(DashboardForm[SegmentForm]):
+    """The form of a segment. Every button but the one that saves shows it again with what was typed."""
+
     nav = LIST
-    creates = True
     template_name = "contacts/segment.html"
+    kept: Mapping[str, Any] = {}
+    finding: Finding
+
+    def only_looks(self, request: HttpRequest) -> bool:
+        return bool(request.POST.get("do"))
+
+    def post(self, request: HttpRequest, **ids: Any) -> HttpResponse:
+        if not self.only_looks(request):
+            return super().post(request, **ids)
+        self.find(**ids)
+        mark_form_redisplayed(request)
+        typed = TypedSegment.sent(request.POST.dict())
+        typed.apply(request.POST["do"])
+        return self.show(self.form_of(typed, bound=False))
 
     def make_form(self, data: Any = None) -> SegmentForm:
-        return SegmentForm(data, timezone=self.workspace.timezone)
+        if data is None:
+            return self.form_of(self.typed_before(), bound=False)
+        return self.form_of(TypedSegment.sent(data.dict()), bound=True)
+
+    def form_of(self, typed: TypedSegment, *, bound: bool) -> SegmentForm:
+        return SegmentForm(typed, workspace=self.workspace, kept=self.kept, bound=bound)
+
+    def typed_before(self) -> TypedSegment:
+        """Return what stands in the form at first. Each page overrides this."""
+        raise NotImplementedError
+
+    def show(self, form: SegmentForm, *, status: int = 200) -> HttpResponse:
+        self.finding = self.count(form)
+        return super().show(form, status=status)
+
+    def count(self, form: SegmentForm) -> Finding:
+        """Count the contacts that the form's conditions find now."""
+        return finding_of(self.form_of(form.typed, bound=True))
+
+    def context(self) -> dict[str, Any]:
+        return {"finding": self.finding, "buttons": {"remove": REMOVE, "count": COUNT}, "has_rows": HAS_ROWS}
+
+
+class SegmentNew(SegmentFormView):
+    creates = True
+
+    def typed_before(self) -> TypedSegment:
+        """Begin with a row for tags, because most segments ask for them."""
+        typed = TypedSegment()
+        typed.apply(f"{ADD}tags")
+        return typed
 
     def save(self, form: SegmentForm) -> HttpResponse:
         name, now = form.cleaned_data["name"], timezone.now()
@@ -74,19 +133,31 @@ class SegmentDetail(DashboardView):
         self.segment = found
 
 
-class SegmentPage(SegmentDetail, DashboardForm[SegmentForm]):
-    template_name = "contacts/segment.html"
+class SegmentPage(SegmentDetail, SegmentFormView):
+    """Shows a segment's conditions and how many contacts they find, and changes them."""
 
-    def make_form(self, data: Any = None) -> SegmentForm:
-        return SegmentForm(data, timezone=self.workspace.timezone, segment=self.segment)
+    def find(self, **ids: Any) -> None:
+        super().find(**ids)
+        self.kept = self.segment.filter
+
+    def typed_before(self) -> TypedSegment:
+        return TypedSegment(self.segment.name, rows_of(self.kept, ZoneInfo(self.workspace.timezone)))
+
+    def count(self, form: SegmentForm) -> Finding:
+        """Use the stored number, if there is one, as long as nothing was typed."""
+        if form.typed == self.typed_before():
+            return Finding(attach_size(self.segment).size)
+        return super().count(form)
 
     def save(self, form: SegmentForm) -> HttpResponse:
-        name, now = form.cleaned_data["name"], timezone.now()
-        saved = update_segment(segment=self.segment, name=name, filter=form.filter(), now=now, by=self.by)
+        changes: SegmentChanges = {"name": form.cleaned_data["name"]}
+        if form.typed.says_rows:
+            changes["filter"] = form.filter()
+        saved = update_segment(segment=self.segment, now=timezone.now(), by=self.by, **changes)
         return self.done(_("The segment was saved."), ONE, saved.uuid)
 
     def context(self) -> dict[str, Any]:
-        return {"segment": attach_size(self.segment)}
+        return {**super().context(), "segment": self.segment}
 
 
 class SegmentRemove(SegmentDetail, DashboardForm[ConfirmationForm]):

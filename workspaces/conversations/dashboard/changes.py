@@ -30,6 +30,7 @@ from workspaces.conversations.services import (
     snooze_conversation,
 )
 from workspaces.conversations.services.changing import SnoozeTimeRefused
+from workspaces.conversations.services.composer_settings import set_enter_key
 from workspaces.conversations.services.conversations import NotInTheTeam
 from workspaces.conversations.services.threads import PAGE
 
@@ -104,6 +105,13 @@ class OptOut(ChangeConversation):
             source = Contact.OptOutSource.DASHBOARD
             return opt_out_contact(contact=conversation.contact, source=source, now=timezone.now())
         return opt_in_contact(contact=conversation.contact, now=timezone.now())
+
+
+class EnterKey(ChangeConversation):
+    """Changes which key sends, for the person who presses the button."""
+
+    def change(self, conversation: Conversation) -> Any:
+        return set_enter_key(user=self.user, sends=self.request.POST.get("enter") == "sends")
 
 
 Change = Callable[[Conversation], Any]

@@ -15,21 +15,25 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from agency.models import User
 from agency.pages.form_drafts import pop_form_draft
 from config.api.fields import DateTimeOutOfRange, parse_aware_datetime
 from config.event_streams import EventStreamResponse, latest_entry_id
 from workspaces.contacts.dashboard.tasks import shown_tasks
+from workspaces.contacts.models import Contact, ContactIdentity
 from workspaces.contacts.pages import inbox_panels_of
 from workspaces.conversations.dashboard.composer import Composer, composer_of, kept_composer
 from workspaces.conversations.models import Conversation, Message, Note
 from workspaces.conversations.models.messages import OUTCOME_UNKNOWN, Direction, Status, Type
 from workspaces.conversations.pages import MessageRemark, banners_of, remarks_on
 from workspaces.conversations.services import ConversationNotFound, shown_conversations
+from workspaces.conversations.services.composer_settings import sends_with_enter
 from workspaces.conversations.services.conversations import inbox_topic
 from workspaces.conversations.services.threads import (
     MOST_COUNTED,
     PAGE,
     Position,
+    ThreadPage,
     View,
     list_page,
     read_thread_page,
@@ -38,15 +42,16 @@ from workspaces.conversations.services.threads import (
     view_counts,
 )
 from workspaces.subaccounts.dashboard.base import DashboardView
-from workspaces.subaccounts.models import CHANNEL_NAMES
+from workspaces.subaccounts.models import CHANNEL_NAMES, Channel
 from workspaces.subaccounts.services import people_of
 
 
 @dataclass(frozen=True, slots=True)
 class ThreadEntry:
-    """A message, with the remark of another app if there is one, or a note."""
+    """A message, with the remark of another app if there is one, or a note. `author` is the name of who wrote it."""
 
     at: datetime
+    author: str
     message: Message | None = None
     note: Note | None = None
     remark: MessageRemark | None = None
@@ -72,16 +77,35 @@ class Thread:
     earlier: str
 
 
+def author_names(piece: ThreadPage) -> dict[str, str]:
+    """Return the names of the people who wrote, by their e-mail addresses, which messages and notes keep."""
+    written = {message.sent_by_label for message in piece.messages} | {note.author_label for note in piece.notes}
+    addresses = {label for label in written if "@" in label}
+    found = User.objects.filter(email__in=addresses).values_list("email", "name") if addresses else ()
+    return {address: address.partition("@")[0] for address in addresses} | {
+        email: name for email, name in found if name
+    }
+
+
 def read_entries(conversation: Conversation, *, before: Position | None = None) -> Thread:
     """Return the newest messages and notes together, or the newest before a position."""
     piece = read_thread_page(conversation, before=before)
     remarks = remarks_on([message.pk for message in piece.messages if message.direction == Direction.IN])
+    names = author_names(piece)
     entries = [
         *(
-            ThreadEntry(at=message.provider_time, message=message, remark=remarks.get(message.pk))
+            ThreadEntry(
+                at=message.provider_time,
+                author=names.get(message.sent_by_label, message.sent_by_label),
+                message=message,
+                remark=remarks.get(message.pk),
+            )
             for message in reversed(piece.messages)
         ),
-        *(ThreadEntry(at=note.created_at, note=note) for note in reversed(piece.notes)),
+        *(
+            ThreadEntry(at=note.created_at, author=names.get(note.author_label, note.author_label), note=note)
+            for note in reversed(piece.notes)
+        ),
     ]
     return Thread(sorted(entries, key=lambda entry: entry.at), write_position(piece.older))
 
@@ -142,6 +166,15 @@ def read_snooze_time(name: str, until: str, *, now: datetime, zone: ZoneInfo) ->
     except ValueError:
         return None
     return timezone.make_aware(wall_clock, zone) if wall_clock and wall_clock.tzinfo is None else None
+
+
+# So many of a contact's identities are shown beside a thread. The contact's page has all of them.
+MOST_IDENTITIES = 5
+
+
+def known_on(contact: Contact) -> list[tuple[str, ContactIdentity]]:
+    """Return the channel kinds on which a contact is known, with the contact's identity on each, newest last."""
+    return [(CHANNEL_NAMES[one.platform], one) for one in contact.known_as[-MOST_IDENTITIES:]]
 
 
 LIST = "app:inbox"
@@ -220,6 +253,7 @@ class InboxPage(DashboardView):
         if conversation is not None:
             context |= self._thread(conversation, composer)
         context |= {"listed": self._list(), "views": self._views(), "kinds": KINDS, "now": timezone.now()}
+        context |= {"has_several_channels": self._has_several_channels(), "channel_names": CHANNEL_NAMES}
         context["has_conversations"] = bool(context["listed"].rows) or self._has_any()
         return self.page("conversations/inbox.html", status=status, **context, **more)
 
@@ -246,6 +280,9 @@ class InboxPage(DashboardView):
             for view, label in LABELS.items()
         ]
 
+    def _has_several_channels(self) -> bool:
+        return Channel.objects.filter(workspace=self.workspace)[:2].count() > 1
+
     def _has_any(self) -> bool:
         return Conversation.objects.of(self.workspace).exists()
 
@@ -265,6 +302,8 @@ class InboxPage(DashboardView):
             "is_snoozed": conversation.snoozed_until is not None and conversation.snoozed_until > now,
             "snooze_times": snooze_times(now, self.zone),
             "team": people_of(self.workspace).order_by("name", "pk"),
+            "identities": known_on(conversation.contact),
+            "sends_with_enter": sends_with_enter(self.user),
             "composer": composer or composer_of(conversation, now=now, mode=mode, template=template),
         }
 

@@ -1,6 +1,7 @@
 """Models of conversations, messages and comments, with the queues of messages to send and files to fetch."""
 
 from workspaces.conversations.models.conversations import (
+    ComposerSettings,
     Conversation,
     ConversationCount,
     ConversationSettings,
@@ -11,6 +12,7 @@ from workspaces.conversations.models.messages import Comment, MediaFetch, Messag
 
 __all__ = [
     "Comment",
+    "ComposerSettings",
     "Conversation",
     "ConversationCount",
     "ConversationSettings",

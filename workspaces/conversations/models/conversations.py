@@ -94,6 +94,11 @@ class Conversation(models.Model):
                 name="conversation_by_holder",
             ),
             models.Index(
+                fields=["workspace", "last_message_at", "id"],
+                condition=Q(status="open", last_message_direction="in"),
+                name="conversation_unanswered",
+            ),
+            models.Index(
                 fields=["workspace", "-updated_at", "-id"],
                 condition=Q(snoozed_until__isnull=False),
                 name="conversation_snoozed",
@@ -225,3 +230,16 @@ class SavedReply(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class ComposerSettings(models.Model):
+    """How a person writes in every inbox. Without `sends_with_enter`, Enter breaks the line and Ctrl+Enter sends."""
+
+    user = models.OneToOneField(settings.AUTH_USER_MODEL, primary_key=True, on_delete=models.CASCADE, related_name="+")
+    sends_with_enter = models.BooleanField(default=False)
+
+    class Meta:
+        verbose_name_plural = "composer settings"
+
+    def __str__(self) -> str:
+        return f"composer settings of user {self.user_id}"

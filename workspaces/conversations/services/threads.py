@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from django.db.models import Q
+from django.db.models import Max, Q
 from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 
@@ -112,10 +112,16 @@ def view_counts(*, workspace: Workspace, user: User) -> Mapping[View, int]:
     }
 
 
-def unread_count(workspace: Workspace) -> int:
-    """Count the open conversations with something unread, up to a thousand."""
+def unread_conversations(workspace: Workspace) -> ConversationQuerySet:
+    """Return the open conversations with something unread."""
+    return Conversation.objects.of(workspace).filter(unread_count__gt=0, status=Conversation.Status.OPEN)
+
+
+def newest_unread(workspace: Workspace) -> datetime | None:
+    """Return when a contact wrote last in one of the open conversations with something unread."""
     unread = Conversation.objects.of(workspace).filter(unread_count__gt=0, status=Conversation.Status.OPEN)
-    return unread[:MOST_COUNTED].count()
+    newest: datetime | None = unread.newest_activity_first()[:MOST_COUNTED].aggregate(at=Max("last_inbound_at"))["at"]
+    return newest
 
 
 def read_thread_page(conversation: Conversation, *, before: Position | None = None) -> ThreadPage:

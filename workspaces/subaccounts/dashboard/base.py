@@ -12,6 +12,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.functional import cached_property
 from django.utils.http import url_has_allowed_host_and_scheme, urlencode
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -22,8 +23,7 @@ from agency.models.branding import AGENCY_PICTURE_BYTE_FIELDS
 from agency.notification_kinds import NotificationKind, kinds_for
 from agency.pages.branding import host_agency_id, prefer_language_of, theme_of_agency
 from agency.pages.form_drafts import latest_form_draft
-from agency.pages.notifications import unread_counter
-from agency.pages.registry import dashboard_menu, render_menu
+from agency.pages.help import DASHBOARD, help_url
 from agency.pages.views import FormOf, FormView, SignedInView, has_shown_code, two_factor_required_page
 from agency.request_actor import user_actor
 from agency.services.members import remember_landing
@@ -31,6 +31,7 @@ from agency.tenants import Audience
 from config.api.requests import parse_uuid
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.pages.agency_access import AgencyAccess, access_of, leave_access, opened_workspace
+from workspaces.subaccounts.pages.menu import NOTIFICATIONS, count_for_frame, render_menu_of
 from workspaces.subaccounts.services.recording import last_entry_of_visit, record_change_by_agency
 
 # The open workspace is read anew on every request.
@@ -298,6 +299,16 @@ class DashboardView(CustomerView):
         """Show the message and redirect to `back_to`, or to the page named `to` if there is none."""
         return super().done(message, self.back_to or to, *(() if self.back_to else args))
 
+    @cached_property
+    def _counts(self) -> dict[str, int]:
+        """What the frame counts, by the names of pages: one statement, made when the frame is rendered."""
+        kinds = [kind.name for kind in self.area_notification_kinds]
+        return count_for_frame(self.workspace, self.user, kinds, self.area_id)
+
+    @cached_property
+    def _menu(self) -> str:
+        return render_menu_of(self.workspace, self.nav, self._counts)
+
     def page(self, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
         """Render a page inside the dashboard's frame."""
         frame = {
@@ -306,9 +317,10 @@ class DashboardView(CustomerView):
             "hidden_fields": "pages/dashboard/_hidden_fields.html",
             "current": self.current,
             "look": theme_of_agency(self.current.agency),
-            "menu": render_menu("pages/dashboard/_menu.html", dashboard_menu, self.nav),
+            "menu": lambda: self._menu,
             "nav": self.nav,
-            "unread_count": unread_counter(self.user, self.area_id, self.area_notification_kinds),
+            "unread_count": lambda: self._counts[NOTIFICATIONS],
+            "help_url": help_url(DASHBOARD, self.request, self.nav),
             "back_to": self.back_to,
             "may_write": self.may_write,
             "is_answer": self.request.method == "POST",

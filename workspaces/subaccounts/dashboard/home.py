@@ -1,20 +1,23 @@
-"""The dashboard's home page with its set-up steps, the activity log, notifications and saved views."""
+"""The dashboard's home page with its set-up steps, the activity log, notifications, help and saved views."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agency.models import ActivityEntry
+from agency.models import ActivityEntry, User
 from agency.models.records import BY_AGENCY_OR_SUPPORT
 from agency.notification_kinds import NotificationKind
 from agency.pages import tables
-from agency.pages.activity import ActorFilter, filter_entries, filters_by, labelled
+from agency.pages.activity import MOST_OFFERED, ActorFilter, actors, filter_entries, filters_by, grouped
+from agency.pages.help import DASHBOARD, GuideListPage, GuidePage
 from agency.pages.notifications import TITLE, NotificationListPage, NotificationSettingsPage, NotificationsReadPage
 from agency.pages.pagination import keyset_page
 from agency.pages.registry import Alert
@@ -22,6 +25,8 @@ from agency.pages.tables import Column, ListPage, Table
 from agency.services.activity import actions_recorded_in
 from workspaces.subaccounts.dashboard.base import DashboardView
 from workspaces.subaccounts.models import Channel, Workspace
+from workspaces.subaccounts.pages.home import sections_of
+from workspaces.subaccounts.pages.menu import NOTIFICATIONS
 from workspaces.subaccounts.pages.panels import LimitUsage, limit_usages
 from workspaces.subaccounts.pages.registry import SetUpStep, checklist_of, concerns_of_workspace
 from workspaces.subaccounts.services import change_workspace
@@ -30,7 +35,7 @@ HOME = "app:home"
 
 
 class Home(DashboardView):
-    """Shows warnings, the set-up steps, and how much of the plan is used."""
+    """Shows warnings, the day's work, the set-up steps, and how much of the plan is used."""
 
     nav = HOME
 
@@ -41,7 +46,9 @@ class Home(DashboardView):
             "subaccounts/dashboard/home.html",
             concerns=[*concerns_of_workspace(self.workspace), *_reached(used)],
             checklist=None if hidden else checklist_of(self.workspace),
-            used=[one for one in used if one.matters],
+            sections=sections_of(self.workspace, timezone.now()),
+            used=[one for one in used if one.used],
+            unused=[one for one in used if one.allowed and not one.used],
             plan=self.workspace.plan,
         )
 
@@ -134,15 +141,15 @@ class ActivityNames:
         return entry.target_name if self.is_own(entry) and entry.target_kind != "workspace" else ""
 
 
-def entries_of(workspace: Workspace, asked: Mapping[str, str]) -> "QuerySet[ActivityEntry]":
-    """Give a workspace's entries that match all filters.
+def entries_of(workspace: Workspace, asked: Mapping[str, str], *, now: datetime) -> "QuerySet[ActivityEntry]":
+    """Give a workspace's entries that match all filters; a period ends now.
 
     The filters by person and object search only entries that show both, so that nobody can guess hidden names.
     """
     entries = ActivityEntry.objects.filter(workspace_uuid=workspace.uuid).select_related("agency")
     if asked.get("person") or asked.get("object"):
         entries = entries.filter(BY_THE_WORKSPACE)
-    return filter_entries(entries, asked, ACTOR_FILTERS)
+    return filter_entries(entries, asked, ACTOR_FILTERS, now=now)
 
 
 class Activity(ListPage, DashboardView):
@@ -161,14 +168,18 @@ class Activity(ListPage, DashboardView):
     )
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        state = self.read_table({"action": labelled(actions_recorded_in(self.workspace.uuid))})
-        state.show_keyset(keyset_page(request, entries_of(self.workspace, state.values)))
-        names = ActivityNames(self.workspace)
-        state.rows = [(one, names.of_actor(one), names.of_target(one)) for one in state.rows]
+        workspace = self.workspace
+        owner = User.objects.filter(pk=workspace.owner_id).values_list("email", flat=True)
+        people = owner.union(workspace.members.values_list("user__email", flat=True))[:MOST_OFFERED]
+        by = actors(request.GET.get("person", "").strip(), people, workspace.keys)
+        state = self.read_table(groups={"action": grouped(actions_recorded_in(workspace.uuid)), "person": by})
+        state.show_keyset(keyset_page(request, entries_of(workspace, state.values, now=timezone.now())))
+        names = ActivityNames(workspace)
+        state.rows = [
+            (one, names.of_actor(one), names.of_target(one), one.actor_label if names.is_own(one) else "")
+            for one in state.rows
+        ]
         return self.list_page("subaccounts/dashboard/activity.html", state)
-
-
-NOTIFICATIONS = "app:notifications"
 
 
 class DashboardNotificationPage(DashboardView):
@@ -196,6 +207,25 @@ class NotificationsRead(DashboardNotificationPage, NotificationsReadPage):
 class NotificationSettings(DashboardNotificationPage, NotificationSettingsPage):
     def context(self) -> dict[str, Any]:
         return {**super().context(), "crumbs": [(TITLE, reverse(NOTIFICATIONS))]}
+
+
+class DashboardHelpPage(DashboardView):
+    """A page of the help for customers."""
+
+    nav = "app:help"
+    help_area = DASHBOARD
+
+    @property
+    def helping_agency(self) -> str:
+        return self.current.agency.name
+
+
+class Help(DashboardHelpPage, GuideListPage):
+    """The list of guides."""
+
+
+class HelpGuide(DashboardHelpPage, GuidePage):
+    """One guide."""
 
 
 # Each saved view belongs to one user.

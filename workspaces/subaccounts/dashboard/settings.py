@@ -30,6 +30,7 @@ from agency.pages.pagination import with_id
 from agency.pages.tables import Column, Filter, ListPage, Table
 from agency.services.hosts import base_url_of
 from workspaces.subaccounts.dashboard.base import OWNER_ROLES, DashboardForm, DashboardView
+from workspaces.subaccounts.dashboard.hours import DAY_LABELS, HoursField, HoursForm, show_rows
 from workspaces.subaccounts.models import CHANNEL_NAMES, Channel, Workspace, WorkspaceKey
 from workspaces.subaccounts.models.workspaces import DAYS
 from workspaces.subaccounts.services import (
@@ -43,21 +44,11 @@ from workspaces.subaccounts.services import (
     roll_workspace_key,
 )
 from workspaces.subaccounts.services.keys import MOST_KEYS
-from workspaces.subaccounts.services.settings import CURRENCIES, OpeningHoursRefused, day_as_text, read_day
+from workspaces.subaccounts.services.settings import CURRENCIES
 
 LONGEST_TEXT = 500
 LONGEST_NAME = 120
-LONGEST_DAY = 120
 HOURS_PREFIX = "opening_hours_"
-DAY_LABELS = {
-    "monday": gettext_lazy("Monday"),
-    "tuesday": gettext_lazy("Tuesday"),
-    "wednesday": gettext_lazy("Wednesday"),
-    "thursday": gettext_lazy("Thursday"),
-    "friday": gettext_lazy("Friday"),
-    "saturday": gettext_lazy("Saturday"),
-    "sunday": gettext_lazy("Sunday"),
-}
 OTHER_FIELDS = ("address", "phone", "email", "website", "booking_link", "review_link", "menu_link", "currency")
 
 
@@ -66,7 +57,7 @@ def link_field(label: Any, **options: Any) -> forms.URLField:
 
 
 class SettingsForm(forms.Form):
-    """Opening hours, one line a day, and other facts about the business that automations may use."""
+    """Opening hours of each day, and other facts about the business that automations may use."""
 
     address = MultilineField(
         label=gettext_lazy("Address"), required=False, max_length=LONGEST_TEXT, widget=forms.Textarea(attrs={"rows": 2})
@@ -85,23 +76,12 @@ class SettingsForm(forms.Form):
 
     def __init__(self, *args: Any, workspace: Workspace, **options: Any) -> None:
         held: dict[str, Any] = {name: getattr(workspace, name) for name in OTHER_FIELDS}
-        hours = {f"{HOURS_PREFIX}{day}": day_as_text(intervals) for day, intervals in workspace.weekly_hours.items()}
+        hours = {f"{HOURS_PREFIX}{day}": intervals for day, intervals in workspace.weekly_hours.items()}
         options["initial"] = {**held, **hours}
         super().__init__(*args, **options)
         for day in DAYS:
-            self.fields[f"{HOURS_PREFIX}{day}"] = LineField(
-                label=DAY_LABELS[day], required=False, max_length=LONGEST_DAY,
-                widget=forms.TextInput({"placeholder": "09:00-17:00", "autocomplete": "off"}),
-            )  # fmt: skip
-
-    def clean(self) -> dict[str, Any]:
-        self.hours: dict[str, list[list[str]]] = {}
-        for day in DAYS:
-            try:
-                self.hours[day] = read_day(day, self.cleaned_data.get(f"{HOURS_PREFIX}{day}", ""))
-            except OpeningHoursRefused as refusal:
-                self.add_error(f"{HOURS_PREFIX}{day}", refusal.message)
-        return self.cleaned_data
+            self.fields[f"{HOURS_PREFIX}{day}"] = HoursField(label=DAY_LABELS[day])
+        show_rows(self, (f"{HOURS_PREFIX}{day}" for day in DAYS))
 
     def day_fields(self) -> Iterator[BoundField]:
         return (self[f"{HOURS_PREFIX}{day}"] for day in DAYS)
@@ -113,7 +93,7 @@ class SettingsForm(forms.Form):
         """Give the values that `change_workspace` takes."""
         given = self.cleaned_data
         return {
-            "opening_hours": self.hours,
+            "opening_hours": {day: given[f"{HOURS_PREFIX}{day}"] for day in DAYS},
             "address": given["address"],
             "phone": given["phone"],
             "email": given["email"],
@@ -147,8 +127,9 @@ class TwoFactorForm(forms.Form):
 SETTINGS = "app:settings"
 
 
-class Settings(DashboardForm[SettingsForm]):
+class Settings(HoursForm[SettingsForm]):
     nav = SETTINGS
+    hours_prefix = HOURS_PREFIX
     template_name = "subaccounts/settings.html"
 
     def make_form(self, data: Any = None) -> SettingsForm:
@@ -177,7 +158,7 @@ class TwoFactorRequirement(DashboardForm[TwoFactorForm]):
         return self.done(message, SETTINGS)
 
     def context(self) -> dict[str, Any]:
-        return {"crumbs": [(_("Settings"), reverse(SETTINGS))], "heading": _("Two-factor"), "submit": _("Save")}
+        return {"crumbs": [(_("Business details"), reverse(SETTINGS))], "heading": _("Two-factor"), "submit": _("Save")}
 
 
 CHANNELS = "app:channels"

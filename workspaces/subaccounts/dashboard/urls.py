@@ -2,11 +2,13 @@
 
 from django.urls import path
 
-from workspaces.subaccounts.dashboard import home, people, settings, workspaces
+from workspaces.subaccounts.dashboard import find, home, people, settings, workspaces
 
 urlpatterns = [
     path("", home.Home.as_view(), name="home"),
     path("first-steps", home.FirstStepsHide.as_view(), name="first-steps"),
+    path("find", find.Find.as_view(), name="find"),
+    path("find/suggestions", find.FindSuggestions.as_view(), name="find-suggestions"),
     path("choose", workspaces.ChooseWorkspace.as_view(), name="choose"),
     path("switch", workspaces.SwitchWorkspace.as_view(), name="switch"),
     path("views", home.SavedViewNew.as_view(), name="saved-view-save"),
@@ -30,6 +32,8 @@ urlpatterns = [
     path("notifications", home.Notifications.as_view(), name="notifications"),
     path("notifications/read", home.NotificationsRead.as_view(), name="notifications-read"),
     path("notifications/settings", home.NotificationSettings.as_view(), name="notification-settings"),
+    path("help", home.Help.as_view(), name="help"),
+    path("help/<slug:slug>", home.HelpGuide.as_view(), name="help-guide"),
     path("activity", home.Activity.as_view(), name="activity"),
     path("agency-access/end", workspaces.AgencyAccessEnd.as_view(), name="agency-access-end"),
 ]

@@ -83,7 +83,7 @@ class Migration(migrations.Migration):
                 ('external_id', models.CharField(max_length=100)),
                 ('name', models.CharField(max_length=200)),
                 ('handle', models.CharField(max_length=200)),
-                ('status', models.CharField(choices=[('active', 'Active'), ('error', 'Error'), ('disconnected', 'Disconnected')], default='active', max_length=20)),
+                ('status', models.CharField(choices=[('active', 'Active'), ('error', 'Not working'), ('disconnected', 'Disconnected')], default='active', max_length=20)),
                 ('connected_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('messaging_limit', models.IntegerField(null=True)),
                 ('limit_told_at', models.DateTimeField(null=True)),

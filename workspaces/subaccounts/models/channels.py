@@ -56,7 +56,7 @@ class Channel(models.Model):
 
     class Status(models.TextChoices):
         ACTIVE = "active", _("Active")
-        ERROR = "error", _("Error")
+        ERROR = "error", _("Not working")
         DISCONNECTED = "disconnected", _("Disconnected")
 
     class Quality(models.TextChoices):

@@ -346,11 +346,6 @@ class LimitUsage:
         """Say whether nothing is used and nothing is limited. The console's page shows such lines apart."""
         return self.used == 0 and self.allowed is None
 
-    @property
-    def matters(self) -> bool:
-        """Say whether this line is useful to a customer."""
-        return self.used > 0 or bool(self.allowed)
-
 
 def limit_usages(workspace: Workspace) -> list[LimitUsage]:
     """Give every limit with how much of it is used."""

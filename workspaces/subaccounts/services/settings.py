@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from itertools import groupby, pairwise
 from typing import Any
 
@@ -87,38 +86,6 @@ def _days_as_text(days: list[str]) -> str:
 
 def day_as_text(intervals: list[Interval]) -> str:
     return " and ".join(start + DASH + end for start, end in intervals)
-
-
-# 9, 09, 9:30, 9.30, 9am, 9:30 pm
-WRITTEN_TIME = r"(\d{1,2})(?:[:.](\d{2}))?\s*([ap]m)?"
-WRITTEN_INTERVAL = re.compile(rf"{WRITTEN_TIME}\s*(?:[-\u2013\u2014]|to|until)\s*{WRITTEN_TIME}", re.IGNORECASE)
-BETWEEN_INTERVALS = re.compile(r"\s*(?:,|;|&|\band\b)\s*", re.IGNORECASE)
-
-
-def read_day(day: str, text: str) -> list[Interval]:
-    """Read a day's hours as people write them: `9-12:30, 14-18`, `9am to 5 pm`. An empty text means closed.
-
-    Raises `OpeningHoursRefused`.
-    """
-    intervals = []
-    for part in filter(None, BETWEEN_INTERVALS.split(text.strip())):
-        found = WRITTEN_INTERVAL.fullmatch(part)
-        if found is None:
-            raise OpeningHoursRefused("Write hours such as 09:00-17:00 or 9-12, 14-18; leave it empty if closed.", day)
-        intervals.append([_read_time(day, *found.groups()[:3]), _read_time(day, *found.groups()[3:])])
-    return checked_intervals(day, intervals)
-
-
-def _read_time(day: str, hour: str, minute: str | None, half: str | None) -> str:
-    if hour == "24" and not half and minute in (None, "00"):
-        return "24:00"
-    try:
-        written = f"{int(hour):02}:{minute or '00'}"
-        if half:
-            return datetime.strptime(f"{written} {half}", "%I:%M %p").strftime("%H:%M")  # noqa: DTZ007  # a wall clock
-        return datetime.strptime(written, "%H:%M").strftime("%H:%M")  # noqa: DTZ007  # the same
-    except ValueError as error:
-        raise OpeningHoursRefused("A time must be between 00:00 and 24:00.", day) from error
 
 
 LINKS = ("website", "booking_link", "review_link", "menu_link")

@@ -207,7 +207,7 @@ class TargetAgencySuspended(Conflict):
 
 
 class MovedMeanwhile(Conflict):
-    message = "This sub-account was moved meanwhile. Look at it again."
+    message = "This sub-account was moved meanwhile. Check it and try again."
 
 
 @dataclass(frozen=True, slots=True)

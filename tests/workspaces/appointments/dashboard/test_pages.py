@@ -21,7 +21,7 @@ from tests.factories import ContactFactory, ServiceFactory, StaffFactory
 from tests.tenants import Tenant
 from tests.workspaces.appointments.dashboard.making import a_service, a_staff_member, an_appointment, at, move_to, text
 from tests.workspaces.conversations.facts import a_conversation
-from tests.workspaces.subaccounts.dashboard.clients import agency_client, dashboard_client
+from tests.workspaces.subaccounts.dashboard.clients import agency_client, dashboard_client, pickers
 from workspaces.appointments.dashboard.external_calendars import FAILURES
 from workspaces.appointments.models import Appointment, ExternalCalendar, TimeOff
 from workspaces.appointments.services import calendar_reading
@@ -233,7 +233,7 @@ def test_a_contacts_appointments_stand_on_its_page_and_in_the_inbox(a: Tenant, o
         assert shown.index("11:00 Booked Haircut · Mia") < shown.index("09:00 Missed Haircut · Mia")
 
 
-def test_working_hours_are_typed_as_opening_hours_are(a: Tenant, owner: Client) -> None:
+def test_working_hours_are_set_as_opening_hours_are(a: Tenant, owner: Client) -> None:
     opening = {"monday": [["10:00", "18:00"]]}
     Workspace.objects.filter(pk=a.workspace.pk).update(opening_hours=opening, timezone="Europe/Berlin")
     mia = StaffFactory.create(workspace=a.workspace, name="Mia")
@@ -242,15 +242,14 @@ def test_working_hours_are_typed_as_opening_hours_are(a: Tenant, owner: Client) 
     assert 'name="follows_business" id="id_follows_business" checked' in re.sub(
         r'type="checkbox" |class="[^"]*" ', "", begun
     )
-    assert 'value="10:00\u201318:00"' in begun
+    assert 'name="weekly_monday_0_from" value="10:00"' in begun
     day, other = at(0, days=20).date(), at(0, days=30).date()
     sent = {
         "timezone": "Europe/Lisbon",
-        "weekly_monday": "9-12:30, 14-18",
+        **pickers("weekly_monday", "09:00-12:30", "14:00-18:00"),
         "exception_0_date": day.isoformat(),
-        "exception_0_hours": "",
         "exception_1_date": other.isoformat(),
-        "exception_1_hours": "10-11",
+        **pickers("exception_1_hours", "10:00-11:00"),
         "exception_2_date": "",
     }
     assert flashes(owner.post(path, sent, follow=True)) == ["The working hours were saved."]
@@ -262,22 +261,28 @@ def test_working_hours_are_typed_as_opening_hours_are(a: Tenant, owner: Client) 
     assert f'value="{other}"' in shown
     assert "exception_4_date" in shown
     for change, message in (
-        ({"weekly_tuesday": "late"}, "Write hours such as"),
-        ({"weekly_tuesday": "9-12, 11-13"}, "must not overlap"),
+        (pickers("weekly_tuesday", "late-"), "Enter both times"),
+        (pickers("weekly_tuesday", "09:00-12:00", "11:00-13:00"), "must not overlap"),
         ({"exception_1_date": day.isoformat()}, "This date is here twice."),
-        ({"exception_2_hours": "9-10"}, "Enter the date for these hours."),
+        (pickers("exception_2_hours", "09:00-10:00"), "Enter the date for these hours."),
         ({"exception_2_date": "1999-01-01"}, "Enter a date of this century."),
         ({"timezone": "Mars/Base"}, "Time zone not recognised."),
     ):
         refused = owner.post(path, {**sent, **change})
         assert (refused.status_code, message in text(refused)) == (422, True), change
     copied = owner.get(f"{path}?copy").content.decode()
-    assert 'value="10:00\u201318:00"' in copied
+    assert 'name="weekly_monday_0_until" value="18:00"' in copied
     assert "These are the opening hours." in copied
     assert hours_of(mia) == hours
     owner.post(
         path,
-        {**sent, "follows_business": "on", "exception_0_date": "", "exception_1_date": "", "exception_1_hours": ""},
+        {
+            **sent,
+            "follows_business": "on",
+            "exception_0_date": "",
+            "exception_1_date": "",
+            **pickers("exception_1_hours", "-"),
+        },
     )
     after = hours_of(mia)
     assert (after.follows_business, after.timezone, after.exceptions) == (True, "Europe/Berlin", [])
@@ -289,7 +294,7 @@ def test_exceptions_of_the_past_stay_when_hours_are_saved(a: Tenant, owner: Clie
     set_working_hours(staff=mia, timezone="UTC", weekly=weekly, exceptions={day: []}, now=now(), by=SYSTEM)
     path = f"/app/staff/{mia.uuid}/hours"
     assert str(day) not in owner.get(path).content.decode()
-    owner.post(path, {"timezone": "UTC", "weekly_monday": "9-12"})
+    owner.post(path, {"timezone": "UTC", **pickers("weekly_monday", "09:00-12:00")})
     assert [one.date for one in hours_of(mia).exceptions] == [day]
 
 

@@ -79,10 +79,10 @@ def test_the_steps_stand_below_each_other_with_their_branches(editor: Editor) ->
     page = text(editor.client.get(editor.url("edit")))
     told = ["When: A message with a keyword", "1. Send a text", "2. Send buttons", "If they choose “Prices”"]
     told += ["3. Send a text", "Ends here", "If they choose “A visit”", "4. Add a tag", "If it is anything else"]
-    told += ["Goes on with Step 2: Send buttons"]
+    told += ["Continues with Step 2: Send buttons"]
     at = [page.index(one) for one in told]
     assert at == sorted(at)
-    assert "This is what is published." in page
+    assert "This is the published version." in page
 
 
 def test_a_step_is_added_at_a_branch(editor: Editor) -> None:
@@ -238,7 +238,7 @@ def test_publishing_first_shows_what_changes(editor: Editor) -> None:
 def test_what_is_missing_stands_at_its_step_and_keeps_the_draft_from_being_published(editor: Editor) -> None:
     editor.send(editor.url("step", "hello"), **{"v-text": ""})
     page = text(editor.client.get(editor.url("edit")))
-    assert "1 thing is missing" in page
+    assert "1 detail is missing" in page
     assert "Text is not filled in." in page
     assert 'name="seen"' not in editor.client.get(editor.url("publish")).content.decode()
     answer = editor.client.post(editor.url("publish"), {"seen": editor.seen(editor.url("edit"))})

@@ -73,7 +73,7 @@ def test_runs_are_listed_and_narrowed_at_the_same_cost(
     def shown(query: str = "") -> str:
         return text(owner.get(f"{page_of(automation)}?{query}"))
 
-    assert "Ada Waiting It waits for a moment. Step 1: Send buttons" in shown()
+    assert "Ada Waiting Waiting for a set time. Step 1: Send buttons" in shown()
     assert "Ben Failed The window is closed. Step 2: Send a text" in shown()
     assert "Ada" not in shown("state=failed")
     assert "Ben" not in shown("search=ad")

@@ -8,13 +8,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workspaces.automations.execution.opening_hours import WEEKDAYS, is_open, next_opening
-from workspaces.subaccounts.services.settings import read_day
 
 BERLIN = "Europe/Berlin"
 
 
+def clock(text: str) -> str:
+    hour, _, minute = text.partition(":")
+    return f"{int(hour):02}:{minute or '00'}"
+
+
 def hours(**days: str) -> dict[str, Any]:
-    return {day: read_day(day, text) for day, text in days.items()}
+    """Read days such as `9-12, 14-18`; an empty text is closed."""
+    parts = {day: filter(None, text.split(", ")) for day, text in days.items()}
+    return {day: [[clock(time) for time in part.split("-")] for part in of_day] for day, of_day in parts.items()}
 
 
 def at(written: str) -> datetime:

@@ -13,6 +13,7 @@ from tests.agency.console.browsers import text
 from tests.workspaces.conversations.dashboard.test_inbox import do, page_of
 from tests.workspaces.conversations.dashboard.test_working import a_template
 from tests.workspaces.conversations.facts import moment, receive, received, the_conversation
+from tests.workspaces.subaccounts.dashboard.clients import agency_client
 from workspaces.conversations.models import Conversation, Message, Note, QueuedMessage
 from workspaces.conversations.services import Content, add_note, send_message
 from workspaces.conversations.services.conversations import WrongComposerMode
@@ -120,3 +121,14 @@ def test_how_long_answers_are_free_is_not_said_of_whom_nothing_can_be_sent_to(
     do(owner, conversation, "opt-out", opted_out="no")
     Channel.objects.update(status="disconnected")
     assert b"data-window-ends" not in owner.get(page).content
+
+
+def test_each_person_chooses_the_key_that_sends(owner: Client, conversation: Conversation) -> None:
+    page, other = page_of(conversation), agency_client(conversation.workspace)
+    for chosen, offered in (("", "sends"), ("sends", "breaks"), ("breaks", "sends"), ("sends", "breaks")):
+        if chosen:
+            assert do(owner, conversation, "enter-key", enter=chosen).headers["Location"] == page
+        content = owner.get(page).content.decode()
+        assert re.findall(r'name="enter" value="(\w+)"', content) == [offered]
+        assert ("data-enter-sends" in content) == (offered == "breaks")
+    assert b"data-enter-sends" not in other.get(page).content

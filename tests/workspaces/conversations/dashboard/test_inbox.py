@@ -9,15 +9,19 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils.timezone import now
 
+from agency.actors import SYSTEM, Actor
 from config.event_streams import latest_entry_id
 from tests import furnished
 from tests.agency.console.browsers import text
+from tests.factories import ChannelFactory, UserFactory
 from tests.tenants import Tenant
 from tests.workspaces.conversations.facts import moment, person, receive, received, the_conversation
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.contacts.models import Contact
 from workspaces.conversations.models import Conversation, Message, Note, QueuedMessage
+from workspaces.conversations.services import Content, add_note, send_message
 from workspaces.conversations.services.conversations import inbox_topic
 from workspaces.subaccounts.models import Channel
 
@@ -52,6 +56,31 @@ def test_the_list_shows_who_wrote_last_and_what_is_unread(owner: Client, channel
     assert "Are you open?" in shown
     assert "Unread: 1" in shown
     assert "All open 2" in shown
+
+
+def test_a_row_names_its_channel_only_where_there_are_several(owner: Client, channel: Channel, a: Tenant) -> None:
+    receive(received(channel))
+    assert b"inbox-channel" not in owner.get(INBOX).content
+    ChannelFactory.create(workspace=a.workspace, platform="instagram", name="Our Instagram")
+    do(owner, the_conversation(), "assign", assigned_to=a.workspace.owner.email, seen="")
+    shown = owner.get(INBOX)
+    assert f"WhatsApp, {channel.name}: Person 1" in text(shown)
+    assert f"Assigned to {a.workspace.owner}" in text(shown)
+    assert shown.content.count(b'class="inbox-line"') == 2
+
+
+def test_an_open_page_is_told_how_much_is_unread_and_since_when(owner: Client, channel: Channel) -> None:
+    assert owner.get("/app/unread").json() == {"notifications": 0, "messages": 0, "newest": ""}
+    receive(received(channel, at=moment(-60)))
+    with CaptureQueriesContext(connection) as few:
+        owner.get("/app/unread")
+    receive(*(received(channel, person=person(number), at=moment(-number)) for number in (1, 2, 3)))
+    with CaptureQueriesContext(connection) as many:
+        told = owner.get("/app/unread").json()
+    assert (told["messages"], told["newest"]) == (3, moment(-1).isoformat())
+    assert len(few) == len(many)
+    do(owner, Conversation.objects.newest_activity_first()[0], "status", status="closed")
+    assert owner.get("/app/unread").json()["messages"] == 2
 
 
 def test_the_numbers_of_the_views_are_those_of_what_they_name(owner: Client, channel: Channel) -> None:
@@ -210,6 +239,32 @@ def test_a_long_thread_is_read_piece_by_piece(owner: Client, channel: Channel) -
         earlier = re.search(r'href="(\?earlier=[^"]+)"', page)
         address = page_of(the_conversation()) + earlier[1] if earlier else ""
     assert seen == [f"{number:03d}" for number in range(120)]
+
+
+def test_a_thread_names_who_wrote_and_leads_to_a_place_once(owner: Client, channel: Channel, a: Tenant) -> None:
+    place = {"latitude": 1.5, "longitude": 2, "name": "Shop", "address": "1 High St"}
+    receive(
+        received(channel, type="location", text="Shop", details={"location": place}),
+        received(channel, type="unsupported", text="", details={"unsupported": "poll"}),
+    )
+    conversation, owns = the_conversation(), a.workspace.owner
+    owns.name = "Olivia Owner"
+    owns.save(update_fields=["name"])
+    do(owner, conversation, "send", text="Yes, until six.")
+    do(owner, conversation, "notes", text="Calls back")
+    left = UserFactory.create(name="")
+    before = Actor(kind="user", id="1", label=left.email)
+    add_note(conversation=conversation, text="From before", by=before, now=now())
+    send_message(conversation=conversation, content=Content(text="We are closed."), by=SYSTEM, now=now())
+    page = owner.get(page_of(conversation))
+    shown = text(page)
+    for words in ("Olivia Owner: Yes, until six.", "Note by Olivia Owner", "Automatic reply: We are closed."):
+        assert words in shown
+    assert f"Note by {left.email.partition('@')[0]}" in shown
+    log = page.content.decode().partition("data-log")[2].partition('data-live="composer"')[0]
+    assert (owns.email in log, left.email in log, " system" in log) == (False, False, False)
+    assert (log.count("openstreetmap.org"), log.count(">Show on the map<"), log.count("Shop")) == (1, 1, 1)
+    assert "This kind of message (poll) cannot be shown here. Open it on the phone." in shown
 
 
 def test_texts_of_customers_are_shown_as_texts(owner: Client, channel: Channel) -> None:

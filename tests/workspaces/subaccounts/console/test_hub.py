@@ -116,7 +116,7 @@ def test_each_panel_shows_what_the_sub_account_has(a: Tenant, viewer: Client) ->
     page = viewer.get(path_of(a))
     key = WorkspaceKey.objects.get(workspace=a.workspace, name=f"Key {a.mark}-0")
     for name, expected in {
-        "channels": [f"Number {a.mark}-0", "Error"],
+        "channels": [f"Number {a.mark}-0", "Not working"],
         "broadcasts": [f"Sale {a.mark}-0", "Paused", "done"],
         "people": [f"Member {a.mark}-0", f"Guest {a.mark}-0", "Invited"],
         "keys": [key.name, key.prefix, "Never used"],

@@ -58,6 +58,18 @@ def test_a_row_shows_name_owner_status_plan_kind_and_age(a: Tenant, admin: Clien
     assert "Belle Ada · ada@example.com Active No channel Gold Restaurant or café just now" in text(admin.get(LIST))
 
 
+def test_a_row_opens_as_customer_and_offers_writers_more(four: Tenant, admin: Client, viewer: Client) -> None:
+    oak, nord = four.agency.workspaces.get(name="Oak"), four.agency.workspaces.get(name="Nord_Café")
+    for person, menus in ((admin, 4), (viewer, 0)):
+        page = person.get(LIST).content.decode()
+        assert page.count('aria-label="Actions for ') == menus
+        assert f'form="open-as-customer" formaction="{LIST}/{nord.uuid}/open"' in page
+        assert f'formaction="{LIST}/{oak.uuid}/open"' not in page, "nobody opens what is suspended"
+    for action in ("edit", "plan", "suspend"):
+        assert f'href="{LIST}/{nord.uuid}/{action}"' in admin.get(LIST).content.decode()
+        assert f'href="{LIST}/{nord.uuid}/{action}"' not in page
+
+
 def test_the_newest_is_first(four: Tenant, admin: Client) -> None:
     assert names(admin.get(LIST)) == ["Oak", "École", "Nord_Café", "Belle 100%"]
 

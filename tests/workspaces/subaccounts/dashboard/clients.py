@@ -24,3 +24,10 @@ def agency_client(workspace: Workspace, role: str = "admin") -> Client:
     assert opened.status_code == 302
     assert opened["Location"] == "/app/"
     return browser
+
+
+def pickers(name: str, *hours: str) -> dict[str, str]:
+    """What a form sends for a field of hours, such as `09:00-17:00`."""
+    pairs = [one.partition("-") for one in hours]
+    starts = {f"{name}_{row}_from": start for row, (start, _, _) in enumerate(pairs)}
+    return starts | {f"{name}_{row}_until": end for row, (_, _, end) in enumerate(pairs)}

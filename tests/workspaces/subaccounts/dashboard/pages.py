@@ -49,6 +49,10 @@ def no_ids(_: Tenant) -> list[UUID]:
     return []
 
 
+def guide(_: Tenant) -> list[Any]:
+    return ["contacts"]
+
+
 def automation(tenant: Tenant) -> list[UUID]:
     return [an_automation(tenant.workspace, name=f"Automation {tenant.mark}").uuid]
 
@@ -296,6 +300,7 @@ PAGES = {
     "webhook-redeliver": PageCase(302, 302, delivery, owners="posts"),
     "inbox": PageCase(200, 405),
     "inbox-stream": PageCase(200, 405),
+    "unread": PageCase(200, 405),
     "conversation": PageCase(200, 405, conversation),
     "conversation-new": PageCase(200, 302),
     "conversations-change": PageCase(302, 302),
@@ -309,12 +314,15 @@ PAGES = {
     "saved-reply": PageCase(200, 422, saved_reply),
     "saved-reply-delete": PageCase(200, 302, saved_reply),
     "conversation-send": PageCase(302, 422, conversation),
+    "conversation-enter-key": PageCase(302, 302, conversation),
     "conversation-read": PageCase(302, 302, conversation),
     "conversation-unread": PageCase(302, 302, conversation),
     "conversation-assign": PageCase(302, 302, conversation),
     "conversation-status": PageCase(302, 302, conversation),
     "conversation-note": PageCase(302, 302, conversation),
     "conversation-resume-automations": PageCase(302, 302, conversation),
+    "find": PageCase(200, 405),
+    "find-suggestions": PageCase(200, 405),
     "broadcasts": PageCase(200, 405),
     "broadcast-new": PageCase(200, 422),
     "broadcast": PageCase(200, 405, broadcast),
@@ -432,6 +440,8 @@ PAGES = {
     "person-invite-withdraw": PageCase(302, 302, invitation, owners="posts"),
     "person-remove": PageCase(200, 302, member, owners="all"),
     "person-make-owner": PageCase(200, 302, member, owners="all"),
+    "help": PageCase(200, 405),
+    "help-guide": PageCase(200, 405, guide),
     "activity": PageCase(200, 405),
     "notifications": PageCase(200, 405),
     "notifications-read": PageCase(302, 302),

@@ -190,7 +190,7 @@ def test_each_filter_is_read_by_an_index_of_its_own_and_by_a_bounded_number_of_s
     for asked, index in of_each.items():
         with CaptureQueriesContext(connection) as statements:
             owner.get(f"{LOG}?{asked}")
-        assert len(statements) == 7, asked
+        assert len(statements) == 9, asked
         listing = [one["sql"] for one in statements if 'ORDER BY "agency_activityentry"."id" DESC' in one["sql"]]
         assert len(listing) == 1
         assert index in plan_of(listing[0]), (asked, plan_of(listing[0]))

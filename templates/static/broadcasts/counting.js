@@ -1,0 +1,98 @@
+// The composer: who gets the broadcast is counted while it is typed, and fallbacks show for the variables in use.
+
+const composer = /** @type {HTMLFormElement | null} */ (document.querySelector("[data-broadcast]"));
+const PAUSE = 500;
+const AGAIN = 2_000;
+const VARIABLE_NAME = /\{\{\s*([a-z]+\.[A-Za-z0-9_ -]{1,64}?)\s*\}\}/g;
+const DECIDING = /^(channel|template|audience.*|source_broadcast_id|retarget_engagement|time|scheduled_.*)$/;
+/** @type {number | undefined} */
+let timer;
+let counted = "";
+/** @type {AbortController | null} */
+let asking = null;
+
+/** @param {HTMLFormElement} form */
+function variablesOf(form) {
+  /** @type {NodeListOf<HTMLInputElement | HTMLTextAreaElement>} */
+  const fields = form.querySelectorAll("[data-gap], textarea[name=message_text]");
+  const names = [...fields].flatMap((field) => [...field.value.matchAll(VARIABLE_NAME)].map((found) => found[1]));
+  return new Set(names);
+}
+
+/** Everything that decides who gets it, as one text. @param {HTMLFormElement} form */
+function questionOf(form) {
+  const chosen = [...new FormData(form)].filter(([name]) => DECIDING.test(name)).map(([name, value]) => `${name}=${value}`);
+  /** @type {NodeListOf<HTMLInputElement>} */
+  const fallbacks = form.querySelectorAll("[data-fallback] input");
+  const filled = [...fallbacks].filter((field) => field.value.trim()).map((field) => field.name);
+  return [...chosen, ...[...variablesOf(form)].sort(), ...filled].join("\n");
+}
+
+/** @param {HTMLFormElement} form */
+function showFallbacks(form) {
+  const used = variablesOf(form);
+  const list = /** @type {HTMLDetailsElement | null} */ (form.querySelector("[data-fallbacks]"));
+  if (!list) return;
+  /** @type {NodeListOf<HTMLElement>} */
+  const fields = list.querySelectorAll("[data-fallback]");
+  for (const field of fields) field.hidden = !used.has(field.dataset.fallback ?? "");
+  list.hidden = [...fields].every((field) => field.hidden);
+  list.open = true;
+}
+
+/** @param {HTMLFormElement} form @param {Document} page */
+function take(form, page) {
+  /** @type {NodeListOf<HTMLElement>} */
+  const fallbacks = page.querySelectorAll("[data-fallback]");
+  for (const one of fallbacks) {
+    const there = form.querySelector(`[data-fallback="${CSS.escape(one.dataset.fallback ?? "")}"]`);
+    if (!there) form.querySelector("[data-fallbacks]")?.append(document.importNode(one, true));
+  }
+  /** @type {NodeListOf<HTMLElement>} */
+  const parts = form.querySelectorAll("[data-counted]");
+  for (const part of parts) {
+    const then = page.querySelector(`[data-counted="${CSS.escape(part.dataset.counted ?? "")}"]`);
+    if (then && then.textContent !== part.textContent) part.replaceChildren(...document.importNode(then, true).childNodes);
+  }
+  showFallbacks(form);
+}
+
+/** @param {HTMLFormElement} form @param {string} question */
+async function count(form, question) {
+  asking?.abort();
+  asking = new AbortController();
+  const body = new FormData(form);
+  body.set("choose", "count");
+  const answer = await fetch(location.href, { method: "POST", body, headers: { Accept: "text/html" }, signal: asking.signal });
+  // The page is shown again with status 422, since nothing was sent. Any other answer is not the composer.
+  if (answer.redirected || answer.status !== 422) return;
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  if (question !== questionOf(form)) return;
+  take(form, page);
+  if (page.querySelector("[data-count-again]")) plan(form, AGAIN, true);
+}
+
+/** @param {HTMLFormElement} form @param {number} wait @param {boolean} anew */
+function plan(form, wait, anew = false) {
+  clearTimeout(timer);
+  timer = setTimeout(() => {
+    const question = questionOf(form);
+    if (question === counted && !anew) return;
+    counted = question;
+    count(form, question).catch(() => { /* the next change counts again */ });
+  }, wait);
+}
+
+if (composer) {
+  composer.addEventListener("input", () => {
+    showFallbacks(composer);
+    plan(composer, PAUSE);
+  });
+  // A button has inserted a variable.
+  composer.addEventListener("click", () => {
+    showFallbacks(composer);
+    plan(composer, PAUSE);
+  });
+  showFallbacks(composer);
+  plan(composer, 0);
+}

@@ -1,0 +1,63 @@
+"""In a real browser: the number of contacts that a segment finds follows what is typed."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+from pytest_django.live_server_helper import LiveServer
+
+from tests.factories import ContactFactory, WorkspaceFactory
+from tests.flows.sessions import give_session
+from workspaces.contacts.models import Segment
+from workspaces.subaccounts.models import Workspace
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+STAYS = "window.stays = true"
+
+
+@pytest.fixture
+def workspace(transactional_db: None) -> Workspace:
+    made: Workspace = WorkspaceFactory.create()
+    ContactFactory.create(workspace=made, tags=["VIP", "Regular"], attributes={"plan": "gold"})
+    ContactFactory.create(workspace=made, tags=["VIP"])
+    ContactFactory.create(workspace=made)
+    return made
+
+
+@pytest.fixture
+def page(browser: Browser, live_server: LiveServer, workspace: Workspace) -> Iterator[Page]:
+    """The owner's page; its complaints fail the story."""
+    complaints: list[str] = []
+    context = browser.new_context(base_url=live_server.url, reduced_motion="reduce")
+    give_session(context, workspace.owner, live_server.url)
+    opened = context.new_page()
+    opened.on("pageerror", lambda error: complaints.append(str(error)))
+    yield opened
+    context.close()
+    assert complaints == []
+
+
+def test_the_number_of_a_segment_follows_its_rows_and_enter_saves(page: Page) -> None:
+    page.goto("/app/segments/new")
+    page.evaluate(STAYS)
+    number, tags = page.locator("[data-count]"), page.get_by_role("combobox", name="Tags")
+    expect(number).to_have_text("Finds 3 contacts now.")
+    page.get_by_label("Name", exact=True).fill("Gold")
+    tags.fill("VIP")
+    expect(number).to_have_text("Finds 2 contacts now.")
+    tags.press_sequentially(", ")
+    suggested = page.locator("#known-tags option").evaluate_all("all => all.map(one => [one.value, one.disabled])")
+    assert suggested == [["VIP, Regular", False], ["VIP, VIP", True]]
+    page.get_by_role("button", name="Detail", exact=True).click()
+    expect(page.get_by_label("Name of the detail")).to_be_focused()
+    page.get_by_label("Name of the detail").fill("plan")
+    page.get_by_label("Value", exact=True).fill("gold")
+    expect(number).to_have_text("Finds 1 contact now.")
+    expect(page.locator("#values-1 option")).to_have_count(1)
+    page.get_by_role("button", name="Remove condition 1").click()
+    expect(page.get_by_label("Value", exact=True)).to_have_value("gold")
+    expect(tags).to_have_count(0)
+    assert page.evaluate("window.stays")
+    page.get_by_label("Value", exact=True).press("Enter")
+    expect(page.get_by_role("heading", name="Gold")).to_be_visible()
+    assert Segment.objects.get().filter == {"attributes": {"plan": "gold"}}

@@ -1,0 +1,160 @@
+"""A segment's conditions are rows of a form, which say exactly what the stored filter says."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from tests import furnished
+from tests.agency.console.browsers import text
+from tests.factories import ContactFactory, SegmentFactory
+from tests.same_changes.forms import form_at
+from tests.tenants import Tenant
+from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
+from workspaces.contacts.models import Segment
+from workspaces.contacts.services import counting
+
+a = furnished.a_with_customer
+
+pytestmark = pytest.mark.django_db
+NEW = "/app/segments/new"
+EVERYTHING = {
+    "tags_any": ["VIP", "Bern, Basel"],
+    "tags_all": ["New"],
+    "tags_none": ["Old"],
+    "country": "DE",
+    "timezone": "Singapore",
+    "has_channel": "telegram",
+    "attributes": {"plan": "gold", "note": "two\nlines", "empty": ""},
+    "created_after": "2025-10-26T00:30:12.500000Z",
+    "created_before": "2030-01-01T00:00:00Z",
+}
+
+
+@pytest.fixture
+def customer(a: Tenant) -> Client:
+    return dashboard_client(a.workspace)
+
+
+def row(number: int, field: str, value: str, operator: str = "", name: str = "") -> dict[str, str]:
+    parts = {"field": field, "operator": operator, "name": name, "value": value}
+    return {f"row-{number}-{part}": given for part, given in parts.items()}
+
+
+def form(*rows: dict[str, str], name: str = "Regulars", **more: str) -> dict[str, str]:
+    return {"name": name, "rows": "1", **{part: value for one in rows for part, value in one.items()}, **more}
+
+
+def page_of(segment: Segment) -> str:
+    return f"/app/segments/{segment.uuid}"
+
+
+def test_rows_become_the_filter_and_the_page_shows_them_again(customer: Client, a: Tenant) -> None:
+    rows = (
+        row(0, "tags", "VIP, New", "tags_any"),
+        row(1, "tags", "Old", "tags_none"),
+        row(2, "tags", "Sold", "tags_none"),
+        row(3, "country", "DE"),
+        row(4, "attributes", "gold", name="plan"),
+        row(5, "created", "2026-01-01T12:00", "created_after"),
+        row(6, "timezone", ""),
+    )
+    made = customer.post(NEW, form(*rows))
+    segment = Segment.objects.get()
+    assert made["Location"] == page_of(segment)
+    a.workspace.refresh_from_db()
+    assert segment.filter == {
+        "tags_any": ["VIP", "New"],
+        "tags_none": ["Old", "Sold"],
+        "country": "DE",
+        "attributes": {"plan": "gold"},
+        "created_after": "2026-01-01T12:00:00Z",
+    }
+    shown = form_at(customer, page_of(segment))
+    assert (shown["row-0-value"], shown["row-1-value"]) == (["VIP, New"], ["Old, Sold"])
+    assert (shown["row-3-name"], shown["row-3-value"]) == (["plan"], ["gold"])
+
+
+def test_a_filter_that_is_opened_and_saved_stays_as_it_is(customer: Client, a: Tenant) -> None:
+    segment = SegmentFactory.create(workspace=a.workspace, filter=EVERYTHING)
+    stored = segment.filter
+    typed = form_at(customer, page_of(segment))
+    assert customer.post(page_of(segment), {**typed, "name": ["Renamed"]}).status_code == 302
+    segment.refresh_from_db()
+    assert (segment.name, segment.filter) == ("Renamed", stored)
+    # A form from before the rows, which sends the name alone, leaves the conditions as well.
+    assert customer.post(page_of(segment), {"name": "Again"}).status_code == 302
+    segment.refresh_from_db()
+    assert (segment.name, segment.filter) == ("Again", stored)
+    customer.post(page_of(segment), form())
+    segment.refresh_from_db()
+    assert segment.filter == {}
+
+
+def test_buttons_add_remove_and_count_without_a_change(customer: Client, a: Tenant) -> None:
+    ContactFactory.create(workspace=a.workspace, tags=["VIP"], country="DE")
+    ContactFactory.create(workspace=a.workspace, tags=["VIP"], attributes={"plan": "gold"})
+    ContactFactory.create(workspace=a.workspace)
+    rows = (row(0, "tags", "vip", "tags_all"), row(1, "country", "DE"))
+    assert "Finds 3 contacts now." in text(customer.get(NEW))
+    assert "Finds 1 contact now." in text(customer.post(NEW, form(*rows, do="count")))
+    removed = customer.post(NEW, form(*rows, do="remove-1"))
+    assert "Finds 2 contacts now." in text(removed)
+    assert b"row-1-value" not in removed.content
+    assert b'<option value="VIP">' in removed.content
+    added = customer.post(NEW, form(*rows, do="add-attributes"))
+    assert b'name="row-2-name"' in added.content
+    assert b'<option value="plan">' in added.content
+    # A workspace has one country a contact: its button is gone, and a second row is not read.
+    assert b'value="add-country"' not in added.content
+    twice = customer.post(NEW, form(*rows, row(2, "country", "FR"), do="count"))
+    assert b"row-2-value" not in twice.content
+    detail = (*rows[:1], row(1, "attributes", "gold", name="plan"))
+    assert "Finds 1 contact now." in text(customer.post(NEW, form(*detail, do="count")))
+    assert not Segment.objects.exists()
+
+
+def test_a_count_that_takes_too_long_says_so(customer: Client, a: Tenant, monkeypatch: Any) -> None:
+    ContactFactory.create(workspace=a.workspace)
+    monkeypatch.setattr(counting, "FIRST_COUNT_MS", 1)
+    monkeypatch.setattr(
+        counting, "COUNT_CONTACTS", counting.COUNT_CONTACTS.replace("WHERE", "WHERE pg_sleep(1) IS NULL OR", 1)
+    )
+    answer = customer.post(NEW, form(row(0, "attributes", "gold", name="plan"), do="count"))
+    assert "The number takes long to count." in text(answer)
+
+
+@pytest.mark.parametrize(
+    ("rows", "complaint"),
+    [
+        ((row(0, "tags", "A", "tags_any"), row(1, "tags", "B", "tags_any")), "Tags: This condition is there twice."),
+        ((row(0, "attributes", "gold"),), "Name of the detail: Enter the name of the detail."),
+        (
+            (row(0, "attributes", "1", name="plan"), row(1, "attributes", "2", name="plan")),
+            "This detail is there twice. Remove one of the two.",
+        ),
+        ((row(0, "country", "XX"),), "Country: Select a valid choice."),
+        ((row(0, "tags", "A", "tags_some"),), "Condition: Select a valid choice."),
+        ((row(0, "tags", "x" * 51, "tags_any"),), "Tags: Each entry of the tags any field may have at most 50"),
+        ((row(0, "created", "soon", "created_after"),), "Added: Enter a valid date/time."),
+    ],
+)
+def test_a_row_that_says_nothing_clear_is_refused(
+    customer: Client, rows: tuple[dict[str, str], ...], complaint: str
+) -> None:
+    refused = customer.post(NEW, form(*rows))
+    assert refused.status_code == 422
+    assert complaint in text(refused)
+    assert "A condition is not complete." in text(refused)
+    assert not Segment.objects.exists()
+    assert "A condition is not complete." in text(customer.post(NEW, form(*rows, do="count")))
+
+
+def test_rows_are_bounded_and_unknown_ones_are_left_out(customer: Client) -> None:
+    many = [row(number, "attributes", str(number), name=f"detail {number}") for number in range(80)]
+    shown = customer.post(NEW, form(*many, do="count"))
+    assert shown.content.count(b'-value" value="') == 50
+    strange = customer.post(NEW, form(row(0, "password", "x"), row(1, "country", "DE"), do="remove-99"))
+    assert strange.status_code == 200
+    assert b'name="row-0-value"' in strange.content
+    assert b'name="row-1-value"' not in strange.content
