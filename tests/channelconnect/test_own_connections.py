@@ -96,6 +96,13 @@ def test_a_broken_channel_is_connected_again_and_nobody_else_s(allowed: Tenant, 
 
 
 def test_the_api_still_returns_to_registered_urls_alone(allowed: Tenant) -> None:
-    wanted = {"platform": "whatsapp", "return_url": dashboard_return_url(allowed.agency.pk)}
+    url = dashboard_return_url(allowed.agency.pk)
     with pytest.raises(ReturnUrlNotRegistered):
-        create_session(agency=allowed.agency, workspace=allowed.workspace, now=now(), by=SYSTEM, **wanted)
+        create_session(
+            agency=allowed.agency,
+            workspace=allowed.workspace,
+            platform="whatsapp",
+            return_url=url,
+            now=now(),
+            by=SYSTEM,
+        )

@@ -81,7 +81,7 @@ class SettingsForm(forms.Form):
         options["initial"] = {**held, **hours}
         super().__init__(*args, **options)
         for day in DAYS:
-            self.fields[f"{HOURS_PREFIX}{day}"] = HoursField(label=DAY_LABELS[day])
+            self.fields[f"{HOURS_PREFIX}{day}"] = HoursField(label=DAY_LABELS[day], required=False)
         show_rows(self, (f"{HOURS_PREFIX}{day}" for day in DAYS))
 
     def day_fields(self) -> Iterator[BoundField]:
