@@ -40,10 +40,10 @@ class ConnectSettingsAdmin(WritableAdmin):
         return by_agency(queryset, term)
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        return ("agency", "enabled", "reason", "return_urls", "changed_at") if obj else SWITCH
+        return ("agency", "enabled", "reason", "return_urls", "customers_connect", "changed_at") if obj else SWITCH
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        return ("agency", "return_urls", "changed_at") if obj else ()
+        return ("agency", "return_urls", "customers_connect", "changed_at") if obj else ()
 
     def save_model(self, request: HttpRequest, obj: ConnectSettings, form: Any, change: bool) -> None:
         data = form.cleaned_data

@@ -9,6 +9,7 @@ import segno
 from django import forms
 from django.contrib import messages
 from django.core.exceptions import ValidationError
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import path
@@ -27,6 +28,7 @@ from channelconnect.services.settings import (
     LONGEST_URL,
     MOST_RETURN_URLS,
     ReturnUrlRefused,
+    let_customers_connect,
     set_return_urls,
     settings_of,
 )
@@ -72,7 +74,15 @@ NUL = "\0"
 
 
 class ReturnUrlsForm(forms.Form):
-    """One address on each line; empty lines are ignored."""
+    """Whether customers connect channels themselves, and return URLs: one on each line, empty lines are ignored."""
+
+    customers_connect = forms.BooleanField(
+        label=gettext_lazy("Customers may connect channels themselves"),
+        required=False,
+        help_text=gettext_lazy(
+            "Their dashboard then has a button for it on the page Channels, once Channel connect is on."
+        ),
+    )
 
     return_urls = forms.CharField(
         label=gettext_lazy("Return URLs, one per line"),
@@ -130,26 +140,30 @@ TITLE = gettext_lazy("Channel connect")
 
 
 class ReturnUrls(FormPage[ReturnUrlsForm]):
-    """Replaces the whole list of return URLs."""
+    """Says whether customers connect channels themselves, and replaces the whole list of return URLs."""
 
     nav = NAV
 
     def make_form(self, data: Any = None) -> ReturnUrlsForm:
-        return ReturnUrlsForm(data, initial={"return_urls": "\n".join(settings_of(self.agency).return_urls)})
+        held = settings_of(self.agency)
+        initial = {"return_urls": "\n".join(held.return_urls), "customers_connect": held.customers_connect}
+        return ReturnUrlsForm(data, initial=initial)
 
     def save(self, form: ReturnUrlsForm) -> HttpResponse:
         urls = form.cleaned_data["return_urls"]
         try:
-            set_return_urls(agency=self.agency, return_urls=urls, by=self.by)
+            with transaction.atomic():
+                set_return_urls(agency=self.agency, return_urls=urls, by=self.by)
+                let_customers_connect(agency=self.agency, allowed=form.cleaned_data["customers_connect"], by=self.by)
         except ReturnUrlRefused as refusal:
             said = {"url": urls[refusal.position], "message": _(refusal.message)}
             message = _("%(url)s cannot be used: %(message)s") % said
             form.add_error("return_urls", message)
             return self.show(form, status=422)
-        return self.done(_("The return URLs were saved."), NAV)
+        return self.done(_("The settings were saved."), NAV)
 
     def context(self) -> dict[str, Any]:
-        return {"crumbs": [breadcrumb(TITLE, NAV)], "heading": _("Return URLs"), "submit": _("Save")}
+        return {"crumbs": [breadcrumb(TITLE, NAV)], "heading": _("Settings"), "submit": _("Save")}
 
 
 START = "console:channel-connect-start"

@@ -11,9 +11,10 @@ from agency.models import Agency
 from agency.pages.help import CONSOLE, Guide, guides
 from agency.pages.registry import ActivityAction, MenuEntry, Section, activity_actions, console_menu
 from agency.pages.search import support_panels
-from agency.services.activity import RecordedAction, RecordedField, recorded_actions
+from agency.services.activity import RecordedAction, RecordedField, ValueFormat, recorded_actions
 from channelconnect.api.agency import ConnectionSerializer
 from channelconnect.api.workspace import TemplateSerializer
+from channelconnect.dashboard import CONNECT_PAGE
 from channelconnect.inbox.reading import FactHandler, fact_handlers
 from channelconnect.models import ConnectSettings, ProviderNotice, SenderRun, Unsubscription, sessions
 from channelconnect.models.channels import OPEN
@@ -44,6 +45,7 @@ from workspaces.conversations.services.content import TemplateSource, template_s
 from workspaces.conversations.services.threads import ErrorExplainer, error_explainers
 from workspaces.subaccounts.events import workspace_event_type
 from workspaces.subaccounts.models.channels import AllowanceSource, allowance_sources
+from workspaces.subaccounts.pages.connecting import connect_pages
 from workspaces.subaccounts.pages.registry import hub_concern_sources, hub_panels
 from workspaces.subaccounts.services import DisconnectionHandler, disconnection_handlers
 from workspaces.subaccounts.services.workspaces import move_handlers
@@ -112,7 +114,10 @@ CONNECT_METRICS = (
 
 
 FIELDS: Final[dict[str, tuple[RecordedField, ...]]] = {
-    "connect.return_urls_changed": (RecordedField("return_urls", _("Return URLs")),)
+    "connect.return_urls_changed": (RecordedField("return_urls", _("Return URLs")),),
+    "connect.customers_changed": (
+        RecordedField("customers_connect", _("Customers may connect channels themselves"), ValueFormat.SWITCH),
+    ),
 }
 
 
@@ -126,6 +131,7 @@ ACTIONS = {
     "connect.turned_on": _("Channel connect switched on"),
     "connect.turned_off": _("Channel connect switched off"),
     "connect.return_urls_changed": _("Return URLs changed"),
+    "connect.customers_changed": _("Channel connect for customers changed"),
     "connect.started": _("Channel connection started"),
     "connect.connected": _("Channel connection completed"),
     "connect.failed": _("Channel connection failed"),
@@ -190,6 +196,7 @@ console_menu.add(
         order=30,
     )
 )
+connect_pages.add(CONNECT_PAGE)
 recorded_actions.add(*RecordedAction.from_fields(FIELDS))
 activity_actions.add(*ActivityAction.from_labels(ACTIONS, _("Channel connect")))
 retention_rules.add(*RULES)

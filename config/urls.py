@@ -14,6 +14,7 @@ from broadcasts.dashboard.urls import urlpatterns as broadcast_pages
 from channelconnect.api.agency import urlpatterns as connection_paths
 from channelconnect.api.workspace import urlpatterns as template_paths
 from channelconnect.console import urlpatterns as connection_pages
+from channelconnect.dashboard import urlpatterns as own_connection_pages
 from config import health
 from config.api.documents.views import urlpatterns as documents
 from config.api.errors import path_not_found
@@ -112,6 +113,7 @@ dashboard: list[URLPattern | URLResolver] = [
     *automation_editor_pages,
     *automation_step_pages,
     *automation_test_pages,
+    *own_connection_pages,
     *broadcast_pages,
     *workspace_webhook_pages,
     *gallery_pages,

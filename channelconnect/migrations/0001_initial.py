@@ -94,6 +94,7 @@ class Migration(migrations.Migration):
                 ('agency', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, primary_key=True, related_name='connect_settings', serialize=False, to='agency.agency')),
                 ('enabled', models.BooleanField(default=False)),
                 ('return_urls', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=2048), default=list, size=None)),
+                ('customers_connect', models.BooleanField(default=False)),
                 ('changed_at', models.DateTimeField(auto_now=True)),
             ],
             options={

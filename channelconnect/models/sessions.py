@@ -19,12 +19,15 @@ from workspaces.subaccounts.models import Channel, Workspace
 class ConnectSettings(models.Model):
     """The connect settings of an agency. Only our support sets `enabled`; the agency sets the rest.
 
+    With `customers_connect`, its customers start connections themselves in their dashboards.
+
     A missing row means that it is off, without return URLs.
     """
 
     agency = models.OneToOneField(Agency, on_delete=models.PROTECT, related_name="connect_settings", primary_key=True)
     enabled = models.BooleanField(default=False)
     return_urls = ArrayField(models.CharField(max_length=2048), default=list)
+    customers_connect = models.BooleanField(default=False)
     changed_at = models.DateTimeField(auto_now=True)
 
     class Meta:

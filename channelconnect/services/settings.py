@@ -8,11 +8,13 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from django.conf import settings
 from django.db import transaction
+from django.urls import reverse
 from django.utils.translation import gettext_noop
 
 from agency.actors import Actor
 from agency.models import Agency
 from agency.services import record_activity
+from agency.services.hosts import base_url_of
 from channelconnect.models import ConnectSession, ConnectSettings
 from config.errors import Forbidden, InvalidInput
 from config.retention import ExpiredRows
@@ -84,6 +86,34 @@ def set_return_urls(*, agency: Agency, return_urls: Sequence[str], by: Actor) ->
 
 
 @transaction.atomic
+def let_customers_connect(*, agency: Agency, allowed: bool, by: Actor) -> ConnectSettings:
+    """Say whether the agency's customers may start connections themselves."""
+    saved = _lock(agency)
+    if saved.customers_connect == allowed:
+        return saved
+    saved.customers_connect = allowed
+    saved.save(update_fields=["customers_connect", "changed_at"])
+    record_activity(
+        by=by,
+        action="connect.customers_changed",
+        agency_id=agency.pk,
+        target=("connect_settings", agency.uuid, agency.name),
+        changes={"customers_connect": (not allowed, allowed)},
+    )
+    return saved
+
+
+def customers_may_connect(agency: Agency) -> bool:
+    """Say whether channel connect is on for the agency, and its customers may start connections themselves."""
+    return ConnectSettings.objects.filter(agency=agency, enabled=True, customers_connect=True).exists()
+
+
+def dashboard_return_url(agency_id: int) -> str:
+    """Return the page of channels in the dashboard, to which connections return that customers started there."""
+    return f"{base_url_of(agency_id)}{reverse('app:channels')}"
+
+
+@transaction.atomic
 def switch_connect(*, agency: Agency, enabled: bool, reason: str, by: Actor) -> ConnectSettings:
     """Turn channel connect on or off for an agency. Sessions under way may finish."""
     saved = _lock(agency)
@@ -139,7 +169,12 @@ def _is_host(host: str) -> bool:
 
 
 def build_return_url(session: ConnectSession, *, has_state: bool = True) -> str | None:
-    """Return the return URL with `connection_id`, and `state` if `has_state`; None if it is no longer registered."""
+    """Return the return URL with `connection_id`, and `state` if `has_state`; None if it is no longer registered.
+
+    The dashboard's own page of channels needs no registration.
+    """
+    if session.return_url == dashboard_return_url(session.agency_id):
+        return session.return_url
     if session.return_url not in settings_of(session.agency).return_urls:
         return None
     query = {"connection_id": str(session.uuid)}

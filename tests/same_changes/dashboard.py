@@ -430,6 +430,7 @@ ONLY_PAGES = {
     "switch": "which workspace a person looks at",
     "leave": "a person's own",
     "first-steps": "a person's own",
+    "channel-connect": "the agency's API does it",
     "saved-view-save": "a person's own",
     "saved-view-remove": "a person's own",
     "notifications-read": "a person's own",

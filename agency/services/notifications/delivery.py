@@ -360,15 +360,14 @@ def notifications_of(user: User, area: UUID, kinds: Collection[str]) -> "QuerySe
     return Notification.objects.filter(user=user, area=area, kind__in=kinds)
 
 
-def unread_notifications(user: User, area: UUID, kinds: Collection[str]) -> "QuerySet[Notification, dict[str, int]]":
-    """Return a hundred unread notifications at most, to be counted along the index of unread rows."""
-    unread = notifications_of(user, area, kinds).filter(read_at=None)
-    return unread.order_by().values("pk")[: MOST_COUNTED + 1]
+def unread_notifications(user: User, area: UUID, kinds: Collection[str]) -> "QuerySet[Notification]":
+    """Return a person's unread notifications, to be counted along their index."""
+    return notifications_of(user, area, kinds).filter(read_at=None).order_by()
 
 
 def count_unread(user: User, area: UUID, kinds: Collection[str]) -> int:
     """Count unread notifications, to a hundred at most, in one statement."""
-    return unread_notifications(user, area, kinds).count()
+    return unread_notifications(user, area, kinds).values("pk")[: MOST_COUNTED + 1].count()
 
 
 def mark_read(*, user: User, area: UUID, number: int, now: datetime) -> None:

@@ -12,9 +12,9 @@ from agency.actors import Actor
 from agency.models import Agency
 from agency.services import record_activity
 from channelconnect.models import ConnectSession
-from channelconnect.models.sessions import ConnectSessionQuerySet
-from channelconnect.services.settings import require_connect
-from config.errors import Conflict, InvalidInput, NotFound
+from channelconnect.models.sessions import ConnectSessionQuerySet, SessionStatus
+from channelconnect.services.settings import customers_may_connect, dashboard_return_url, require_connect
+from config.errors import Conflict, Forbidden, InvalidInput, NotFound
 from workspaces.subaccounts.models import Channel, Workspace
 from workspaces.subaccounts.services import ChannelNotFound, WorkspaceNotFound
 from workspaces.subaccounts.services.recording import lock_workspace
@@ -38,6 +38,8 @@ def new_state(session: ConnectSession) -> str:
 
 
 LIFETIME = timedelta(minutes=30)
+# A waiting session that is given again lasts at least so long.
+LEAST_LEFT = timedelta(minutes=10)
 
 
 class SubAccountSuspended(Conflict):
@@ -84,14 +86,52 @@ def create_session(
         raise SubAccountSuspended
     if return_url not in allowed.return_urls:
         raise ReturnUrlNotRegistered
+    target = _target(workspace, platform, reconnect)
+    return _create(workspace, target, platform=platform, return_url=return_url, state=state, now=now, by=by)
+
+
+class CustomersMayNotConnect(Forbidden):
+    message = "Your agency connects channels for you."
+
+
+@transaction.atomic
+def start_own_session(
+    *, workspace: Workspace, platform: str, reconnect: UUID | None = None, now: datetime, by: Actor
+) -> ConnectSession:
+    """Start a session for people of the workspace, which returns to their dashboard, or give the one that waits.
+
+    Raises `CustomersMayNotConnect`, `SubAccountSuspended`, `ChannelNotFound` and `ChannelOfAnotherPlatform`.
+    """
+    workspace = lock_workspace(workspace)  # two requests at once start one session
+    if not customers_may_connect(workspace.agency):
+        raise CustomersMayNotConnect
+    if not workspace.is_active:
+        raise SubAccountSuspended
+    target, return_url = _target(workspace, platform, reconnect), dashboard_return_url(workspace.agency_id)
+    own = ConnectSession.objects.filter(workspace=workspace, platform=platform, target=target, return_url=return_url)
+    waiting = own.filter(status=SessionStatus.PENDING, expires_at__gt=now + LEAST_LEFT, link__isnull=False)
+    found: ConnectSession | None = waiting.order_by("-created_at", "-id").first()
+    return found or _create(workspace, target, platform=platform, return_url=return_url, state=None, now=now, by=by)
+
+
+def _create(
+    workspace: Workspace,
+    target: Channel | None,
+    *,
+    platform: str,
+    return_url: str,
+    state: str | None,
+    now: datetime,
+    by: Actor,
+) -> ConnectSession:
     link = new_secret()
     session = ConnectSession.objects.create(
-        agency=agency,
+        agency_id=workspace.agency_id,
         workspace=workspace,
         platform=platform,
         return_url=return_url,
         state=state,
-        target=_target(workspace, platform, reconnect),
+        target=target,
         link_digest=digest(link),
         link=link,
         created_by=by.label,
@@ -101,7 +141,7 @@ def create_session(
     record_activity(
         by=by,
         action="connect.started",
-        agency_id=agency.pk,
+        agency_id=workspace.agency_id,
         workspace_uuid=workspace.uuid,
         target=("connection", session.uuid, session.platform),
     )

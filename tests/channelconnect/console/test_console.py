@@ -199,7 +199,7 @@ def test_return_urls_are_edited_one_a_line(connecting: Tenant, admin: Client) ->
     urls = ["https://one.example/", "https://two.example/x"]
     answer = admin.post(path, {"return_urls": f"\r\n {urls[0]} \r\n\r\n{urls[1]}\r\n"})
     assert answer.status_code == 302
-    assert flashes(admin.get(HOME)) == ["The return URLs were saved."]
+    assert flashes(admin.get(HOME)) == ["The settings were saved."]
     assert settings_of(connecting.agency).return_urls == urls
     admin.post(path, {"return_urls": ""})
     assert settings_of(connecting.agency).return_urls == []

@@ -18,6 +18,7 @@ from agency.services import (
     set_accent,
     set_picture,
 )
+from channelconnect.services.settings import let_customers_connect
 from packs.models import Pack
 from packs.services import add_library_entry, change_entry, change_pack, create_pack, install_pack
 from tests.agency.console.browsers import PASSWORD, a_member
@@ -99,6 +100,7 @@ class ExtremeTenant(Tenant):
         set_accent(agency=self.agency, accent="#ffcc00", by=SYSTEM)
         set_picture(agency=self.agency, kind="logo", file=a_picture(480, 120), by=SYSTEM)
         switch_on(self, "https://app.example.com/done", f"https://app.example.com/{'r' * 1000}")
+        let_customers_connect(agency=self.agency, allowed=True, by=SYSTEM)
         self.membership = a_member(self.agency, "owner", name=ENDLESS, email=f"owner.{EMAIL}")
         self.owner = self.membership.user
         self.member = a_member(self.agency, "viewer", name=RIGHT_TO_LEFT)

@@ -72,13 +72,13 @@ class WorkingHoursForm(forms.Form):
         coming = [one for one in hours.exceptions if one.date >= today]
         super().__init__(data, initial=_shown(hours, coming))
         for day in DAYS:
-            self.fields[f"{WEEKLY}{day}"] = HoursField(label=DAY_LABELS[day])
+            self.fields[f"{WEEKLY}{day}"] = HoursField(label=DAY_LABELS[day], required=False)
         self._rows = len(coming) + BLANK_ROWS if data is None else _rows_in(data)
         for number in range(self._rows):
             self.fields[f"exception_{number}_date"] = forms.DateField(
                 label=_("Date"), required=False, widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d")
             )
-            self.fields[f"exception_{number}_hours"] = HoursField(label=_("Hours"))
+            self.fields[f"exception_{number}_hours"] = HoursField(label=_("Hours"), required=False)
         show_rows(self, (f"{WEEKLY}{day}" for day in DAYS))
         show_rows(self, (f"exception_{number}_hours" for number in range(self._rows)))
 

@@ -9,7 +9,6 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy, ngettext
 
 from agency.pages.search import SearchResult
-from config.db import CountOfRows
 from config.formats import format_relative
 from workspaces.contacts.dashboard.finding import contact_pattern
 from workspaces.conversations.models import Conversation
@@ -31,8 +30,7 @@ def unanswered(workspace: Workspace, now: datetime) -> ConversationQuerySet:
 
 def _content(workspace: Workspace, now: datetime, most: int) -> HomeContent:
     waiting = unanswered(workspace, now)
-    total = CountOfRows(waiting.order_by().values("pk")[: MOST_COUNTED + 1])
-    found = list(waiting.select_related("contact").annotate(total=total)[:most])
+    total = waiting.order_by().values("pk")[: MOST_COUNTED + 1].count()
     rows = [
         HomeRow(
             title=str(one.contact),
@@ -40,9 +38,9 @@ def _content(workspace: Workspace, now: datetime, most: int) -> HomeContent:
             at=one.last_message_at or one.updated_at,
             url=reverse("app:conversation", args=[one.uuid]),
         )
-        for one in found
+        for one in waiting.select_related("contact")[:most]
     ]
-    return HomeContent(rows=rows, note=_note(found[0].total, rows[0].at, now) if found else "")
+    return HomeContent(rows=rows, note=_note(total, rows[0].at, now) if rows else "")
 
 
 def _note(total: int, oldest: datetime, now: datetime) -> str:

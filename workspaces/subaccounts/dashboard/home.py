@@ -25,6 +25,7 @@ from agency.pages.tables import Column, ListPage, Table
 from agency.services.activity import actions_recorded_in
 from workspaces.subaccounts.dashboard.base import DashboardView
 from workspaces.subaccounts.models import Channel, Workspace
+from workspaces.subaccounts.pages.connecting import connect_page_for
 from workspaces.subaccounts.pages.home import sections_of
 from workspaces.subaccounts.pages.menu import NOTIFICATIONS
 from workspaces.subaccounts.pages.panels import LimitUsage, limit_usages
@@ -79,11 +80,13 @@ MOST_NAMED = 3
 
 def channel_step(workspace: Workspace) -> Iterator[SetUpStep]:
     """Put the channel first, because every other step needs one."""
+    page = connect_page_for(workspace)
+    by_agency = _("WhatsApp, Instagram, Messenger … %(agency)s connects it for you.")
     yield SetUpStep(
         title=_("Connect a channel"),
-        text=_("WhatsApp, Instagram, Messenger … %(agency)s connects it for you.") % {"agency": workspace.agency.name},
-        url=reverse("app:channels"),
-        action=_("Channels"),
+        text=_("WhatsApp, Instagram or Messenger.") if page else by_agency % {"agency": workspace.agency.name},
+        url=reverse(page.url_name if page else "app:channels"),
+        action=_("Connect") if page else _("Channels"),
         is_done=workspace.channels.filter(status=Channel.Status.ACTIVE).exists(),
     )
 

@@ -66,10 +66,6 @@ class HoursField(forms.Field):
 
     widget = HoursWidget
 
-    def __init__(self, *, label: StrOrPromise) -> None:
-        super().__init__(required=False, label=label)
-        self.widget.label = label
-
     def to_python(self, value: Any) -> list[Interval]:
         return sorted(_interval(start, end) for start, end in value or ())
 
@@ -92,11 +88,12 @@ def _interval(start: str, end: str) -> Interval:
 
 
 def show_rows(form: forms.Form, names: Iterable[str]) -> None:
-    """Give each of these fields as many rows as the one with the most hours needs, and an empty row."""
+    """Name the times of these fields, and give each as many rows as the one with the most hours needs, and one more."""
     fields = [form[name] for name in names]
     rows = max((len(field.value() or ()) for field in fields), default=0) + 1
     for field in fields:
-        field.field.widget.rows = min(max(rows, FEWEST_ROWS), MOST_INTERVALS)
+        widget = field.field.widget
+        widget.label, widget.rows = field.label, min(max(rows, FEWEST_ROWS), MOST_INTERVALS)
 
 
 def with_same_hours(data: QueryDict, prefix: str) -> QueryDict:

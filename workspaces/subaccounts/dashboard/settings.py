@@ -33,6 +33,7 @@ from workspaces.subaccounts.dashboard.base import OWNER_ROLES, DashboardForm, Da
 from workspaces.subaccounts.dashboard.hours import DAY_LABELS, HoursField, HoursForm, show_rows
 from workspaces.subaccounts.models import CHANNEL_NAMES, Channel, Workspace, WorkspaceKey
 from workspaces.subaccounts.models.workspaces import DAYS
+from workspaces.subaccounts.pages.connecting import agency_email, connect_page_for
 from workspaces.subaccounts.services import (
     ChannelNotFound,
     KeyNotFound,
@@ -80,7 +81,7 @@ class SettingsForm(forms.Form):
         options["initial"] = {**held, **hours}
         super().__init__(*args, **options)
         for day in DAYS:
-            self.fields[f"{HOURS_PREFIX}{day}"] = HoursField(label=DAY_LABELS[day])
+            self.fields[f"{HOURS_PREFIX}{day}"] = HoursField(label=DAY_LABELS[day], required=False)
         show_rows(self, (f"{HOURS_PREFIX}{day}" for day in DAYS))
 
     def day_fields(self) -> Iterator[BoundField]:
@@ -194,8 +195,19 @@ class Channels(ListPage, DashboardView):
         kind, status = state.values["type"], state.values["state"]
         rows = rows.filter(platform=kind) if kind in CHANNEL_NAMES else rows
         state.fetch(rows.filter(status=status) if status in Channel.Status.values else rows)
-        state.rows = [(channel, CHANNEL_NAMES[channel.platform]) for channel in state.rows]
-        return self.list_page("subaccounts/channels.html", state)
+        page = connect_page_for(self.workspace)
+        reconnected = page.platforms if page else frozenset()
+        state.rows = [
+            (
+                channel,
+                CHANNEL_NAMES[channel.platform],
+                channel.status != Channel.Status.ACTIVE and channel.platform in reconnected,
+            )
+            for channel in state.rows
+        ]
+        connect_url = reverse(page.url_name) if page else ""
+        email = "" if page else agency_email(self.workspace)
+        return self.list_page("subaccounts/channels.html", state, connect_url=connect_url, agency_email=email)
 
 
 class DisconnectChannel(DashboardView):

@@ -57,9 +57,8 @@ def render_menu_of(workspace: Workspace, nav: str, counts: Mapping[str, int]) ->
 
 def count_for_frame(workspace: Workspace, user: User, kinds: Collection[str], area: UUID) -> dict[str, int]:
     """Count what the frame shows, by the names of pages, in one statement: unread notifications and what waits."""
-    rows = {
-        one.url_name: CountOfRows(one.rows(workspace).order_by().values("pk")[:MOST_COUNTED]) for one in menu_counts
-    }
-    rows[NOTIFICATIONS] = CountOfRows(unread_notifications(user, area, kinds))
-    counted = Workspace.objects.values_list(*rows.values()).get(pk=workspace.pk)
+    rows: dict[str, QuerySet[Model]] = {one.url_name: one.rows(workspace) for one in menu_counts}
+    rows[NOTIFICATIONS] = unread_notifications(user, area, kinds)
+    counts = [CountOfRows(one.order_by().values("pk")[:MOST_COUNTED]) for one in rows.values()]
+    counted = Workspace.objects.values_list(*counts).get(pk=workspace.pk)
     return dict(zip(rows, counted, strict=True))

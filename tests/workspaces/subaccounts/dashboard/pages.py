@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM
+from channelconnect.services.settings import let_customers_connect, switch_connect
 from packs.library import library
 from packs.services import add_library_entry, change_pack, create_pack, install_pack
 from tests.broadcasts.under_way import a_broadcast, a_draft
@@ -82,6 +83,12 @@ def automation_place(tenant: Tenant) -> list[Any]:
 
 def channel(tenant: Tenant) -> list[UUID]:
     return [tenant.channel.uuid]
+
+
+def may_connect(tenant: Tenant) -> list[UUID]:
+    switch_connect(agency=tenant.agency, enabled=True, reason="Asked for it", by=SYSTEM)
+    let_customers_connect(agency=tenant.agency, allowed=True, by=SYSTEM)
+    return []
 
 
 def api_key(tenant: Tenant) -> list[UUID]:
@@ -321,6 +328,7 @@ PAGES = {
     "conversation-status": PageCase(302, 302, conversation),
     "conversation-note": PageCase(302, 302, conversation),
     "conversation-resume-automations": PageCase(302, 302, conversation),
+    "channel-connect": PageCase(200, 422, may_connect),
     "find": PageCase(200, 405),
     "find-suggestions": PageCase(200, 405),
     "broadcasts": PageCase(200, 405),
