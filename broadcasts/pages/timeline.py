@@ -1,7 +1,7 @@
 """The broadcasts of a contact's timeline."""
 
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from django.db import connection
@@ -32,7 +32,7 @@ ORDER BY recipient.at DESC, broadcast.id DESC LIMIT %(most)s
 
 def broadcasts_of_timeline(contact: Contact, before: datetime, most: int) -> list[TimelineEntry]:
     """Give the newest broadcasts that were sent to a contact before a moment, each with what became of it."""
-    values = {
+    values: dict[str, Any] = {
         "workspace": contact.workspace_id,
         "contact": contact.pk,
         "before": before,

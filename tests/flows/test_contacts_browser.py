@@ -1,14 +1,17 @@
-"""In a real browser: the number of contacts that a segment finds follows what is typed."""
+"""In a real browser: the pages of segments and imports follow what is typed and what happens."""
 
 from collections.abc import Iterator
 
 import pytest
+from django.utils.timezone import now
 from playwright.sync_api import Browser, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from tests.factories import ContactFactory, WorkspaceFactory
+from agency.actors import SYSTEM
+from tests.factories import ContactFactory, ContactImportFactory, WorkspaceFactory
 from tests.flows.sessions import give_session
 from workspaces.contacts.models import Segment
+from workspaces.contacts.services.file_imports import import_next_piece, start_import
 from workspaces.subaccounts.models import Workspace
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -61,3 +64,16 @@ def test_the_number_of_a_segment_follows_its_rows_and_enter_saves(page: Page) ->
     page.get_by_label("Value", exact=True).press("Enter")
     expect(page.get_by_role("heading", name="Gold")).to_be_visible()
     assert Segment.objects.get().filter == {"attributes": {"plan": "gold"}}
+
+
+def test_the_page_of_an_import_follows_it_to_its_end(page: Page, workspace: Workspace) -> None:
+    made = ContactImportFactory.create(workspace=workspace, content=b"name,phone\nAda,+49301234567\nBob,none\n")
+    start_import(contact_import=made, mapping=["name", "phone"], now=now(), by=SYSTEM)
+    page.goto(f"/app/contacts/imports/{made.uuid}")
+    page.evaluate(STAYS)
+    expect(page.get_by_role("progressbar")).to_be_visible()
+    assert import_next_piece(now=now())
+    expect(page.get_by_text("1 imported, 1 refused")).to_be_visible()
+    expect(page.get_by_role("heading", name="Rows that were not imported")).to_be_visible()
+    expect(page.get_by_role("button", name="Cancel this import")).to_have_count(0)
+    assert page.evaluate("window.stays")

@@ -119,6 +119,7 @@ NOT_LOOKED_AT = {
     "app:broadcast-resume",
     "app:contact-import-cancel",
     "app:contact-import-refused",  # files
+    "app:contact-import-sample",
     "app:contact-opt-in",
     "app:contact-opt-out",
     "app:contacts-export",

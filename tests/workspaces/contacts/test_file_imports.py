@@ -9,6 +9,7 @@ from io import StringIO
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test import Client
@@ -18,6 +19,7 @@ from agency.limits import unlimited
 from config.tries.counting import MOST_TRIES
 from config.tries.models import BegunWork
 from tests import furnished
+from tests.agency.console.browsers import text
 from tests.factories import ContactFactory, ContactImportFactory
 from tests.processes.preloaded import Order, Preloaded
 from tests.sizes import size
@@ -81,6 +83,7 @@ def test_a_file_is_mapped_taken_in_and_what_was_refused_can_be_mended(a: Tenant,
     shown = customer.get(page).content.decode()
     assert "Shoe size" in shown
     assert "0151 1234567" in shown
+    assert "Recognized: Full name → Name, Mobile → Phone number, E-mail → E-mail" in shown
     made = ContactImport.objects.get()
     assert made.mapping == ["name", "phone", "email", "tags", "", "opted_out"]
     columns = {f"column_{number}": field for number, field in enumerate(made.mapping)}
@@ -97,6 +100,12 @@ def test_a_file_is_mapped_taken_in_and_what_was_refused_can_be_mended(a: Tenant,
     assert (ada.phone, ada.tags, ada.attributes) == ("+491511234567", ["VIP", "New", "Imported"], {"Shoe size": "38"})
     assert Contact.objects.get(name="Grace").opt_out_source == "import"
     assert "refresh" not in customer.get(page).content.decode()
+    result = text(customer.get(page))
+    assert "2 imported, 1 refused" in result
+    assert re.search(
+        r"Row Reason In the file Row 4 The phone field must be a phone number .* Nobody · not a number · 40", result
+    )
+    assert 'href="/app/contacts?tag=Imported"' in customer.get(page).content.decode()
     refused = list(csv.reader(StringIO(customer.get(f"{page}/refused").content.decode())))
     assert refused[0][:3] == ["Row", "Reason", "Full name"]
     assert refused[1][0] == "4"
@@ -120,6 +129,34 @@ def test_what_is_no_such_file_is_refused(customer: Client, content: bytes, messa
     assert answer.status_code == 422
     assert message in answer.content.decode() or content == b""
     assert not ContactImport.objects.exists()
+
+
+@pytest.mark.parametrize("language", [code for code, _ in settings.LANGUAGES])
+def test_the_sample_file_is_recognized_in_each_language(a: Tenant, customer: Client, language: str) -> None:
+    customer.cookies[settings.LANGUAGE_COOKIE_NAME] = language
+    assert 'href="/app/contacts/imports/sample"' in customer.get("/app/contacts/imports/new").content.decode()
+    sample = customer.get("/app/contacts/imports/sample").content
+    page = upload(customer, sample)["Location"]
+    made = ContactImport.objects.get()
+    assert made.mapping == ["first_name", "last_name", "phone", "email", "tags"]
+    customer.post(page, {f"column_{number}": field for number, field in enumerate(made.mapping)})
+    run_to_the_end()
+    ada = Contact.objects.get(name="Ada Lovelace")
+    assert (ada.phone, ada.email, ada.tags) == ("+49301234567", "ada@example.com", ["VIP", "Newsletter"])
+
+
+def test_the_first_ten_refused_rows_are_shown_and_the_country_is_the_workspace_s(a: Tenant, customer: Client) -> None:
+    Workspace.objects.filter(pk=a.workspace.pk).update(timezone="Europe/Vienna")
+    lines = "".join(f"Contact {number},<b>{number}</b>\n" for number in range(12))
+    page = upload(customer, f"name,phone\n{lines}Ada,+49301234567\n".encode())["Location"]
+    assert '<option value="AT" selected>' in customer.get(page).content.decode()
+    customer.post(page, {"column_0": "name", "column_1": "phone"})
+    run_to_the_end()
+    shown = customer.get(page)
+    assert "1 imported, 12 refused" in text(shown)
+    assert "The first 10 of 12 are shown." in text(shown)
+    assert "Contact 9 · &lt;b&gt;9&lt;/b&gt;" in shown.content.decode()
+    assert "Contact 10" not in shown.content.decode()
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])

@@ -269,6 +269,7 @@ urlpatterns = [
     path("contacts/export", ContactsExport.as_view(), name="contacts-export"),
     path("contacts/imports", imports.ContactImports.as_view(), name="contact-imports"),
     path("contacts/imports/new", imports.ContactImportNew.as_view(), name="contact-import-new"),
+    path("contacts/imports/sample", imports.ContactImportSample.as_view(), name="contact-import-sample"),
     path("contacts/imports/<id:uuid>", imports.ContactImportPage.as_view(), name="contact-import"),
     path("contacts/imports/<id:uuid>/cancel", imports.ContactImportCancel.as_view(), name="contact-import-cancel"),
     path("contacts/imports/<id:uuid>/refused", imports.RefusedRows.as_view(), name="contact-import-refused"),

@@ -12,6 +12,7 @@ from workspaces.contacts.models import Contact, ContactImport
 from workspaces.contacts.models.contacts import LONGEST_NAME, LONGEST_TAG, MOST_TAGS
 from workspaces.contacts.services import ContactValues, countries
 from workspaces.contacts.services.csv_files import ATTRIBUTE, MOST_BYTES, TARGETS
+from workspaces.contacts.services.fields import country_of_zone
 from workspaces.subaccounts.pages.business import timezone_choices
 
 LONGEST_TAGS = MOST_TAGS * (LONGEST_TAG + 2)
@@ -163,6 +164,7 @@ class MappingForm(forms.Form):
         self.contact_import, self.first_rows = contact_import, first_rows
         super().__init__(data)
         self.fields["default_country"].choices = [NOT_SET, *country_choices()]  # type: ignore[attr-defined]
+        self.fields["default_country"].initial = country_of_zone(contact_import.workspace.timezone) or ""
         for number, column in enumerate(contact_import.columns):
             self.fields[f"column_{number}"] = forms.ChoiceField(
                 label=column_name(column, number),
@@ -184,6 +186,15 @@ class MappingForm(forms.Form):
 
     def columns(self) -> list[Any]:
         return [self[f"column_{number}"] for number in range(len(self.contact_import.columns))]
+
+    def recognized(self) -> list[str]:
+        """Name the columns whose headings are known, with the fields that they mean."""
+        columns = zip(self.contact_import.columns, self.contact_import.mapping, strict=True)
+        return [
+            f"{column_name(column, number)} → {FIELD_LABELS.get(field, field.removeprefix(ATTRIBUTE))}"
+            for number, (column, field) in enumerate(columns)
+            if field
+        ]
 
     def left_out(self) -> list[str]:
         """Name the columns that will not be imported with the form's current choices."""

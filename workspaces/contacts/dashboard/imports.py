@@ -8,15 +8,18 @@ from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.utils.functional import cached_property
+from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from agency.pages.branding import in_page_language
 from agency.pages.pagination import with_id
 from agency.pages.tables import Column, ListPage, Table
 from agency.services.exports import csv_line
 from config.tries.counting import MOST_TRIES
-from workspaces.contacts.dashboard.forms import MappingForm, UploadForm, left_out
+from workspaces.contacts.dashboard.forms import FIELD_LABELS, MappingForm, UploadForm, left_out
 from workspaces.contacts.models import ContactImport
+from workspaces.contacts.services.csv_files import TARGETS
 from workspaces.contacts.services.file_imports import ImportNotFound, cancel_import, start_import, upload_contacts
 from workspaces.subaccounts.dashboard.base import DashboardForm, DashboardView
 
@@ -24,6 +27,15 @@ LIST = "app:contact-imports"
 ONE = "app:contact-import"
 NAV = "app:contacts"
 ROWS_SHOWN = 5
+REFUSED_SHOWN = 10
+LONGEST_ROW_SHOWN = 120
+# The columns of the sample file. Their names are recognized in each language of the pages.
+SAMPLE_FIELDS = ("first_name", "last_name", "phone", "email", "tags")
+SAMPLE_ROWS = (
+    ("Ada", "Lovelace", "+49 30 1234567", "ada@example.com", "VIP, Newsletter"),
+    ("Grace", "Hopper", "+1 650 253 0000", "grace@example.com", "Newsletter"),
+)
+BYTE_ORDER_MARK = "\ufeff"  # tells spreadsheet programs that the text is UTF-8
 Status = ContactImport.Status
 
 
@@ -65,6 +77,22 @@ class ContactImportNew(DashboardForm[UploadForm]):
         )
         return self.done(_("The file was read. Say what its columns are."), ONE, made.uuid)
 
+    def context(self) -> dict[str, Any]:
+        return {"labels": [FIELD_LABELS[field] for field in TARGETS]}
+
+
+class ContactImportSample(DashboardView):
+    """A small CSV file as an import expects it, with the columns' names in the page's language."""
+
+    nav = NAV
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        headings = [str(FIELD_LABELS[field]) for field in SAMPLE_FIELDS]
+        lines = [csv_line(headings), *map(csv_line, SAMPLE_ROWS)]
+        answer = HttpResponse(BYTE_ORDER_MARK + "".join(lines), content_type="text/csv; charset=utf-8")
+        answer["Content-Disposition"] = 'attachment; filename="contacts-sample.csv"'
+        return answer
+
 
 class ContactImportDetail(DashboardView):
     """A page about one import of the workspace. Malformed, unknown and foreign ids get the same answer."""
@@ -82,7 +110,7 @@ class ContactImportDetail(DashboardView):
 
 
 class ContactImportPage(ContactImportDetail, DashboardForm[MappingForm]):
-    """Shows the first rows and asks for the columns' fields. Then shows the progress; the page reloads itself."""
+    """Shows the first rows and asks for the columns' fields. Then shows the progress and what was refused."""
 
     template_name = "contacts/import.html"
 
@@ -115,7 +143,19 @@ class ContactImportPage(ContactImportDetail, DashboardForm[MappingForm]):
             "left_out": left_out(shown.columns, shown.mapping),
             "most_tries": MOST_TRIES,
             "percent": 100 * shown.rows_done // max(1, shown.rows_total),
+            "is_running": shown.status == Status.RUNNING,
+            "imported": shown.created + shown.updated,
+            "refused_rows": self._first_refused() if shown.refused else [],
+            "tag": shown.tags[0] if shown.tags else "",
         }
+
+    def _first_refused(self) -> list[tuple[int, str, str]]:
+        """Return the number, the reason and the beginning of the first refused rows."""
+        rows = self.contact_import.refused_rows.order_by("row").values_list("row", "reason", "values")
+        return [
+            (row, in_page_language(reason), Truncator(" · ".join(filter(str.strip, values))).chars(LONGEST_ROW_SHOWN))
+            for row, reason, values in rows[:REFUSED_SHOWN]
+        ]
 
 
 class ContactImportCancel(ContactImportDetail):

@@ -189,7 +189,7 @@ class SegmentForm(forms.Form):
         return {**fields, row_field(number, "value"): self._value_field(number, row)}
 
     def _value_field(self, number: int, row: Mapping[str, str]) -> forms.Field:
-        kind, label = row["field"], FIELDS[row["field"]].label
+        kind, label = row["field"], str(FIELDS[row["field"]].label)
         if kind == "tags":
             suggested = forms.TextInput({"list": "known-tags", "autocomplete": "off", "data-tags": True})
             return TagsField(label=label, widget=suggested)
@@ -209,7 +209,7 @@ class SegmentForm(forms.Form):
 
     def _older_choice(self, kind: str) -> list[tuple[str, str]]:
         """Offer the stored value as well if it is one that the API takes and the form's choices lack."""
-        value = self.kept.get(kind)
+        value = str(self.kept.get(kind, ""))
         if kind == "has_channel" and value and value not in SHOWN_PLATFORMS:
             return [(value, CHANNEL_NAMES[value])]
         is_alias = kind == "timezone" and value and value != "UTC" and ("/" not in value or value.startswith("Etc/"))

@@ -58,14 +58,25 @@ def only_zone_of(country: str | None) -> str | None:
     return None if country is None else _only_zones().get(country)
 
 
+def country_of_zone(zone: str) -> str | None:
+    """Return the country (ISO 3166) in which a time zone's city lies, or None for a zone without one, such as UTC."""
+    return _countries_of_zones().get(zone)
+
+
+@lru_cache(maxsize=1)
+def _countries_of_zones() -> dict[str, str]:
+    """Read the time zone database's table."""
+    lines = (files("tzdata") / "zoneinfo" / "zone.tab").read_text().splitlines()
+    rows = (line.split("\t") for line in lines if not line.startswith("#"))
+    return {row[2]: row[0] for row in rows}
+
+
 @lru_cache(maxsize=1)
 def _only_zones() -> dict[str, str]:
-    """Read the time zone database's table. Of a country's zones that all show the same time, keep the first."""
+    """Of a country's zones that all show the same time, keep the first."""
     by_country: dict[str, list[str]] = {}
-    for line in (files("tzdata") / "zoneinfo" / "zone.tab").read_text().splitlines():
-        if not line.startswith("#"):
-            country, _, zone = line.split("\t")[:3]
-            by_country.setdefault(country, []).append(zone)
+    for zone, country in _countries_of_zones().items():
+        by_country.setdefault(country, []).append(zone)
     known = available_timezones()
     return {country: zones[0] for country, zones in by_country.items() if known.issuperset(zones) and _agree(zones)}
 

@@ -251,7 +251,7 @@ class PageCase:
 
 # Answered piece by piece: no page.
 EXPORTS = ("contacts-export", "broadcast-export", "finance-exports")
-STREAMS = ("inbox-stream", "contacts-export", "contact-import-refused", "broadcast-export")
+STREAMS = ("inbox-stream", "contacts-export", "contact-import-refused", "contact-import-sample", "broadcast-export")
 PAGES = {
     "home": PageCase(200, 405),
     "first-steps": PageCase(302, 302),
@@ -356,6 +356,7 @@ PAGES = {
     "contact-merge": PageCase(200, 404, contact),
     "contact-imports": PageCase(200, 405),
     "contact-import-new": PageCase(200, 422),
+    "contact-import-sample": PageCase(200, 405),
     "contact-import": PageCase(200, 422, contact_import),
     "contact-import-cancel": PageCase(302, 302, contact_import),
     "contact-import-refused": PageCase(200, 405, contact_import),
