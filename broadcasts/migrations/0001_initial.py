@@ -70,6 +70,7 @@ class Migration(migrations.Migration):
                 ('chosen_contacts', django.contrib.postgres.fields.ArrayField(base_field=models.BigIntegerField(), blank=True, null=True, size=None)),
                 ('retarget_engagement', models.CharField(blank=True, choices=[('sent', 'Sent'), ('delivered', 'Delivered'), ('read', 'Read'), ('not_read', 'Not read'), ('clicked', 'Clicked'), ('not_clicked', 'Not clicked'), ('failed', 'Failed')], max_length=12, null=True)),
                 ('message', models.JSONField()),
+                ('fallbacks', models.JSONField(blank=True, db_default={}, default=dict)),
                 ('timezone_mode', models.CharField(choices=[('fixed', 'At one moment'), ('contact', "At each contact's own time")], default='fixed', max_length=10)),
                 ('scheduled_at', models.DateTimeField(blank=True, null=True)),
                 ('scheduled_local_at', models.CharField(blank=True, max_length=19, null=True)),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
 from django.db import connection
 
@@ -140,7 +140,7 @@ def _earlier(broadcast: Broadcast) -> list[Broadcast]:
 
 
 def _followed(broadcast: Broadcast) -> Followed:
-    values = {
+    values: dict[str, Any] = {
         "broadcast": broadcast.pk,
         "channel": broadcast.channel_id,
         "followed_for": FOLLOWED_FOR,

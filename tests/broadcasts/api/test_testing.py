@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from broadcasts.models import Broadcast
 from tests import furnished
 from tests.broadcasts.making import a_template, create, some_contacts
 from tests.tenants import Tenant
@@ -50,6 +51,16 @@ def test_a_few_contacts_get_it_with_what_is_theirs(a: Tenant) -> None:
     assert QueuedMessage.objects.count() == 2
     read = a.workspace_api.get(f"/broadcasts/{shown['id']}").json()["data"]
     assert (read["recipients_count"], sum(read["counts"].values())) == (0, 0)
+
+    Broadcast.objects.update(fallbacks={"fields.town": "Bath"})
+    Contact.objects.filter(pk=ben.pk).update(attributes={})
+    [third] = try_out(a, shown, ben).json()["data"]
+    assert third["text"].startswith("Hello Ben of Bath")
+    changed = a.workspace_api.patch(f"/broadcasts/{shown['id']}", {"message": {"text": "{{fields.town}}"}})
+    assert "fallbacks" not in changed.json()["data"]
+    assert Broadcast.objects.get().fallbacks == {"fields.town": "Bath"}
+    a.workspace_api.patch(f"/broadcasts/{shown['id']}", {"message": {"text": "Hello"}})
+    assert Broadcast.objects.get().fallbacks == {}
 
 
 def test_it_is_sent_to_all_of_them_or_to_none(a: Tenant) -> None:

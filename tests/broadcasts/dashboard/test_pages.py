@@ -171,7 +171,11 @@ def test_contacts_without_a_value_are_counted_while_composing_and_get_the_fallba
     customer.post(f"/app/broadcasts/{draft.uuid}/edit", composed | {"fallback.fields.town": "there"})
     draft.refresh_from_db()
     assert draft.fallbacks == {"fields.town": "there"}
-    assert "2 First name is missing." in text(customer.get(f"/app/broadcasts/{draft.uuid}/schedule"))
+    channel.messaging_limit = 0
+    channel.save()
+    asked = text(customer.get(f"/app/broadcasts/{draft.uuid}/schedule"))
+    assert "2 First name is missing." in asked
+    assert "Your number may start 0 conversations a day. 1 person gets it later" in asked
 
 
 def test_people_are_chosen_by_what_they_are_known_by(customer: Client, channel: Channel) -> None:

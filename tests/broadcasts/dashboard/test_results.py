@@ -63,7 +63,8 @@ def test_shares_are_compared_with_the_last_ten_that_were_sent(channel: Channel) 
     shares = [(step.name, step.number, step.rate) for step in results.steps]
     assert shares == [("sent", 80, 80.0), ("delivered", 80, 100.0), ("read", 30, 37.5), ("clicked", 15, 50.0)]
     averages = [step.average for step in results.steps]
-    assert (results.compared, averages) == (10, pytest.approx([82.0, 97.5, 20 / 30 * 10, 50.0], abs=1e-6))
+    assert results.compared == 10
+    assert averages == pytest.approx([82.0, 97.5, 20 / 30 * 10, 50.0])
 
     page = text(dashboard_client(channel.workspace).get(f"/app/broadcasts/{own.uuid}"))
     assert "Read 30 37.5% average 6.7%" in page
