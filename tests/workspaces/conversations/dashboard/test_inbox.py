@@ -15,7 +15,7 @@ from agency.actors import SYSTEM, Actor
 from config.event_streams import latest_entry_id
 from tests import furnished
 from tests.agency.console.browsers import text
-from tests.factories import ChannelFactory, UserFactory
+from tests.factories import ChannelFactory, UserFactory, WorkspaceMemberFactory
 from tests.tenants import Tenant
 from tests.workspaces.conversations.facts import moment, person, receive, received, the_conversation
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
@@ -217,6 +217,17 @@ def test_a_conversation_is_assigned_closed_and_noted_upon(owner: Client, channel
     assert "Calls back on Monday" in text(owner.get(page_of(conversation)))
     receive(received(channel, text="One more thing"))
     assert the_conversation().status == "open"
+
+
+def test_everybody_of_the_team_and_nobody_is_one_button_of_the_head(owner: Client, channel: Channel, a: Tenant) -> None:
+    receive(received(channel))
+    mine, other = a.workspace.owner.email, WorkspaceMemberFactory.create(workspace=a.workspace).user.email
+    for held, chosen, offered in (("", other, [mine, other]), (other, "", [mine, ""]), ("", mine, [mine, other])):
+        page = owner.get(page_of(the_conversation())).content.decode()
+        assert re.findall(r'name="assigned_to" value="([^"]*)"', page) == offered
+        assert (">Assign to me<" in page) == (mine in offered)
+        do(owner, the_conversation(), "assign", assigned_to=chosen, seen=held)
+        assert getattr(the_conversation().assigned_to, "email", "") == chosen
 
 
 def test_two_people_do_not_take_a_conversation_from_each_other(owner: Client, channel: Channel, a: Tenant) -> None:
