@@ -298,8 +298,8 @@ def test_the_app_s_icon_is_made_from_the_logo_and_seen_on_every_ground(a: Tenant
 
 def test_on_an_agency_s_host_no_other_agency_s_app_is_there(a: Tenant, b: Tenant) -> None:
     own, other = (f"/brand/{one.agency.uuid}/app.webmanifest" for one in (a, b))
-    here = {"HTTP_HOST": a_host(a.agency)}
-    assert [a_browser().get(path, **here).status_code for path in (own, other)] == [200, 404]
+    here = {"Host": a_host(a.agency)}
+    assert [a_browser().get(path, headers=here).status_code for path in (own, other)] == [200, 404]
 
 
 # A logo of its own for dark grounds -------------------------------------------------------------------------
