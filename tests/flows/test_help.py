@@ -114,7 +114,7 @@ def test_customers_read_their_own_guides_with_the_name_of_their_agency(workspace
         assert is_shown(owner, one, language), (one.slug, language)
     listed = markup(owner.get("/app/help"))
     assert all(one.url in listed for one in guides_of(DASHBOARD))
-    assert "/console/help" not in listed
+    assert "/console/help/" not in listed
     assert owner.get("/app/help/plans").status_code == 404
     assert owner.get("/console/help/plans").status_code == 403
 
