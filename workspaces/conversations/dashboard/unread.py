@@ -1,7 +1,7 @@
 """How much is unread, for open pages of the dashboard."""
 
 from agency.pages.notifications import UnreadMessages, UnreadPage
-from workspaces.conversations.services.threads import newest_unread, unread_count
+from workspaces.conversations.services.threads import MOST_COUNTED, newest_unread, unread_conversations
 from workspaces.subaccounts.dashboard.home import DashboardNotificationPage
 
 
@@ -10,4 +10,5 @@ class Unread(DashboardNotificationPage, UnreadPage):
 
     def unread_messages(self) -> UnreadMessages:
         newest = newest_unread(self.workspace)
-        return UnreadMessages(unread_count(self.workspace), newest.isoformat() if newest else "")
+        number = unread_conversations(self.workspace).order_by()[:MOST_COUNTED].count()
+        return UnreadMessages(number, newest.isoformat() if newest else "")
