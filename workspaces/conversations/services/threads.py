@@ -117,10 +117,15 @@ def unread_conversations(workspace: Workspace) -> ConversationQuerySet:
     return Conversation.objects.of(workspace).filter(unread_count__gt=0, status=Conversation.Status.OPEN)
 
 
+def unread_count(workspace: Workspace) -> int:
+    """Count the open conversations with something unread, up to a thousand."""
+    return unread_conversations(workspace)[:MOST_COUNTED].count()
+
+
 def newest_unread(workspace: Workspace) -> datetime | None:
     """Return when a contact wrote last in one of the open conversations with something unread."""
-    unread = Conversation.objects.of(workspace).filter(unread_count__gt=0, status=Conversation.Status.OPEN)
-    newest: datetime | None = unread.newest_activity_first()[:MOST_COUNTED].aggregate(at=Max("last_inbound_at"))["at"]
+    rows = unread_conversations(workspace).newest_activity_first()[:MOST_COUNTED]
+    newest: datetime | None = rows.aggregate(at=Max("last_inbound_at"))["at"]
     return newest
 
 
