@@ -105,7 +105,7 @@ def test_buttons_add_remove_and_count_without_a_change(customer: Client, a: Tena
     added = customer.post(NEW, form(*rows, do="add-attributes"))
     assert b'name="row-2-name"' in added.content
     assert b'<option value="plan">' in added.content
-    # A workspace has one country a contact: its button is gone, and a second row is not read.
+    # A contact has one country: the button is gone, and a second row is not read.
     assert b'value="add-country"' not in added.content
     twice = customer.post(NEW, form(*rows, row(2, "country", "FR"), do="count"))
     assert b"row-2-value" not in twice.content
