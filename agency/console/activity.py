@@ -67,7 +67,8 @@ class Activity(ListPage, ConsoleView):
     def get(self, request: HttpRequest) -> HttpResponse:
         asked = request.GET.get("person", "").strip()
         team = self.agency.members.order_by("-id").values_list("user__email", flat=True)[:MOST_OFFERED]
-        state = self.read_table(groups={"action": grouped_actions(), "person": actors(asked, team, self.agency.keys)})
+        by = actors(asked, _("Team"), team, self.agency.keys.all())
+        state = self.read_table(groups={"action": grouped_actions(), "person": by})
         entries = entries_of(self.agency, state.values, now=timezone.now())
         return self.list_page("agency/activity/list.html", state.show_keyset(keyset_page(request, entries)))
 

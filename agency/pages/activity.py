@@ -44,12 +44,12 @@ def grouped_actions() -> list[ChoiceGroup]:
 MOST_OFFERED: Final = 200
 
 
-def actors(asked: str, people: Iterable[str], keys: "QuerySet[Any]") -> list[ChoiceGroup]:
-    """Return whose changes the log can show: people by e-mail address, keys by name, and whoever is asked for."""
+def actors(asked: str, label: str, people: Iterable[str], keys: "QuerySet[Any]") -> list[ChoiceGroup]:
+    """Return whose changes the log can show: people under their label, API keys by name, and whoever is asked for."""
     emails = sorted(set(people))
     names = sorted(set(keys.order_by("-id").values_list("name", flat=True)[:MOST_OFFERED]))
-    groups = [(_("People"), emails), (_("API keys"), names)]
-    shown = [ChoiceGroup(label, [(one, one) for one in found]) for label, found in groups if found]
+    groups = [(label, emails), (_("API keys"), names)]
+    shown = [ChoiceGroup(name, [(one, one) for one in found]) for name, found in groups if found]
     is_offered = not asked or asked in emails or asked in names
     return shown if is_offered else [ChoiceGroup("", [(asked, asked)]), *shown]
 

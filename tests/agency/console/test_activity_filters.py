@@ -122,7 +122,7 @@ def test_actions_people_and_keys_are_chosen_from_lists(a: Tenant, admin: Client)
     assert sum(map(len, actions.values())) == len([*activity_actions])
     assert all(one.startswith("test.") for one in actions.get("Other", [])), "each action has a subject"
     people = options(page, "person")
-    assert member in people["People"]
+    assert member in people["Team"]
     assert people["API keys"] == ["Billing"]
     assert '<a href="?person=system"' in page
     somebody = admin.get(LOG, {"person": "<gone@example.com>"}).content.decode()

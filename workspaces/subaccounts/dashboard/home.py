@@ -174,7 +174,7 @@ class Activity(ListPage, DashboardView):
         workspace = self.workspace
         owner = User.objects.filter(pk=workspace.owner_id).values_list("email", flat=True)
         people = owner.union(workspace.members.values_list("user__email", flat=True))[:MOST_OFFERED]
-        by = actors(request.GET.get("person", "").strip(), people, workspace.keys)
+        by = actors(request.GET.get("person", "").strip(), _("People"), people, workspace.keys.all())
         state = self.read_table(groups={"action": grouped(actions_recorded_in(workspace.uuid)), "person": by})
         state.show_keyset(keyset_page(request, entries_of(workspace, state.values, now=timezone.now())))
         names = ActivityNames(workspace)

@@ -94,6 +94,7 @@ CASES: tuple[tuple[dict[str, Any], set[int]], ...] = (
     ({"person": "Welcome"}, {9}),
     ({"person": "nobody"}, set()),
     ({"from": 2}, {1, 2}),
+    ({"period": "week", "from": 3}, {1, 2, 3}),
     ({"to": 7}, {7, 8, 9}),
     ({"from": 3, "to": 2}, {2, 3}),
     ({"door": "agency", "from": 4, "to": 2}, {3, 4}),
@@ -117,6 +118,8 @@ def test_nobody_of_the_agency_is_found_by_a_name_or_an_object_that_is_not_shown(
     assert found(owner.get(LOG, {"person": "kim@example.com"})) == {4}  # as the customer: both names are shown
     for unseen in ("Billing", "support@example.com", "system"):
         assert found(owner.get(LOG, {"person": unseen})) == set(), unseen
+    links = re.findall(r'<a href="\?person=([^"]+)"', owner.get(LOG).content.decode())
+    assert links == ["ada%40example.com", "Till", "kim%40example.com", "Ada%27s+phone", "Welcome"]
     assert found(owner.get(LOG, {"object": "thing-1"})) == {1, 9}
     assert found(owner.get(LOG, {"object": "thing-0"})) == {2, 4, 6}
 
@@ -147,6 +150,7 @@ def test_only_actions_that_have_happened_here_are_offered(a: Tenant, owner: Clie
     page = owner.get(LOG, {"action": "test.recorded_3", "from": day(3)})
     assert offered(page) == recorded(a.workspace)
     assert "test.recorded_8" in offered(page)
+    assert f'<optgroup label="People"><option value="{a.workspace.owner.email}">' in page.content.decode()
     html = page.content.decode()
     assert '<option value="test.recorded_3" selected>Test recorded 3</option>' in html
     assert f'type="date" name="from" value="{day(3)}"' in html
