@@ -125,8 +125,11 @@ def test_enter_sends_where_a_person_has_chosen_so_and_the_panel_opens_in_a_narro
     expect(about).to_be_hidden()
     page.set_viewport_size({"width": 1280, "height": 800})
     expect(about).to_be_visible()
-    widths: Any = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
-    assert widths[0] <= widths[1]
+    lines: Any = page.evaluate(
+        "new Set([...document.querySelectorAll('.inbox-views a')].map((one) => one.offsetTop)).size"
+    )
+    wider: Any = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+    assert (lines, wider) == (1, 0)
 
 
 def test_what_is_being_typed_survives_whatever_happens_meanwhile(page: Page, channel: Channel) -> None:
@@ -173,6 +176,10 @@ def test_a_closed_window_and_a_phone(page: Page, channel: Channel) -> None:
     expect(page.locator(".inbox-list")).to_be_hidden()
     wider: Any = page.evaluate("document.documentElement.scrollWidth - innerWidth")
     assert wider <= 0
+    page.locator("details[data-snooze] summary").click()
+    menu = page.locator("details[data-snooze] .drop-panel").bounding_box()
+    assert menu is not None
+    assert (menu["x"] >= 0, menu["x"] + menu["width"] <= 360) == (True, True)
     page.get_by_role("link", name="All conversations").click()
     expect(page.locator(".inbox-row")).to_be_visible()
 
