@@ -36,8 +36,11 @@ function showFallbacks(form) {
   /** @type {NodeListOf<HTMLElement>} */
   const fields = list.querySelectorAll("[data-fallback]");
   for (const field of fields) field.hidden = !used.has(field.dataset.fallback ?? "");
-  list.hidden = [...fields].every((field) => field.hidden);
-  list.open = true;
+  const isEmpty = [...fields].every((field) => field.hidden);
+  // It opens when the first fallback shows, and stays as its reader leaves it.
+  if (!isEmpty && !list.dataset.shown) list.open = true;
+  list.dataset.shown = isEmpty ? "" : "yes";
+  list.hidden = isEmpty;
 }
 
 /** @param {HTMLFormElement} form @param {Document} page */
