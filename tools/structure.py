@@ -39,8 +39,8 @@ class Limit:
 # The engine and the editor of automations brought 90 files and 15,000 lines. Three figures still have to come down:
 # imports to 9 %, `Any` to 1, `type: ignore` to 40. Until then their limits keep them from growing.
 LIMITS = {
-    "files": Limit(most=830),
-    "lines": Limit(most=131_000),
+    "files": Limit(most=840),
+    "lines": Limit(most=133_000),
     "mean lines of a file": Limit(least=130),
     "folders": Limit(most=104),
     "imports, share of lines": Limit(most=9.5, unit=" %"),

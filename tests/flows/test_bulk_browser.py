@@ -1,4 +1,4 @@
-"""In a real browser: a list's filters, selection and row menus; what is selected is suspended while the page follows."""
+"""In a real browser: a list's filters, selection and row menus; the selected are suspended while the page follows."""
 
 from collections.abc import Iterator
 
