@@ -362,7 +362,7 @@ guides.add(
         title=_("First steps"),
         summary=_("Set up your workspace, from a channel to the first answer."),
         order=10,
-        pages=("home", "settings", "workspace-new"),
+        pages=("home", "find", "find-suggestions", "settings", "workspace-new"),
         related=("channels", "automations", "people"),
     ),
     Guide(
