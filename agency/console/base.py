@@ -105,7 +105,7 @@ class ConsoleView(SignedInView):
         """Say which roles may do this, and whom to ask."""
         owners = Member.objects.filter(agency=self.agency, role=Member.Role.OWNER).select_related("user")
         return self.page(
-            "agency/refused.html",
+            "pages/console/refused.html",
             status=403,
             allowed=[label for role, label in Member.Role.choices if role in self.writers],
             owners=[one.user.name or one.user.email for one in owners.order_by("id")[:MOST_OWNERS_NAMED]],

@@ -273,6 +273,6 @@ def render_menu_once(
 def fill_counts(menu: str, counts: Mapping[str, int]) -> str:
     """Put the number of each entry, by its `url_name`, into a rendered menu, where a comment with that name stands."""
     for url_name, number in counts.items():
-        shown = render_to_string("pages/_menu_count.html", {"number": number})
+        shown = render_to_string("pages/dashboard/_menu_count.html", {"number": number})
         menu = menu.replace(f"<!-- {url_name} -->", shown)
     return mark_safe(menu)  # noqa: S308  # both parts are rendered templates

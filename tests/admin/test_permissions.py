@@ -12,8 +12,9 @@ from agency.models import Agency, User
 from tests.page_walk import answers
 
 pytestmark = pytest.mark.django_db
-# For whoever has signed in: the index, one's own sign-in and password, and the words of the admin's scripts.
+# For everybody who has signed in: the index, the own sign-in and password, the admin's scripts, and the guides.
 OPEN = {"index", "login", "logout", "password_change", "password_change_done", "jsi18n", "autocomplete", "view_on_site"}
+OPEN |= {"agency_agency_help", "agency_agency_help_guide"}
 ARGUMENTS = {"object_id": "1", "pk": 1, "app_label": "agency", "content_type_id": 1, "url": "x"}
 
 

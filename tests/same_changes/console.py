@@ -139,7 +139,11 @@ CONSOLE = {
         fields=lambda _: {"description": "CRM"},
         body=lambda _: {"description": "CRM"},
     ),
-    "webhook-rotate": Change(call=of_agency("POST webhooks/<id:webhook>/rotate-secret"), ids=("webhook",)),
+    "webhook-rotate": Change(
+        call=of_agency("POST webhooks/<id:webhook>/rotate-secret"),
+        ids=("webhook",),
+        body=lambda _: {"overlap_hours": 24},
+    ),
     "webhook-remove": Change(call=of_agency("DELETE webhooks/<id:webhook>"), ids=("webhook",)),
     "webhook-test": Change(call=of_agency("POST webhooks/<id:webhook>/test"), ids=("webhook",)),
     "webhook-redeliver": Change(

@@ -190,7 +190,11 @@ DASHBOARD = {
         fields=lambda _: {"description": "CRM"},
         body=lambda _: {"description": "CRM"},
     ),
-    "webhook-rotate": Change(call=of_workspace("POST webhooks/<id:webhook>/rotate-secret"), ids=("own_webhook",)),
+    "webhook-rotate": Change(
+        call=of_workspace("POST webhooks/<id:webhook>/rotate-secret"),
+        ids=("own_webhook",),
+        body=lambda _: {"overlap_hours": 24},
+    ),
     "webhook-remove": Change(call=of_workspace("DELETE webhooks/<id:webhook>"), ids=("own_webhook",)),
     "webhook-test": Change(call=of_workspace("POST webhooks/<id:webhook>/test"), ids=("own_webhook",)),
     "webhook-redeliver": Change(

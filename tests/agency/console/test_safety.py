@@ -78,6 +78,9 @@ def test_a_token_from_the_page_is_taken_but_not_from_another_origin(a: Tenant) -
 def test_pages_are_kept_by_nobody_and_shown_in_no_frame(a: Tenant, owner: Client) -> None:
     for name, page in answers(owner, "get", paths_of(LOOKS, a)):
         assert "no-store" in page["Cache-Control"], name
+        if name == "unread":  # JSON for the pages' script
+            assert (page["Content-Type"], page["X-Content-Type-Options"]) == ("application/json", "nosniff")
+            continue
         assert page["X-Frame-Options"] == "DENY", name
         policy = page["Content-Security-Policy"]
         assert "frame-ancestors 'none'" in policy, name
