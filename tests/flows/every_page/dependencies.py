@@ -21,9 +21,11 @@ from django.core.handlers.wsgi import WSGIHandler, get_path_info
 from django.template import engines
 from django.test.signals import template_rendered
 
+from agency.pages.help import guides
 from agency.pages.registry import console_menu, dashboard_menu, render_menu_once
 from config.hooks import Registry
 from tools.local import ROOT
+from workspaces.subaccounts.pages.menu import menu_counts
 
 PACKAGES: Final = ("agency", "broadcasts", "channelconnect", "config", "packs", "webhooks", "workspaces")
 # The layers of the import contract (pyproject.toml) that make pages. What is below them is tested without a browser.
@@ -47,8 +49,8 @@ REFERENCE: Final = "config/api/documents/"
 # They import every page of their app, and no page is made of all others.
 IMPORT_EVERYTHING: Final = ("hooks.py", "urls.py")
 REGISTRY: Final = re.compile(r"^(\w+) = Registry\[", re.MULTILINE)
-# What every page reads for its menu; the frames are looked at for that.
-MENUS: Final = (console_menu, dashboard_menu)
+# What every page reads for its menu and its link to the help; the frames are looked at for that.
+IN_FRAMES: Final = (console_menu, dashboard_menu, menu_counts, guides)
 READING: Final = (Registry.__iter__.__code__, Registry.get.__code__)
 LOAD: Final = re.compile(r"{%\s*load\s+(.*?)%}")
 
@@ -118,7 +120,8 @@ class Recorder:
         self._with_hooks: set[str] = set()
         self._of_request = threading.local()
         self._imports = Imports(root)
-        self._registries = {id(registry) for registry in self._imports.registries()} - {id(menu) for menu in MENUS}
+        in_frames = {id(registry) for registry in IN_FRAMES}
+        self._registries = {id(registry) for registry in self._imports.registries()} - in_frames
 
     @property
     def pages(self) -> set[str]:
