@@ -290,6 +290,7 @@ document.addEventListener("submit", async (event) => {
   event.stopImmediatePropagation();
   if (form.dataset.busy) return;
   form.dataset.busy = "yes";
+  const hadFocus = form.contains(document.activeElement);
   let isDone = false;
   try {
     const button = event.submitter?.getAttribute("name") ? event.submitter : null;
@@ -304,11 +305,15 @@ document.addEventListener("submit", async (event) => {
     isDone = isSent;
     if (isSent && isWriting) document.dispatchEvent(new CustomEvent("inbox:sent", { detail: form }));
     const isShown = form.isConnected && !form.closest("[data-part][hidden]");
+    const isLeft = hadFocus && !form.contains(document.activeElement); // by Escape, while the message was being sent
     if (isWriting && !isSent && isShown) showBegun(page);
     swap(page, [...PARTS, ...composerParts(page, isWriting ? form : null)], !form.matches(".inbox-bulk"));
     const [flashes, news] = [document.querySelector(".flashes"), page.querySelector(".flashes")];
     if (flashes && news) flashes.innerHTML = news.innerHTML;
-    if (isWriting && isShown) { focusOn("[data-part]:not([hidden]) textarea"); document.dispatchEvent(new Event("inbox:end")); }
+    if (isWriting && isShown) {
+      if (!isLeft || !isSent) focusOn("[data-part]:not([hidden]) textarea");
+      document.dispatchEvent(new Event("inbox:end"));
+    }
     else if (isWriting) say(page.querySelector("[data-composer] .wrong:not([hidden])")?.textContent ?? "");
     else if (!answer.ok) focusOn(".thread-note");
     else say(event.submitter?.dataset.said || document.querySelector(".thread-states")?.textContent || "");
