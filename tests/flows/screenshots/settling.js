@@ -11,7 +11,7 @@ async function settle() {
     [/mark-[0-9a-f]+/g, "mark-000000000000"],
     [/\b\d{1,2}:\d{2}(:\d{2})?\b/g, "09:30"],
     [/\b(\d{1,2} )?(Jan|Feb|Mar|Apr|May(?! be\b)|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\w*\.?( \d{1,2})?\b/g, "12 May"],
-    [/\bnow\b|\b\d+ (second|minute)s? ago\b/g, "1 minute ago"],
+    [/\bcame (now|\d+ (second|minute)s? ago)(?=\.$)/g, "came 1 minute ago"],
     [/\b20\d\d\b/g, "2026"],
     [/\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*\b/g, "Monday"],
   ];
