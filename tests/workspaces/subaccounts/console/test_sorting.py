@@ -26,7 +26,8 @@ ROWS = 10_000
 
 def head(page: Any, label: str) -> tuple[str, str]:
     """How a column is sorted, and by what a click on its head sorts."""
-    found = re.search(rf'<th scope="col"( aria-sort="(\w+)")?>(?:<label.*?</label> )?<a class="sort" href="\?([^"]*)">{label}<', page)
+    start = r'<th scope="col"( aria-sort="(\w+)")?>(?:<label.*?</label> )?'
+    found = re.search(rf'{start}<a class="sort" href="\?([^"]*)">{label}<', page)
     assert found
     return found[2] or "", found[3].replace("&amp;", "&")
 
