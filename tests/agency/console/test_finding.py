@@ -178,7 +178,8 @@ def test_ten_thousand_are_looked_up_in_indexes_by_few_statements(a: Tenant, b: T
         plans = plans_of(queries)
         assert plans
         for sql, plan in plans.items():
-            assert "Seq Scan" not in plan, (sql, plan)
+            # Where PostgreSQL happens to know that there are two agencies, it reads the one page that has them.
+            assert {*re.findall(r"Seq Scan on (\w+)", plan)} <= {"agency_agency"}, (sql, plan)
 
 
 def test_a_find_page_takes_as_many_statements_however_much_is_found(
