@@ -107,7 +107,7 @@ def results_of(broadcast: Broadcast) -> BroadcastResults:
 def funnel_of(counts: Mapping[str, int]) -> list[int]:
     """Return how many people came to each step, in the order of `STEPS`; no number is above the one before.
 
-    Whoever has read the message has received it. Whoever has clicked has read it, though the network may not say so.
+    A click counts as a reading, and a reading as a delivery, even if the network has not reported them.
     """
     clicked = counts["clicked"]
     read = max(counts["read"], clicked)

@@ -43,7 +43,9 @@ def started(browser: Client, address: str = PAGE, **sent: str) -> ConnectSession
     return session
 
 
-def test_until_the_agency_lets_them_customers_are_told_whom_to_ask(connecting: Tenant, owner: Client) -> None:
+def test_the_page_of_channels_names_the_agency_while_customers_may_not_connect(
+    connecting: Tenant, owner: Client
+) -> None:
     ask = f"To connect a channel, ask {connecting.agency.name}."
     assert ask in text(owner.get("/app/channels"))
     assert "E-mail:" not in text(owner.get("/app/channels"))

@@ -69,7 +69,7 @@ def test_a_row_names_its_channel_only_where_there_are_several(owner: Client, cha
     assert shown.content.count(b'class="inbox-line"') == 2
 
 
-def test_an_open_page_is_told_how_much_is_unread_and_since_when(owner: Client, channel: Channel) -> None:
+def test_unread_answers_the_counts_and_the_time_of_the_newest_message(owner: Client, channel: Channel) -> None:
     assert owner.get("/app/unread").json() == {"notifications": 0, "messages": 0, "newest": ""}
     receive(received(channel, at=moment(-60)))
     with CaptureQueriesContext(connection) as few:
