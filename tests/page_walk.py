@@ -120,24 +120,22 @@ def one_of_each_check(kinds: Sequence[Kind], paths: Mapping[str, str]) -> dict[K
 
 
 def unlike_unknown_ids(
-    browser: Client, ids: Ids, address: Address, mark: str, *, position: int | None = None, also_malformed: bool = False
+    browser: Client, ids: Ids, address: Address, mark: str, *, position: int | None = None, own: Ids | None = None
 ) -> list[str]:
     """Name the pages that answer another tenant's ids differently from unknown ids.
 
     `ids` belong to another tenant, or only the ids at `position` do. The other tenant's texts contain `mark`. All
     pages have the same answer to unknown ids. So each page is asked for them with one of its methods, and for the
     other tenant's ids with each method that looks them up in its own way. A page without the method redirects or
-    refuses before it looks at an id: the class shows that. With `also_malformed` a half of the pages is asked for a
-    malformed id instead of an unknown one.
+    refuses before it looks at an id: the class shows that. With the browser's `own` ids a half of the pages is asked
+    for these with the first one malformed, instead of for unknown ones.
     """
     foreign = {name: address(name, one) for name, one in ids.items()}
     unknown = {
         name: address(name, [an_unknown(part) if position in {None, place} else part for place, part in enumerate(one)])
         for name, one in ids.items()
     }
-    kinds = (
-        {"an unknown": unknown, "a malformed": malformed(ids, address)} if also_malformed else {"an unknown": unknown}
-    )
+    kinds = {"an unknown": unknown, "a malformed": malformed({name: own[name] for name in ids} if own else {}, address)}
     headers = {"X-Request-Id": "same"}
     seen: dict[tuple[str, str, str], Any] = {}
     there = {name: its_lookups(name, path) for name, path in foreign.items()}
@@ -147,7 +145,8 @@ def unlike_unknown_ids(
             seen[method, name, "another tenant's"] = answer
     for method in METHODS:
         its_own = {name: foreign[name] for name, methods in there.items() if method in its_turn(name, methods)}
-        for kind, share in in_turns([*kinds], its_own).items():
+        shares = in_turns([*kinds], its_own) if own else {"an unknown": its_own}
+        for kind, share in shares.items():
             asked = {name: kinds[kind][name] for name in share}
             for name, answer in answers(browser, method, asked, headers=headers):
                 seen[method, name, kind] = answer

@@ -307,4 +307,4 @@ def test_another_agency_s_and_malformed_ids_read_like_ids_that_nobody_has(
     a: Tenant, b: Tenant, all_ids: tuple[Ids, Ids]
 ) -> None:
     browser = at_the_console(a.agency, "owner")
-    assert unlike_unknown_ids(browser, all_ids[1], address, b.mark, also_malformed=True) == []
+    assert unlike_unknown_ids(browser, all_ids[1], address, b.mark, own=all_ids[0]) == []

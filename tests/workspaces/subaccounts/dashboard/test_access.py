@@ -207,7 +207,7 @@ def test_the_owner_of_another_workspace_finds_nothing_there_and_nobody_anything_
     a: Tenant, b: Tenant, all_ids: tuple[Ids, Ids]
 ) -> None:
     browser = dashboard_client(a.workspace)
-    assert unlike_unknown_ids(browser, all_ids[1], address, b.mark, also_malformed=True) == []
+    assert unlike_unknown_ids(browser, all_ids[1], address, b.mark, own=all_ids[0]) == []
 
 
 def test_on_another_agency_s_host_nobody_comes_in(a: Tenant, b: Tenant, paths: dict[str, str]) -> None:
