@@ -14,7 +14,7 @@ from django.test import Client
 from django.urls import resolve
 from django.views import View
 
-from agency.pages.views import SignedInView
+from agency.pages.views import FormView, SignedInView
 from tests.sizes import size
 from tests.tenants import Tenant
 
@@ -120,31 +120,36 @@ def one_of_each_check(kinds: Sequence[Kind], paths: Mapping[str, str]) -> dict[K
 
 
 def unlike_unknown_ids(
-    browser: Client, ids: Ids, address: Address, mark: str, *, position: int | None = None
+    browser: Client, ids: Ids, address: Address, mark: str, *, position: int | None = None, own: Ids | None = None
 ) -> list[str]:
     """Name the pages that answer another tenant's ids differently from unknown ids.
 
     `ids` belong to another tenant, or only the ids at `position` do. The other tenant's texts contain `mark`. All
     pages have the same answer to unknown ids. So each page is asked for them with one of its methods, and for the
-    other tenant's ids with both. A page without the method redirects or refuses before it looks at an id: the class
-    shows that.
+    other tenant's ids with each method that looks them up in its own way. A page without the method redirects or
+    refuses before it looks at an id: the class shows that. With the browser's `own` ids a half of the pages is asked
+    for these with the first one malformed, instead of for unknown ones.
     """
     foreign = {name: address(name, one) for name, one in ids.items()}
     unknown = {
         name: address(name, [an_unknown(part) if position in {None, place} else part for place, part in enumerate(one)])
         for name, one in ids.items()
     }
+    kinds = {"an unknown": unknown, "a malformed": malformed({name: own[name] for name in ids} if own else {}, address)}
     headers = {"X-Request-Id": "same"}
     seen: dict[tuple[str, str, str], Any] = {}
-    there = {name: [method for method in METHODS if takes(path, method)] for name, path in foreign.items()}
+    there = {name: its_lookups(name, path) for name, path in foreign.items()}
     for method in METHODS:
         asked = {name: path for name, path in foreign.items() if method in there[name]}
         for name, answer in answers(browser, method, asked, headers=headers):
             seen[method, name, "another tenant's"] = answer
     for method in METHODS:
-        asked = {name: unknown[name] for name, methods in there.items() if method in its_turn(name, methods)}
-        for name, answer in answers(browser, method, asked, headers=headers):
-            seen[method, name, "an unknown"] = answer
+        its_own = {name: foreign[name] for name, methods in there.items() if method in its_turn(name, methods)}
+        shares = in_turns([*kinds], its_own) if own else {"an unknown": its_own}
+        for kind, share in shares.items():
+            asked = {name: kinds[kind][name] for name in share}
+            for name, answer in answers(browser, method, asked, headers=headers):
+                seen[method, name, kind] = answer
     usual = next(answer.content for (_, _, whose), answer in seen.items() if whose == "an unknown")
     assert mark not in usual.decode()
     return [
@@ -159,6 +164,18 @@ def takes(path: str, method: str) -> bool:
     view: Any = view_of(path)
     assert view.http_method_not_allowed in {View.http_method_not_allowed, SignedInView.http_method_not_allowed}, path
     return hasattr(view, method)
+
+
+def its_lookups(name: str, path: str) -> list[str]:
+    """Give the methods of a page that look up its ids in code of their own.
+
+    A form's GET and POST both begin with its `find`, so one of them, chosen by the page's name, stands for both.
+    """
+    methods = [method for method in METHODS if takes(path, method)]
+    view: Any = view_of(path)
+    of_forms = [getattr(view, method) is getattr(FormView, method) for method in methods]
+    finds_alike = all(of_forms) and issubclass(view, FormView) and view.find is not FormView.find
+    return its_turn(name, methods) if finds_alike else methods
 
 
 def its_turn(name: str, methods: list[str]) -> list[str]:

@@ -132,19 +132,24 @@ PROOFS: Final[Mapping[str, Proof]] = {
         "Every operation of both documents keeps what it promises, whatever its schema allows",
         ("tests/fuzz", "tests/routes.py"),
         PRODUCT,
-        {"requests of each operation": (3, 100)},
+        {"requests of each operation": (2, 100)},
     ),
     "pages": Proof(
-        "No page of console and dashboard opens to anybody who may not, whatever the method and the host",
+        "No page of console, dashboard and admin opens to anybody who may not, whatever the method and the host",
         (
+            "tests/admin/test_permissions.py",
+            "tests/agency/console/test_access.py",
+            "tests/agency/console/test_safety.py",
             "tests/page_walk.py",
             "tests/test_page_access.py",
             "tests/workspaces/subaccounts/dashboard/pages.py",
             "tests/workspaces/subaccounts/dashboard/test_access.py",
         ),
         (
+            "agency/admin",
             "agency/console",
             "agency/pages",
+            "broadcasts/admin.py",
             "broadcasts/console.py",
             "broadcasts/dashboard",
             "channelconnect/console.py",
@@ -163,6 +168,20 @@ PROOFS: Final[Mapping[str, Proof]] = {
         ),
         # Small: one page of all that have the same checks for a rule of the base classes; people and methods alternate.
         {"every kind of request at every page": (0, 1)},
+    ),
+    "routes": Proof(
+        "No route of the two surfaces opens to anybody who may not, and each refuses alike, whatever is wrong",
+        (
+            "tests/document/provoking.py",
+            "tests/document/test_statuses.py",
+            "tests/page_walk.py",
+            "tests/route_walk.py",
+            "tests/routes.py",
+            "tests/test_routes.py",
+        ),
+        PRODUCT,
+        # Small: what the base class refuses is asked of each route in turn, and of one route of each declaration.
+        {"every kind of request at every route": (0, 1)},
     ),
     "values": Proof(
         "Rules of values hold for whatever value",

@@ -1,4 +1,8 @@
-"""Every route of the URL configuration, with every method and every kind of caller."""
+"""Every route of the URL configuration, with every method and every kind of caller.
+
+What the base class of a surface refuses before a view's own code runs is asked of the routes in turn
+(tests/route_walk.py), and of every route at full size.
+"""
 
 import json
 from contextlib import nullcontext
@@ -8,6 +12,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.urls import resolve
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM
@@ -15,12 +20,15 @@ from agency.models import AgencyKey
 from agency.services import revoke_agency_key
 from agency.services.keys import KeyLimits
 from config.api.keys import new_key
+from config.api.requests import IdConverter
 from tests import furnished
 from tests.agency.console.browsers import a_host
 from tests.database.emptying import forget_counters
 from tests.database.traces import traces
 from tests.database.undoing import undone
 from tests.factories import a_workspace_key, an_agency_key
+from tests.page_walk import turn
+from tests.route_walk import RouteCall, declared, in_turns, is_full_size, one_of_each, own_checks, pages
 from tests.routes import (
     AGENCY,
     CATCH_ALLS,
@@ -75,6 +83,22 @@ def others_keys(surface: str, tenant: Tenant) -> dict[str, str | None]:
     }
 
 
+def limited_keys(surface: str, tenant: Tenant) -> dict[str, str]:
+    """Give the tenant's own keys that have expired, or that do not allow the tests' network."""
+    elsewhere: KeyLimits = {"expires_at": None, "allowed_networks": ["198.51.100.0/24"]}
+    later: KeyLimits = {"expires_at": now() + timedelta(days=1), "allowed_networks": []}
+    yesterday = now() - timedelta(days=1)
+    if surface == AGENCY:
+        expired, plaintext = an_agency_key(tenant.agency, name="Expired", can_copy=True, can_make_keys=True, **later)
+        AgencyKey.objects.filter(pk=expired.pk).update(expires_at=yesterday)
+        held = an_agency_key(tenant.agency, name="Office", can_copy=True, can_make_keys=True, **elsewhere)[1]
+    else:
+        own, plaintext = a_workspace_key(tenant.workspace, name="Expired", **later)
+        WorkspaceKey.objects.filter(pk=own.pk).update(expires_at=yesterday)
+        held = a_workspace_key(tenant.workspace, name="Office", **elsewhere)[1]
+    return {"expired": plaintext, "for other networks": held}
+
+
 def essence(response: Any) -> tuple[int, bytes, dict[str, str]]:
     """Give the whole answer except the request's id and the remainder of the limit."""
     headers = {name: value for name, value in response.items() if name.lower() not in OF_THE_CALL}
@@ -87,7 +111,18 @@ def test_every_route_and_method_is_in_the_table() -> None:
     assert found == expected | {route: set() for route in (*DOCUMENTS, *CATCH_ALLS)}
 
 
-def calls_of(tenant: Tenant, surface: str = "") -> list[tuple[str, str, str, Any]]:
+def test_each_route_leaves_to_its_surface_what_is_refused_before_its_own_code_runs() -> None:
+    """So one kind of request at many routes shows what all routes do. A route with checks of its own gets every kind.
+
+    The ids of all paths are read by the same converter.
+    """
+    assert {page.cls.__name__: own_checks(route) for route, page in pages().items() if own_checks(route)} == {
+        "SubAccountKeyViewSet": {"initial"}
+    }
+    assert {type(one) for _, entry in mounted() for one in entry.pattern.converters.values()} == {IdConverter}
+
+
+def calls_of(tenant: Tenant, surface: str = "") -> list[RouteCall]:
     """Give route, method, address and body of each case of a surface, or of both; make the things that bodies need."""
     ids = ids_of(tenant)
     return [
@@ -98,17 +133,25 @@ def calls_of(tenant: Tenant, surface: str = "") -> list[tuple[str, str, str, Any
 
 
 @EACH_SURFACE
-def test_no_other_key_and_no_other_host_opens_a_route_or_leaves_a_trace(a: Tenant, b: Tenant, surface: str) -> None:
-    calls, keys, others_host = calls_of(a, surface), others_keys(surface, a), a_host(b.agency)
+def test_no_other_or_ended_key_and_no_other_host_or_network_opens_a_route_or_leaves_a_trace(
+    a: Tenant, b: Tenant, surface: str
+) -> None:
+    calls, keys, others_host = (
+        calls_of(a, surface),
+        others_keys(surface, a) | limited_keys(surface, a),
+        a_host(b.agency),
+    )
+    on_others_host = "own key on another agency's host"
     before = traces()
     answers = {}
-    for route, method, path, body in calls:
+    for who, (route, method, path, body) in in_turns([*keys, on_others_host], calls):
         forget_counters()
-        client, name = api_of(route, a), f"{method} {route}"
-        for who, key in keys.items():
-            answers[f"{who}: {name}"] = client.with_key(key).call(method, path, body).status_code
-        on_others_host = client.call(method, path, body, host=others_host)
-        answers[f"own key on another agency's host: {name}"] = on_others_host.status_code
+        client = api_of(route, a)
+        if who == on_others_host:
+            answer = client.call(method, path, body, host=others_host)
+        else:
+            answer = client.with_key(keys[who]).call(method, path, body)
+        answers[f"{who}: {method} {route}"] = answer.status_code
     assert answers == dict.fromkeys(answers, 401)
     assert traces() == before
 
@@ -134,56 +177,31 @@ def test_a_suspended_holder_s_key_opens_nothing_and_leaves_no_trace(a: Tenant, s
     suspend(surface, a)
     before = traces()
     answers = {}
-    for route, method, path, body in calls:
+    for route, method, path, body in one_of_each(calls):
         forget_counters()
         answers[f"{method} {route}"] = api_of(route, a).call(method, path, body).status_code
     assert answers == dict.fromkeys(answers, 403)
     assert traces() == before
 
 
-def limited_keys(surface: str, tenant: Tenant) -> dict[str, str]:
-    """Give the tenant's own keys that have expired, or that do not allow the tests' network."""
-    elsewhere: KeyLimits = {"expires_at": None, "allowed_networks": ["198.51.100.0/24"]}
-    later: KeyLimits = {"expires_at": now() + timedelta(days=1), "allowed_networks": []}
-    yesterday = now() - timedelta(days=1)
-    if surface == AGENCY:
-        expired, plaintext = an_agency_key(tenant.agency, name="Expired", can_copy=True, can_make_keys=True, **later)
-        AgencyKey.objects.filter(pk=expired.pk).update(expires_at=yesterday)
-        held = an_agency_key(tenant.agency, name="Office", can_copy=True, can_make_keys=True, **elsewhere)[1]
-    else:
-        own, plaintext = a_workspace_key(tenant.workspace, name="Expired", **later)
-        WorkspaceKey.objects.filter(pk=own.pk).update(expires_at=yesterday)
-        held = a_workspace_key(tenant.workspace, name="Office", **elsewhere)[1]
-    return {"expired": plaintext, "for other networks": held}
-
-
-@EACH_SURFACE
-def test_a_key_out_of_its_time_or_network_opens_nothing_and_leaves_no_trace(a: Tenant, surface: str) -> None:
-    calls, keys = calls_of(a, surface), limited_keys(surface, a)
-    before = traces()
-    answers = {}
-    for route, method, path, body in calls:
-        for which, key in keys.items():
-            forget_counters()
-            answers[f"{which}: {method} {route}"] = api_of(route, a).with_key(key).call(method, path, body).status_code
-    assert answers == dict.fromkeys(answers, 401)
-    assert traces() == before
-
-
 @EACH_SURFACE
 def test_another_tenant_s_id_answers_like_a_random_one_and_leaves_no_trace(a: Tenant, b: Tenant, surface: str) -> None:
+    """A form of the id that the paths' converter reads is tried at one place of an id with each name."""
     own, others, calls = ids_of(a), ids_of(b), calls_of(a, surface)
     before = traces()
+    tried: set[str] = set()
     for route, method, _, body in calls:
         for name in ids_in(route):  # every position of an id in a path
             forget_counters()
             foreign, client = others[name], api_of(route, a)
-            asked = (uuid4(), foreign, str(foreign).upper(), "no-uuid", "%00")
+            forms = () if name in tried and not is_full_size() else (str(foreign).upper(), "no-uuid", "%00")
+            tried.add(name)
             random, *answers = (
-                essence(client.call(method, address(route, own | {name: uuid}), body)) for uuid in asked
+                essence(client.call(method, address(route, own | {name: uuid}), body))
+                for uuid in (uuid4(), foreign, *forms)
             )
             assert (route, method, name, random[0]) == (route, method, name, 404)
-            assert (route, method, name, answers) == (route, method, name, [random] * 4)
+            assert (route, method, name, answers) == (route, method, name, [random] * len(answers))
     assert traces() == before
 
 
@@ -213,21 +231,33 @@ def test_another_agency_s_id_in_the_query_answers_like_a_random_one(a: Tenant, b
 
 
 def test_a_wrong_method_is_405_with_allow_and_leaves_no_trace(a: Tenant) -> None:
+    """Each route refuses one of the methods that it lacks; `TRACE` and `FOO` stand for all that no route has."""
     ids, before = ids_of(a), traces()
+    asked = set()
     for route, cases in ROUTES.items():
         forget_counters()
         path, client, allowed = address(route, ids), api_of(route, a), set(cases)
-        for method in set(METHODS) - allowed:
+        wrong = [method for method in METHODS if method not in allowed]
+        for method in wrong if is_full_size() else [wrong[turn(route, len(wrong))]]:
+            asked.add(method)
             response = client.call(method, path, {})
             assert (route, method, response.status_code) == (route, method, 405)
             assert set(response["Allow"].split(", ")) == allowed | ({"HEAD"} if "GET" in allowed else set()), route
             assert list(json.loads(response.content)) == ["message"], route
+    assert asked == set(METHODS)
     assert traces() == before
 
 
 def test_head_answers_like_get_without_the_body(a: Tenant) -> None:
-    ids = ids_of(a)
+    """Each route has one handler for both, so one route of each kind of answer is asked."""
+    kinds = {}
     for route in (route for route, methods in ROUTES.items() if "GET" in methods):
+        assert pages()[route].actions["head"] == pages()[route].actions["get"], route
+        shown = declared(route, "GET").answer
+        kinds[route if is_full_size() else (api_of(route, a).base, shown.is_page, shown.content_type)] = route
+    assert len(kinds) >= 5
+    ids = ids_of(a)
+    for route in kinds.values():
         forget_counters()
         path, client = address(route, ids), api_of(route, a)
         get, head = client.get(path), client.call("HEAD", path)
@@ -262,12 +292,19 @@ def assert_is_json_that_nobody_keeps(response: Any, name: str, case: Case) -> No
     assert not response.cookies, name
 
 
+def slashed(own: str) -> str:
+    path, mark, query = own.partition("?")
+    return f"{path}/{mark}{query}"
+
+
 def test_a_trailing_slash_is_another_path_and_leaves_no_trace(a: Tenant) -> None:
-    calls, before = calls_of(a), traces()
-    for route, method, own, body in calls:
+    """Every such path leads to its surface's answer to unknown paths, and one of each kind is asked."""
+    calls, before = [(route, method, slashed(path), body) for route, method, path, body in calls_of(a)], traces()
+    led_to = {resolve(path.partition("?")[0]).func for _, _, path, _ in calls}
+    assert led_to == {entry.callback for route, entry in mounted() if route in CATCH_ALLS[:2]}
+    for route, method, path, body in one_of_each(calls):
         forget_counters()
-        path, mark, query = own.partition("?")
-        response = api_of(route, a).call(method, f"{path}/{mark}{query}", body)
+        response = api_of(route, a).call(method, path, body)
         assert (route, response.status_code) == (route, 404)
         assert json.loads(response.content) == {"message": "Not found."}
     assert traces() == before
@@ -294,17 +331,16 @@ MALFORMED: dict[str, tuple[bytes, str, int]] = {
 @EACH_SURFACE
 def test_a_body_that_cannot_be_read_is_refused_and_leaves_no_trace(a: Tenant, surface: str) -> None:
     calls = [call for call in calls_of(a, surface) if call[1] in WRITES]
+    asked = [*in_turns([*MALFORMED], calls)]
+    uploads = [call for call in calls if ROUTES[call[0]][call[1]].is_upload]
     before = traces()
-    for route, method, path, _ in calls:
+    for name, (route, method, path, _) in [*asked, *product(MALFORMED, uploads)]:
         forget_counters()
-        answers = {}
-        for name, (body, kind, _) in MALFORMED.items():
-            response = api_of(route, a).call(method, path, body, content_type=kind)
-            answers[name] = response.status_code
-            assert json.loads(response.content)["message"], (route, method, name)
-        is_upload = ROUTES[route][method].is_upload
-        refused = {name: 415 if is_upload else status for name, (_, _, status) in MALFORMED.items()}
-        assert (route, method, answers) == (route, method, refused)
+        body, kind, status = MALFORMED[name]
+        response = api_of(route, a).call(method, path, body, content_type=kind)
+        expected = 415 if ROUTES[route][method].is_upload else status
+        assert (route, method, name, response.status_code) == (route, method, name, expected)
+        assert json.loads(response.content)["message"], (route, method, name)
     assert traces() == before
 
 
@@ -322,21 +358,26 @@ def test_an_empty_body_is_400_where_fields_are_needed(a: Tenant, surface: str) -
             assert (route, method, answer.status_code) == (route, method, expected)
 
 
-@pytest.mark.parametrize("path", ["", "/", "/nothing", "/workspaces/x/nothing", "/%00", "/%ff", "/../v1", "/a%0Ab"])
-def test_a_path_that_does_not_exist_is_404_for_every_method(a: Tenant, path: str) -> None:
-    for client, method in product((a.api, a.workspace_api), METHODS):
+UNKNOWN = ("", "/", "/nothing", "/workspaces/x/nothing", "/%00", "/%ff", "/../v1", "/a%0Ab")
+
+
+@EACH_SURFACE
+def test_a_path_that_does_not_exist_is_404_for_every_method(a: Tenant, surface: str) -> None:
+    """Each path is asked for with one method on one surface, and with another on the other."""
+    client = api_of(surface, a)
+    methods = METHODS if surface == AGENCY else (*METHODS[3:], *METHODS[:3])
+    for path, method in product(UNKNOWN, METHODS) if is_full_size() else zip(UNKNOWN, methods, strict=True):
         response = client.call(method, f"{client.base}{path or '/'}")
-        assert (method, response.status_code) == (method, 404)
+        assert (path, method, response.status_code) == (path, method, 404)
         assert json.loads(response.content) == {"message": "Not found."}
 
 
-@pytest.mark.parametrize(
-    "path", ["/api", "/api/", "/api/agency", "/api/agency/v2/plans", "/api/agency/v10/x", "/api/v2", "/api/a%0Ab"]
-)
-def test_a_path_on_no_surface_is_404_in_json(a: Tenant, path: str) -> None:
-    for method in ("GET", "POST", "DELETE"):
+def test_a_path_on_no_surface_is_404_in_json(a: Tenant) -> None:
+    paths = ("/api", "/api/", "/api/agency", "/api/agency/v2/plans", "/api/agency/v10/x", "/api/v2", "/api/a%0Ab")
+    for path, method in product(paths, ("GET", "POST", "DELETE")):
         response = a.api.call(method, path, {})
-        assert (response.status_code, json.loads(response.content)) == (404, {"message": "Not found."})
+        assert (path, method, response.status_code) == (path, method, 404)
+        assert json.loads(response.content) == {"message": "Not found."}
 
 
 @pytest.mark.parametrize("route", DOCUMENTS)

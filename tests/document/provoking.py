@@ -1,6 +1,6 @@
 """How each declared status of an operation is brought about, on the route table's own cases."""
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from datetime import timedelta
 from typing import Any
 from uuid import uuid4
@@ -16,6 +16,7 @@ from config.api.surface import SurfaceView
 from tests.document import broadcasts, catalogue, conversations, finance
 from tests.document.calls import Call, Provocation
 from tests.factories import AddonFactory, ContactFactory, PlanFactory, a_file, a_workspace_key
+from tests.route_walk import declared, own_checks, surface_of
 from tests.routes import AGENCY, WRITES, address, suspend
 from tests.tenants import Multipart, a_new_customer
 from tests.workspaces.media.files import PDF, picture
@@ -175,18 +176,19 @@ OF_THEIR_OWN: dict[str, tuple[Provocation, ...]] = {
 
 
 def by_the_body(call: Call) -> Iterator[int]:
-    """What every write refuses, whatever it does."""
+    """What every write refuses before its own code runs."""
     yield call.send(b"{")
     yield call.api.call(call.method, call.path, transfer_encoding="chunked").status_code
     yield call.send(b'"' + b"x" * MOST_BYTES + b'"')
     yield call.api.call(call.method, call.path, b"{}", content_type="text/plain").status_code
-    if call.fields:
+
+
+def by_the_fields(call: Call) -> Iterator[int]:
+    if call.method in WRITES and call.fields:
         yield call.send(b"{" + b",".join(b'"%s":1e999' % name.encode() for name in call.fields) + b"}")
 
 
-def by_the_address(call: Call) -> Iterator[int]:
-    if call.ids and "<id:" in call.route:
-        yield call.send(path=address(call.route, {name: uuid4() for name in call.ids}))
+def by_the_query(call: Call) -> Iterator[int]:
     if call.takes("query"):
         yield call.send(path=f"{call.path}{'&' if '?' in call.path else '?'}{'x=1&' * 1001}")
 
@@ -226,14 +228,38 @@ def by_the_surface(call: Call, settings: Any) -> Iterator[int]:
         yield call.send()
 
 
-def provoked_statuses(call: Call, settings: Any) -> Iterator[int]:
-    """Give every status that the operation can be brought to answer."""
-    yield from by_the_address(call)
-    if call.method in WRITES:
-        yield from by_the_body(call)
-    yield call.send()
-    yield from by_the_key(call)
+def own_statuses(call: Call) -> Iterator[int]:
+    """Give every status that the operation's own code can be brought to answer.
+
+    tests/test_routes.py calls each operation so that it goes well, and with an unknown id at every place of an id.
+    """
+    yield call.case.own
+    if "<id:" in call.route:
+        yield 404
+    yield from by_the_fields(call)
     for provoke in OF_THEIR_OWN.get(call.name, ()):
         provoked = provoke(call)
         yield from (provoked,) if isinstance(provoked, int) else provoked
+
+
+def shared_refusals(call: Call, settings: Any) -> Iterator[int]:
+    """Give every status with which the base of its surface refuses the operation, and all others of its kind."""
+    yield from by_the_query(call)
+    if call.method in WRITES:
+        yield from by_the_body(call)
+    yield from (status for status in by_the_key(call) if status >= 400)
     yield from by_the_surface(call, settings)
+
+
+def kind_of(call: Call) -> Hashable:
+    """Give all that decides what the base of its surface answers for an operation."""
+    declaration = declared(call.route, call.method)
+    return (
+        surface_of(call.route),
+        own_checks(call.route),
+        call.method in WRITES,
+        call.takes("query"),
+        declaration.takes_empty_body,
+        declaration.upload,
+        declaration.idempotent if declaration.idempotent in {True, False} else type(declaration.idempotent),
+    )

@@ -4,14 +4,14 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, get_args
 
 from django.test import Client
-from django.urls import reverse
+from django.urls import resolve, reverse
 
 from agency.event_types import declared_events
 from agency.models import ActivityEntry, Event
-from agency.pages.forms import new_nonce
+from agency.pages.forms import ConfirmationForm, new_nonce
 from tests.agency.console.browsers import a_browser
 from tests.factories import MemberFactory
 from tests.routes import AGENCY, WORKSPACE, api_of, ids_of
@@ -80,7 +80,8 @@ class Place:
         self.entries = _newest(ActivityEntry)
         self.browser = a_browser(user)
         path = reverse(name, args=[self.ids[one] for one in change.ids])
-        return submit(self.browser, path, new_nonce(user.pk), **change.fields(tenant))
+        fields = {"nonce": new_nonce(user.pk), **change.fields(tenant)}
+        return submit(self.browser, path, **fields) if has_fields(path) else self.browser.post(path, fields)
 
     def shown(self, answer: Any) -> Any:
         """Give the page that is shown after an answer."""
@@ -109,6 +110,13 @@ class Place:
         for own, said in OWN:
             text = own.sub(said, text)
         return text
+
+
+def has_fields(path: str) -> bool:
+    """Say whether a page shows a form with fields. A button has no page, and a confirmation asks nothing."""
+    view: Any = resolve(path).func
+    bases = [base for one in view.view_class.__mro__ for base in getattr(one, "__orig_bases__", ())]
+    return hasattr(view.view_class, "get") and not any(ConfirmationForm in get_args(base) for base in bases)
 
 
 def _subscribe(tenant: Tenant) -> None:

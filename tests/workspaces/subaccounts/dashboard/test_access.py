@@ -14,6 +14,7 @@ from pytest_django import DjangoDbBlocker
 
 from agency.actors import SYSTEM
 from agency.models import Invitation
+from agency.pages.views import FormView
 from agency.services import accept_invitation, suspend_agency
 from tests import furnished
 from tests.agency.console.browsers import a_browser, a_host, a_member, a_person, at_the_console, signed_in_on, text
@@ -25,9 +26,9 @@ from tests.page_walk import (
     answers,
     ids_of_both,
     in_turns,
-    malformed,
     one_of_each_check,
     statuses,
+    takes,
     unlike_unknown_ids,
     view_of,
 )
@@ -121,21 +122,57 @@ def refused(role: str, paths: dict[str, str], open_to: Callable[[str, str, PageC
     return one_of_each_check(ROLES, closed)[role]
 
 
+def seen_by_a_viewer(paths: dict[str, str]) -> dict[str, str]:
+    asked = dict(paths)
+    of_template: dict[str, dict[str, str]] = {}
+    for name, path in paths.items():
+        view: Any = view_of(path)
+        if issubclass(view, FormView) and view.get is FormView.get:
+            of_template.setdefault(view.template_name, {})[name] = asked.pop(name)
+    for forms in of_template.values():
+        asked |= one_of_each_check(["viewer"], forms)["viewer"]
+    return asked
+
+
 @pytest.mark.parametrize("role", ROLES)
 def test_members_and_the_agency_see_what_is_not_the_owner_s_alone(role: str, a: Tenant, paths: dict[str, str]) -> None:
-    """A viewer opens every page, because many pages show a viewer less; a member sees what the owner sees."""
-    asked = paths if role == "viewer" else one_of_each_check(ROLES, paths)[role] | refused(role, paths, is_seen_by)
+    """A viewer opens every page, because many pages show a viewer less; a member sees what the owner sees.
+
+    Of the forms that share a template, a viewer opens one of each declaration.
+    """
+    shared = seen_by_a_viewer(paths) if role == "viewer" else one_of_each_check(ROLES, paths)[role]
+    asked = shared | refused(role, paths, is_seen_by)
     found = statuses(browser_of(role, a), "get", asked)
     assert found == {name: PAGES[name].get if is_seen_by(role, name, PAGES[name]) else 403 for name in asked}
 
 
+CHANGERS = ("owner", "admin", "member")
+
+
 def asked_to_change(role: str, paths: dict[str, str]) -> dict[str, str]:
-    """Give the pages that a role posts to: what is open to owner, admin and member is asked by one of them."""
-    shared = {name: path for name, path in paths.items() if name in PAGES and not PAGES[name].owners}
-    asked = in_turns(("owner", "admin", "member"), shared).get(role, {})
+    """Give the pages that a role posts to: what is open to owner, admin and member is asked by one of them.
+
+    Of the forms that refuse what is empty, and of the pages that take no form, one of each declaration is asked by each
+    of them. tests/test_refused_forms.py has the owner send every form.
+    """
+    own = {name: path for name, path in paths.items() if name in PAGES}
+    shared = {name: path for name, path in own.items() if not PAGES[name].owners}
+    alike = {name: path for name, path in shared.items() if PAGES[name].post == 405 or is_refused_form(name, path)}
+    open_to_all = in_turns(CHANGERS, {name: path for name, path in shared.items() if name not in alike})
+    asked = one_of_each_check(CHANGERS, alike)[role] | open_to_all[role] if role in CHANGERS else {}
     if role == "owner":
         return asked | {name: path for name, path in paths.items() if name not in shared}
-    return asked | refused(role, {name: paths[name] for name in PAGES}, is_changed_by)
+    return asked | refused(role, own, is_changed_by)
+
+
+def is_refused_form(name: str, path: str) -> bool:
+    return PAGES[name].post == 422 and issubclass(view_of(path), FormView)
+
+
+def test_a_page_takes_a_form_if_the_table_says_so(paths: dict[str, str]) -> None:
+    assert {name: takes(path, "post") for name, path in paths.items()} == {
+        name: case.post != 405 for name, case in PAGES.items()
+    }
 
 
 @pytest.mark.parametrize("role", ["owner", *ROLES])
@@ -166,8 +203,11 @@ def test_support_and_agency_staff_without_a_workspace_stay_outside(a: Tenant, pa
             assert "You own no workspace" in text(answer), name
 
 
-def test_the_owner_of_another_workspace_finds_nothing_there(a: Tenant, b: Tenant, all_ids: tuple[Ids, Ids]) -> None:
-    assert unlike_unknown_ids(dashboard_client(a.workspace), all_ids[1], address, b.mark) == []
+def test_the_owner_of_another_workspace_finds_nothing_there_and_nobody_anything_by_a_malformed_id(
+    a: Tenant, b: Tenant, all_ids: tuple[Ids, Ids]
+) -> None:
+    browser = dashboard_client(a.workspace)
+    assert unlike_unknown_ids(browser, all_ids[1], address, b.mark, own=all_ids[0]) == []
 
 
 def test_on_another_agency_s_host_nobody_comes_in(a: Tenant, b: Tenant, paths: dict[str, str]) -> None:
@@ -201,14 +241,6 @@ def test_neither_does_a_neighbour_at_the_same_agency(name: str, a: Tenant) -> No
     assert browser.post(address(name, ids)).status_code == 404
 
 
-def test_a_malformed_id_is_not_found(a: Tenant, all_ids: tuple[Ids, Ids]) -> None:
-    own, foreign = all_ids
-    paths, browser = malformed({name: own[name] for name in foreign}, address), dashboard_client(a.workspace)
-    for method, asked in in_turns(METHODS, paths).items():
-        found = statuses(browser, method, asked)
-        assert {name for name, status in found.items() if status not in {404, 405}} == set()
-
-
 CLOSED = [*product(("workspace", "agency"), METHODS)]
 
 
@@ -228,10 +260,13 @@ def test_a_workspace_that_is_suspended_or_whose_agency_is_shows_a_page_that_says
 
 
 def test_no_page_takes_a_forged_post(a: Tenant, every_path: dict[str, str]) -> None:
+    """No page is exempt: each is its class alone, as `one_of_each_check` finds."""
     browser = Client(enforce_csrf_checks=True, REMOTE_ADDR=an_address())
     browser.force_login(a.workspace.owner)
     posts = {name: path for name, path in every_path.items() if EVERY_PAGE[name].post != 405}
-    assert statuses(browser, "post", posts) == dict.fromkeys(posts, 403)
+    of_the_base = one_of_each_check(["post"], {name: path for name, path in posts.items() if name in PAGES})["post"]
+    asked = of_the_base | {name: path for name, path in posts.items() if name in LANDING}
+    assert statuses(browser, "post", asked) == dict.fromkeys(asked, 403)
 
 
 def test_a_member_of_the_agency_who_owns_a_workspace_sees_that_one(a: Tenant) -> None:
