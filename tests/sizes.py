@@ -137,6 +137,7 @@ PROOFS: Final[Mapping[str, Proof]] = {
     "pages": Proof(
         "No page of console and dashboard opens to anybody who may not, whatever the method and the host",
         (
+            "tests/flows/white_label/test_every_route.py",
             "tests/page_walk.py",
             "tests/test_page_access.py",
             "tests/workspaces/subaccounts/dashboard/pages.py",
