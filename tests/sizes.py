@@ -140,6 +140,7 @@ PROOFS: Final[Mapping[str, Proof]] = {
             "tests/admin/test_permissions.py",
             "tests/agency/console/test_access.py",
             "tests/agency/console/test_safety.py",
+            "tests/flows/white_label/test_every_route.py",
             "tests/page_walk.py",
             "tests/test_page_access.py",
             "tests/workspaces/subaccounts/dashboard/pages.py",

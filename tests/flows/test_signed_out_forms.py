@@ -1,29 +1,32 @@
-"""Every page with a form in which a person types: what stood there when the session had ended is there again."""
+"""Every page, opened once in a language of brackets: no sentence of ours stands outside them, as it has no translation.
 
-from collections.abc import Callable, Iterator
+And every form of these pages in which a person types: what stood there when the session had ended is there again.
+"""
+
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urljoin, urlsplit
 
 import pytest
 from django.conf import settings
 from django.db import transaction
-from django.test import Client, override_settings
+from django.test import Client
 
 from agency.account.sign_in import local_path
 from agency.models import User, UserSession
 from agency.pages.form_drafts import SECRET
 from tests.agency.console.browsers import PASSWORD, a_browser, text
-from tests.flows.every_page import one_extreme
+from tests.flows.every_page import brackets, one_extreme
+from tests.flows.every_page.brackets import read_in_brackets, untranslated
 from tests.flows.every_page.extremes import ExtremeTenant
-from tests.flows.every_page.one_extreme import LOOPBACK
-from tests.flows.every_page.routes import address_of, pages_in
+from tests.flows.every_page.routes import ANONYMOUS, address_of, pages_in
 from tests.same_changes.forms import form_tags
 
 a, extreme, extreme_library = one_extreme.a, one_extreme.extreme, one_extreme.extreme_library
-pytestmark = pytest.mark.django_db
+bracketed_locale, in_brackets = brackets.bracketed_locale, brackets.in_brackets
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("in_brackets")]
 Attributes = dict[str, str]
 # What is made anew for each form that is shown.
 MADE_ANEW = {"csrfmiddlewaretoken", "nonce"}
@@ -134,26 +137,20 @@ class Forms(HTMLParser):
             self._open.values[-1] += data
 
 
-@pytest.fixture(autouse=True)
-def _installation(extreme_library: Path) -> Iterator[None]:
-    with override_settings(PACK_LIBRARY=extreme_library, WEBHOOK_ALLOWED_NETWORKS=LOOPBACK):
-        yield
-
-
 def with_password(person: User) -> User:
     person.set_password(PASSWORD)
     person.save()
     return person
 
 
-def forms_with_fields(browser: Client, address: str) -> Iterator[tuple[str, Form]]:
+def forms_with_fields(page: Any, address: str) -> list[tuple[str, Form]]:
     """Give each form of a page in which something is typed or chosen, with where it is sent."""
-    page = browser.get(address)
-    assert page.status_code < 500, address
-    for form in Forms(page).forms if page.status_code == 200 else []:
-        sent_to = urljoin(address, form.action) if form.action else address
-        if any(form.typed().values()):
-            yield sent_to, form
+    forms = Forms(page).forms if page.status_code == 200 else []
+    return [
+        (urljoin(address, form.action) if form.action else address, form)
+        for form in forms
+        if any(form.typed().values())
+    ]
 
 
 def what_is_lost(person: User, sent_to: str, form: Form, sign_in: Callable[[Client, User, str], str]) -> str:
@@ -215,30 +212,47 @@ def _lines(values: list[str]) -> list[str]:
     return sorted(value.replace("\r\n", "\n").removeprefix("\n") for value in values)
 
 
-def lost_in(area: str, browser: Client, person: User, address: Callable[[str], str]) -> tuple[list[str], int]:
-    """Give what is wrong with any form of an area's pages, and how many there are."""
-    found: list[str] = []
-    sent: set[str] = set()
-    for name in pages_in(area):
-        for sent_to, form in forms_with_fields(browser, address(name)):
-            if (request := f"{sent_to} {form.is_sent_as()}") in sent:
+@dataclass
+class Walk:
+    """What was found on the pages of an area."""
+
+    sentences: list[str] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
+    sent: set[str] = field(default_factory=set)
+
+    def open(self, name: str, address: str, browser: Client, person: User) -> None:
+        """Open a page, read it, and send each of its forms that was not sent from another page."""
+        page = browser.get(address)
+        assert page.status_code < 500, address
+        self.sentences += untranslated(page, address)
+        for sent_to, form in forms_with_fields(page, address):
+            if (request := f"{sent_to} {form.is_sent_as()}") in self.sent:
                 continue
-            sign_in = without_the_sign_in_page if sent else by_the_sign_in_page
-            sent.add(request)
+            sign_in = without_the_sign_in_page if self.sent else by_the_sign_in_page
+            self.sent.add(request)
             before = transaction.savepoint()
             wrong = what_is_lost(person, sent_to, form, sign_in)
             transaction.savepoint_rollback(before)
             if wrong:
-                found.append(f"{name}, {urlsplit(sent_to).path}: {wrong}")
-    return found, len(sent)
+                self.lost.append(f"{name}, {urlsplit(sent_to).path}: {wrong}")
 
 
 @pytest.mark.parametrize(("area", "least"), [("console", 30), ("app", 40), ("account", 1)])
-def test_nothing_that_was_typed_is_lost(area: str, least: int, a: ExtremeTenant) -> None:
+def test_every_sentence_of_a_page_can_be_translated_and_nothing_that_was_typed_is_lost(
+    area: str, least: int, a: ExtremeTenant
+) -> None:
     person = with_password(a.customer.owner if area == "app" else a.owner)
-    browser = a_browser(person)
+    browser, walk = a_browser(person), Walk()
     if area == "app":
         browser.post("/app/switch", {"workspace": str(a.customer.uuid)})
-    found, number = lost_in(area, browser, person, lambda name: address_of(name, a))
-    assert not found, "\n".join([*found, f"of {number} forms"])
-    assert number >= least
+    for name in pages_in(area):
+        walk.open(name, address_of(name, a), read_in_brackets(browser), person)
+    assert not walk.sentences, "\n".join(walk.sentences)
+    assert not walk.lost, "\n".join([*walk.lost, f"of {len(walk.sent)} forms"])
+    assert len(walk.sent) >= least
+
+
+def test_every_sentence_for_strangers_can_be_translated(a: ExtremeTenant) -> None:
+    browser = read_in_brackets(a_browser())
+    addresses = [address_of(name, a) for name in ANONYMOUS]
+    assert [found for address in addresses for found in untranslated(browser.get(address), address)] == []

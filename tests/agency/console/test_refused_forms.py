@@ -188,21 +188,21 @@ LENGTHS = ("", "x", "A" * 15, "A" * 17, "A" * 5000)
 MADE_UP = (*LENGTHS, "../../../../../..", "<script>alert(1)", "AAAAAAAAAAAAAAA\n", "ÄÖÜÄÖÜÄÖÜÄÖÜÄÖÜÄ")
 
 
-@pytest.mark.parametrize("text_in_address", [*MADE_UP, "signed", "A" * 16])
-def test_an_address_that_somebody_has_made_up_does_nothing(text_in_address: str, a: Tenant) -> None:
+def test_an_address_that_somebody_has_made_up_does_nothing(a: Tenant) -> None:
     member = a_member(a.agency)
-    browser = a_browser(member.user)
-    value = new_nonce(member.user.pk) if text_in_address == "signed" else text_in_address
+    browser, values = a_browser(member.user), [*MADE_UP, new_nonce(member.user.pk), "A" * 16]
     for path in (f"/console/plans/{a.plan.uuid}/edit", SIGN_IN):
-        query = {"form": value}
-        plain, made_up = (browser.get(path, given, headers=BROWSING) for given in ({}, query))
-        assert made_up.status_code == plain.status_code
-        assert value not in made_up.content.decode() or len(value) < 2
-    creating = browser.get(NEW_PLAN, {"form": value}, headers=BROWSING)
-    if VALUE.fullmatch(value):
-        assert creating.status_code == 200
-    else:
-        assert VALUE.fullmatch(creating["Location"].removeprefix(f"{NEW_PLAN}?form="))
+        plain = browser.get(path, headers=BROWSING)
+        for value in values:
+            made_up = browser.get(path, {"form": value}, headers=BROWSING)
+            assert made_up.status_code == plain.status_code, value
+            assert value not in made_up.content.decode() or len(value) < 2, value
+    for value in values:
+        creating = browser.get(NEW_PLAN, {"form": value}, headers=BROWSING)
+        if VALUE.fullmatch(value):
+            assert creating.status_code == 200, value
+        else:
+            assert VALUE.fullmatch(creating["Location"].removeprefix(f"{NEW_PLAN}?form=")), value
     sent = browser.post(f"{NEW_PLAN}?form=x", {"name": "Growth", "nonce": new_nonce(member.user.pk)}, headers=BROWSING)
     assert sent.status_code == 302
 

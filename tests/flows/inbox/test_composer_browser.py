@@ -120,7 +120,6 @@ def test_without_script_every_kind_is_a_page_of_its_own(
         browser.new_context(base_url=server.url, java_script_enabled=False) as context,
         inbox_of(a, context, server) as page,
     ):
-        page.reload()
         page.locator(".inbox-row").click()
         expect(page.locator(FIELD)).to_have_count(1)
         tab(page, "Note")

@@ -3,8 +3,10 @@
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
+from tests.flows.inbox.opened import Server, inbox_of
+from tests.tenants import Tenant
 from tests.workspaces.conversations.facts import moment, person, receive, received
 from workspaces.conversations.models import Conversation
 from workspaces.subaccounts.models import Channel
@@ -34,16 +36,22 @@ def opened(page: Page, channel: Channel) -> Page:
     return page
 
 
-def test_focus_goes_to_the_next_conversation_when_those_that_are_ticked_are_closed(opened: Page) -> None:
-    opened.locator(".inbox-tick", has=opened.locator('[aria-label="Select Person 1"]')).click()
-    button = opened.locator(".bulk-bar").get_by_role("button", name="Close", exact=True)
-    button.focus()
-    opened.keyboard.press("Enter")
-    expect(opened.locator(".inbox-row")).to_have_count(2)
-    expect(opened.locator(".inbox-rows :is(.inbox-row, .inbox-tick input)").first).to_be_focused()
+def is_seen_in_forced_colours(opened: Page) -> None:
+    opened.set_viewport_size({"width": 1600, "height": 900})
+    opened.emulate_media(forced_colors="active")
+    for one in (".side .menu a", ".inbox-views a", ".composer-tabs a", ".inbox-row"):
+        current, other = f"{one}[aria-current]", f"{one}:not([aria-current])"
+        expect(opened.locator(other).first).to_be_attached()
+        here, elsewhere, inside = opened.evaluate(LOOKS, [current, other])
+        assert here[1] != elsewhere[1], one
+        assert set(inside) <= {here[0]}, one
+    opened.emulate_media(forced_colors="none")
 
 
-def test_what_is_done_with_a_conversation_is_said_and_focus_stays_there(opened: Page, channel: Channel) -> None:
+def test_what_is_current_is_seen_in_forced_colours_and_what_is_done_with_it_is_said_and_focus_stays_there(
+    opened: Page, channel: Channel
+) -> None:
+    is_seen_in_forced_colours(opened)
     owner = channel.workspace.owner
     head = opened.locator('[data-live="head"]')
     head.get_by_role("button", name="Assign to me").click()
@@ -59,25 +67,39 @@ def test_what_is_done_with_a_conversation_is_said_and_focus_stays_there(opened: 
     expect(opened.locator("[data-announcer]")).to_contain_text("Snoozed until")
 
 
-def test_messages_are_said_with_who_sent_them_whatever_is_open(opened: Page, channel: Channel) -> None:
+def test_messages_are_said_and_focus_goes_to_the_next_conversation_when_those_that_are_ticked_are_closed(
+    opened: Page, channel: Channel
+) -> None:
     announcer = opened.locator("[data-announcer]")
     receive(received(channel, person=person(1), text="Are you there?"))
     expect(announcer).to_have_text("New message from Person 1.")
     receive(received(channel, person=person(2), text="And I?"))
     expect(announcer).to_have_text("New message from Person 2.")
+    # What is read on the list no less than in the thread is not said again with what comes next.
+    expect(opened.locator(".inbox-row:not(.unread)", has_text="And I?")).to_be_visible()
     receive(received(channel, person=person(4), text="A stranger"), received(channel, person=person(3), text="Hello?"))
     expect(announcer).to_have_text(re.compile(r"^New message from Person [34]\. New message from Person [34]\.$"))
     receive(received(channel, person=person(4), text="Once more"))
     expect(announcer).to_have_text("New message from Person 4.")
     assert Conversation.objects.count() == 4
+    opened.locator(".inbox-tick", has=opened.locator('[aria-label="Select Person 1"]')).click()
+    button = opened.locator(".bulk-bar").get_by_role("button", name="Close", exact=True)
+    button.focus()
+    opened.keyboard.press("Enter")
+    expect(opened.locator(".inbox-row")).to_have_count(3)
+    expect(opened.locator(".inbox-rows :is(.inbox-row, .inbox-tick input)").first).to_be_focused()
 
 
 def test_what_is_unread_stands_in_the_title_and_on_the_icon_of_each_tab_and_may_be_heard(
-    page: Page, channel: Channel
+    shared_context: BrowserContext, server: Server, a: Tenant, channel: Channel
 ) -> None:
-    channel.workspace.owner.plays_sound = True
-    channel.workspace.owner.save()
-    page.reload()
+    a.workspace.owner.plays_sound = True
+    a.workspace.owner.save()
+    with inbox_of(a, shared_context, server) as page:
+        is_told_of_what_is_unread(page, channel)
+
+
+def is_told_of_what_is_unread(page: Page, channel: Channel) -> None:
     receive(received(channel, person=person(1), at=moment(-9)))
     expect(page).to_have_title(re.compile(r"^\(1\) Inbox · "))
     assert page.evaluate(ICON).startswith("data:image/png")
@@ -93,14 +115,3 @@ def test_what_is_unread_stands_in_the_title_and_on_the_icon_of_each_tab_and_may_
     for tab in (page, other):
         expect(tab).not_to_have_title(re.compile(r"^\("))
         tab.wait_for_function(f"() => !({ICON})().startsWith('data:image')")
-
-
-def test_what_is_current_is_seen_in_forced_colours(opened: Page) -> None:
-    opened.set_viewport_size({"width": 1600, "height": 900})
-    opened.emulate_media(forced_colors="active")
-    for one in (".side .menu a", ".inbox-views a", ".composer-tabs a", ".inbox-row"):
-        current, other = f"{one}[aria-current]", f"{one}:not([aria-current])"
-        expect(opened.locator(other).first).to_be_attached()
-        here, elsewhere, inside = opened.evaluate(LOOKS, [current, other])
-        assert here[1] != elsewhere[1], one
-        assert set(inside) <= {here[0]}, one

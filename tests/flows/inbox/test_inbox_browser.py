@@ -65,11 +65,11 @@ def test_a_message_comes_in_is_answered_and_seen_to_be_read(page: Page, channel:
     assert the_conversation().unread_count == 0 or page.locator(".inbox-row.unread").count() <= 1
 
 
-def test_ten_conversations_are_answered_by_the_keyboard_alone(page: Page, channel: Channel) -> None:
-    receive(*(received(channel, person=person(number), at=moment(number - 20)) for number in range(1, 11)))
-    expect(page.locator(".inbox-row.unread")).to_have_count(10)
+def test_one_conversation_after_the_other_is_answered_by_the_keyboard_alone(page: Page, channel: Channel) -> None:
+    receive(*(received(channel, person=person(number), at=moment(number - 20)) for number in range(1, 4)))
+    expect(page.locator(".inbox-row.unread")).to_have_count(3)
     press, heading = page.keyboard.press, page.locator(".thread-who h2")
-    for number in range(10, 0, -1):
+    for number in range(3, 0, -1):
         press("o")
         expect(heading).to_have_text(f"Person {number}")
         expect(page.locator("[data-keys]:not([hidden])")).to_be_attached()  # the page listens
@@ -86,7 +86,7 @@ def test_ten_conversations_are_answered_by_the_keyboard_alone(page: Page, channe
         expect(page.locator("[data-announcer]")).to_have_text("No other conversation in this list is unread.")
     answers = Message.objects.filter(direction="out").order_by("pk")
     assert list(answers.values_list("text", "conversation__contact__name")) == [
-        (f"Answer {number}", f"Person {number}") for number in range(10, 0, -1)
+        (f"Answer {number}", f"Person {number}") for number in range(3, 0, -1)
     ]
 
 
@@ -132,7 +132,7 @@ def test_enter_sends_where_a_person_has_chosen_so_and_the_panel_opens_in_a_narro
     assert (lines, wider) == (1, 0)
 
 
-def test_what_is_being_typed_survives_whatever_happens_meanwhile(page: Page, channel: Channel) -> None:
+def test_what_is_being_typed_and_focus_survive_whatever_happens_meanwhile(page: Page, channel: Channel) -> None:
     receive(received(channel), received(channel, person=person(2), text="And I?"))
     page.locator(".inbox-row", has_text="Person 1").click()
     field = page.get_by_label("Reply to Person 1")
@@ -140,8 +140,13 @@ def test_what_is_being_typed_survives_whatever_happens_meanwhile(page: Page, cha
     page.set_viewport_size({"width": 1600, "height": 800})  # wide enough for what is known about the contact
     contact = Conversation.objects.get(contact__name="Person 1").contact
     create_task(workspace=channel.workspace, contact=contact, title="Call back", now=now(), by=SYSTEM)
+    expect(page.locator(".inbox-row.unread", has_text="Person 1")).to_have_count(0)
+    button = page.get_by_role("button", name="Assign to me")
+    button.evaluate("button => { window.before = button; button.focus(); }")
     receive(received(channel, text="Are you there?"))
     expect(page.locator(".bubble.in").last).to_contain_text("Are you there?")
+    assert page.evaluate("!window.before.isConnected")
+    expect(button).to_be_focused()
     page.evaluate(STAYS)
     page.get_by_role("button", name="Complete Call back").click()
     expect(page.get_by_text("No open tasks")).to_be_visible()
@@ -153,18 +158,6 @@ def test_what_is_being_typed_survives_whatever_happens_meanwhile(page: Page, cha
     expect(page.get_by_label("Reply to Person 2")).to_have_value("")
     page.locator(".inbox-row", has_text="Person 1").click()
     expect(page.get_by_label("Reply to Person 1")).to_have_value("A long answer that is not finished")
-
-
-def test_focus_stays_on_a_button_whatever_happens_meanwhile(page: Page, channel: Channel) -> None:
-    receive(received(channel, text="Hello"))
-    page.locator(".inbox-row", has_text="Person 1").click()
-    expect(page.locator(".inbox-row.unread")).to_have_count(0)
-    button = page.get_by_role("button", name="Assign to me")
-    button.evaluate("button => { window.before = button; button.focus(); }")
-    receive(received(channel, text="Are you there?"))
-    expect(page.locator(".bubble.in").last).to_contain_text("Are you there?")
-    assert page.evaluate("!window.before.isConnected")
-    expect(button).to_be_focused()
 
 
 def test_a_closed_window_and_a_phone(page: Page, channel: Channel) -> None:

@@ -1,6 +1,6 @@
 """Every route on each of two agencies' hosts, for somebody who belongs to both: nothing of the other or the product."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,9 @@ from tests.agency.console.browsers import a_person
 from tests.flows.white_label import addresses
 from tests.flows.white_label.agencies import HostedAgency, Hosts, resources_of, text_of, title_of, traces_in
 from tests.packs.small_library import write_library
+from tests.page_walk import in_turns
 from tests.routes import ROUTES, address, api_of, ids_of
+from tests.tenants import Tenant
 from tests.workspaces.subaccounts.dashboard.pages import LANDING, PAGES
 
 pytestmark = pytest.mark.django_db
@@ -89,27 +91,43 @@ def each_way(hosts: Hosts) -> list[tuple[HostedAgency, HostedAgency]]:
     return [hosts, (hosts[1], hosts[0])]
 
 
+def in_their_turn(
+    hosts: Hosts, pages_of: Callable[[Tenant], dict[str, str]]
+) -> Iterator[tuple[HostedAgency, HostedAgency, dict[str, str]]]:
+    """Give each host with the pages that are opened there: each page on one of them, at full size on both.
+
+    What the pages are about is there for both agencies before the first page is opened.
+    """
+    pages = [pages_of(one.tenant) for one in hosts]
+    turns = in_turns((0, 1), pages[0])
+    for number, (here, other) in enumerate(each_way(hosts)):
+        yield here, other, {name: pages[number][name] for name in turns[number]}
+
+
 def test_the_tables_know_everything_that_is_mounted() -> None:
     assert addresses.namespaces() == addresses.NAMESPACES
 
 
 def test_the_console(hosts: Hosts, person: User) -> None:
-    for here, other in each_way(hosts):
-        pages = addresses.of_console(here.tenant)
-        assert set(pages) == addresses.names_in("console")
+    wanted = addresses.statuses_at_console("owner")
+    opened: set[str] = set()
+    for here, other, pages in in_their_turn(hosts, addresses.of_console):
+        opened |= set(pages)
         statuses = walk(here.browser(person), pages.values(), here, other)
-        assert {name: statuses[path] for name, path in pages.items()} == addresses.statuses_at_console("owner")
+        assert {name: statuses[path] for name, path in pages.items()} == {name: wanted[name] for name in pages}
+    assert opened == addresses.names_in("console") == set(wanted)
 
 
 def test_the_dashboard_shows_an_owner_pages_that_nobody_keeps_and_that_need_no_script_of_their_own(
     hosts: Hosts, person: User
 ) -> None:
-    for here, other in each_way(hosts):
-        pages = addresses.of_dashboard(here.tenant)
-        assert set(pages) == addresses.names_in("app")
+    opened: set[str] = set()
+    for here, other, pages in in_their_turn(hosts, addresses.of_dashboard):
+        opened |= set(pages)
         paths = {name: path for name, path in pages.items() if f"app:{name}" not in addresses.ENDLESS}
         statuses = walk(here.browser(person), paths.values(), here, other, kept_or_scripted)
         assert {name: statuses[path] for name, path in paths.items()} == {name: EVERY_PAGE[name].get for name in paths}
+    assert opened == addresses.names_in("app")
 
 
 def test_pages_about_accounts_with_and_without_a_session(hosts: Hosts, person: User) -> None:

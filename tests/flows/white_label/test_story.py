@@ -133,9 +133,8 @@ def sign_in(visitor: Visitor) -> None:
 
 def look_around_the_dashboard(visitor: Visitor) -> None:
     page = visitor.page
-    for path in ("/app/channels", "/app/settings", "/account/profile", "/account/invitations", "/console/"):
+    for path in ("/app/channels", "/account/profile", "/console/", "/app/settings"):
         visitor.goto(path)
-    visitor.goto("/app/settings")
     expect(page.get_by_text(visitor.here.tenant.workspace.name).first).to_be_visible()
     visitor.expect_logo()
     visitor.expect_colours("main .button.primary", ".menu a[aria-current]")

@@ -43,13 +43,13 @@ def nothing_left() -> bool:
     return not Message.objects.filter(direction="out").exists() and not QueuedMessage.objects.exists()
 
 
-@pytest.mark.parametrize("begun_as", ["note", "template", "something else"])
-def test_what_was_begun_as_something_else_is_not_sent(owner: Client, conversation: Conversation, begun_as: str) -> None:
-    answer = do(owner, conversation, "send", text="He owes us money", begun_as=begun_as)
-    assert (answer.status_code, REFUSED in text(answer), nothing_left()) == (422, True, True)
-    begun = part_of(answer, "note" if begun_as == "note" else "text")
-    assert "He owes us money</textarea>" in begun
-    assert REFUSED in begun
+def test_what_was_begun_as_something_else_is_not_sent(owner: Client, conversation: Conversation) -> None:
+    for begun_as, stands_in in (("note", "note"), ("template", "text"), ("something else", "text")):
+        answer = do(owner, conversation, "send", text="He owes us money", begun_as=begun_as)
+        assert (answer.status_code, REFUSED in text(answer), nothing_left()) == (422, True, True), begun_as
+        begun = part_of(answer, stands_in)
+        assert "He owes us money</textarea>" in begun, begun_as
+        assert REFUSED in begun, begun_as
 
 
 def test_a_template_carries_no_note(owner: Client, conversation: Conversation, channel: Channel) -> None:
@@ -82,30 +82,26 @@ def test_the_service_refuses_a_text_begun_as_something_else(conversation: Conver
     assert nothing_left()
 
 
-@pytest.mark.parametrize(
-    ("mode", "shown"), [("", "text"), ("text", "text"), ("template", "template"), ("note", "note")]
-)
 def test_every_form_stands_on_the_page_and_one_is_shown(
-    owner: Client, conversation: Conversation, channel: Channel, mode: str, shown: str
+    owner: Client, conversation: Conversation, channel: Channel
 ) -> None:
     a_template(channel)
-    page = owner.get(page_of(conversation), {"mode": mode}).content.decode()
-    parts = dict(re.findall(r'data-part="(\w+)"( hidden)?>', page))
-    assert [name for name, is_hidden in parts.items() if not is_hidden] == [shown]
-    assert set(parts) == {"text", "template", "note"}
-    assert re.findall(r'data-mode="(\w+)" aria-current="true"', page) == [shown]
-    assert re.findall(r'name="begun_as" value="(\w+)"', page) == ["text", "note"]
+    for mode, shown in (("", "text"), ("text", "text"), ("template", "template"), ("note", "note")):
+        page = owner.get(page_of(conversation), {"mode": mode}).content.decode()
+        parts = dict(re.findall(r'data-part="(\w+)"( hidden)?>', page))
+        assert [name for name, is_hidden in parts.items() if not is_hidden] == [shown], mode
+        assert set(parts) == {"text", "template", "note"}, mode
+        assert re.findall(r'data-mode="(\w+)" aria-current="true"', page) == [shown], mode
+        assert re.findall(r'name="begun_as" value="(\w+)"', page) == ["text", "note"], mode
 
 
-@pytest.mark.parametrize(("action", "part"), [("send", "text"), ("notes", "note")])
-def test_a_form_that_is_out_of_date_keeps_what_was_typed(
-    owner: Client, conversation: Conversation, action: str, part: str
-) -> None:
-    answer = do(owner, conversation, action, text="A long text", begun_as=part, nonce="of another day")
-    assert answer.status_code == 422
-    assert "A long text</textarea>" in part_of(answer, part)
-    assert "This form is out of date" in part_of(answer, part)
-    assert (nothing_left(), Note.objects.count()) == (True, 0)
+def test_a_form_that_is_out_of_date_keeps_what_was_typed(owner: Client, conversation: Conversation) -> None:
+    for action, part in (("send", "text"), ("notes", "note")):
+        answer = do(owner, conversation, action, text="A long text", begun_as=part, nonce="of another day")
+        assert answer.status_code == 422, action
+        assert "A long text</textarea>" in part_of(answer, part), action
+        assert "This form is out of date" in part_of(answer, part), action
+        assert (nothing_left(), Note.objects.count()) == (True, 0), action
 
 
 def test_how_long_answers_are_free_is_not_said_of_whom_nothing_can_be_sent_to(

@@ -7,12 +7,14 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
+from django.contrib.auth import SESSION_KEY
 from django.db import connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM
+from agency.pages.forms import new_nonce
 from channelconnect.models import MessageTemplate
 from tests import furnished
 from tests.agency.console.browsers import text
@@ -45,9 +47,10 @@ def hidden(owner: Client, address: str) -> dict[str, str]:
 
 
 def do(owner: Client, action: str, *, on: str = "", **fields: Any) -> Any:
-    """Send one of the forms of the only conversation's page."""
+    """Send one of the forms of the only conversation's page, as a new one that the person was shown."""
     page = on or f"{INBOX}/{the_conversation().uuid}"
-    return owner.post(f"{page}/{action}" if action else page, {**hidden(owner, page), **fields})
+    nonce = new_nonce(int(owner.session[SESSION_KEY]))
+    return owner.post(f"{page}/{action}" if action else page, {"nonce": nonce, **fields})
 
 
 def a_failed_message(channel: Channel, code: str = "131026", **fields: Any) -> Message:

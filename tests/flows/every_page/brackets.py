@@ -1,7 +1,8 @@
-"""No page shows a sentence of ours that has no translation: in a language of brackets, none stands outside them."""
+"""A language in which each sentence of ours stands in brackets, and what a page shows outside them."""
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from html.parser import HTMLParser
 from io import BytesIO
 from pathlib import Path
@@ -11,19 +12,17 @@ import pytest
 from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 from django.conf import settings
-from django.test import Client
+from django.test import Client, override_settings
 from django.utils.translation import trans_real
 
-from agency.models import User
-from tests.agency.console.browsers import a_browser
-from tests.flows.every_page import one_extreme
-from tests.flows.every_page.extremes import ExtremeTenant
+from agency.event_types import event_labels
+from agency.tenants import Audience
+from tests.factories import flows as tests_flows
 from tests.flows.every_page.one_extreme import LOOPBACK
-from tests.flows.every_page.routes import ANONYMOUS, address_of, pages_of
 from tools.messages.found import found_messages
 from workspaces.automations import flows
+from workspaces.conversations.dashboard.saved_replies import SavedReplyForm
 
-a, extreme, extreme_library = one_extreme.a, one_extreme.extreme, one_extreme.extreme_library
 BRACKETED = "ja"  # Django knows this language, the product does not speak it, and none of the words below are in it
 # Words that no name in the tests' rows holds, and hardly a sentence does without.
 OURS = re.compile(r"\b(?:the|is|are|was|your|you|this|that|has|have|cannot|must|not|its|from|will|here|yet|were)\b")
@@ -86,40 +85,43 @@ def bracketed_locale(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return locale
 
 
-@pytest.fixture(autouse=True)
-def _brackets(settings: Any, bracketed_locale: Path, extreme_library: Path) -> Iterator[None]:
-    settings.LOCALE_PATHS = [bracketed_locale]
-    settings.LANGUAGES = [*settings.LANGUAGES, (BRACKETED, "Brackets")]
-    settings.PACK_LIBRARY = extreme_library
-    settings.WEBHOOK_ALLOWED_NETWORKS = LOOPBACK
-    yield
+@pytest.fixture
+def in_brackets(bracketed_locale: Path, extreme_library: Path) -> Iterator[None]:
+    """The product, speaking that language as well."""
+    languages = [*settings.LANGUAGES, (BRACKETED, "Brackets")]
+    with (
+        override_settings(LOCALE_PATHS=[bracketed_locale], LANGUAGES=languages),
+        override_settings(PACK_LIBRARY=extreme_library, WEBHOOK_ALLOWED_NETWORKS=LOOPBACK),
+    ):
+        yield
     trans_real._translations.pop(BRACKETED, None)  # type: ignore[attr-defined]  # Django's cache of catalogues
 
 
-def found_on(browser: Client, addresses: list[str]) -> list[str]:
-    """Give each sentence of ours that stands outside brackets, with where."""
+def read_in_brackets(browser: Client) -> Client:
+    """Let a browser ask for that language."""
     browser.cookies["language"] = BRACKETED
-    # The library's texts, and the names of the steps that they are made of, are in English everywhere.
-    files = [*Path(settings.PACK_LIBRARY).rglob("*.*"), *STEPS.glob("*.py")]
-    content = "".join(path.read_text() for path in files)
-    found = []
-    for address in addresses:
-        answer = browser.get(address)
-        if "text/html" not in answer.get("Content-Type", "") or answer.streaming:
-            continue
-        for piece in Sentences(answer.content.decode()).pieces:
-            rest = " ".join(outside(piece).split())
-            if OURS.search(rest) and rest.lstrip("0123456789. ") not in content:
-                found.append(f"{address}: {rest[:100]}")
+    return browser
+
+
+@cache
+def in_english_everywhere(library: Path) -> str:
+    """Give the texts of the library's and the tests' flows, the names of their steps and of events, and a help text.
+
+    That text is put together before anybody asks for a language.
+    """
+    files = [*library.rglob("*.*"), *STEPS.glob("*.py"), Path(tests_flows.__file__)]
+    events = [f"{label} ({name})" for name, label in event_labels(Audience.WORKSPACE).items()]
+    help_text = str(SavedReplyForm.base_fields["text"].help_text)
+    return "\n".join([*(path.read_text() for path in files), *events, help_text])
+
+
+def untranslated(answer: Any, address: str) -> list[str]:
+    """Give each sentence of ours that stands outside brackets on a page, with where."""
+    if "text/html" not in answer.get("Content-Type", "") or answer.streaming:
+        return []
+    found, content = [], in_english_everywhere(Path(settings.PACK_LIBRARY))
+    for piece in filter(OURS.search, Sentences(answer.content.decode()).pieces):
+        rest = " ".join(outside(piece).split())
+        if OURS.search(rest) and rest.lstrip("0123456789. ") not in content:
+            found.append(f"{address}: {rest[:100]}")
     return found
-
-
-@pytest.mark.parametrize("namespace", ["console", "app", "account"])
-def test_every_sentence_of_a_page_can_be_translated(a: ExtremeTenant, namespace: str) -> None:
-    person: User = a.owner if namespace != "app" else a.customer.owner
-    found = found_on(a_browser(person), pages_of(namespace, a))
-    assert not found, "\n".join(found)
-
-
-def test_every_sentence_for_strangers_can_be_translated(a: ExtremeTenant) -> None:
-    assert found_on(a_browser(), [address_of(name, a) for name in ANONYMOUS]) == []
