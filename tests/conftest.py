@@ -70,7 +70,6 @@ SLOW = (
     "tests/config/http/test_true_limits",
     "tests/config/serving/",
     "tests/config/postgresql/",
-    "tests/config/test_garbage",
     "tests/api/test_fuzz",
     "tests/api/test_idempotency",
     "tests/packs/test_secrets",

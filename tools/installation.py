@@ -4,8 +4,9 @@ Every path of the page leads into a temporary folder, which is removed afterward
 tools/local, with the page's settings. There is no systemd: a stand-in starts each unit's command with the unit's
 variables. Only the blocks marked `sh` are run; the others need a fresh Debian.
 
-The short form (`--short`) runs no command twice, and starts the units with fewer processes. A restart only ends the
-unit, because no later command of the page needs it. With `--dump FILE`, the dump of a migrated database, the page's
+The short form (`--short`) runs no command twice, and starts one unit of each kind with fewer processes: the others'
+commands differ from that of `agency-worker` or `agency-dispatcher@1` in names and numbers alone. A restart only ends
+the unit, because no later command of the page needs it. With `--dump FILE`, the dump of a migrated database, the page's
 database begins as that database.
 """
 
@@ -39,6 +40,8 @@ END_SECONDS = 60
 VARIABLE = "INSTALLATION"  # the environment variable that gives the folder to the stand-in programs
 SHORT = "INSTALLATION_IS_SHORT"
 REPEATED = ("agency-manage ", "/srv/agency/venv/bin/pip ", "/srv/agency/venv/bin/python -m compileall ")
+# The units that the short form starts none of, since it starts another worker, with a number and without one.
+ALIKE = ("agency-mail", "agency-housekeeping", "agency-sender@1", "agency-calls@1")
 # How the short form ends these units' commands. Three tasks of the worker never end; the others take turns.
 SMALLER = {"agency-web": ("--workers", "1"), "agency-worker": ("-c", "6")}
 STAND_INS = {
@@ -201,6 +204,8 @@ def run_page(state: Path, *, is_short: bool, dump: Path | None) -> int:
 def systemctl(folder: Path, words: list[str]) -> int:
     """Do what systemd would do for the product's units: start them, or end all of them and start them anew."""
     names = [name for name in words[1:] if name.startswith("agency-")] if words[0] in ("enable", "restart") else []
+    if os.environ[SHORT]:
+        names = [name for name in names if name not in ALIKE]
     paths = [folder / "pids" / name for name in names]
     late = end(*(path for path in paths if path.exists()))
     if words[0] == "enable" or not os.environ[SHORT]:

@@ -2,48 +2,53 @@
 
 import os
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
+from tests.clocks import on_host
 from tests.clocks.readings import reading_of
-from tests.processes.own_processes import start
-from tests.processes.starting import stop
+from tests.processes.preloaded import Order, Preloaded
 from tests.tools.local.processes import children_of
-from tests.waiting import PATIENCE_SECONDS, until
+from tests.waiting import until
 
 
 class Host:
-    """A process of the product on a host with a clock of its own; `arguments` are those after `python`."""
+    """A process of the product on a host with a clock of its own."""
 
-    def __init__(self, clock: Path, arguments: Sequence[str], variables: Mapping[str, str], *, ahead: float) -> None:
+    def __init__(self, clock: Path, pid: int) -> None:
         self.clock = clock
-        self.set_clock(ahead)
-        module = list(arguments).index("-m")
-        command = (*arguments[: module + 1], "tests.clocks", str(clock), *arguments[module + 1 :])
-        self.process = start(command, variables)
+        self.pid = pid
 
     def set_clock(self, ahead: float) -> None:
-        draft = self.clock.with_suffix(".draft")
-        draft.write_text(str(ahead))
-        draft.rename(self.clock)
+        write_clock(self.clock, ahead)
 
     def wait_until_set(self, ahead: float) -> None:
         """Wait until all of its processes have this clock."""
         until(lambda: all(self._has(pid, ahead) for pid in self._processes()), what=f"clocks that are {ahead} s ahead")
 
     def _processes(self) -> list[int]:
-        return [self.process.pid, *children_of(self.process.pid)]
+        return [self.pid, *children_of(self.pid)]
 
     def _has(self, pid: int, ahead: float) -> bool:
         reading = reading_of(self.clock, pid)
         return reading.exists() and reading.read_text() == str(float(ahead))
 
-    def end(self) -> None:
-        """Wait for the end of what was asked to; a worker lets its processes go one after the other."""
-        try:
-            self.process.wait(PATIENCE_SECONDS)
-        finally:
-            stop(self.process)
-
     def kill_child(self) -> None:
-        os.kill(children_of(self.process.pid)[-1], signal.SIGKILL)
+        os.kill(children_of(self.pid)[-1], signal.SIGKILL)
+
+
+def write_clock(clock: Path, ahead: float) -> None:
+    draft = clock.with_suffix(".draft")
+    draft.write_text(str(ahead))
+    draft.rename(clock)
+
+
+@contextmanager
+def running_host(
+    preloaded: Preloaded, clock: Path, arguments: Sequence[str], settings: Mapping[str, object], *, ahead: float
+) -> Iterator[Host]:
+    """Run a process until the block ends; `arguments` are those after `python`."""
+    write_clock(clock, ahead)
+    with preloaded.asked_to_end(Order(on_host.__name__, (str(clock), *arguments), settings)) as pid:
+        yield Host(clock, pid)

@@ -13,8 +13,9 @@ from typing import Final
 import time_machine
 from django.db import connection
 
-from tests.clocks.hosts import Host
+from tests.clocks.hosts import Host, running_host
 from tests.clocks.travelling import travel_ahead
+from tests.processes.preloaded import Preloaded
 
 SCHEMA: Final = "moved_clock"
 FUNCTIONS: Final = {
@@ -34,11 +35,13 @@ MOVE: Final = f"UPDATE {SCHEMA}.clock SET ahead = make_interval(secs => %s)"  # 
 class MovedClock:
     """Use it as a context: within it sessions and processes that begin have this clock."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, preloaded: Preloaded) -> None:
         self._folder = folder
+        self._preloaded = preloaded
         self._ahead = timedelta()
         self._own: time_machine.travel | None = None
         self._hosts: list[Host] = []
+        self._running = ExitStack()
 
     def __enter__(self) -> "MovedClock":
         self._execute(f"CREATE SCHEMA {SCHEMA}", f"CREATE TABLE {SCHEMA}.clock AS SELECT interval '0' AS ahead")
@@ -53,19 +56,17 @@ class MovedClock:
         return self
 
     def __exit__(self, *_: object) -> None:
-        with ExitStack() as stack:
-            for host in self._hosts:
-                host.process.terminate()
-                stack.callback(host.end)
+        self._running.close()
         if self._own is not None:
             self._own.stop()
         self._execute(f"{self._database} RESET search_path", f"DROP SCHEMA {SCHEMA} CASCADE")
         connection.close()
 
-    def start(self, arguments: Sequence[str], variables: Mapping[str, str]) -> None:
-        """Start Python with these arguments, on a host that has this clock."""
+    def start(self, arguments: Sequence[str], settings: Mapping[str, object]) -> None:
+        """Start a worker of the plan, with these settings, on a host that has this clock."""
         file = self._folder / f"clock-{len(self._hosts)}"
-        self._hosts.append(Host(file, arguments, variables, ahead=self._ahead.total_seconds()))
+        host = running_host(self._preloaded, file, arguments, settings, ahead=self._ahead.total_seconds())
+        self._hosts.append(self._running.enter_context(host))
 
     def move_to(self, moment: datetime) -> None:
         """Let it be this moment everywhere: it is what falls due, the database's clock, that follows last."""

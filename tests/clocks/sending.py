@@ -40,11 +40,10 @@ def sent_by(sandbox: RunningSandbox) -> list[Sent]:
 
 def start_sending(clock: MovedClock, sandbox: RunningSandbox, *, senders: int = 1) -> None:
     """Start what a broadcast needs: senders. The first one also begins and prepares it, in a process of its own."""
-    variables = {**own_processes.variables(), **sandbox.variables}
     first = Worker("sender-0", ("sender", "broadcasts"), 2)
-    clock.start((*CELERY, *first.arguments(), *ALONE), variables)
+    clock.start((*CELERY, *first.arguments(), *ALONE), sandbox.variables)
     for number in range(1, senders):
-        clock.start(own_processes.celery_arguments("sender", number=number), variables)
+        clock.start(own_processes.celery_arguments("sender", number=number), sandbox.variables)
 
 
 def wait_until_all_are_at_work(a: Tenant, channel: Channel, phone: str, *, senders: int = 1) -> None:

@@ -3,14 +3,16 @@
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import partial
+from itertools import count
 from pathlib import Path
 
 import pytest
 
 from config.redis import call_redis
-from tests.clocks.hosts import Host
+from tests.clocks.hosts import Host, running_host
 from tests.processes import own_processes
 from tests.processes.broker import forget_calls
+from tests.processes.preloaded import Preloaded
 from tests.waiting import until
 from tools.local.runner.plan import ALONE, CELERY, Worker
 from webhooks.models import DispatcherRun
@@ -24,22 +26,19 @@ StartHost = Callable[..., Host]
 
 
 @pytest.fixture
-def start_host(transactional_db: None, tmp_path: Path) -> Iterator[StartHost]:
+def start_host(transactional_db: None, tmp_path: Path, preloaded: Preloaded) -> Iterator[StartHost]:
     """Start a worker of the plan by name, or beat, or what has these arguments; they end with the test."""
-    started: list[Host] = []
+    numbers = count()
     forget_calls()
+    with ExitStack() as running:
 
-    def start(name: str, *, ahead: float, arguments: tuple[str, ...] = ()) -> Host:
-        arguments = arguments or own_processes.celery_arguments(name, number=len(started))
-        variables = own_processes.variables()
-        started.append(Host(tmp_path / f"clock-{len(started)}", arguments, variables, ahead=ahead))
-        return started[-1]
+        def start(name: str, *, ahead: float, arguments: tuple[str, ...] = ()) -> Host:
+            number = next(numbers)
+            arguments = arguments or own_processes.celery_arguments(name, number=number)
+            host = running_host(preloaded, tmp_path / f"clock-{number}", arguments, {}, ahead=ahead)
+            return running.enter_context(host)
 
-    yield start
-    with ExitStack() as stack:
-        for host in started:
-            host.process.terminate()
-            stack.callback(host.end)
+        yield start
     forget_calls()
 
 

@@ -27,7 +27,7 @@ FACTS = (
 )
 
 
-def test_a_cluster_made_from_it_is_migrated(tmp_path: Path) -> None:
+def test_a_cluster_made_from_it_is_migrated_and_a_dump_of_other_migrations_is_refused(tmp_path: Path) -> None:
     dump(database_url(), tmp_path)
     state = tmp_path / "state"
     make_cluster(state, dump_path(tmp_path))
@@ -42,12 +42,9 @@ def test_a_cluster_made_from_it_is_migrated(tmp_path: Path) -> None:
         finally:
             postgres.stop()
 
-
-def test_a_dump_of_other_migrations_is_refused(tmp_path: Path) -> None:
-    dump(database_url(), tmp_path)
     stale = dump_path(tmp_path).rename(tmp_path / f"{'0' * 64}.dump")
     with pytest.raises(StaleDump):
-        make_cluster(tmp_path / "state", stale)
+        make_cluster(tmp_path / "other", stale)
 
 
 def test_its_name_follows_what_the_migrations_say(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """What docs/operations/backups.md says about backups, done: a dump, a physical copy, and the way back to a moment."""
 
+import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -50,6 +51,11 @@ def facts(database: "psycopg.Connection[Any]") -> list[Any]:
     return [database.execute(fact).fetchone() for fact in FACTS]
 
 
+def own_facts() -> list[Any]:
+    with psycopg.connect(settings.DATABASE_URL.replace("/app?", f"/{connection.settings_dict['NAME']}?")) as database:
+        return facts(database)
+
+
 def takes_deliveries(database: "psycopg.Connection[Any]") -> bool:
     newest = database.execute("SELECT max(id) FROM webhooks_delivery").fetchone()
     made = database.execute(DELIVERY).fetchone()
@@ -94,8 +100,7 @@ def folder(tmp_path: Path) -> Path:
 def test_a_dump_is_restored_whole(server: list[str], folder: Path) -> None:
     name = str(connection.settings_dict["NAME"])
     url = settings.DATABASE_URL.replace("/app?", f"/{RESTORED}?")
-    with psycopg.connect(settings.DATABASE_URL.replace("/app?", f"/{name}?")) as before:
-        expected = facts(before)
+    expected = own_facts()
     at_work()
     run("pg_dump", *server, "--format=directory", "--jobs=2", f"--file={folder}/dump", name)
     run("dropdb", *server, "--if-exists", "--force", RESTORED)
@@ -112,25 +117,27 @@ def test_a_dump_is_restored_whole(server: list[str], folder: Path) -> None:
         run("dropdb", *server, "--force", RESTORED)
 
 
-def test_a_physical_copy_is_verified_and_started(server: list[str], folder: Path) -> None:
-    name = str(connection.settings_dict["NAME"])
-    with psycopg.connect(settings.DATABASE_URL.replace("/app?", f"/{name}?")) as before:
-        expected = facts(before)
-    at_work()
-    run("pg_basebackup", *server, "-D", f"{folder}/postgres", "--wal-method=stream", "--checkpoint=fast")
-    run("pg_verifybackup", f"{folder}/postgres")
-    at_work()
+def copied(folder: Path) -> Path:
+    """Copy a physical copy, as much faster than making another one; give the folder in which the new one lies."""
+    other = folder / "other"
+    for command in (["mkdir", "-p", str(other)], ["cp", "-a", f"{folder}/postgres", f"{other}/postgres"]):
+        subprocess.run([*servers_account().prefix, *command], check=True, timeout=60)
+    return other
+
+
+@contextmanager
+def started(folder: Path) -> Iterator["psycopg.Connection[Any]"]:
+    """Start a server on a physical copy, and connect to the test's database on it, until the block ends."""
     account = servers_account()
     with socket_folder(folder, account) as sockets:
         copy = Postgres(folder, sockets, account, durable=False)
         copy.start()
         try:
-            with psycopg.connect(copy.url(name)) as restored:
-                assert facts(restored) == expected
-                assert takes_deliveries(restored)
-                assert not is_confirmed(restored)
+            with psycopg.connect(copy.url(str(connection.settings_dict["NAME"]))) as database:
+                yield database
         finally:
             copy.stop()
+            shutil.rmtree(folder / "postgres")
 
 
 @contextmanager
@@ -154,55 +161,59 @@ def archived(server: list[str], folder: Path) -> Iterator[None]:
         run("pg_receivewal", *server, "--slot=archive", "--drop-slot")
 
 
-def go_back_to(moment: object, folder: Path) -> None:
-    """Configure a copy so that its server replays the archive up to a moment."""
+def configure(folder: Path, *lines: str) -> None:
+    """Configure a copy's server, as for replaying an archive."""
     with (folder / "postgres" / "postgresql.auto.conf").open("a") as written:
-        written.write(f"restore_command = 'cp {folder}/wal/%f %p'\n")
-        written.write(f"recovery_target_time = '{moment}'\nrecovery_target_action = 'promote'\n")
-    (folder / "postgres" / "recovery.signal").touch()
-
-
-def test_a_copy_goes_back_to_a_moment_between_two_changes(a: Tenant, server: list[str], folder: Path) -> None:
-    name = str(connection.settings_dict["NAME"])
-    at_work()
-    with archived(server, folder):
-        run("pg_basebackup", *server, "-D", f"{folder}/postgres", "--wal-method=stream", "--checkpoint=fast")
-        assert a.api.patch(f"/workspaces/{a.workspace.uuid}", {"name": "Before"}).status_code == 200
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT clock_timestamp()::text")
-            moment = cursor.fetchone()
-        assert moment
-        assert a.api.patch(f"/workspaces/{a.workspace.uuid}", {"name": "After"}).status_code == 200
-    go_back_to(moment[0], folder)
-    account = servers_account()
-    with socket_folder(folder, account) as sockets:
-        copy = Postgres(folder, sockets, account, durable=False)
-        copy.start()
-        try:
-            with psycopg.connect(copy.url(name)) as restored:
-                until(lambda: restored.execute("SELECT pg_is_in_recovery()").fetchone() == (False,))
-                found = restored.execute("SELECT name FROM subaccounts_workspace WHERE uuid = %s", [a.workspace.uuid])
-                assert found.fetchone() == ("Before",)
-                assert not is_confirmed(restored)
-        finally:
-            copy.stop()
+        written.write("".join(f"{line}\n" for line in lines))
 
 
 def warnings() -> set[str | None]:
     return {found.id for found in run_checks(tags=[Tags.database], databases=["default"])}
 
 
-def test_a_standby_for_which_commits_do_not_wait_is_warned_of(server: list[str], folder: Path) -> None:
+def test_a_physical_copy_is_verified_and_started_follows_or_goes_back_to_a_moment(
+    a: Tenant, server: list[str], folder: Path
+) -> None:
+    """One copy for all three: a server that is started on one has changed it."""
     assert "operations.W002" not in warnings()
-    arguments = ("--wal-method=stream", "--checkpoint=fast", "--write-recovery-conf")
-    run("pg_basebackup", *server, "-D", f"{folder}/postgres", *arguments)
-    account = servers_account()
-    with socket_folder(folder, account) as sockets:
-        standby = Postgres(folder, sockets, account, durable=False)
-        standby.start()
-        try:
-            until(lambda: "operations.W002" in warnings(), what="the standby to follow")
-            with psycopg.connect(standby.url(str(connection.settings_dict["NAME"]))) as following:
-                assert not waits_for_confirmation(following)
-        finally:
-            standby.stop()
+    expected = own_facts()
+    at_work()
+    with archived(server, folder):
+        arguments = ("--wal-method=stream", "--checkpoint=fast", "--write-recovery-conf")
+        run("pg_basebackup", *server, "-D", f"{folder}/postgres", *arguments)
+        run("pg_verifybackup", f"{folder}/postgres")
+        at_work()
+        moment = between_two_names(a)
+
+    standby = copied(folder)
+    configure(standby, f"restore_command = 'cp {folder}/wal/%f %p'")
+    with started(standby) as following:
+        until(lambda: "operations.W002" in warnings(), what="a standby for which commits do not wait")
+        assert not waits_for_confirmation(following)
+    (folder / "postgres" / "standby.signal").unlink()
+
+    back = copied(folder)
+    until_then = (f"recovery_target_time = '{moment}'", "recovery_target_action = 'promote'")
+    configure(back, f"restore_command = 'cp {folder}/wal/%f %p'", *until_then)
+    (back / "postgres" / "recovery.signal").touch()
+    with started(back) as restored:
+        until(lambda: restored.execute("SELECT pg_is_in_recovery()").fetchone() == (False,))
+        found = restored.execute("SELECT name FROM subaccounts_workspace WHERE uuid = %s", [a.workspace.uuid])
+        assert found.fetchone() == ("Before",)
+        assert not is_confirmed(restored)
+
+    with started(folder) as restored:
+        assert facts(restored) == expected
+        assert takes_deliveries(restored)
+        assert not is_confirmed(restored)
+
+
+def between_two_names(a: Tenant) -> object:
+    """Change the name of a sub-account twice; give a moment between both."""
+    assert a.api.patch(f"/workspaces/{a.workspace.uuid}", {"name": "Before"}).status_code == 200
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT clock_timestamp()::text")
+        moment = cursor.fetchone()
+    assert moment
+    assert a.api.patch(f"/workspaces/{a.workspace.uuid}", {"name": "After"}).status_code == 200
+    return moment[0]

@@ -17,7 +17,8 @@ from tests.agency.console.test_signing_in import sign_in
 from tests.agency.console.two_factor_pages import CODE, is_in, past_the_password, send
 from tests.agency.invitations import invited, mailed_link
 from tests.agency.two_factor import an_app
-from tests.operations.test_settings import PRODUCTION, complaints
+from tests.operations.settings_starts import Complaints
+from tests.operations.test_settings import PRODUCTION
 from tests.tenants import Tenant
 from tests.workspaces.subaccounts.sign_up.steps import EMAIL, a_visitor, open_sign_up, press, sign_up
 from tests.workspaces.subaccounts.sign_up.steps import the_link as sign_up_link
@@ -119,7 +120,7 @@ def test_forms_that_are_open_are_still_sent() -> None:
         assert read_nonce(nonce) is None
 
 
-def test_older_keys_are_read_and_held_to_the_same_measure() -> None:
+def test_older_keys_are_read_and_held_to_the_same_measure(complaints: Complaints) -> None:
     good = f"{PRODUCTION['SECRET_KEY'][::-1]},{PRODUCTION['SECRET_KEY'].lower()}"
     assert complaints(PRODUCTION | {"SECRET_KEY_FALLBACKS": good}) == ""
     said = complaints(PRODUCTION | {"SECRET_KEY_FALLBACKS": f"{PRODUCTION['SECRET_KEY']},short"})

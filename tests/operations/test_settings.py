@@ -9,6 +9,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from config.environment import Environment
+from tests.operations.settings_starts import Complaints
 from tools.local import ROOT
 
 PRODUCTION = {
@@ -24,23 +25,16 @@ PRODUCTION = {
 NEEDED = sorted(PRODUCTION.keys() - {"ENVIRONMENT"})
 
 
-def complaints(settings: dict[str, str]) -> str:
-    """What a start with these variables alone complains of; nothing where it goes well."""
-    command = [sys.executable, "-c", "import config.settings"]
-    environment = {"PATH": os.environ["PATH"], **settings}
-    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment, check=False).stderr
-
-
-def test_a_production_with_all_it_needs_starts() -> None:
+def test_a_production_with_all_it_needs_starts(complaints: Complaints) -> None:
     assert complaints(PRODUCTION) == ""
 
 
-def test_everything_that_is_missing_is_named_at_once() -> None:
+def test_everything_that_is_missing_is_named_at_once(complaints: Complaints) -> None:
     said = complaints({})
     assert [name for name in NEEDED if f"{name} is not set" not in said] == []
 
 
-def test_files_are_kept_in_a_directory_that_is_named_or_in_a_bucket() -> None:
+def test_files_are_kept_in_a_directory_that_is_named_or_in_a_bucket(complaints: Complaints) -> None:
     """Beside the code they would be gone with the next version, and no other host would have them."""
     nowhere = {name: value for name, value in PRODUCTION.items() if name != "MEDIA_DIRECTORY"}
     assert "MEDIA_DIRECTORY is not set: workspaces' files are kept there, or in a MEDIA_BUCKET." in complaints(nowhere)
@@ -62,7 +56,7 @@ def test_files_are_kept_in_a_directory_that_is_named_or_in_a_bucket() -> None:
         ("ACTIVITY_KEPT_DAYS", "29", "ACTIVITY_KEPT_DAYS must be 30 or more, not 29."),
     ],
 )
-def test_what_is_malformed_is_said_to_be(name: str, value: str, sentence: str) -> None:
+def test_what_is_malformed_is_said_to_be(name: str, value: str, sentence: str, complaints: Complaints) -> None:
     said = complaints({**PRODUCTION, name: value})
     assert sentence in said
     assert "secret-word" not in said
@@ -137,7 +131,9 @@ def rounds() -> list[list[tuple[str, str, str]]]:
 
 
 @pytest.mark.parametrize("rows", rounds(), ids=lambda rows: f"{len(rows)} settings")
-def test_a_production_with_a_dangerous_setting_does_not_start(rows: list[tuple[str, str, str]]) -> None:
+def test_a_production_with_a_dangerous_setting_does_not_start(
+    rows: list[tuple[str, str, str]], complaints: Complaints
+) -> None:
     said = complaints(PRODUCTION | {name: value for name, value, _ in rows})
     assert [sentence for _, _, sentence in rows if sentence not in said] == []
     *lines, _ = said.partition("ImproperlyConfigured: ")[2].splitlines()
@@ -145,16 +141,16 @@ def test_a_production_with_a_dangerous_setting_does_not_start(rows: list[tuple[s
     assert not any(secret in said for secret in ("postgres@", "changeme", "guest", "horse", "A" * 43))
 
 
-def test_a_password_for_mail_is_not_sent_in_the_clear() -> None:
+def test_a_password_for_mail_is_not_sent_in_the_clear(complaints: Complaints) -> None:
     clear = {"EMAIL_HOST_PASSWORD": "secret-word", "EMAIL_USE_TLS": "false"}
     assert "EMAIL_HOST_PASSWORD goes to EMAIL_HOST in the clear" in complaints(PRODUCTION | clear)
 
 
-def test_what_only_looks_dangerous_starts() -> None:
+def test_what_only_looks_dangerous_starts(complaints: Complaints) -> None:
     assert complaints(PRODUCTION | HARMLESS) == ""
 
 
-def test_development_starts_with_what_production_refuses() -> None:
+def test_development_starts_with_what_production_refuses(complaints: Complaints) -> None:
     """All but networks that hold the internet, which nobody needs anywhere."""
     wide = ("TRUSTED_PROXIES", "WEBHOOK_ALLOWED_NETWORKS")
     rows = {name: value for name, value, _ in reversed(DANGEROUS) if name not in wide}
@@ -172,7 +168,7 @@ def test_commands_and_servers_refuse_to_start_with_the_same_words() -> None:
     assert "SECRET_KEY is short" in done.stderr
 
 
-def test_a_production_that_refuses_to_start_names_the_file_with_its_settings() -> None:
+def test_a_production_that_refuses_to_start_names_the_file_with_its_settings(complaints: Complaints) -> None:
     [file] = re.findall(
         r"^EnvironmentFile=(\S+)$", (ROOT / "deploy/systemd/agency-.service.d/common.conf").read_text(), re.MULTILINE
     )

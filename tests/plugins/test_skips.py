@@ -36,6 +36,10 @@ def test_expected_to_fail(): assert False
 @pytest.mark.xfail(reason="unexpected")
 def test_expected_to_fail_that_passes(): pass
 """
+EXPECTED = (
+    "test_own.py::test_expected_to_fail: expected to fail: expected",
+    "test_own.py::test_expected_to_fail_that_passes: expected to fail: unexpected",
+)
 MODULE = """
 import pytest
 pytest.importorskip("no_such_module")
@@ -44,35 +48,36 @@ def test_passes(): pass
 
 
 def test_elsewhere_than_in_ci_a_skip_is_none_of_our_business(tmp_path: Path) -> None:
-    status, printed = run_tests(tmp_path, TESTS, "skips")
+    module = tmp_path / "test_module.py"
+    module.write_text(MODULE)
+    status, printed = run_tests(tmp_path, TESTS, "skips", "-n0", str(module))
     assert status == 0, printed
-    assert "1 passed, 4 skipped" in printed
+    assert "1 passed, 5 skipped" in printed
 
 
-def test_in_ci_each_test_that_is_skipped_fails_with_its_reason(tmp_path: Path) -> None:
-    status, printed = run_tests(tmp_path, TESTS, "skips", CI="true")
+def test_in_ci_each_test_that_is_skipped_or_expected_to_fail_fails_with_its_reason(tmp_path: Path) -> None:
+    status, printed = run_tests(tmp_path, TESTS + XFAIL, "skips", "-n0", CI="true")
     assert status == 1, printed
-    assert "2 failed, 1 passed, 2 errors" in printed
+    assert "4 failed, 1 passed, 2 errors" in printed
     for told in (
         "test_own.py::test_marked: Skipped: marked",
         "test_own.py::test_of_a_fixture: Skipped: a fixture's",
         "test_own.py::test_itself: Skipped: its own",
         "test_own.py::test_as_unittest: Skipped: unittest's",
+        *EXPECTED,
     ):
         assert f"{LEFT_OUT}: {told}" in printed
 
 
-@pytest.mark.parametrize("workers", ["-n0", "-n1"])
-def test_in_ci_an_expected_failure_alone_fails_the_run(tmp_path: Path, workers: str) -> None:
-    status, printed = run_tests(tmp_path, XFAIL, "skips", workers, CI="true")
+def test_in_ci_an_expected_failure_alone_fails_the_run_of_a_parallel_worker(tmp_path: Path) -> None:
+    status, printed = run_tests(tmp_path, XFAIL, "skips", "-n1", CI="true")
     assert status == 1, printed
-    assert f"{LEFT_OUT}: test_own.py::test_expected_to_fail: expected to fail: expected" in printed
-    assert f"{LEFT_OUT}: test_own.py::test_expected_to_fail_that_passes: expected to fail: unexpected" in printed
+    for told in EXPECTED:
+        assert f"{LEFT_OUT}: {told}" in printed
 
 
 @pytest.mark.parametrize("workers", ["-n0", "-n1"])
 def test_in_ci_a_module_that_is_skipped_fails(tmp_path: Path, workers: str) -> None:
-    assert run_tests(tmp_path, MODULE, "skips", workers)[0] == 5
     status, printed = run_tests(tmp_path, MODULE, "skips", workers, CI="true")
     assert status not in (0, 5), printed
     assert f"{LEFT_OUT}: test_own.py: Skipped: could not import 'no_such_module'" in printed

@@ -1,8 +1,8 @@
-"""A process that has loaded all of the product, and runs one order after the other in a child of its own.
+"""A process that has loaded all of the product, and runs each order in a child of its own.
 
 So that processes that fork one child after another neither load it again nor copy it when they collect garbage, and
 all tests of a worker share what loading costs. `python -m tests.processes.preloaded` reads an order from each line of
-its input, and answers each with a line.
+its input, and answers each with a line. While an order runs that is `ended_by` a signal, others may begin and end.
 """
 
 import ctypes
@@ -25,6 +25,7 @@ from tools.local import ROOT
 from tools.local.parent_death import parent_death_signal
 
 LIMIT_SECONDS = 600.0
+END = None
 PARENT_DEATH_SIGNAL = 1  # see prctl(2)
 
 
@@ -35,7 +36,7 @@ class Broken(Exception):
 class Order(NamedTuple):
     """The module whose `main` is called with these arguments, under other values of some settings.
 
-    The process of an order that is `ended_by` a signal runs until the next line of input.
+    The process of an order that is `ended_by` a signal runs until the line `END`.
     """
 
     module: str
@@ -45,7 +46,7 @@ class Order(NamedTuple):
 
 
 class Preloaded:
-    """Starts the process when it is first needed; one order is run at a time."""
+    """Starts the process when it is first needed. Of orders that run beside each other the last one ends first."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._environment = environment
@@ -79,17 +80,17 @@ class Preloaded:
         try:
             yield pid
         finally:
-            self._answer(order, status=status)
+            self._answer(END, status=status, module=order.module)
 
-    def _answer(self, order: Order, *, status: int) -> str:
+    def _answer(self, order: Order | None, *, status: int, module: str = "") -> str:
         process = self._process = self._process or self._start()
         assert process.stdin
         assert process.stdout
-        process.stdin.write(json.dumps(order._asdict()).encode() + b"\n")
+        process.stdin.write(json.dumps(order._asdict() if order else END).encode() + b"\n")
         process.stdin.flush()
         if not select.select([process.stdout], [], [], LIMIT_SECONDS)[0]:
             self.end()
-            raise Broken(f"{order.module} came to no end")
+            raise Broken(f"{order.module if order else module} came to no end")
         answer = json.loads(process.stdout.readline() or "{}")
         if answer.get("status") != status:
             raise Broken(str(answer)[-4_000:])
@@ -136,9 +137,10 @@ def run_in_child(order: Order) -> dict[str, Any]:
         if pid == 0:
             _run(order, output, faults)
         if order.ended_by:
+            os.setpgid(pid, pid)
             write({"status": 0, "output": str(pid)})
-            sys.stdin.readline()
-            os.kill(pid, order.ended_by)
+            serve_until_end()
+            (os.killpg if order.ended_by == signal.SIGKILL else os.kill)(pid, order.ended_by)
         _, status = os.waitpid(pid, 0)
         for file in (output, faults):
             file.seek(0)
@@ -167,10 +169,11 @@ def _run(order: Order, output: BinaryIO, faults: BinaryIO) -> None:
         os._exit(status)
 
 
-def serve() -> None:
-    load()
-    for line in sys.stdin:
+def serve_until_end() -> None:
+    for line in iter(sys.stdin.readline, ""):
         asked = json.loads(line)
+        if asked is END:
+            return
         write(run_in_child(Order(**{**asked, "arguments": tuple(asked["arguments"])})))
 
 
@@ -180,4 +183,5 @@ def write(answer: Mapping[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    serve()
+    load()
+    serve_until_end()

@@ -71,7 +71,7 @@ def test_no_startup_option_is_lost_on_the_way_through_the_pooler(pooled: str) ->
 def test_the_web_processes_serve_through_it(pooled: str) -> None:
     port = free_port()
     [web] = [child.command for child in whole_system(ROOT, port).children if child.name == "web"]
-    process = start(web[1:], environment(pooled))
+    process = start((*web[1:], "--workers", "1"), environment(pooled))
     try:
         until(lambda: get(port, "/healthz")[0] == 200, START_SECONDS)
         assert b'"database": true' in get(port, "/readyz")[1].replace(b'":true', b'": true')
@@ -80,22 +80,37 @@ def test_the_web_processes_serve_through_it(pooled: str) -> None:
         kill(process)
 
 
-def test_dispatchers_and_maintenance_go_past_it(pooled: str) -> None:
-    """They hold advisory locks, which belong to a session."""
+# What `manage.py check` does, on the way that its settings choose and then through the pooler.
+CHECKED_TWICE = """
+import sys
+sys.argv = ["manage.py", "check"]
+import django
+django.setup()
+from django.core.management import call_command
+from django.db import connection
+check = ["check", "--database", "default", "--fail-level"]
+call_command(*check, "WARNING")
+connection.close()
+connection.settings_dict |= {{"HOST": "{host}", "PORT": "{port}"}}
+call_command(*check, "ERROR")
+"""
+
+
+def test_dispatchers_and_maintenance_go_past_it_and_one_that_drops_startup_options_is_found(pooled: str) -> None:
+    """They hold advisory locks, which belong to a session.
+
+    The settings of maintenance commands are other ones than those that the pooler sets.
+    """
     with running("dispatcher", DATABASE_URL=pooled, DATABASE_DIRECT_URL=database_url()):
         until(DispatcherRun.objects.exists, START_SECONDS)
-    command = [sys.executable, "manage.py", "check", "--database", "default", "--fail-level", "WARNING"]
-    check = subprocess.run(command, cwd=ROOT, env=environment(pooled), capture_output=True, text=True, check=False)
-    assert check.returncode == 0, check.stderr
-
-
-def test_a_pooler_that_drops_startup_options_is_found(pooled: str) -> None:
-    """The settings of maintenance commands are other ones than those that the pooler sets."""
-    command = [sys.executable, "manage.py", "check", "--database", "default", "--fail-level", "WARNING"]
-    without = {**environment(pooled), "DATABASE_DIRECT_URL": pooled}
-    check = subprocess.run(command, cwd=ROOT, env=without, capture_output=True, text=True, check=False)
-    assert "operations.W001" in check.stderr
-    assert "statement_timeout = 60000, and have 5000" in check.stderr
+    through = psycopg.conninfo.conninfo_to_dict(pooled)
+    checks = CHECKED_TWICE.format(host=through["host"], port=through["port"])
+    given = {**environment(pooled), "DJANGO_SETTINGS_MODULE": "config.settings"}
+    command = [sys.executable, "-c", checks]
+    run = subprocess.run(command, cwd=ROOT, env=given, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    assert "operations.W001" in run.stderr
+    assert "statement_timeout = 60000, and have 5000" in run.stderr
 
 
 @contextmanager

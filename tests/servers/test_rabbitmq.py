@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from django.conf import settings as project
 
 from config.health import BEAT_KEY, WORKER_KEY
 from config.redis import call_redis
-from tests.processes.own_processes import celery_arguments, running, start, variables
-from tests.processes.starting import stop
+from tests.processes.forked_celery import celery_order
+from tests.processes.preloaded import Preloaded
 from tests.servers.programs import free_port, listens, program, server, unread
+from tests.tools.local.processes import is_alive
 from tests.waiting import until
 from webhooks.models import DispatcherRun
 
@@ -36,6 +38,16 @@ class RabbitMQ:
     @property
     def url(self) -> str:
         return f"amqp://guest:guest@127.0.0.1:{self.port}//"
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """Those of a process that has it as its broker: unlike Redis, it needs no options."""
+        redis = ("visibility_timeout", "socket_connect_timeout")
+        options = project.CELERY_BROKER_TRANSPORT_OPTIONS.items()
+        return {
+            "CELERY_BROKER_URL": self.url,
+            "CELERY_BROKER_TRANSPORT_OPTIONS": {name: value for name, value in options if name not in redis},
+        }
 
     @property
     def log(self) -> str:
@@ -98,34 +110,34 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RabbitMQ]:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_workers_beat_and_dispatchers_work_over_rabbitmq(broker: RabbitMQ) -> None:
-    """Beat's calls come to the workers, more than once, and a dispatcher runs."""
+def test_workers_beat_and_dispatchers_work_over_rabbitmq_and_beat_ends_at_once_while_it_answers_nothing(
+    broker: RabbitMQ, preloaded: Preloaded
+) -> None:
+    """Beat's calls come to the workers, more than once, and a dispatcher runs.
 
-    def seen() -> bool:
-        return call_redis(lambda redis: redis.exists(WORKER_KEY)) == 1
+    Then beat, alone, is asked to end while it waits for an answer, so that no other answer may be waited for.
+    """
 
-    # Three of the worker's tasks never end. The others take turns in its fourth process.
-    worker = start((*celery_arguments("worker"), "-c", "4"), {**variables(), "CELERY_BROKER_URL": broker.url})
-    try:
-        with running("dispatcher", "beat", CELERY_BROKER_URL=broker.url):
-            until(DispatcherRun.objects.exists, START_SECONDS)
+    def seen(key: str) -> bool:
+        return call_redis(lambda redis: redis.exists(key)) == 1
+
+    def forget(key: str) -> None:
+        call_redis(lambda redis: redis.delete(key))
+
+    with preloaded.asked_to_end(celery_order("beat", **broker.settings)) as beat:
+        # Three of the worker's tasks never end. The others take turns in its fourth process.
+        with (
+            preloaded.asked_to_end(celery_order("worker", more=("-c", "4"), **broker.settings)),
+            preloaded.asked_to_end(celery_order("dispatcher", **broker.settings)),
+        ):
+            until(DispatcherRun.objects.exists, what="the dispatcher")
             for _ in range(2):
-                call_redis(lambda redis: redis.delete(WORKER_KEY))
-                until(seen, START_SECONDS)
-    finally:
-        stop(worker)
-
-
-@pytest.mark.django_db(transaction=True)
-def test_beat_ends_at_once_while_rabbitmq_answers_nothing(broker: RabbitMQ) -> None:
-    """Beat is asked to end while it waits for an answer, so that no other answer may be waited for then."""
-    beat = start(celery_arguments("beat"), {**variables(), "CELERY_BROKER_URL": broker.url})
-    try:
-        call_redis(lambda redis: redis.delete(BEAT_KEY))
-        until(lambda: call_redis(lambda redis: redis.exists(BEAT_KEY)) == 1, START_SECONDS)
+                forget(WORKER_KEY)
+                until(lambda: seen(WORKER_KEY), what="a call of beat's to come to the worker")
+        forget(BEAT_KEY)
+        until(lambda: seen(BEAT_KEY), what="beat to go on")
         with broker.stopped_amid_a_question():
             dropped = broker.log.count(DROPPED)
-            assert stop(beat, END_SECONDS) == 0
-        until(lambda: broker.log.count(DROPPED) > dropped, START_SECONDS)  # without a word to be answered
-    finally:
-        stop(beat)
+            os.kill(beat, signal.SIGTERM)
+            until(lambda: not is_alive(beat), END_SECONDS, what="beat to end")
+        until(lambda: broker.log.count(DROPPED) > dropped, what="its connection")  # without a word to be answered

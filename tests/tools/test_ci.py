@@ -86,8 +86,10 @@ def test_where_nothing_can_be_installed_the_run_fails(environment: dict[str, str
     assert [line for line in lines if line.endswith("fails")] == ["make install fails"] * 2
 
 
-@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-@pytest.mark.parametrize("endless", [("lint", "smoke"), ("smoke", "test")], ids=" and ".join)
+@pytest.mark.parametrize(
+    ("endless", "ending"),
+    [(("lint", "smoke"), signal.SIGINT), (("smoke", "test"), signal.SIGTERM), (("lint", "smoke"), signal.SIGHUP)],
+)
 def test_a_signal_ends_all_that_was_begun(
     environment: dict[str, str], tmp_path: Path, endless: tuple[str, ...], ending: signal.Signals
 ) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -10,13 +11,15 @@ import pytest
 import yaml
 
 from tests.operations.test_settings import PRODUCTION
-from tools.installation import PAGE, blocks, settings_of_postgresql, settings_of_valkey, without_repetitions
+from tools.installation import ALIKE, PAGE, blocks, settings_of_postgresql, settings_of_valkey, without_repetitions
 from tools.local import ROOT
 
 TEXT = PAGE.read_text()
 RUN = "\n".join(blocks())
 COMPOSE_TEXT = (ROOT / "deploy" / "compose.yaml").read_text()
 COMPOSE = yaml.safe_load(COMPOSE_TEXT)
+
+UNITS = {path.stem.replace("@", "@1") for path in (ROOT / "deploy" / "systemd").glob("agency-*.service")}
 
 
 def assigned(text: str) -> set[str]:
@@ -64,10 +67,25 @@ def test_the_short_form_leaves_no_command_out() -> None:
 
 
 def test_every_unit_is_started_and_started_anew() -> None:
-    units = {path.stem.replace("@", "@1") for path in (ROOT / "deploy" / "systemd").glob("agency-*.service")}
     for verb in ("enable --now", "restart"):
         lines = re.findall(rf"^systemctl {verb} (agency-.*)$", RUN, re.MULTILINE)
-        assert {name for line in lines for name in line.split()} == units
+        assert {name for line in lines for name in line.split()} == UNITS
+
+
+def kind_of(unit: str) -> tuple[bool, list[str]]:
+    """Whether there are several of a unit, and the words of its command but for names, queues and numbers."""
+    path = ROOT / "deploy" / "systemd" / f"{unit.partition('@')[0]}{'@' if '@' in unit else ''}.service"
+    [command] = re.findall(r"^ExecStart=(.*)$", path.read_text(), re.MULTILINE)
+    words = shlex.split(command)
+    after = {"-n", "-Q", "-c"}
+    return "@" in unit, [word for before, word in zip(["", *words], words, strict=False) if before not in after]
+
+
+def test_the_short_form_starts_a_unit_of_each_kind() -> None:
+    """Beside the web processes, beat and the exporter, which are alone in their kind."""
+    assert set(ALIKE) < UNITS
+    started = [kind_of(unit) for unit in UNITS - {*ALIKE}]
+    assert [unit for unit in ALIKE if kind_of(unit) not in started] == []
 
 
 def test_the_settings_hold_all_that_a_production_needs() -> None:

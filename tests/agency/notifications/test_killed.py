@@ -7,6 +7,7 @@ is written down, sends it again.
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from uuid import uuid4
 
 import pytest
@@ -20,9 +21,8 @@ from agency.tasks import tell_people
 from agency.tenants import Tenant as Whose
 from config.celery import app
 from tests.fakes.smtp_server import SmtpServer
-from tests.processes.own_processes import celery_arguments, start, variables
+from tests.processes.forked_celery import celery_order
 from tests.processes.preloaded import Order, Preloaded
-from tests.processes.starting import kill
 from tests.sizes import FULL_SIZE, size
 from tests.tenants import Tenant
 from tests.waiting import until
@@ -146,13 +146,13 @@ def test_what_commits_too_early_is_found_out(
 
 
 def test_a_worker_that_is_killed_while_it_writes_notifies_each_once(
-    a: Tenant, record_property: Callable[[str, object], None]
+    a: Tenant, preloaded: Preloaded, record_property: Callable[[str, object], None]
 ) -> None:
     people, channels = size("kills", "people"), [f"Channel {number}" for number in range(5)]
     staff = some_staff(a, [DeliveryMethod.AT_ONCE] * people)
     lose(a, *channels)
     for number, table in enumerate(KILLED_AT, start=1):
-        _kill_while_it_writes(number, table)
+        _kill_while_it_writes(preloaded, number, table)
     record_property("kills", len(KILLED_AT))
     assert 0 < Mail.objects.count() < people * len(channels), "nothing was left to be killed"
     until(_has_gone_on_to_the_end, 120)
@@ -161,20 +161,17 @@ def test_a_worker_that_is_killed_while_it_writes_notifies_each_once(
     assert queued("notification") == expected
 
 
-def _kill_while_it_writes(number: int, table: str) -> None:
+def _kill_while_it_writes(preloaded: Preloaded, number: int, table: str) -> None:
     """Kill a worker that waits in its transaction for a table; e-mails only once it has queued some."""
     before = Mail.objects.count()
-    worker = start(celery_arguments("worker", number=number), variables())
-    try:
+    with ExitStack() as worker:
+        worker.enter_context(preloaded.killed_at_end(celery_order("worker", number=number)))
         if table == "agency_mail":
             until(lambda: _has_begun_again() and Mail.objects.count() > before, 60)
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(f"LOCK TABLE {table} IN SHARE MODE")
             until(lambda: _has_begun_again() and _is_waited_for(table), 60)
-            kill(worker)
-    finally:
-        if worker.poll() is None:
-            kill(worker)
+            worker.close()
 
 
 def _is_waited_for(table: str) -> bool:

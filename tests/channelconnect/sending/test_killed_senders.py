@@ -5,7 +5,6 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
 from typing import Final
 
 import pytest
@@ -17,11 +16,11 @@ from channelconnect.models import SenderRun
 from tests.channelconnect.sending.conftest import StartSender
 from tests.channelconnect.sending.killed_sending import killed_sender
 from tests.channelconnect.sending.messages import a_channel, many_conversations, many_messages
-from tests.processes.own_processes import celery_arguments, start, variables
+from tests.processes.forked_celery import celery_order
 from tests.processes.preloaded import Preloaded
-from tests.processes.starting import Process, kill
 from tests.sizes import size
 from tests.tenants import Tenant
+from tests.tools.local.processes import children_of
 from tests.waiting import until
 from tools.sandbox import RunningSandbox
 from workspaces.conversations.models import Message, QueuedMessage
@@ -41,11 +40,6 @@ def _has_sent(meta: RunningSandbox, total: int) -> bool:
     return bool(meta.ledger()["sent_total"] >= total)
 
 
-def _pool_of(worker: Process) -> list[int]:
-    """The processes of a worker that run its tasks."""
-    return [int(pid) for pid in Path(f"/proc/{worker.pid}/task/{worker.pid}/children").read_text().split()]
-
-
 @pytest.fixture
 def two_numbers(a: Tenant, meta: RunningSandbox, channel: Channel) -> list[Channel]:
     """With messages. Some calls are accepted and not answered, so that every kill finds some in doubt."""
@@ -55,30 +49,21 @@ def two_numbers(a: Tenant, meta: RunningSandbox, channel: Channel) -> list[Chann
     return numbers
 
 
-@contextmanager
-def _killed_worker(meta: RunningSandbox) -> Iterator[Process]:
-    """A Celery worker that sends, killed at the end of the block with all that it has started."""
-    environment = {**variables(), **meta.variables, "DJANGO_SETTINGS_MODULE": "config.settings"}
-    worker = start(celery_arguments("sender", number=1), environment)
-    try:
-        yield worker
-    finally:
-        kill(worker)
+def _kill_twice(preloaded: Preloaded, meta: RunningSandbox) -> None:
+    """Kill the process of a Celery worker that sends, and then the whole worker with the next one."""
+    with preloaded.killed_at_end(celery_order("sender", number=1, **meta.variables)) as worker:
+        until(partial(_has_sent, meta, EACH // 3), 60)
+        for pid in children_of(worker):
+            os.kill(pid, signal.SIGKILL)
+        until(partial(_has_sent, meta, 2 * EACH // 3), 60)
     meta.play()
 
 
-def _kill_twice(meta: RunningSandbox) -> None:
-    """Kill the process of a Celery worker that sends, and then the whole worker with the next one."""
-    with _killed_worker(meta) as worker:
-        until(partial(_has_sent, meta, EACH // 3), 60)
-        for pid in _pool_of(worker):
-            os.kill(pid, signal.SIGKILL)
-        until(partial(_has_sent, meta, 2 * EACH // 3), 60)
-
-
 @pytest.mark.usefixtures("two_numbers")
-def test_nothing_is_sent_twice_and_nothing_is_lost(meta: RunningSandbox, start_sender: StartSender) -> None:
-    _kill_twice(meta)
+def test_nothing_is_sent_twice_and_nothing_is_lost(
+    meta: RunningSandbox, start_sender: StartSender, preloaded: Preloaded
+) -> None:
+    _kill_twice(preloaded, meta)
     start_sender()
     until(lambda: not QueuedMessage.objects.filter(is_unknown=False).exists(), 60)
     until(lambda: SenderRun.objects.count() == 1, what="the killed ones to be forgotten")

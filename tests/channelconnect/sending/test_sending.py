@@ -32,20 +32,28 @@ from workspaces.subaccounts.models import Channel
 
 
 def test_a_message_is_sent_with_our_id_and_recorded(
-    meta: RunningSandbox, channel: Channel, start_sender: StartSender
+    a: Tenant, meta: RunningSandbox, channel: Channel, start_sender: StartSender
 ) -> None:
-    """A message goes to a number, or by the id of a person without one. A person without both is not called."""
+    """A message goes to a number, or by the id of a person without one. A person without both is not called.
+
+    Messenger and Instagram get it through the page. Outside Messenger's window, the subcode of the refusal decides.
+    """
     message = a_message(a_conversation(channel, phone="491701234567"), "Good morning")
     by_id = a_message(a_conversation(channel, user_id="US.1349120550"))
     nowhere = a_conversation(channel)
     nowhere.contact.identities.all().delete()
     unsendable = a_message(nowhere)
+    pages = {platform: a_channel(a.workspace, meta, platform=platform) for platform in ("facebook", "instagram")}
+    of_pages = {platform: a_message(a_conversation(page), "Hi") for platform, page in pages.items()}
+    late = a_message(a_conversation(pages["facebook"]), "Hi #10/2018278")
 
     start_sender()
 
     assert [ended(one).status for one in (message, by_id, unsendable)] == ["sent", "sent", "failed"]
+    assert {platform: ended(one).status for platform, one in of_pages.items()} == dict.fromkeys(pages, "sent")
+    assert ended(late).error_code == "10/2018278"
     sent = {one["opaque"]: one for one in meta.ledger()["sent"]}
-    assert sent.keys() == {str(message.uuid), str(by_id.uuid)}
+    assert sent.keys() == {str(one.uuid) for one in (message, by_id, *of_pages.values())}
     assert (message.provider_message_id, message.error_code) == (sent[str(message.uuid)]["message_id"], None)
     assert message.sent_at
     assert sent[str(message.uuid)]["body"]["to"] == "+491701234567"
@@ -54,26 +62,12 @@ def test_a_message_is_sent_with_our_id_and_recorded(
     assert (body["recipient"], "to" in body) == ("US.1349120550", False)
     assert unsendable.error_code == "no_address"
     assert [sends(meta, one) for one in (message, by_id, unsendable)] == [1, 1, 0]
-    assert not QueuedMessage.objects.exists()
-
-
-def test_messenger_and_instagram_get_it_through_the_page(
-    a: Tenant, meta: RunningSandbox, start_sender: StartSender
-) -> None:
-    """Outside the window of Messenger, the subcode of the refusal decides."""
-    channels = {platform: a_channel(a.workspace, meta, platform=platform) for platform in ("facebook", "instagram")}
-    messages = {platform: a_message(a_conversation(channel), "Hi") for platform, channel in channels.items()}
-    late = a_message(a_conversation(channels["facebook"]), "Hi #10/2018278")
-
-    start_sender()
-
-    for platform, message in messages.items():
-        assert ended(message).status == "sent"
-        [sent] = [one for one in meta.ledger()["sent"] if one["opaque"] == str(message.uuid)]
-        assert (sent["account"], sent["body"]["message"]) == (PAGE, {"text": "Hi", "metadata": str(message.uuid)})
-        assert sent["body"].get("messaging_type") == ("RESPONSE" if platform == "facebook" else None)
-    assert ended(late).error_code == "10/2018278"
+    for platform, one in of_pages.items():
+        of_page = sent[str(one.uuid)]
+        assert (of_page["account"], of_page["body"]["message"]) == (PAGE, {"text": "Hi", "metadata": str(one.uuid)})
+        assert of_page["body"].get("messaging_type") == ("RESPONSE" if platform == "facebook" else None)
     assert set(Channel.objects.values_list("status", flat=True)) == {"active"}
+    assert not QueuedMessage.objects.exists()
 
 
 def test_many_messages_go_once_each_and_in_order_within_a_conversation(
@@ -108,13 +102,18 @@ REFUSALS = [
 def test_refusals_fail_the_message_with_the_providers_code_and_a_sentence(
     meta: RunningSandbox, channel: Channel, start_sender: StartSender
 ) -> None:
+    """Who wants no marketing is noted as such."""
     messages = {code: a_message(a_conversation(channel), f"Hi #{code}") for code, _ in REFUSALS}
+    marketing = a_message(a_conversation(channel), "Sale! #131050")
 
     start_sender()
 
     for code, sentence in REFUSALS:
         message = ended(messages[code])
         assert (message.status, message.error_code, message.error_message) == ("failed", code, sentence)
+    assert ended(marketing).error_code == "131050"
+    contact = marketing.conversation.contact_id
+    until(lambda: Contact.objects.filter(pk=contact, marketing_opted_out_at__isnull=False).exists())
     assert meta.ledger()["sent_total"] == 0
     channel.refresh_from_db()
     assert channel.status == "active"
@@ -227,16 +226,6 @@ def test_a_dead_token_marks_the_channel_and_fails_the_rest_with_a_clear_code(
     sender.stop()
 
 
-def test_who_wants_no_marketing_is_noted(meta: RunningSandbox, channel: Channel, start_sender: StartSender) -> None:
-    message = a_message(a_conversation(channel), "Sale! #131050")
-
-    start_sender()
-
-    assert ended(message).error_code == "131050"
-    contact = message.conversation.contact_id
-    until(lambda: Contact.objects.filter(pk=contact, marketing_opted_out_at__isnull=False).exists())
-
-
 def heard_of(conversation: Conversation, *, hours: float) -> Conversation:
     """Let its contact have written so long ago."""
     Conversation.objects.filter(pk=conversation.pk).update(last_inbound_at=now() - timedelta(hours=hours))
@@ -246,6 +235,7 @@ def heard_of(conversation: Conversation, *, hours: float) -> Conversation:
 def test_what_was_written_before_an_opt_out_is_not_sent_and_its_confirmation_is(
     meta: RunningSandbox, channel: Channel, start_sender: StartSender
 ) -> None:
+    """Who wants no marketing gets no template of marketing, and any other."""
     conversation = heard_of(a_conversation(channel), hours=1)
     before = a_message(conversation, "Our offer")
     template = a_message(conversation, "", type="template", template={"name": "hello", "language": "en_US"})
@@ -254,6 +244,10 @@ def test_what_was_written_before_an_opt_out_is_not_sent_and_its_confirmation_is(
     # Its own clock says that it was written later; or a merge brought an opt-out of long ago.
     fast = a_message(conversation, "One more", created_at=at + timedelta(seconds=5))
     confirmation = a_message(conversation, "You will get no more messages.", sent_by_kind="system", created_at=at)
+    without_marketing = a_conversation(channel)
+    marketing, useful = templates_of_both_categories(channel, without_marketing)
+    text = a_message(without_marketing, "Your table is booked.")
+    Contact.objects.filter(pk=without_marketing.contact_id).update(marketing_opted_out_at=now())
 
     start_sender()
 
@@ -261,26 +255,31 @@ def test_what_was_written_before_an_opt_out_is_not_sent_and_its_confirmation_is(
     assert [ended(one).status for one in messages] == ["failed", "failed", "failed", "sent"]
     assert {before.error_code, template.error_code, fast.error_code} == {"contact_opted_out"}
     assert before.error_message == "The contact has opted out since the message was written."
-    assert [one["opaque"] for one in meta.ledger()["sent"]] == [str(confirmation.uuid)]
-
-
-def test_a_free_text_whose_window_has_closed_meanwhile_is_not_tried(
-    meta: RunningSandbox, channel: Channel, start_sender: StartSender
-) -> None:
-    closed = heard_of(a_conversation(channel), hours=24.01)
-    late, opened = a_message(closed, "Yes"), a_message(heard_of(a_conversation(channel), hours=23.9), "Yes")
-    template = a_message(closed, "", type="template", template={"name": "hello", "language": "en_US"})
-
-    start_sender()
-
-    assert [ended(one).status for one in (late, template, opened)] == ["failed", "sent", "sent"]
-    assert (late.error_code, meta.ledger()["sent_total"]) == ("window_closed", 2)
+    assert [ended(one).status for one in (marketing, useful, text)] == ["failed", "sent", "sent"]
+    assert [one.error_code for one in (marketing, useful)] == ["contact_opted_out", None]
+    sent = {one["opaque"] for one in meta.ledger()["sent"]}
+    assert sent == {str(one.uuid) for one in (confirmation, useful, text)}
 
 
 ADA = [{"type": "body", "parameters": [{"type": "text", "text": "Ada"}]}]
 
 
-def test_a_template_goes_with_its_components(meta: RunningSandbox, channel: Channel, start_sender: StartSender) -> None:
+def templates_of_both_categories(channel: Channel, conversation: Conversation) -> list[Message]:
+    """Queue a message of a template of marketing, and one of another."""
+    messages = []
+    for name, category in (("hello", "MARKETING"), ("order_ready", "UTILITY")):
+        a_message_template(channel, name=name, language="en_US", category=category)
+        template = {"name": name, "language": "en_US", "components": ADA}
+        messages.append(a_message(conversation, "", type="template", template=template))
+    return messages
+
+
+def test_a_free_text_whose_window_has_closed_meanwhile_is_not_tried_and_a_template_goes_with_its_components(
+    meta: RunningSandbox, channel: Channel, start_sender: StartSender
+) -> None:
+    closed = heard_of(a_conversation(channel), hours=24.01)
+    late, opened = a_message(closed, "Yes"), a_message(heard_of(a_conversation(channel), hours=23.9), "Yes")
+    plain = a_message(closed, "", type="template", template={"name": "hello", "language": "en_US"})
     template = {"name": "order_ready", "language": "en_US", "components": ADA}
     message = a_message(a_conversation(channel), "", type="template", template=template)
     missing = a_message(a_conversation(channel), "", type="template", template={**template, "name": "unheard_of"})
@@ -288,25 +287,12 @@ def test_a_template_goes_with_its_components(meta: RunningSandbox, channel: Chan
 
     start_sender()
 
-    assert ended(message).status == "sent"
-    [sent] = meta.ledger()["sent"]
-    assert sent["body"]["template"] == {"name": "order_ready", "language": {"code": "en_US"}, "components": ADA}
-    assert [ended(missing).error_code, ended(wrong).error_code] == ["132001", "132000"]
-
-
-def test_a_marketing_template_is_not_sent_after_an_opt_out(
-    meta: RunningSandbox, channel: Channel, start_sender: StartSender
-) -> None:
-    conversation = a_conversation(channel)
-    templates = []
-    for name, category in (("hello", "MARKETING"), ("order_ready", "UTILITY")):
-        a_message_template(channel, name=name, language="en_US", category=category)
-        template = {"name": name, "language": "en_US", "components": ADA}
-        templates.append(a_message(conversation, "", type="template", template=template))
-    text = a_message(conversation, "Your table is booked.")
-    Contact.objects.filter(pk=conversation.contact_id).update(marketing_opted_out_at=now())
-
-    start_sender()
-
-    assert [ended(one).status for one in (*templates, text)] == ["failed", "sent", "sent"]
-    assert [one.error_code for one in templates] == ["contact_opted_out", None]
+    assert [ended(one).status for one in (late, plain, opened, message)] == ["failed", "sent", "sent", "sent"]
+    assert [ended(one).error_code for one in (late, missing, wrong)] == ["window_closed", "132001", "132000"]
+    sent = {one["opaque"]: one["body"] for one in meta.ledger()["sent"]}
+    assert sent.keys() == {str(one.uuid) for one in (plain, opened, message)}
+    assert sent[str(message.uuid)]["template"] == {
+        "name": "order_ready",
+        "language": {"code": "en_US"},
+        "components": ADA,
+    }

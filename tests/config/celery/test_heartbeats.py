@@ -6,13 +6,16 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from config.heartbeats import SILENCE_SECONDS, Heartbeat, HeartbeatRecord, path_of, read, silent_loops
-from tests.processes import forked_celery
-from tests.processes.preloaded import Order, Preloaded
+from tests.processes.forked_celery import celery_order
+from tests.processes.preloaded import Preloaded
 from tests.waiting import until
 from tools.local import ROOT
 
@@ -42,53 +45,70 @@ def pid_of(folder: Path, process: str, loop: str = "") -> int:
     return until(turning, what=f"a turn of {process} {loop}")
 
 
+# The loops that each says of, by its process. One loop of each process is stopped at a time.
+LOOPS = {
+    "worker": ("worker-0", ["broadcasts.prepare", "channelconnect.read_notices"]),
+    "dispatcher": ("dispatcher-0", ["webhooks.deliver"]),
+    "sender": ("sender-0", ["channelconnect.send", ""]),
+    "calls": ("calls-0", ["automations.call_outside"]),
+    "beat": ("beat", [""]),
+}
+
+
+@contextmanager
+def standing_still(pids: Sequence[int]) -> Iterator[None]:
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)
+
+
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize(
-    ("name", "process", "loops"),
-    [
-        ("worker", "worker-0", ["broadcasts.prepare", "channelconnect.read_notices"]),
-        ("dispatcher", "dispatcher-0", ["webhooks.deliver"]),
-        ("sender", "sender-0", ["channelconnect.send", ""]),
-        ("calls", "calls-0", ["automations.call_outside"]),
-        ("beat", "beat", [""]),
-    ],
-)
-def test_a_loop_that_stands_still_is_found_and_one_that_goes_on_is_well(
-    name: str, process: str, loops: list[str], tmp_path: Path, preloaded: Preloaded
-) -> None:
-    arguments = (name, *SMALLER.get(name, ()))
-    with preloaded.asked_to_end(Order(forked_celery.__name__, arguments, {"HEARTBEAT_DIRECTORY": str(tmp_path)})):
-        for loop in loops:
-            pid = pid_of(tmp_path, process, loop)
-            assert check(tmp_path, name) == (0, "Everything turns.\n")
-            os.kill(pid, signal.SIGSTOP)
-            try:
-                [said] = until(
-                    lambda: silent_loops(tmp_path, name, silence=4), what="a loop that is found to stand still"
-                )
-                assert said.startswith(f"{loop} of {process} has" if loop else f"{process} has not turned")
+def test_a_loop_that_stands_still_is_found_and_one_that_goes_on_is_well(tmp_path: Path, preloaded: Preloaded) -> None:
+    """In every kind of process."""
+
+    def silent(name: str) -> list[str]:
+        return silent_loops(tmp_path, name, silence=4)
+
+    with ExitStack() as running:
+        for name in LOOPS:
+            order = celery_order(name, more=SMALLER.get(name, ()), HEARTBEAT_DIRECTORY=str(tmp_path))
+            running.enter_context(preloaded.asked_to_end(order))
+        pids = {
+            (name, loop): pid_of(tmp_path, process, loop) for name, (process, loops) in LOOPS.items() for loop in loops
+        }
+        assert check(tmp_path) == (0, "Everything turns.\n")
+        for turn in range(2):
+            stopped = {name: (process, loops[turn]) for name, (process, loops) in LOOPS.items() if turn < len(loops)}
+            with standing_still([pids[name, loop] for name, (_, loop) in stopped.items()]):
+                for name, (process, loop) in stopped.items():
+                    [said] = until(partial(silent, name), what=f"{loop} of {process} to be found to stand still")
+                    assert said.startswith(f"{loop} of {process} has" if loop else f"{process} has not turned")
                 assert check(tmp_path, name, "--silence", "4")[0] == 1
-            finally:
-                os.kill(pid, signal.SIGCONT)
-            until(lambda: not silent_loops(tmp_path, name, silence=4), what="a loop that goes on")
+            until(lambda: not silent_loops(tmp_path, silence=4), what="loops that go on")
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("name", ["dispatcher", "beat"])
-def test_a_process_that_waits_for_its_broker_does_not_hang(name: str, tmp_path: Path, preloaded: Preloaded) -> None:
-    process = "beat" if name == "beat" else f"{name}-0"
+def test_a_process_that_waits_for_its_broker_does_not_hang(tmp_path: Path, preloaded: Preloaded) -> None:
     given = {"HEARTBEAT_DIRECTORY": str(tmp_path), "CELERY_BROKER_URL": "redis://127.0.0.1:1/0"}
-    with preloaded.killed_at_end(Order(forked_celery.__name__, (name,), given)):
 
-        def is_waiting() -> bool:
-            pulse = read(path_of(tmp_path, process))
-            return bool(pulse and pulse.waits_for == "its broker")
+    def is_waiting(process: str) -> bool:
+        pulse = read(path_of(tmp_path, process))
+        return bool(pulse and pulse.waits_for == "its broker")
 
-        until(is_waiting, what="a process that waits for its broker")
-        assert check(tmp_path, name, "--silence", "0") == (0, "Everything turns.\n")
+    with (
+        preloaded.killed_at_end(celery_order("dispatcher", **given)),
+        preloaded.killed_at_end(celery_order("beat", **given)),
+    ):
+        for process in ("dispatcher-0", "beat"):
+            until(partial(is_waiting, process), what=f"{process} to wait for its broker")
+        assert check(tmp_path, "--silence", "0") == (0, "Everything turns.\n")
 
 
 def write(folder: Path, process: str, *, age: float, loop: str = "", loops: tuple[str, ...] = ()) -> None:

@@ -11,12 +11,16 @@ from tools.local.runner.supervisor import kill_group
 
 # What events need to be delivered; `readyz` also asks for the worker and beat.
 NEEDED = ("web", "worker", "dispatcher", "beat")
+# What is killed is killed with all that it has started, so that one process of each does.
+SMALLER = {"web": ("--workers", "1")}
 
 
 def needed_by_the_demonstration(state: Path, port: int) -> Plan:
     """Give the product's plan without the processes that the demonstration has no work for."""
     plan = whole_system(state, port)
-    return replace(plan, children=tuple(child for child in plan.children if child.name in NEEDED))
+    needed = [child for child in plan.children if child.name in NEEDED]
+    smaller = [replace(child, command=(*child.command, *SMALLER.get(child.name, ()))) for child in needed]
+    return replace(plan, children=tuple(smaller))
 
 
 class RestartingSystem(System):

@@ -15,31 +15,26 @@ from tools.local.state import running_variables, write_private
 pytestmark = pytest.mark.usefixtures("no_servers_named")
 
 
-def test_a_killed_system_is_not_found(small_system: SmallSystem) -> None:
-    with small_system() as system:
-        os.kill(system.runner.pid, signal.SIGKILL)
-        system.runner.wait()
-        assert (system.state / "run.json").exists()
-        assert running_variables(system.state) == {}
-
-
-def test_what_a_killed_system_left_is_not_taken_for_the_next_one_s(small_system: SmallSystem, state: Path) -> None:
-    state.mkdir()
-    write_private(state / "run.json", '{"env": {"DATABASE_URL": "given://old"}, "runner": 1, "ready": true}')
-    with small_system() as system:
-        assert running_variables(system.state)["DATABASE_URL"] != "given://old"
-
-
 def run_with_servers(*arguments: str) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, "-m", "tools.local.command", *arguments]
     return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
 
 
-def test_a_command_gets_the_variables_of_a_running_system(small_system: SmallSystem) -> None:
+def test_a_command_gets_the_variables_of_a_running_system_and_of_no_killed_one(
+    small_system: SmallSystem, state: Path
+) -> None:
+    """Neither is what an earlier one left taken for the running one's, nor what this one leaves for a running one."""
+    state.mkdir()
+    write_private(state / "run.json", '{"env": {"DATABASE_URL": "given://old"}, "runner": 1, "ready": true}')
     with small_system() as system:
+        assert running_variables(system.state)["DATABASE_URL"] != "given://old"
         names = ("DATABASE_URL", "SECRET_KEY", "PORT")
         answer = run_with_servers("--state", str(system.state), "--", "printenv", *names)
         assert answer.stdout.split() == [system.env[name] for name in names]
+        os.kill(system.runner.pid, signal.SIGKILL)
+        system.runner.wait()
+        assert (system.state / "run.json").exists()
+        assert running_variables(system.state) == {}
 
 
 def test_a_command_starts_the_servers_when_none_run_and_its_status_is_given(state: Path) -> None:

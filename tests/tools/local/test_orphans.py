@@ -18,7 +18,10 @@ from tools.local.servers.starting import started_servers
 from tools.local.state import held
 
 
-def test_a_start_right_after_kill_9_waits_until_the_killed_system_s_servers_are_gone(small_system: SmallSystem) -> None:
+def test_neither_a_killed_system_s_servers_nor_a_file_with_somebody_elses_id_hinder_a_start(
+    small_system: SmallSystem,
+) -> None:
+    """A start right after `kill -9` waits until those servers are gone, since a server holds the lock of its data."""
     with small_system() as system:
         pids = system.pids
         os.kill(system.runner.pid, signal.SIGKILL)
@@ -26,6 +29,19 @@ def test_a_start_right_after_kill_9_waits_until_the_killed_system_s_servers_are_
     with small_system() as system, psycopg.connect(system.env["DATABASE_URL"]) as connection:
         assert all_gone(pids.values())
         assert connection.execute("SELECT 1").fetchone() == (1,)
+        for name in ("postgres", "valkey"):
+            with (system.state / f"{name}.lock").open() as lock, pytest.raises(BlockingIOError):
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        file = system.state / "postgres" / "postmaster.pid"
+        left_behind = file.read_text().splitlines()
+    stranger = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    try:
+        file.write_text("\n".join([str(stranger.pid), *left_behind[1:], ""]))
+        with small_system():
+            assert is_alive(stranger.pid)
+    finally:
+        stranger.kill()
+        stranger.wait()
 
 
 @pytest.mark.usefixtures("no_servers_named")
@@ -35,24 +51,3 @@ def test_a_server_that_does_not_end_is_named(state: Path, monkeypatch: pytest.Mo
         fcntl.flock(lock, fcntl.LOCK_EX)
         with pytest.raises(CannotStart, match="An earlier PostgreSQL still works on"), started_servers(folder):
             pass
-
-
-def test_a_server_holds_the_lock_of_its_data(small_system: SmallSystem) -> None:
-    with small_system() as system:
-        for name in ("postgres", "valkey"):
-            with (system.state / f"{name}.lock").open() as lock, pytest.raises(BlockingIOError):
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-
-def test_a_process_id_file_with_somebody_elses_id_does_not_hinder_a_start(small_system: SmallSystem) -> None:
-    with small_system() as system:
-        left_behind = (system.state / "postgres" / "postmaster.pid").read_text().splitlines()
-        folder = system.state / "postgres"
-    stranger = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
-    try:
-        (folder / "postmaster.pid").write_text("\n".join([str(stranger.pid), *left_behind[1:], ""]))
-        with small_system():
-            assert is_alive(stranger.pid)
-    finally:
-        stranger.kill()
-        stranger.wait()

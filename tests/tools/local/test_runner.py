@@ -17,12 +17,24 @@ from tests.tools.local.processes import all_gone, children_of, is_alive
 from tests.tools.system import RunningSystem, running_system
 from tests.waiting import until
 from tools.local import ROOT
+from tools.local.servers.account import ORDINARY
+from tools.local.servers.starting import socket_folder
+
+
+@pytest.fixture(scope="module")
+def state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """One state folder for all, since a new one has a database to be made."""
+    folder = tmp_path_factory.mktemp("runner") / "state"
+    yield folder
+    with socket_folder(folder, ORDINARY):
+        pass
 
 
 @pytest.fixture(scope="module")
 def shared_system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningSystem]:
-    """A small system for tests that leave it as it is."""
-    with running_system(tmp_path_factory.mktemp("shared") / "state", command=COMMAND, is_small=True) as system:
+    """A small system for tests that leave it as it is, with a path of more than 120 characters."""
+    folder = tmp_path_factory.mktemp("shared") / ("a" * 70) / ("b" * 70)
+    with running_system(folder, command=COMMAND, is_small=True) as system:
         yield system
 
 
@@ -117,9 +129,9 @@ def test_a_second_signal_kills_what_will_not_end(small_system: SmallSystem) -> N
         assert all_gone([*pids.values(), grandchild])
 
 
-def test_a_state_path_of_more_than_120_characters_works(small_system: SmallSystem, tmp_path: Path) -> None:
-    folder = tmp_path / ("a" * 70) / ("b" * 70)
-    with small_system(folder=folder) as system, psycopg.connect(system.env["DATABASE_URL"]) as connection:
+def test_a_state_path_of_more_than_120_characters_works(shared_system: RunningSystem) -> None:
+    assert len(str(shared_system.state)) > 120
+    with psycopg.connect(shared_system.env["DATABASE_URL"]) as connection:
         assert connection.execute("SELECT 1").fetchone() == (1,)
 
 

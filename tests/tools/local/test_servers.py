@@ -27,8 +27,15 @@ def open_folder() -> Iterator[Path]:
         yield Path(name)
 
 
-def test_the_servers_are_set_up_as_the_product_needs_them(state: Path) -> None:
-    with held(state) as folder, started_servers(folder) as servers:
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A state folder for tests to which it is the same who made the database in it."""
+    return tmp_path_factory.mktemp("servers") / "state"
+
+
+def test_the_servers_are_set_up_as_the_product_needs_them(made: Path) -> None:
+    """Their sockets lie in a private folder that goes with them."""
+    with held(made) as folder, started_servers(folder) as servers:
         with psycopg.connect(servers.env["DATABASE_URL"]) as connection:
             names = ("listen_addresses", "max_connections", "fsync", "server_encoding", "TimeZone")
             found = [connection.execute(f"SHOW {name}").fetchone() for name in names]
@@ -39,10 +46,14 @@ def test_the_servers_are_set_up_as_the_product_needs_them(state: Path) -> None:
         expected |= {"databases": "64", "port": "0", "save": ""}
         assert client.config_get(*expected) == expected
         client.close()
+        sockets = Path(servers.env["REDIS_URL"].removeprefix("unix://").partition("?")[0]).parent
+        assert stat.S_IMODE(sockets.stat().st_mode) == 0o700
+        assert {path.name for path in sockets.iterdir()} == {".s.PGSQL.5432", ".s.PGSQL.5432.lock", "valkey.sock"}
+    assert not sockets.exists()
 
 
-def test_throw_away_servers_trade_safety_for_speed(state: Path) -> None:
-    with held(state) as folder, started_servers(folder, durable=False) as servers:
+def test_throw_away_servers_trade_safety_for_speed(made: Path) -> None:
+    with held(made) as folder, started_servers(folder, durable=False) as servers:
         with psycopg.connect(servers.env["DATABASE_URL"]) as connection:
             found = [
                 connection.execute(f"SHOW {name}").fetchone()
@@ -51,22 +62,14 @@ def test_throw_away_servers_trade_safety_for_speed(state: Path) -> None:
         assert found == [("off",)] * 3
 
 
-def test_the_sockets_lie_in_a_private_folder_that_goes_with_the_servers(state: Path) -> None:
-    with held(state) as folder, started_servers(folder) as servers:
-        sockets = Path(servers.env["REDIS_URL"].removeprefix("unix://").partition("?")[0]).parent
-        assert stat.S_IMODE(sockets.stat().st_mode) == 0o700
-        assert {path.name for path in sockets.iterdir()} == {".s.PGSQL.5432", ".s.PGSQL.5432.lock", "valkey.sock"}
-    assert not sockets.exists()
-
-
 @pytest.mark.parametrize(
     ("name", "other", "started"), [("DATABASE_URL", "REDIS_URL", "valkey"), ("REDIS_URL", "DATABASE_URL", "postgres")]
 )
 def test_a_server_whose_address_is_given_is_not_started(
-    state: Path, monkeypatch: pytest.MonkeyPatch, name: str, other: str, started: str
+    made: Path, monkeypatch: pytest.MonkeyPatch, name: str, other: str, started: str
 ) -> None:
     monkeypatch.setenv(name, "given://elsewhere")
-    with held(state) as folder, started_servers(folder) as servers:
+    with held(made) as folder, started_servers(folder) as servers:
         assert servers.env[name] == "given://elsewhere"
         assert other in servers.env
         assert set(servers.processes) == {started}
@@ -93,16 +96,21 @@ def test_data_of_another_postgresql_version_are_left_alone(state: Path) -> None:
     assert [path.name for path in cluster.iterdir()] == ["PG_VERSION"]
 
 
-def test_a_server_that_fails_says_why_from_its_log(state: Path) -> None:
-    with held(state) as folder, started_servers(folder):
-        pass
-    (state / "postgres" / "postgresql.conf").write_text("no_such_setting = 1\n")
-    with (
-        held(state) as folder,
-        pytest.raises(CannotStart, match=r"(?s)PostgreSQL did not start.*no_such_setting"),
-        started_servers(folder),
-    ):
-        pass
+def test_a_server_that_fails_says_why_from_its_log(made: Path) -> None:
+    with held(made) as folder:
+        with started_servers(folder):
+            pass
+        configuration = folder / "postgres" / "postgresql.conf"
+        before = configuration.read_text()
+        configuration.write_text("no_such_setting = 1\n")
+        try:
+            with (
+                pytest.raises(CannotStart, match=r"(?s)PostgreSQL did not start.*no_such_setting"),
+                started_servers(folder),
+            ):
+                pass
+        finally:
+            configuration.write_text(before)
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can take another account")

@@ -190,7 +190,7 @@ def a_running_import(a: Tenant, rows: int) -> ContactImport:
 @pytest.mark.django_db(transaction=True)
 def test_workers_that_are_killed_lose_nothing_and_double_nothing(a: Tenant, preloaded: Preloaded) -> None:
     """Each of them in the middle of a piece of a thousand rows."""
-    rows = 1_000 * (KILLS + 2)
+    rows = 1_000 * (KILLS + 1) + 10
     made = a_running_import(a, rows)
     for kills in range(KILLS):
         with _held_at_row(1_500 + kills * 1_000), preloaded.killed_at_end(IMPORTER):
@@ -214,8 +214,8 @@ def test_an_import_that_always_kills_its_worker_is_set_aside_and_says_so(
     a: Tenant, b: Tenant, preloaded: Preloaded
 ) -> None:
     """Its try is counted before it begins; meanwhile others go before it."""
-    deadly = a_running_import(a, 1_500)
-    with _held_at_row(1_100):
+    deadly = a_running_import(a, 1_010)
+    with _held_at_row(1_005):
         for kills in range(MOST_TRIES):
             with preloaded.killed_at_end(IMPORTER):
                 wait_for_lock("advisory")
@@ -267,7 +267,7 @@ def _held_at_row(number: int) -> Iterator[None]:
 
 
 def test_a_short_file_does_not_wait_for_a_long_one(a: Tenant, b: Tenant) -> None:
-    long = a_running_import(a, 3_000)
+    long = a_running_import(a, 1_010)
     assert import_next_piece(now=now())
     short = a_running_import(b, 5)
     assert import_next_piece(now=now())
@@ -305,7 +305,7 @@ def test_rows_that_the_database_refuses_hold_no_other_import_up(a: Tenant, b: Te
 
 
 def test_a_cancelled_import_keeps_what_was_taken_in(a: Tenant, customer: Client) -> None:
-    made = a_running_import(a, 1_200)
+    made = a_running_import(a, 1_010)
     import_next_piece(now=now())
     customer.post(f"/app/contacts/imports/{made.uuid}/cancel")
     assert run_to_the_end() == 0

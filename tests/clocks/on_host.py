@@ -1,12 +1,10 @@
-"""Runs a Python module with a clock of its own: `python -m tests.clocks FILE MODULE ARGUMENTS…`.
+"""A worker of the plan, or beat, with a clock of its own, for `tests.processes.preloaded`.
 
-FILE holds by how many seconds the clock is ahead, and may change; only calendar time follows it, as on a real host.
+A file holds by how many seconds the clock is ahead, and may change; only calendar time follows it, as on a real host.
 Pools fork their processes with a clock of their parent's: these set it back first, and then follow the file as well.
 """
 
 import os
-import runpy
-import sys
 import threading
 import time
 from datetime import timedelta
@@ -16,6 +14,7 @@ import time_machine
 
 from tests.clocks.readings import reading_of
 from tests.clocks.travelling import travel_ahead
+from tests.processes import forked_celery
 
 LOOK_SECONDS = 0.05
 
@@ -56,14 +55,9 @@ class Clock:
         self._travel = self._ahead = None
 
 
-def main() -> None:
-    path, module = Path(sys.argv[1]), sys.argv[2]
-    sys.argv[:] = [module, *sys.argv[3:]]
-    clock = Clock(path)
+def main(path: str, *arguments: str) -> None:
+    """Follow the clock of this file, and do as the command does."""
+    clock = Clock(Path(path))
     os.register_at_fork(after_in_child=clock.follow_in_child)
     clock.follow()
-    runpy.run_module(module, run_name="__main__", alter_sys=True)
-
-
-if __name__ == "__main__":
-    main()
+    forked_celery.main(*arguments)
