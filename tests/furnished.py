@@ -1,8 +1,9 @@
 """`a` and `b` of most modules: copies of two agencies that stay in the database for many tests.
 
 `a` and `b` have one of everything. `a_with_customer` and `b_with_customer` have only a sub-account. That is enough for
-most modules, and makes each of their tests a quarter faster. Neither pair fits a test that counts the rows of all
-agencies, or the entries that Redis keeps for an agency.
+most modules, and makes each of their tests a quarter faster. `a_with_channel` and `b_with_channel` have its first
+channel, too, which comes with a starter pack and takes some thirty statements. None of them fits a test that counts
+the rows of all agencies, or the entries that Redis keeps for an agency.
 
 Each worker commits such agencies once. Modules that use the same kind run one after another. The database is emptied
 before a test that uses another kind or none, or that commits.
@@ -27,6 +28,12 @@ def with_customer() -> Tenant:
     return tenant
 
 
+def with_channel() -> Tenant:
+    tenant = with_customer()
+    _ = tenant.channel
+    return tenant
+
+
 def with_everything() -> Tenant:
     tenant = Tenant()
     ids_of(tenant)
@@ -36,7 +43,11 @@ def with_everything() -> Tenant:
 
 
 # By the fixture's name.
-KINDS: Final[dict[str, Callable[[], Tenant]]] = {"two_customers": with_customer, "furnished": with_everything}
+KINDS: Final[dict[str, Callable[[], Tenant]]] = {
+    "two_customers": with_customer,
+    "two_channels": with_channel,
+    "furnished": with_everything,
+}
 KIND: Final = pytest.StashKey[str]()
 # The kind that the running test shares.
 wanted: Final[set[str]] = set()
@@ -103,6 +114,12 @@ def two_customers(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> 
     return committed("two_customers", django_db_blocker)
 
 
+@pytest.fixture(scope="module")
+def two_channels(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> tuple[bytes, ...]:
+    """Two such agencies whose sub-accounts have a channel. It replaces `a` by `a_with_channel`."""
+    return committed("two_channels", django_db_blocker)
+
+
 def loaded(kept: bytes) -> Tenant:
     """Give a copy of an agency, ten times as fast as `deepcopy`."""
     tenant: Tenant = pickle.loads(kept)  # noqa: S301  # our own pickle
@@ -138,3 +155,16 @@ def a_with_customer(two_customers: tuple[bytes, ...], db: None) -> Tenant:
 def b_with_customer(two_customers: tuple[bytes, ...], db: None) -> Tenant:
     """Another such agency."""
     return taken("two_customers", 1)
+
+
+@pytest.fixture
+def a_with_channel(two_channels: tuple[bytes, ...], db: None) -> Tenant:
+    """The agency that a test is about, with a plan, and a sub-account with its key and its first channel."""
+    forget_counters()
+    return taken("two_channels", 0)
+
+
+@pytest.fixture
+def b_with_channel(two_channels: tuple[bytes, ...], db: None) -> Tenant:
+    """Another such agency."""
+    return taken("two_channels", 1)

@@ -20,7 +20,7 @@ from tests.waiting import wait_for_lock
 from tests.workspaces.topics import recorded_events, subscribe_to
 from workspaces.contacts.models import Contact
 
-a = furnished.a_with_customer
+a = furnished.a_with_channel
 
 pytestmark = pytest.mark.django_db
 

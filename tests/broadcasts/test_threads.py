@@ -25,7 +25,7 @@ from workspaces.contacts.services import remove_contact
 from workspaces.conversations.models import Conversation, Message
 from workspaces.conversations.services.removal import KEPT
 
-a = furnished.a_with_customer
+a = furnished.a_with_channel
 
 pytestmark = pytest.mark.django_db
 

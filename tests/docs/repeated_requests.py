@@ -68,7 +68,8 @@ class RepeatedRequests:
         try:
             content = b"".join(response)
         finally:
-            response.close()
+            if hasattr(response, "close"):
+                response.close()
         return Kept(sent, begun[0], begun[1], content)
 
 

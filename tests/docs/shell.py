@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,12 +14,14 @@ BLOCK = re.compile(
 OTHER = re.compile(r"^```\w+\n.*?^```\n", re.DOTALL | re.MULTILINE)
 # What the reader takes from the terminal: `KEY=svc_…`.
 PRINTED = re.compile(r"^[A-Z_]+=.*….*\n", re.MULTILINE)
-# Stands before the real curl on the path, and keeps what it answers.
-WRAPPER = """#!/bin/sh
-number=$(ls "$ANSWERS" | wc -l)
-file="$ANSWERS/$(printf %03d "$number")-$BLOCK"
-{curl} -sS -o "$file" -w "%{{stderr}}%{{http_code}}" "$@" 2> "$file.status"
-cat "$file"
+# Stands before the real curl, and keeps what it answers. A function of the shell starts no program but curl and cat.
+WRAPPER = """
+entries() { printf %03d $#; }
+curl() {
+  answer_file="$ANSWERS/$(entries "$ANSWERS"/*)-$BLOCK"
+  command curl -sS -o "$answer_file" -w "%{stderr}%{http_code}" "$@" 2> "$answer_file.status" || true
+  cat "$answer_file"
+}
 """
 
 
@@ -57,17 +58,12 @@ class Shell:
     def __init__(self, folder: Path) -> None:
         self.folder, self.answers = folder, folder / "answers"
         self.done: list[tuple[Block, list[Answer]]] = []
-        (folder / "bin").mkdir()
         self.answers.mkdir()
-        wrapper = folder / "bin" / "curl"
-        wrapper.write_text(WRAPPER.format(curl=shutil.which("curl")))
-        wrapper.chmod(0o700)
 
     def run(self, blocks: Sequence[Block], variables: Mapping[str, str]) -> None:
         """Run them one after the other with the variables that a reader has set."""
-        path = f"{self.folder / 'bin'}:{os.environ['PATH']}"
-        environment = {**variables, "PATH": path, "ANSWERS": str(self.answers)}
-        script = "".join(f"export BLOCK={number}\n{one.commands}" for number, one in enumerate(blocks))
+        environment = {**variables, "PATH": os.environ["PATH"], "ANSWERS": str(self.answers)}
+        script = WRAPPER + "".join(f"export BLOCK={number}\n{one.commands}" for number, one in enumerate(blocks))
         ran = subprocess.run(
             ["sh", "-eu"], input=script, env=environment, cwd=self.folder, capture_output=True, text=True, timeout=300
         )

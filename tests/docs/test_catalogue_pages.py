@@ -39,7 +39,7 @@ class Ids(dict[str, str]):
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="the samples are commands for curl")
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.usefixtures("counters_forgotten")
+@pytest.mark.usefixtures("counters_forgotten", "one_thread_answers")
 @pytest.mark.parametrize(
     "page", ["workspace-api/products", "workspace-api/classes", "appointments", "invoices", "payments"]
 )

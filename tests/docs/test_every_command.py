@@ -41,6 +41,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="they are commands for curl")
+@pytest.mark.usefixtures("one_thread_answers")
 def test_every_command_is_taken(live_server: LiveServer, settings: Any, tmp_path: Path) -> None:
     system, shell = DemoSystem(settings), Shell(tmp_path)
     blocks = [block for page in COMMANDS for block in blocks_of(page)]

@@ -222,7 +222,7 @@ def installed_languages() -> list[str]:
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.usefixtures("counters_forgotten")
+@pytest.mark.usefixtures("counters_forgotten", "one_thread_answers")
 @pytest.mark.parametrize("surface", PAGES)
 def test_every_sample_works_in_the_order_of_the_pages(
     live_server: LiveServer, anonymous: Api, settings: Any, surface: str, tmp_path: Path

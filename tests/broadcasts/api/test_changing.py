@@ -9,7 +9,7 @@ from tests.broadcasts.making import a_template, bring_to, create, row_of, some_c
 from tests.tenants import Tenant
 from tests.workspaces.topics import recorded_events, subscribe_to
 
-a, b = furnished.a_with_customer, furnished.b_with_customer
+a, b = furnished.a_with_channel, furnished.b_with_channel
 
 pytestmark = pytest.mark.django_db
 

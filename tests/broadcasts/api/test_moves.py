@@ -25,7 +25,7 @@ from tests.waiting import PATIENCE_SECONDS, wait_for_lock
 from tests.workspaces.topics import recorded_events, subscribe_to
 from workspaces.subaccounts.models import Channel
 
-a = furnished.a_with_customer
+a = furnished.a_with_channel
 
 pytestmark = pytest.mark.django_db
 STATES = ("Draft", "Scheduled", "sending", "paused", "sent", "cancelled")

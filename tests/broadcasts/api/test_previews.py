@@ -12,7 +12,7 @@ from tests.broadcasts.making import a_body, a_template, create, some_contacts
 from tests.tenants import Tenant
 from workspaces.contacts.models import Contact
 
-a = furnished.a_with_customer
+a = furnished.a_with_channel
 
 pytestmark = pytest.mark.django_db
 GREETING = {

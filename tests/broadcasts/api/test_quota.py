@@ -15,7 +15,7 @@ from tests.parallel import at_once
 from tests.tenants import Tenant
 from workspaces.subaccounts.models import Workspace
 
-a = furnished.a_with_customer
+a = furnished.a_with_channel
 
 pytestmark = pytest.mark.django_db
 REFUSED = {"broadcasts_per_month": ["The plan of this sub-account allows 2 broadcasts per month."]}

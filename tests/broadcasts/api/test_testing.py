@@ -12,7 +12,7 @@ from workspaces.contacts.models import Contact
 from workspaces.conversations.models import Message, QueuedMessage
 from workspaces.subaccounts.models import Workspace
 
-a, b = furnished.a_with_customer, furnished.b_with_customer
+a, b = furnished.a_with_channel, furnished.b_with_channel
 
 pytestmark = pytest.mark.django_db
 

@@ -37,7 +37,7 @@ from webhooks.services.endpoints import register_endpoint
 from workspaces.subaccounts.models import Channel
 from workspaces.subaccounts.services import restore_workspace, suspend_workspace, tenant_of
 
-a, b = furnished.a_with_customer, furnished.b_with_customer
+a, b = furnished.a_with_channel, furnished.b_with_channel
 
 pytestmark = pytest.mark.django_db
 

@@ -29,7 +29,7 @@ from tests.broadcasts.services.making import (
 )
 from tests.tenants import Tenant
 
-a = furnished.a_with_customer
+a = furnished.a_with_channel
 
 T0 = datetime(2026, 6, 1, 9, tzinfo=UTC)
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)

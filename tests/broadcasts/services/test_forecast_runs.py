@@ -20,7 +20,7 @@ from tests.tenants import Tenant
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.contacts.models import Contact
 
-a = furnished.a_with_customer
+a = furnished.a_with_channel
 
 pytestmark = pytest.mark.django_db
 

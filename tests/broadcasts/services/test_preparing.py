@@ -34,7 +34,7 @@ from tests.tenants import Tenant
 from webhooks.services.endpoints import register_endpoint
 from workspaces.subaccounts.services import tenant_of
 
-a, b = furnished.a_with_customer, furnished.b_with_customer
+a, b = furnished.a_with_channel, furnished.b_with_channel
 
 pytestmark = pytest.mark.django_db
 FRESH = {"hours_ago": 1}

@@ -17,7 +17,7 @@ from tests.broadcasts.services.making import a_contact, a_segment, begun, many_c
 from tests.tenants import Tenant
 from workspaces.contacts.models import Contact
 
-a = furnished.a_with_customer
+a = furnished.a_with_channel
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("_few_are_near")]
 NEAR, CHUNK, SIZE = 50, 15, 10

@@ -13,7 +13,7 @@ from tests.broadcasts.services.making import a_contact, begun, filled, recipient
 from tests.tenants import Tenant
 from workspaces.contacts.models import Contact
 
-a = furnished.a_with_customer
+a = furnished.a_with_channel
 
 
 def test_what_may_be_written_is_what_is_filled_in() -> None:

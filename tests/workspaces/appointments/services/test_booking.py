@@ -23,6 +23,7 @@ from tests.factories.appointments import (
     tomorrow,
 )
 from tests.parallel import at_once
+from tests.sizes import size
 from tests.tenants import Tenant
 from workspaces.appointments.models import Appointment, ExternalBusy, ExternalCalendar, Hold, Occupancy
 from workspaces.appointments.services.availability import free_times
@@ -360,7 +361,7 @@ def outcomes(service: Service, contacts: list[Contact], starts_at: datetime, cli
     return Counter(at_once(try_to_book, times=clients))
 
 
-CLIENTS, ROUNDS = 24, 3
+CLIENTS, ROUNDS = size("counts", "visitors of one time"), size("counts", "times of these visitors")
 
 
 @pytest.mark.django_db(transaction=True)
@@ -416,6 +417,6 @@ def test_two_who_swap_their_times_are_refused_or_served_but_never_deadlocked() -
         except TimeTaken:
             return None
 
-    for _ in range(ROUNDS):
+    for _ in range(3):
         assert set(at_once(swap, times=6)) == {None}
     assert {row.staff_id for row in Appointment.objects.all()} == {one.staff_id, two.staff_id}
