@@ -15,8 +15,18 @@ from tests.flows.sessions import give_session
 from tests.flows.tasks.keyboard import PersonAtTheKeyboard
 from tests.flows.tasks.person import Person, PersonWithoutScripts
 
+# Notes what a script shows or switches on after the page was sent.
+NOTE_REVEALED = """
+window.revealed = new WeakSet();
+new MutationObserver((seen) => {
+    for (const { target } of seen) if (!target.hidden && !target.disabled) window.revealed.add(target);
+}).observe(document, { subtree: true, attributes: true, attributeFilter: ["hidden", "disabled"] });
+"""
 WAYS: dict[str, type[Person]] = {"keyboard": PersonAtTheKeyboard, "without JavaScript": PersonWithoutScripts}
 SignIn = Callable[..., Person]
+
+
+BY_KEYBOARD_ONLY = pytest.mark.parametrize("way", [PersonAtTheKeyboard], indirect=True, ids=["keyboard"])
 
 
 @pytest.fixture(params=list(WAYS.values()), ids=list(WAYS))
@@ -39,6 +49,7 @@ def person_at(browser: Browser, live_server: LiveServer, way: type[Person]) -> I
             reduced_motion="reduce",
         )
         contexts.append(context)
+        context.add_init_script(NOTE_REVEALED)
         if user:
             give_session(context, user, live_server.url)
         context.set_default_timeout(60_000)

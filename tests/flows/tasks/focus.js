@@ -62,11 +62,20 @@
   if (!window.stopsOfFocus) watch();
   const element = document.activeElement ?? document.body;
   const isInGroup = isOfGroup(element, target);
+  const scripts = [...document.querySelectorAll("script[src]")].map((one) => one.src.split("/").pop().split(".")[0]);
+  const isRevealed = (one) => window.revealed?.has(one) || Boolean(one.parentElement && isRevealed(one.parentElement));
   const { isLost, ...now } = stands();
   const side = element === target ? "here" : isLost || liesAfter(target, element) ? "after" : "before";
   return {
     ...now,
     isLost,
+    // The browser moves focus to what has `autofocus`, such as a message, a moment after the page is seen.
+    isToCome: element === document.body && Boolean(document.querySelector("[autofocus]")),
+    // Pages without a menu have nothing to be skipped.
+    isBehindMenu: Boolean(target.closest("main") && document.querySelector("a.skip")),
+    scripts,
+    isRevealed: isRevealed(target),
+    target: target.outerHTML.slice(0, 160),
     isInGroup,
     side,
     stops: window.stopsOfFocus.splice(0),

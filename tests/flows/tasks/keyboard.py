@@ -1,6 +1,6 @@
 """Somebody who uses the keyboard alone, and complains as soon as focus cannot be seen, is lost or is trapped."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +10,8 @@ from tests.flows.tasks.person import Person
 from tests.waiting import until
 
 FOCUS = Path(__file__).with_name("focus.js").read_text()
-# Pages without a menu have nothing to be skipped.
-IS_BEHIND_A_MENU = "element => Boolean(element.closest('main') && document.querySelector('a.skip'))"
-# The browser moves focus to what has `autofocus`, such as a message, a moment after the page is seen.
-HAS_SET_FOCUS = "!document.querySelector('[autofocus]') || document.activeElement !== document.body"
+# Every page of a console or a dashboard has these.
+EVERYWHERE = {"console", "find", "unread"}
 # More than any page of these tasks has to pass on the way to one thing in its content.
 MOST_TABS = 150
 
@@ -34,17 +32,20 @@ def complain_of(focus: dict[str, Any], before: str, stops: int) -> None:
 class PersonAtTheKeyboard(Person):
     """Goes from one thing to the next by Tab, Shift-Tab and arrows; the mouse stays where it is."""
 
+    # The sides from which this person has already gone to the menu.
+    ways_to_menu: set[str] = field(default_factory=set)
+
     def reach(self, target: Locator) -> None:
         """Go to something as a person would: past the menu, then forwards or backwards, one after the other."""
         expect(target).to_be_visible()
         focus = self.focus(target)
-        if focus["isLost"]:
-            # Playwright's own wait is code from a string, which the pages' policy refuses if it has to look twice.
-            until(lambda: self.page.evaluate(HAS_SET_FOCUS), what="focus")
+        if focus["isToCome"]:
+            until(lambda: not self.focus(target)["isToCome"], what="focus")
             focus = self.focus(target)
-        if focus["isLost"] and target.evaluate(IS_BEHIND_A_MENU):
+        if focus["isLost"] and focus["isBehindMenu"]:
             self.skip_to_the_content()
             focus = self.focus(target)
+        self.note_scripts(focus)
         pressed = 0
         while focus["side"] != "here":
             assert pressed < MOST_TABS, f"{MOST_TABS} Tabs did not lead to {target}"
@@ -61,19 +62,38 @@ class PersonAtTheKeyboard(Person):
             return "ArrowDown" if focus["side"] == "after" else "ArrowUp"
         return "Tab" if focus["side"] == "after" else "Shift+Tab"
 
+    def note_scripts(self, focus: dict[str, Any]) -> None:
+        """Remember which scripts of its own this page has, and what only a script has shown or switched on."""
+        self.scripts.update({*focus["scripts"]} - EVERYWHERE)
+        if focus["isRevealed"]:
+            self.scripts.add(f"what reveals {focus['target']}")
+
     def skip_to_the_content(self) -> None:
         """Use the first link of every page."""
+        skip = self.page.locator("a.skip[href]", has_text="Skip to the content")
         self.page.keyboard.press("Tab")
-        skip = self.page.get_by_role("link", name="Skip to the content")
-        expect(skip).to_be_focused()
-        until(lambda: self.focus(skip)["isSeen"], what="the link that skips to the content to be seen")
+        until(lambda: self.stands_on(skip), what="the link that skips to the content to be seen")
         self.page.keyboard.press("Enter")
-        expect(self.page.get_by_role("main")).to_be_focused()
+        expect(self.page.locator("main")).to_be_focused()
+
+    def stands_on(self, link: Locator) -> bool:
+        focus = self.focus(link)
+        return bool(focus["side"] == "here" and focus["isSeen"])
 
     def focus(self, target: Locator) -> dict[str, Any]:
         """Where focus stands, seen from something else."""
         found: dict[str, Any] = target.evaluate(FOCUS)
         return found
+
+    def open(self, name: str) -> None:
+        """Choose a page from the menu, which is one on all pages: the way there is gone once from each side."""
+        link = self.link_of_menu(name)
+        expect(link).to_be_visible()
+        way = self.focus(link)["side"]
+        if way in self.ways_to_menu:
+            link.focus()
+        self.ways_to_menu.add(way)
+        self.press(link)
 
     def activate(self, target: Locator) -> None:
         self.reach(target)

@@ -17,6 +17,8 @@ class Person:
     has_scripts: bool = True
     clicks: int = 0
     fields: int = 0
+    # The scripts that the person at the keyboard has met, beside those of every page.
+    scripts: set[str] = field(default_factory=set)
     # What they have beside the browser, by its name: a file, an address.
     at_hand: dict[str, Any] = field(default_factory=dict)
 
@@ -35,8 +37,11 @@ class Person:
 
     def open(self, name: str) -> None:
         """Choose a page from the menu."""
+        self.press(self.link_of_menu(name))
+
+    def link_of_menu(self, name: str) -> Locator:
         menu = self.page.get_by_role("navigation", name=self.menu, exact=True)
-        self.press(menu.get_by_role("link", name=name, exact=True))
+        return menu.get_by_role("link", name=name, exact=True)
 
     def tick(self, label: str) -> None:
         """Choose a box or one of several possibilities: a click."""

@@ -10,9 +10,11 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import expect
 
+from agency.actors import SYSTEM
 from agency.limits import unlimited
 from agency.models import AgencyKey, Brand, Invitation
 from packs.models import Pack
+from packs.services import add_library_entry, copy_automation, create_pack
 from tests.agency.console.browsers import a_member
 from tests.channelconnect.agencies import switch_on
 from tests.config.http.receivers import Receiver, answer
@@ -21,9 +23,10 @@ from tests.flows.tasks.conftest import SignIn
 from tests.flows.tasks.person import Person
 from tests.images.pictures import a_picture
 from tests.packs.client import an_automation
-from tests.packs.small_library import write_library
+from tests.packs.small_library import BOOKING, REMINDER, REVIEWS, write_library
 from tests.tenants import Tenant
 from webhooks.models import Delivery, Endpoint
+from workspaces.automations.models import Automation
 from workspaces.subaccounts.models import Workspace
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -62,18 +65,22 @@ def change_plan(person: Person) -> None:
 
 
 def suspend_many(person: Person) -> None:
-    many_workspaces(person.at_hand["agency"], 30)
-    person.open("Sub-accounts")
-    person.fill("Search", "Crowd")
-    person.page.keyboard.press("Enter")
-    expect(person.page.get_by_role("list", name="Filters in use")).to_contain_text("Search: Crowd")
-    if person.has_scripts:
-        person.tick("Select Crowd 30")
-    person.tick("Select all 30 results")
-    person.choose("Action for selected rows", "Suspend")
-    person.click("button", "Continue")
-    person.click("button", "Suspend (30)")
-    person.sees_heading("Suspend")
+    """There are more of them than the list shows on a page."""
+    many_workspaces(person.at_hand["agency"], 6)
+    with pytest.MonkeyPatch.context() as shorter:
+        shorter.setattr("agency.pages.pagination.PAGE_SIZE", 3)
+        shorter.setattr("agency.pages.pagination.SIZES", (3, 50, 100))
+        person.open("Sub-accounts")
+        person.fill("Search", "Crowd")
+        person.page.keyboard.press("Enter")
+        expect(person.page.get_by_role("list", name="Filters in use")).to_contain_text("Search: Crowd")
+        if person.has_scripts:
+            person.tick("Select Crowd 6")
+        person.tick("Select all 6 results")
+        person.choose("Action for selected rows", "Suspend")
+        person.click("button", "Continue")
+        person.click("button", "Suspend (6)")
+        person.sees_heading("Suspend")
 
 
 def create_a_key(person: Person) -> None:
@@ -93,6 +100,8 @@ def add_a_webhook_test_it_and_redeliver(person: Person) -> None:
     person.tick("All events")
     person.click("button", "Add webhook")
     person.click("button", "Send test")
+    # Until then the page loads itself anew, even if it shows the attempt already.
+    expect(person.page.locator("main .facts dt", has_text="Completed")).to_be_visible()
     expect(person.page.get_by_role("heading", name="Attempt 1")).to_be_visible()
     expect(person.page.get_by_role("main")).to_contain_text("thank you")
     person.click("button", "Redeliver")
@@ -109,6 +118,15 @@ def make_a_pack(person: Person) -> None:
     person.click("button", "Add selected")
     expect(person.page.locator("main")).to_contain_text("3 of 9")
     assert Pack.objects.get().entries.count() == 3
+
+
+def have_a_pack(person: Person) -> None:
+    """Give somebody the pack that the keyboard's person has made and filled."""
+    pack = create_pack(agency=person.at_hand["agency"], name="First pack", by=SYSTEM)
+    for item in (BOOKING, REVIEWS, REMINDER):
+        add_library_entry(pack=pack, template_id=item, by=SYSTEM)
+    copy_automation(pack=pack, automation=Automation.objects.get(name="Remind of a payment"), by=SYSTEM)
+    person.begin(page_of_the_pack())
 
 
 def home() -> str:
@@ -140,8 +158,7 @@ def publish(person: Person) -> None:
 
 
 def connect_whatsapp(person: Person) -> None:
-    person.open("Sub-accounts")
-    person.click("link", "Other Salon")
+    """On the page of the task before, which is two clicks away from any other."""
     person.click("button", "Connect WhatsApp")
     person.sees_heading("Link for Other Salon", focused=True)
 
@@ -170,26 +187,29 @@ class Effort:
     """The clicks and fields of a task. A choice from a list is a field.
 
     If no page is named, the task begins with what every page has, or on the page of the task before.
+
+    A task is also done without scripts if it uses what one of them does, or meets one that no other such task meets.
+    The clicks and fields of others are the same without scripts: their links and buttons are the page's own.
     """
 
     clicks: int
     fields: int
-    more_clicks_without_scripts: int = 0
     begins_at: Callable[[], str] | None = None
+    more_clicks_without_scripts: int | None = None
 
 
 TASKS: dict[Callable[[Person], None], Effort] = {
-    create_a_sub_account: Effort(2, 4, begins_at=home),
+    create_a_sub_account: Effort(2, 4, home),
     find: Effort(1, 1, more_clicks_without_scripts=1),
     suspend: Effort(3, 0),
     change_plan: Effort(3, 1),
+    connect_whatsapp: Effort(1, 0),
     create_a_key: Effort(4, 1, more_clicks_without_scripts=-1),
-    add_a_webhook_test_it_and_redeliver: Effort(6, 1),
-    make_a_pack: Effort(6, 1, begins_at=home),
-    copy_from_a_sub_account: Effort(4, 0, begins_at=page_of_the_pack),
-    reorder: Effort(1, 0),
-    publish: Effort(2, 0, begins_at=page_of_the_pack),
-    connect_whatsapp: Effort(3, 0),
+    add_a_webhook_test_it_and_redeliver: Effort(6, 1, more_clicks_without_scripts=0),
+    make_a_pack: Effort(6, 1, home),
+    copy_from_a_sub_account: Effort(4, 0, page_of_the_pack),
+    reorder: Effort(1, 0, more_clicks_without_scripts=0),
+    publish: Effort(2, 0, page_of_the_pack),
     invite: Effort(3, 2),
     set_logo_and_colour: Effort(3, 0, more_clicks_without_scripts=1),
     suspend_many: Effort(5, 2, more_clicks_without_scripts=-1),
@@ -224,11 +244,30 @@ def test_each_task_of_the_agency_s_takes_few_clicks_and_fields(
     logo.write_bytes(a_picture(480, 100))
     at_hand = {"agency": agency.agency, "receiver": f"http://127.0.0.1:{receiver.port}/in", "logo": logo}
     person = person_at(a_member(agency.agency, "owner").user, at_hand=at_hand)
+    (do_all if person.has_scripts else do_what_differs)(person)
+
+
+def do_all(person: Person) -> None:
+    met: dict[bool, set[str]] = {True: set(), False: set()}
     for task, effort in TASKS.items():
         if effort.begins_at:
             person.begin(effort.begins_at())
         else:
             person.begin_here()
         task(person)
-        more = 0 if person.has_scripts else effort.more_clicks_without_scripts
-        assert (person.clicks, person.fields) == (effort.clicks + more, effort.fields), task.__name__
+        assert (person.clicks, person.fields) == (effort.clicks, effort.fields), task.__name__
+        met[effort.more_clicks_without_scripts is not None] |= person.scripts
+        person.scripts.clear()
+    assert met[False] <= met[True], "a task that is not done without scripts meets one of its own"
+
+
+def do_what_differs(person: Person) -> None:
+    person.begin()
+    for task, effort in TASKS.items():
+        if effort.more_clicks_without_scripts is not None:
+            if task is reorder:
+                have_a_pack(person)
+            person.begin_here()
+            task(person)
+            clicks = effort.clicks + effort.more_clicks_without_scripts
+            assert (person.clicks, person.fields) == (clicks, effort.fields), task.__name__

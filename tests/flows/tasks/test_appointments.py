@@ -1,10 +1,10 @@
-"""A customer makes, reschedules and cancels an appointment, by keyboard alone and without JavaScript."""
+"""A customer makes, reschedules and cancels an appointment by keyboard alone, on pages without scripts of their own."""
 
 import pytest
 
 from config.formats import format_day
 from tests.factories import ContactFactory, WorkspaceFactory
-from tests.flows.tasks.conftest import SignIn
+from tests.flows.tasks.conftest import BY_KEYBOARD_ONLY, SignIn
 from tests.workspaces.appointments.dashboard.making import a_service, a_staff_member, at
 from workspaces.appointments.models import Appointment, Occupancy
 from workspaces.subaccounts.models import Workspace
@@ -20,6 +20,7 @@ def salon(transactional_db: None) -> Workspace:
     return made
 
 
+@BY_KEYBOARD_ONLY
 def test_an_appointment_is_made_rescheduled_and_cancelled(person_at: SignIn, salon: Workspace) -> None:
     person = person_at(salon.owner, home="/app/", menu="Dashboard")
     person.begin()
@@ -49,3 +50,4 @@ def test_an_appointment_is_made_rescheduled_and_cancelled(person_at: SignIn, sal
     person.sees_message("The appointment is cancelled.")
     assert not Occupancy.objects.exists()
     assert (person.clicks, person.fields) == (11, 1)
+    assert not person.scripts, "what has scripts of its own must also be done without them"

@@ -1,4 +1,7 @@
-"""A customer connects a number by the link that their agency has sent them, in each way to use a page."""
+"""A customer connects a number by keyboard alone, by the link that their agency has sent them.
+
+`test_connect_browser` does so without JavaScript.
+"""
 
 import pytest
 from django.utils.timezone import now
@@ -7,13 +10,14 @@ from playwright.sync_api import expect
 from channelconnect.services.sessions.ending import connect_url
 from tests.channelconnect.agencies import a_session, connection_events, switch_on
 from tests.flows.agency_site import expect_return
-from tests.flows.tasks.conftest import SignIn
+from tests.flows.tasks.conftest import BY_KEYBOARD_ONLY, SignIn
 from tests.tenants import Tenant
 from tools.sandbox import RunningSandbox
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
+@BY_KEYBOARD_ONLY
 def test_a_number_is_connected_in_few_clicks(person_at: SignIn, sandbox: RunningSandbox, a: Tenant) -> None:
     session = a_session(switch_on(a))
     person = person_at()
@@ -28,3 +32,4 @@ def test_a_number_is_connected_in_few_clicks(person_at: SignIn, sandbox: Running
     expect_return(person.page)
     assert connection_events(a) == ["channel.connection.completed"]
     assert (person.clicks, person.fields) == (5, 0)
+    assert not person.scripts, "what has scripts of its own must also be done without them"
