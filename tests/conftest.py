@@ -19,14 +19,14 @@ from tests.agency.console.browsers import at_the_console
 from tests.database.copies import SharedTemplate, template_of_this_run
 from tests.database.emptying import empty_after_test, forget_counters, remember_connection
 from tests.document.recording import _watch_surfaces, pytest_runtest_call, pytest_runtest_setup  # noqa: F401  # pytest finds them here
-from tests.furnished import (
+from tests.furnished import (  # noqa: F401  # pytest finds them here
     bring_together,
     furnished,
     furnished_until_end,
     pytest_runtest_protocol,
     two_channels,
     two_customers,
-)  # noqa: F401  # pytest finds them here
+)
 from tests.processes.own_processes import variables
 from tests.processes.preloaded import Preloaded
 from tests.sizes import FULL_SIZE, size
