@@ -204,8 +204,15 @@ PROOFS: Final[Mapping[str, Proof]] = {
             "seeds of stock": (2, 100),
             "writers of stock": (16, 50),
             "people of an allowance": (36, 90),
+            "people of several days": (13, 26),
             "seeds of two connections": (1, 20),
         },
+    ),
+    "zones": Proof(
+        "A broadcast at everybody's own time reaches each time zone on earth at its own moment",
+        ("tests/clocks",),
+        ("broadcasts", "channelconnect/sending"),
+        {"moments": (10, 38)},
     ),
     "large": Proof(
         "The list of very many sub-accounts takes its indexes, and what is dear to read takes a bounded memory",
