@@ -233,8 +233,15 @@ PROOFS: Final[Mapping[str, Proof]] = {
             "people of an allowance": (36, 90),
             "visitors of one time": (10, 24),
             "times of these visitors": (2, 3),
+            "people of several days": (13, 26),
             "seeds of two connections": (1, 20),
         },
+    ),
+    "zones": Proof(
+        "A broadcast at everybody's own time reaches each time zone on earth at its own moment",
+        ("tests/clocks",),
+        ("broadcasts", "channelconnect/sending"),
+        {"moments": (10, 38)},
     ),
     "large": Proof(
         "The list of very many sub-accounts takes its indexes, and what is dear to read takes a bounded memory",

@@ -27,6 +27,7 @@ from tests.clocks.sending import (
     start_sending,
     wait_until_all_are_at_work,
 )
+from tests.sizes import size
 from tests.tenants import Tenant
 from tests.waiting import until
 from tools.sandbox import RunningSandbox
@@ -35,8 +36,9 @@ from workspaces.conversations.models import QueuedMessage
 from workspaces.subaccounts.models import Channel
 from workspaces.subaccounts.services import change_channel_limit
 
-LIMIT: Final = 12
-TO_ALL, BY_HAND, SENDERS = 26, 6, 2
+TO_ALL: Final = size("counts", "people of several days")
+LIMIT: Final = TO_ALL // 2 - 1
+BY_HAND, SENDERS = 6, 2
 DAY: Final = timedelta(hours=24)
 LEAD: Final = timedelta(seconds=0.3)
 # Within so long what waited has taken the room that opened.

@@ -1,5 +1,6 @@
-"""A broadcast at each contact's own nine o'clock, in every time zone there is: a day on earth within half a minute."""
+"""A broadcast at each contact's own nine o'clock: a day on earth within seconds. Full size has every time zone."""
 
+import random
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 from zoneinfo import ZoneInfo, available_timezones
@@ -16,6 +17,7 @@ from tests.clocks.sending import (
     start_sending,
     wait_until_all_are_at_work,
 )
+from tests.sizes import size
 from tests.tenants import Tenant
 from tests.waiting import until
 from tools.sandbox import RunningSandbox
@@ -23,7 +25,7 @@ from workspaces.subaccounts.models import Channel, Workspace
 
 # Of each moment so many zones, as far as there are so many.
 ZONES_EACH: Final = 3
-MOMENTS: Final = 38
+MOMENTS: Final = size("zones", "moments")
 LEAD: Final = timedelta(seconds=0.1)
 # A zone that is over for longer when a broadcast begins is skipped.
 STILL_SENT: Final = timedelta(hours=1)
@@ -38,7 +40,21 @@ def moments_of(wall: datetime) -> dict[datetime, list[str]]:
     found: dict[datetime, list[str]] = {}
     for zone in sorted(available_timezones()):
         found.setdefault(wall.replace(tzinfo=ZoneInfo(zone)).astimezone(UTC), []).append(zone)
-    return {moment: zones[:ZONES_EACH] for moment, zones in sorted(found.items())}
+    return {moment: found[moment][:ZONES_EACH] for moment in some_of(sorted(found), wall)}
+
+
+def own_moment(wall: datetime) -> datetime:
+    """When a clock of the sub-account's own zone shows a time."""
+    return wall.replace(tzinfo=ZoneInfo(OWN_ZONE)).astimezone(UTC)
+
+
+def some_of(moments: list[datetime], wall: datetime) -> list[datetime]:
+    """Choose moments: the first and the last one, the own one, one of each minute of an hour, and others by chance."""
+    chance = random.Random(5)
+    of_minutes = {moment.minute: moment for moment in chance.sample(moments, len(moments))}
+    chosen = {moments[0], moments[-1], own_moment(wall), *of_minutes.values()}
+    others = [moment for moment in moments if moment not in chosen]
+    return sorted(chosen | {*chance.sample(others, MOMENTS - len(chosen))})
 
 
 def at_their_own_time(a: Tenant, channel: Channel, wall: datetime, **fields: Any) -> dict[str, Any]:
@@ -62,7 +78,7 @@ class Story:
         import_contacts(a, [{"phone": WITHOUT_ZONE}])
         Workspace.objects.filter(pk=a.workspace.pk).update(timezone=OWN_ZONE)
         self.people = {phone: moment for phone, (moment, _) in people.items()}
-        self.people[WITHOUT_ZONE] = wall.replace(tzinfo=ZoneInfo(OWN_ZONE)).astimezone(UTC)
+        self.people[WITHOUT_ZONE] = own_moment(wall)
         self.channels = [a_channel(a.workspace, sandbox, external_id=number) for number in NUMBERS]
         approve_template()
         self.on_time = at_their_own_time(a, self.channels[0], wall)

@@ -59,10 +59,9 @@ def said_by_a_start(variables: Mapping[str, str]) -> str:
 
 
 def main() -> None:
-    import cryptography.fernet
+    import cryptography.fernet  # noqa: F401  # what the settings load
     import psycopg  # noqa: F401
 
-    assert cryptography.fernet
     assert not any(name.partition(".")[0] == "config" for name in sys.modules)
     for line in iter(sys.stdin.readline, ""):
         sys.stdout.write(json.dumps(said_by_a_start(json.loads(line))) + "\n")

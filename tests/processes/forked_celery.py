@@ -1,7 +1,7 @@
 """A worker of the plan, or beat, for `tests.processes.preloaded`."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from celery.__main__ import main as celery
 
@@ -19,6 +19,8 @@ def main(*arguments: str) -> None:
             raise
 
 
-def celery_order(name: str, *, number: int = 0, more: Sequence[str] = (), **settings: object) -> Order:
+def celery_order(
+    name: str, settings: Mapping[str, object] | None = None, *, number: int = 0, more: Sequence[str] = ()
+) -> Order:
     """Order a worker of the plan by name, or beat, with more arguments at the end of its command."""
-    return Order(__name__, (*celery_arguments(name, number=number), *more), settings)
+    return Order(__name__, (*celery_arguments(name, number=number), *more), settings or {})

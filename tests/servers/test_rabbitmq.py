@@ -124,11 +124,11 @@ def test_workers_beat_and_dispatchers_work_over_rabbitmq_and_beat_ends_at_once_w
     def forget(key: str) -> None:
         call_redis(lambda redis: redis.delete(key))
 
-    with preloaded.asked_to_end(celery_order("beat", **broker.settings)) as beat:
+    with preloaded.asked_to_end(celery_order("beat", broker.settings)) as beat:
         # Three of the worker's tasks never end. The others take turns in its fourth process.
         with (
-            preloaded.asked_to_end(celery_order("worker", more=("-c", "4"), **broker.settings)),
-            preloaded.asked_to_end(celery_order("dispatcher", **broker.settings)),
+            preloaded.asked_to_end(celery_order("worker", broker.settings, more=("-c", "4"))),
+            preloaded.asked_to_end(celery_order("dispatcher", broker.settings)),
         ):
             until(DispatcherRun.objects.exists, what="the dispatcher")
             for _ in range(2):

@@ -51,7 +51,7 @@ def two_numbers(a: Tenant, meta: RunningSandbox, channel: Channel) -> list[Chann
 
 def _kill_twice(preloaded: Preloaded, meta: RunningSandbox) -> None:
     """Kill the process of a Celery worker that sends, and then the whole worker with the next one."""
-    with preloaded.killed_at_end(celery_order("sender", number=1, **meta.variables)) as worker:
+    with preloaded.killed_at_end(celery_order("sender", meta.variables, number=1)) as worker:
         until(partial(_has_sent, meta, EACH // 3), 60)
         for pid in children_of(worker):
             os.kill(pid, signal.SIGKILL)

@@ -76,7 +76,7 @@ def test_a_loop_that_stands_still_is_found_and_one_that_goes_on_is_well(tmp_path
 
     with ExitStack() as running:
         for name in LOOPS:
-            order = celery_order(name, more=SMALLER.get(name, ()), HEARTBEAT_DIRECTORY=str(tmp_path))
+            order = celery_order(name, {"HEARTBEAT_DIRECTORY": str(tmp_path)}, more=SMALLER.get(name, ()))
             running.enter_context(preloaded.asked_to_end(order))
         pids = {
             (name, loop): pid_of(tmp_path, process, loop) for name, (process, loops) in LOOPS.items() for loop in loops
@@ -103,8 +103,8 @@ def test_a_process_that_waits_for_its_broker_does_not_hang(tmp_path: Path, prelo
         return bool(pulse and pulse.waits_for == "its broker")
 
     with (
-        preloaded.killed_at_end(celery_order("dispatcher", **given)),
-        preloaded.killed_at_end(celery_order("beat", **given)),
+        preloaded.killed_at_end(celery_order("dispatcher", given)),
+        preloaded.killed_at_end(celery_order("beat", given)),
     ):
         for process in ("dispatcher-0", "beat"):
             until(partial(is_waiting, process), what=f"{process} to wait for its broker")
