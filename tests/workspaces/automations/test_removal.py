@@ -27,7 +27,7 @@ from workspaces.automations.tasks import forget_runs
 from workspaces.contacts.models import Contact
 from workspaces.conversations.models import Conversation
 
-a, b = furnished.a_with_customer, furnished.b_with_customer
+a, b = furnished.a_with_channel, furnished.b_with_channel
 DAY = timedelta(days=1)
 Row = TypeVar("Row", bound=models.Model)
 

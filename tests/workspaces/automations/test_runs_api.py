@@ -30,7 +30,7 @@ from workspaces.contacts.models import Contact
 from workspaces.conversations.models import Conversation
 from workspaces.subaccounts.services import tenant_of
 
-a, b = furnished.a_with_customer, furnished.b_with_customer
+a, b = furnished.a_with_channel, furnished.b_with_channel
 FIELDS = ["id", "contact", "status", "started_by", "steps", "error", "started_at", "ended_at"]
 
 

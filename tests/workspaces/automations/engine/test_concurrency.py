@@ -12,7 +12,7 @@ from workspaces.automations.engine.loop import Engine, run_due
 from workspaces.automations.models import AutomationRun, AutomationRunStep, ContactQueue, TriggerEvent
 from workspaces.conversations.models import Message
 
-a, b = furnished.a_with_customer, furnished.b_with_customer
+a, b = furnished.a_with_channel, furnished.b_with_channel
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PEOPLE = 40

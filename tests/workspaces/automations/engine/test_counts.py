@@ -15,7 +15,7 @@ from workspaces.automations.engine.writing import UPDATE_QUEUE
 from workspaces.automations.models import Automation, AutomationCount, PendingCount, TriggerEvent
 from workspaces.automations.services.run_counts import merge_counts
 
-a = furnished.a_with_customer
+a = furnished.a_with_channel
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PEOPLE, BATCH = 40, 5

@@ -30,7 +30,7 @@ from workspaces.conversations.models import Message, QueuedMessage
 from workspaces.conversations.services import inbound
 from workspaces.subaccounts.models import Channel, Workspace
 
-a = furnished.a_with_customer
+a = furnished.a_with_channel
 
 pytestmark = pytest.mark.django_db
 

@@ -25,7 +25,7 @@ from workspaces.automations.models import (
 from workspaces.contacts.models import Contact
 from workspaces.conversations.models import Message, QueuedMessage
 
-a = furnished.a_with_customer
+a = furnished.a_with_channel
 
 pytestmark = pytest.mark.django_db
 

@@ -11,7 +11,7 @@ from workspaces.automations.engine.loop import Engine
 from workspaces.automations.models import Automation
 from workspaces.subaccounts.models import Workspace
 
-a = furnished.a_with_customer
+a = furnished.a_with_channel
 
 pytestmark = pytest.mark.django_db(transaction=True)
 WHERE = a_flow(a_step("where", "send_text", text="We are at {{workspace.address}}."))
