@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -10,6 +11,7 @@ import pytest
 from django.utils.http import urlencode
 
 from config.api.documents import building
+from config.api.documents.building import Document
 from tests import furnished
 from tests.database.emptying import forget_counters
 from tests.document.recording import documented_path
@@ -24,10 +26,15 @@ BEYOND_UTC = ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"]
 TIMES = [*BEYOND_UTC, "0001-01-01T00:00:00Z", "9999-12-31T23:59:59.9Z"]
 
 
+@cache
+def read(document: Document) -> dict[str, Any]:
+    found: dict[str, Any] = orjson.loads(building.written(document, PUBLISHED))
+    return found
+
+
 def operations() -> Iterator[tuple[str, str, dict[str, Any]]]:
     for route, methods in ROUTES.items():
-        document = building.AGENCY if route.startswith(AGENCY) else building.WORKSPACE
-        written = orjson.loads(building.written(document, PUBLISHED))
+        written = read(building.AGENCY if route.startswith(AGENCY) else building.WORKSPACE)
         for method in methods:
             operation = written["paths"][documented_path(route)].get(method.lower())
             if operation:
