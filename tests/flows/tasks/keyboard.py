@@ -86,7 +86,11 @@ class PersonAtTheKeyboard(Person):
         return found
 
     def open(self, name: str) -> None:
-        """Choose a page from the menu, which is one on all pages: the way there is gone once from each side."""
+        """Choose a page from the menu, which is one on all pages: the way there is gone once from each side.
+
+        The scripts of the page that is left are not noted, because the menu needs none of them.
+        """
+        met = set(self.scripts)
         link = self.link_of_menu(name)
         expect(link).to_be_visible()
         way = self.focus(link)["side"]
@@ -94,6 +98,7 @@ class PersonAtTheKeyboard(Person):
             link.focus()
         self.ways_to_menu.add(way)
         self.press(link)
+        self.scripts.intersection_update(met)
 
     def activate(self, target: Locator) -> None:
         self.reach(target)

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.flows.tasks import keyboard
+from tests.flows.tasks.conftest import NOTE_REVEALED
 from tests.flows.tasks.keyboard import PersonAtTheKeyboard
 
 pytestmark = pytest.mark.browser
@@ -22,12 +23,17 @@ MESSAGE_PAGE = """
 <div tabindex="-1" autofocus>Saved</div>
 <main id="main" tabindex="-1"><button onclick="document.title += ' is used'">Go on</button></main>
 """
+SCRIPTED_PAGE = """
+<!doctype html><title>A page</title><style>:focus { outline: 2px solid black }</style>
+<main><button>First</button><p hidden><button>Second</button></p></main><script src="/static/own.0123.js"></script>
+"""
 SECOND = "document.querySelector('#second')"
 
 
 @pytest.fixture(scope="module")
 def page(browser: Browser) -> Iterator[Page]:
     page = browser.new_page()
+    page.add_init_script(NOTE_REVEALED)
     yield page
     page.close()
 
@@ -80,3 +86,15 @@ def test_a_page_first_moves_focus_to_its_message(page: Page) -> None:
     page.goto("http://localhost/page", wait_until="commit")
     PersonAtTheKeyboard(page).activate(page.get_by_role("button", name="Go on"))
     expect(page).to_have_title("A page is used")
+
+
+def test_scripts_and_what_only_they_show_are_noted(page: Page) -> None:
+    show = "setTimeout(() => { document.querySelector('p').hidden = false; }, 10)"
+    page.route("**/own.0123.js", lambda route: route.fulfill(body=show, content_type="text/javascript"))
+    page.route("**/page", lambda route: route.fulfill(body=SCRIPTED_PAGE, content_type="text/html"))
+    page.goto("http://localhost/page")
+    person = PersonAtTheKeyboard(page)
+    person.activate(page.get_by_role("button", name="First"))
+    assert person.scripts == {"own"}
+    person.activate(page.get_by_role("button", name="Second"))
+    assert person.scripts == {"own", "what reveals <button>Second</button>"}
