@@ -199,7 +199,7 @@ def views_of(namespace: str) -> Iterator[tuple[str, Any]]:
 def kind_of(view: type[View]) -> Hashable:
     """Give what decides how a page's form is shown again. Pages of the same kind leave it to the same base class."""
     if not issubclass(view, FormView):
-        return view
+        return f"{view.__module__}.{view.__qualname__}"
     of_forms = {name for base in FormView.__mro__ for name in vars(base) if not name.startswith("__")}
     rules = (of_forms | names_of_checks(view)) - OF_THE_PAGE_ITSELF
     found = {name: getattr_static(view, name, None) for name in rules}
