@@ -104,7 +104,7 @@ def _watch_surfaces() -> Iterator[None]:
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Build the documents before a test that will need them: in its transaction, a busy machine might take too long."""
-    if {"a", "b"}.intersection(getattr(item, "fixturenames", ())):
+    if {"a", "b", "anonymous", "live_server"}.intersection(getattr(item, "fixturenames", ())):
         for document in SURFACES:
             validator_of(document)
 
