@@ -52,10 +52,13 @@ class DeliveryPage(WebhookView):
 
     def get(self, request: HttpRequest, **ids: Any) -> HttpResponse:
         delivery = self.delivery_of(ids["uuid"])
+        attempts = list(delivery.attempt_log.order_by("-number"))
+        if len(attempts) > delivery.attempts:  # one has ended since
+            delivery = self.delivery_of(ids["uuid"])
         page = self.page(
             "webhooks/delivery.html",
             delivery=delivery,
-            attempts=list(delivery.attempt_log.order_by("-number")),
+            attempts=attempts,
             envelope=json.dumps(json.loads(delivery.envelope), indent=2, ensure_ascii=False),
             label=self.catalogue.get(delivery.event_name, delivery.event_name),
             may_redeliver=delivery.endpoint.enabled and not delivery.endpoint.removed_at,

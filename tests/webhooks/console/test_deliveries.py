@@ -1,6 +1,7 @@
 """Deliveries in the console: the log, one with its attempts, a test, once more, and all that failed."""
 
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -8,6 +9,7 @@ from uuid import UUID
 import pytest
 from django.conf import settings
 from django.contrib.postgres.functions import RandomUUID
+from django.db import connection
 from django.test import Client
 from django.utils import timezone
 from django.utils.timezone import now
@@ -170,6 +172,23 @@ def test_a_test_leads_to_its_delivery_which_looks_again_by_itself(a: Tenant, sta
     assert staff.get(answer["Location"])["Refresh"] == "1"
     done = a_failed_delivery(a, endpoint)
     assert "Refresh" not in staff.get(f"{PAGES}/deliveries/{done.uuid}")
+
+
+def test_a_page_during_whose_making_the_attempt_ends_shows_its_end_and_stays(a: Tenant, staff: Client) -> None:
+    """Else it would be renewed under the hands of the person who reads the attempt."""
+    done = a_failed_delivery(a)
+    delivery = Delivery.objects.filter(pk=done.pk)
+    delivery.update(status="pending", attempts=0, response_status=None, error=None, completed_at=None, failed_at=None)
+
+    def end_the_attempt(execute: Callable[..., object], sql: str, *given: Any) -> object:
+        if "webhooks_attempt" in sql and delivery.filter(attempts=0).exists():
+            done.save()
+        return execute(sql, *given)
+
+    with connection.execute_wrapper(end_the_attempt):
+        page = staff.get(f"{PAGES}/deliveries/{done.uuid}")
+    assert "Completed" in text(page)
+    assert "Refresh" not in page
 
 
 def test_redeliver_sends_the_same_envelope_again(a: Tenant, staff: Client) -> None:
