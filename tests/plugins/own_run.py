@@ -10,7 +10,10 @@ from tools.local import ROOT
 LIMIT_SECONDS = 300
 ALONE = ("-c", "/dev/null", "-p", "xdist.plugin", "-p", "no:cacheprovider", "-W", "error", "-v")
 # Variables of the run to which the test belongs.
-OURS = ("PYTEST_XDIST_WORKER", "PYTEST_XDIST_WORKER_COUNT", "PYTEST_XDIST_TESTRUNUID", "PYTEST_CURRENT_TEST", "CI")
+OURS = (
+    *("PYTEST_XDIST_WORKER", "PYTEST_XDIST_WORKER_COUNT", "PYTEST_XDIST_TESTRUNUID", "PYTEST_CURRENT_TEST"),
+    *("PYTEST_ADDOPTS", "CI"),
+)
 
 
 def run_tests(folder: Path, source: str, plugin: str, *arguments: str, **environment: str) -> tuple[int, str]:
