@@ -49,7 +49,7 @@ def said_by_a_start(variables: Mapping[str, str]) -> str:
             os.environ.update(variables, PATH=os.defpath)
             os.dup2(faults.fileno(), 2)
             sys.argv = ["-c"]
-            import config.settings  # noqa: F401
+            import config.settings  # noqa: F401  # reads the variables of this start, and complains
 
             sys.stderr.flush()
             os._exit(0)
@@ -59,8 +59,9 @@ def said_by_a_start(variables: Mapping[str, str]) -> str:
 
 
 def main() -> None:
-    import cryptography.fernet  # noqa: F401  # what the settings load
-    import psycopg  # noqa: F401
+    # Loaded only by the process that forks, so that no start loads what the settings need.
+    import cryptography.fernet  # noqa: F401  # only to be loaded
+    import psycopg  # noqa: F401  # the same
 
     assert not any(name.partition(".")[0] == "config" for name in sys.modules)
     for line in iter(sys.stdin.readline, ""):
