@@ -2,10 +2,11 @@
 
 import re
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime, time, timedelta
 from html import unescape
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
+from zoneinfo import ZoneInfo
 
 from django.core import mail as outbox
 from django.http import HttpResponse
@@ -15,9 +16,10 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from agency.models import Agency
 from agency.tasks import send_mail
+from config.wall_clock import instant_of
 from tests.factories import AgencyFactory, ServiceFactory, StaffFactory, WorkspaceFactory
 from tests.tenants import an_address
-from workspaces.appointments.models import VisitorBooking
+from workspaces.appointments.models import TimeOff, VisitorBooking
 from workspaces.appointments.public.details import signed_form_time
 from workspaces.appointments.services.booking_pages import change_booking_page
 from workspaces.appointments.services.deposits import hold_visit
@@ -56,13 +58,19 @@ def a_salon(
     staff_name: str = "Bea",
     **page: Any,
 ) -> Salon:
-    """Open from 9 to 17 every day in Berlin. One person cuts hair for half an hour."""
+    """Open from 9 to 17 every day in Berlin. One person cuts hair for half an hour, and is away until tomorrow.
+
+    So the first day with free times has all of its times, whatever the time of the day.
+    """
     workspace = WorkspaceFactory.create(agency=agency or AgencyFactory.create(), name=name, timezone=BERLIN)
     hours = {day: [["09:00", "17:00"]] for day in DAYS}
     change_workspace(workspace=workspace, by=SYSTEM, opening_hours=hours)
     service = ServiceFactory.create(workspace=workspace, name=service_name, kind="appointment", duration_minutes=30)
     staff = StaffFactory.create(workspace=workspace, name=staff_name)
     ServiceStaff.objects.create(service=service, staff=staff)
+    tomorrow = now().astimezone(ZoneInfo(BERLIN)).date() + timedelta(days=1)
+    midnight = instant_of(datetime.combine(tomorrow, time()), BERLIN)
+    TimeOff.objects.create(staff=staff, starts_at=midnight - timedelta(days=2), ends_at=midnight)
     made = change_booking_page(workspace=workspace, now=now(), by=SYSTEM, **{"enabled": True, **page})
     return Salon(workspace, service, staff, made.slug)
 
