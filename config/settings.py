@@ -1,6 +1,7 @@
 """All settings, read from environment variables. docs/operations/settings.md describes each variable."""
 
 import sys
+import zoneinfo
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -295,6 +296,9 @@ TIME_ZONE_COOKIE_NAME = "__Host-time-zone" if _https else "time-zone"
 # A script in the browser sets this cookie (templates/static/console/time_zone.js). The server sets all others.
 BROWSER_TIME_ZONE_COOKIE_NAME = "__Host-browser-time-zone" if _https else "browser-time-zone"
 TIME_ZONE = "UTC"
+# Governments change summer time at short notice. So hosts must not differ: all read the locked package "tzdata", and
+# none reads what its system has installed.
+zoneinfo.reset_tzpath(to=())
 USE_TZ = True
 USE_I18N = True
 
