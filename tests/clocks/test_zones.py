@@ -21,6 +21,7 @@ from tests.sizes import size
 from tests.tenants import Tenant
 from tests.waiting import until
 from tools.sandbox import RunningSandbox
+from workspaces.contacts.models import Contact
 from workspaces.subaccounts.models import Channel, Workspace
 
 # Of each moment so many zones, as far as there are so many.
@@ -32,7 +33,8 @@ STILL_SENT: Final = timedelta(hours=1)
 OWN_ZONE: Final = "Africa/Lagos"
 # What is sent before the story begins.
 FIRST: Final = 1
-WITHOUT_ZONE: Final = "+4915112340000"
+# A number of Russia, which has many zones: it does not say in which one.
+WITHOUT_ZONE: Final = "+79161234567"
 
 
 def moments_of(wall: datetime) -> dict[datetime, list[str]]:
@@ -76,6 +78,7 @@ class Story:
         people = {f"+49151{12_340_000 + number}": where for number, where in numbered}
         import_contacts(a, ({"phone": phone, "timezone": zone} for phone, (_, zone) in people.items()))
         import_contacts(a, [{"phone": WITHOUT_ZONE}])
+        assert Contact.objects.get(phone=WITHOUT_ZONE).timezone is None
         Workspace.objects.filter(pk=a.workspace.pk).update(timezone=OWN_ZONE)
         self.people = {phone: moment for phone, (moment, _) in people.items()}
         self.people[WITHOUT_ZONE] = own_moment(wall)
