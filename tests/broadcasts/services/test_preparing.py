@@ -246,7 +246,8 @@ def test_each_zone_has_its_own_moment(a: Tenant, template: dict[str, Any]) -> No
     a.workspace.save()
     zones = {"Pacific/Kiritimati": 0, None: 8.25, "Nowhere/At_all": 8.25, "Europe/Berlin": 12, "America/New_York": 18}
     people = [a_contact(a, f"+49151{n}", timezone=zone) for n, zone in enumerate(zones)]
-    wall = (now() + timedelta(hours=14)).replace(microsecond=0, tzinfo=None, year=2027, month=7)
+    next_july = now().replace(day=1, month=7, year=now().year + 1)
+    wall = next_july.replace(microsecond=0, tzinfo=None)
     anchor = wall.replace(tzinfo=ZoneInfo("Pacific/Kiritimati")).astimezone(ZoneInfo("UTC"))
     broadcast = begun(a, message=template, timezone_mode="contact", scheduled_local_at=str(wall), scheduled_at=anchor)
     rows = recipients(broadcast)
