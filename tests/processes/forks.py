@@ -25,7 +25,7 @@ from tools.local import ROOT
 from tools.local.parent_death import parent_death_signal
 from tools.local.runner.plan import ROOT_WARNING
 
-LOAD_SECONDS = 120
+LOAD_SECONDS = 600
 # What the processes import beside the product.
 PROGRAMS = (
     "celery.bin.celery",
