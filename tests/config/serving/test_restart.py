@@ -16,7 +16,7 @@ from tools.local import ROOT
 from tools.local.runner.plan import WEB, WEB_LIMITS
 
 CLIENTS = 4
-PAUSE_SECONDS = 0.05
+PAUSE_SECONDS = 0.02
 
 
 def keep_calling(web: Web, outcomes: Counter[str], stopped: threading.Event) -> None:
