@@ -48,7 +48,8 @@ from workspaces.finance.services.invoices import issue_invoice
 from workspaces.media.models import Media
 from workspaces.subaccounts.models import Channel, Workspace, WorkspaceKey
 
-PAGES = {"agency": ["agency"], "workspace": ["workspace", *(f"workspace/{slug}" for slug in WORKSPACE.apart)]}
+# The samples of the workspace surface come first: those of the agency disconnect the workspace's channel.
+PAGES = {"workspace": ["workspace", *(f"workspace/{slug}" for slug in WORKSPACE.apart)], "agency": ["agency"]}
 PROGRAMS = {"curl": "curl", "node": "node", "python": "python3"}
 OPERATION = re.compile(r'<article class="operation" id="(\w+)".*?</article>', re.DOTALL)
 PLACEHOLDER = re.compile(r"\b(?:[A-Z]+(?:_[A-Z]+)*_(?:ID|TIME)|YOUR_URL)\b")
@@ -223,28 +224,28 @@ def installed_languages() -> list[str]:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("counters_forgotten", "one_thread_answers")
-@pytest.mark.parametrize("surface", PAGES)
 def test_every_sample_works_in_the_order_of_the_pages(
-    live_server: LiveServer, anonymous: Api, settings: Any, surface: str, tmp_path: Path
+    live_server: LiveServer, anonymous: Api, settings: Any, tmp_path: Path
 ) -> None:
     """In every language. Where they send the same request, they read the same answer."""
     system, languages, refused = System(settings), installed_languages(), {}
     (tmp_path / "price-list.pdf").write_bytes(b"%PDF-1.7\n")
-    pages = [anonymous.get(f"/api/docs/{name}").content.decode() for name in PAGES[surface]]
-    with ExitStack() as stack:
-        requests = stack.enter_context(repeated_requests())
-        runners = {
-            language: stack.enter_context(runner_of(language, key=system.keys[surface], folder=tmp_path))
-            for language in languages
-        }
-        for operation, samples in (one for page in pages for one in shown_on(page)):
-            requests.forget()
-            filled = system.filled({language: samples[language] for language in languages}, operation)
-            for language, run in runners.items():
-                requests.begin()
-                fault = run(filled[language].replace(settings.PUBLIC_URL, live_server.url))
-                if fault or requests.count != 1:
-                    refused[operation, language] = fault or f"{requests.count} requests"
+    for surface, names in PAGES.items():
+        pages = [anonymous.get(f"/api/docs/{name}").content.decode() for name in names]
+        with ExitStack() as stack:
+            requests = stack.enter_context(repeated_requests())
+            runners = {
+                language: stack.enter_context(runner_of(language, key=system.keys[surface], folder=tmp_path))
+                for language in languages
+            }
+            for operation, samples in (one for page in pages for one in shown_on(page)):
+                requests.forget()
+                filled = system.filled({language: samples[language] for language in languages}, operation)
+                for language, run in runners.items():
+                    requests.begin()
+                    fault = run(filled[language].replace(settings.PUBLIC_URL, live_server.url))
+                    if fault or requests.count != 1:
+                        refused[surface, operation, language] = fault or f"{requests.count} requests"
     assert refused == {}
     # CI installs all of them, and fails where a test is skipped.
     if len(languages) < len(PROGRAMS):

@@ -102,7 +102,7 @@ def test_a_dump_is_restored_whole(server: list[str], folder: Path) -> None:
     url = settings.DATABASE_URL.replace("/app?", f"/{RESTORED}?")
     expected = own_facts()
     at_work()
-    run("pg_dump", *server, "--format=directory", "--jobs=2", f"--file={folder}/dump", name)
+    run("pg_dump", *server, "--no-sync", "--format=directory", "--jobs=2", f"--file={folder}/dump", name)
     run("dropdb", *server, "--if-exists", "--force", RESTORED)
     run("createdb", *server, RESTORED)
     try:
@@ -146,7 +146,7 @@ def archived(server: list[str], folder: Path) -> Iterator[None]:
     (folder / "wal").mkdir(mode=0o700)
     servers_account().own(folder / "wal")
     run("pg_receivewal", *server, "--slot=archive", "--create-slot", "--if-not-exists")
-    command = [str(PROGRAMS / "pg_receivewal"), *server, "-D", f"{folder}/wal", "--slot=archive"]
+    command = [str(PROGRAMS / "pg_receivewal"), *server, "-D", f"{folder}/wal", "--slot=archive", "--no-sync"]
     receiving = start_process([*servers_account().prefix, *command], cwd=Path("/"))
     try:
         until(lambda: any((folder / "wal").iterdir()))
@@ -179,7 +179,7 @@ def test_a_physical_copy_is_verified_and_started_follows_or_goes_back_to_a_momen
     expected = own_facts()
     at_work()
     with archived(server, folder):
-        arguments = ("--wal-method=stream", "--checkpoint=fast", "--write-recovery-conf")
+        arguments = ("--wal-method=stream", "--checkpoint=fast", "--write-recovery-conf", "--no-sync")
         run("pg_basebackup", *server, "-D", f"{folder}/postgres", *arguments)
         run("pg_verifybackup", f"{folder}/postgres")
         at_work()

@@ -28,8 +28,9 @@ class Scenario:
     `rate` is how many calls a second each client makes at most, `volume` how many events a second come beside those,
     `odd` the share of deliveries whose first attempt fails or is slow. `variables` are environment variables of all
     processes, `own` those of single ones. The processes are all of the plan, or `only` these, and `more`; `smaller` are
-    arguments that give one fewer processes than in the plan. `prepare` is called before they start. Unless it `waits`,
-    it ends with its script, whatever is still to come.
+    arguments that give one fewer processes than in the plan. With `are_forked` they do not load the product anew when
+    they start. `prepare` is called before they start. Unless it `waits`, it ends with its script, whatever is still to
+    come.
     """
 
     script: Callable[[Workload], None]
@@ -52,6 +53,7 @@ class Scenario:
     smaller: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     prepare: Callable[[Workload, ExitStack], Mapping[str, str]] | None = None
     waits: bool = True
+    are_forked: bool = False
 
     def play(self, servers: Servers, name: str, seed: int, variables: Mapping[str, str] | None = None) -> Outcome:
         """Play it on servers that run; `variables` are added to the product's environment."""
@@ -76,6 +78,7 @@ class Scenario:
         workload.system.configure({**self.variables, **prepared, **variables}, through_proxies=self.through_proxies)
         workload.system.processes.own.update(self.own)
         workload.system.processes.smaller.update(self.smaller)
+        workload.system.processes.are_forked = self.are_forked
         workload.system.processes.start(*(self.only or workload.system.processes.names), *self.more)
         workload.system.wait_for_web()
         options = {"agencies": self.agencies, "clients": self.clients, "most": self.most}

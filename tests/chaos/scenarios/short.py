@@ -61,7 +61,7 @@ def everything(workload: Workload) -> None:
         "silent Redis": lambda: redis.fall_silent(workload, 1),
         "doubled tasks": lambda: processes.send_every_task(workload),
         "half bodies held": lambda: half_bodies(workload, count=32, seconds=1),
-        "poisoned fan-out": lambda: poison(workload, endpoints=60, events=20, seconds=3),
+        "poisoned fan-out": lambda: poison(workload, endpoints=60, events=8, seconds=3),
     }
     order = list(kinds)
     workload.rng.shuffle(order)
@@ -77,7 +77,9 @@ def everything(workload: Workload) -> None:
 
 
 # No web process dies, so one is enough. A dispatcher starts by itself, so beat is not needed.
-QUIET = Scenario(quiet, 270, volume=50, agencies=2, only=("web", "dispatcher"), smaller={"web": ("--workers", "1")})
+QUIET = Scenario(
+    quiet, 270, volume=50, agencies=2, only=("web", "dispatcher"), smaller={"web": ("--workers", "1")}, are_forked=True
+)
 KILLED = Scenario(killed, 270, delay=0.2, agencies=2)
 WEB_KILLED = Scenario(web_killed, 270, volume=20, agencies=2)
 CRASHED = Scenario(crashed, 300, volume=100, agencies=2)
@@ -91,8 +93,8 @@ EVERYTHING = Scenario(
     everything,
     900,
     limits=HOWEVER_LONG,
-    rate=3.0,
-    volume=30,
+    rate=2.0,
+    volume=20,
     agencies=2,
     odd=0.03,
     clock_off=10.0,
@@ -102,6 +104,7 @@ EVERYTHING = Scenario(
     smaller={"worker": ("-c", "6")},  # three of its tasks never end; the others take turns
     variables=PRELOADED,
     own=own_clocks(CLOCKS),
+    are_forked=True,
 )
 SHORT = {"short": EVERYTHING}
 # What the mutations are played under; without one they hold.

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.chaos.limits import as_a_whole
+from tests.processes.forks import Forks
 from tests.processes.starting import Process, start_process
 from tools.local.runner.plan import Plan
 
@@ -23,7 +24,8 @@ class Processes:
     """Those of one plan; signals go to them and to their children alone.
 
     `variables` are environment variables for all of them, `own` for those of one name. `smaller` ends the command of
-    those that have fewer processes than in the plan. `DOUBLE` names end in `-2`.
+    those that have fewer processes than in the plan. `DOUBLE` names end in `-2`. With `are_forked` each is a fork of
+    one process that has loaded the product.
     """
 
     plan: Plan
@@ -33,6 +35,8 @@ class Processes:
     smaller: dict[str, tuple[str, ...]] = field(default_factory=dict)
     running: dict[str, Process] = field(default_factory=dict)
     restarts: int = 0
+    are_forked: bool = False
+    _forks: Forks | None = None
 
     @property
     def names(self) -> list[str]:
@@ -51,9 +55,13 @@ class Processes:
             part.replace(f"{kind}@", f"{name}@").replace("beat-schedule", f"{name}-schedule") for part in known[kind]
         ]
         with as_a_whole():
-            self.running[name] = start_process(
-                [*command, *self.smaller.get(kind, ())], self.environment(name), log=self.log
-            )
+            self.running[name] = self._started([*command, *self.smaller.get(kind, ())], name)
+
+    def _started(self, command: list[str], name: str) -> Process:
+        if not self.are_forked:
+            return start_process(command, self.environment(name), log=self.log)
+        self._forks = self._forks or Forks(self.environment(), self.log)
+        return self._forks.start(command, self.own.get(name, {}))
 
     def environment(self, name: str = "") -> dict[str, str]:
         """The environment variables of a process of this name, or of a command beside them."""
@@ -111,6 +119,8 @@ class Processes:
             _kill_group(process)
             process.wait()
         self.running.clear()
+        if self._forks:
+            self._forks.end()
         return late
 
 

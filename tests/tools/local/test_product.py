@@ -4,8 +4,6 @@ import json
 import os
 import signal
 import stat
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +17,7 @@ from tests.tools.local.conftest import SmallSystem
 from tests.tools.local.processes import all_gone, children_of
 from tests.tools.system import RunningSystem, running_system
 from tests.waiting import until
-from tools.local import ROOT
+from tools.local.runner.demo_number import NUMBER
 from tools.local.runner.web import get
 from tools.sandbox import RunningSandbox, SandboxConfig
 
@@ -44,36 +42,16 @@ def is_verified_by_the_sandbox(system: RunningSystem) -> bool:
     return bool(result["is_verified"])
 
 
-# Connects a number of the sandbox's as somebody's consent would have done.
-CONNECT = """
-import django
-django.setup()
-from django.conf import settings
-from django.utils.timezone import now
-from agency.actors import SYSTEM
-from channelconnect.models import ChannelCredential
-from tools.sandbox.graph.tokens import Token, write
-from workspaces.subaccounts.models import Workspace
-from workspaces.subaccounts.services import connect_channel
-channel = connect_channel(workspace=Workspace.objects.get(uuid="{workspace}"), platform="whatsapp",
-    external_id="4010000", name="Shop", handle="+1 555-010-0000", now=now(), by=SYSTEM)
-scopes = ("whatsapp_business_management", "whatsapp_business_messaging")
-token = write(Token(person="ann", kind="SYSTEM_USER", granted=scopes, page=""), settings.META_APP_SECRET)
-ChannelCredential.objects.create(channel=channel, token=token, container_id="2010000")
-"""
-
-
 def answer_somebody_and_see_it_read(system: RunningSystem) -> None:
-    """From the network's callback to the API, from the API to the network, and back: through every process."""
-    environment = {**os.environ, **system.env, "DJANGO_SETTINGS_MODULE": "config.settings"}
-    known = system.bootstrap["workspace"]
-    connect = CONNECT.format(workspace=known["uuid"])
-    subprocess.run([sys.executable, "-c", connect], cwd=ROOT, env=environment, check=True)
+    """From the network's callback to the API, from the API to the network, and back: through every process.
+
+    The demo number is connected as somebody's consent would have done it.
+    """
     sandbox = RunningSandbox(system.env["META_GRAPH_URL"], SandboxConfig.read({}))
-    sandbox.callback(kind="message", account="4010000", person="491701234567", name="Ada", text="Is it ready?")
+    sandbox.callback(kind="message", account=NUMBER.id, person="491701234567", name="Ada", text="Is it ready?")
 
     api = requests.Session()
-    api.headers["Authorization"] = f"Bearer {known['key']}"
+    api.headers["Authorization"] = f"Bearer {system.bootstrap['workspace']['key']}"
     conversations = f"{system.url}{WORKSPACE_BASE}/conversations"
 
     def shown(url: str) -> Any:
