@@ -14,16 +14,16 @@ from django.db import connection
 from config.leases import connections
 from tests.waiting import PATIENCE_SECONDS
 
-LONGER: Final = dict.fromkeys(("lock_timeout", "idle_in_transaction_session_timeout"), f"{PATIENCE_SECONDS:.0f}s")
-# A statement that waits for a lock is under way. A lease's statement may already take longer.
-LONGER_STATEMENT: Final = {"statement_timeout": f"{PATIENCE_SECONDS:.0f}s"}
+LIMITS: Final = ("lock_timeout", "idle_in_transaction_session_timeout", "statement_timeout")
+LONGER: Final = dict.fromkeys(LIMITS, f"{PATIENCE_SECONDS:.0f}s")
 
 
 def set_longer_limits() -> None:
     """Let each session that this process opens from now on wait for as long as a busy machine needs."""
-    longer = (f"-c {limit}={time}" for limit, time in (LONGER | LONGER_STATEMENT).items())
+    longer = (f"-c {limit}={time}" for limit, time in LONGER.items())
     connection.settings_dict["OPTIONS"]["options"] = " ".join((settings.SESSION_OPTIONS, *longer))
     connections.SESSION.update(LONGER)
+    connections.LONGEST_ANSWER_SECONDS = PATIENCE_SECONDS + 1  # a little more than a statement, as in the product
 
 
 @contextmanager
