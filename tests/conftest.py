@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.conf import settings
 from django.db import connection
 from django.test import Client, TransactionTestCase
 from hypothesis import HealthCheck
@@ -18,6 +17,7 @@ from agency.services.hosts import VerifiedHosts, cache
 from tests.agency.console.browsers import at_the_console
 from tests.database.copies import SharedTemplate, template_of_this_run
 from tests.database.emptying import empty_after_test, forget_counters, remember_connection
+from tests.database.limits import set_longer_limits
 from tests.document.recording import _watch_surfaces, pytest_runtest_call, pytest_runtest_setup  # noqa: F401  # pytest finds them here
 from tests.furnished import (  # noqa: F401  # pytest finds them here
     bring_together,
@@ -219,7 +219,7 @@ def django_db_setup(
     At the end PostgreSQL closes the connections that threads of live servers still keep, because they would block
     dropping the database.
     """
-    connection.settings_dict["OPTIONS"]["options"] = settings.SESSION_OPTIONS
+    set_longer_limits()
     connection.close()
     if shared_template:
         shared_template.offer()

@@ -182,6 +182,8 @@ class WaitingClicks:
         A caller for whom `add` returned True calls this until it returns False. Until then `add` returns False to all
         others.
         """
+        # As before a request: the thread's connection may have ended since it was last used.
+        connection.close_if_unusable_or_obsolete()
         while links := self._take():
             try:
                 _insert(links)

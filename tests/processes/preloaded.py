@@ -124,6 +124,9 @@ def load() -> None:
     from django.urls import reverse
     from django.utils.translation import gettext
 
+    from tests.database.limits import set_longer_limits
+
+    set_longer_limits()
     reverse("console:notifications")
     gettext("Notifications")
     gc.collect()

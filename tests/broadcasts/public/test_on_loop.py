@@ -3,7 +3,7 @@
 import http.client
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing
 
 import psycopg
 import pytest
@@ -54,27 +54,18 @@ def broadcast() -> Broadcast:
 
 
 @pytest.fixture
-def ask(web: Web) -> Iterator[Ask]:
-    with asking(web) as ask:
-        yield ask
-
-
-@contextmanager
-def asking(web: Web) -> Iterator[Ask]:
-    """Give what asks a server over one connection."""
-    connection = http.client.HTTPConnection("127.0.0.1", web.port, timeout=60)
+def ask(web: Web) -> Ask:
+    """Give what asks a server, each time over a connection of its own: the server closes one that is idle for long."""
 
     def ask(path: str, method: str = "GET", **headers: str) -> Answer:
         sent = PHONE | {name.replace("_", "-"): value for name, value in headers.items()}
-        connection.request(method, path, headers=sent)
-        answer = connection.getresponse()
-        answer.read()
-        return answer.status, {name.lower(): value for name, value in answer.getheaders()}
+        with closing(http.client.HTTPConnection("127.0.0.1", web.port, timeout=60)) as connection:
+            connection.request(method, path, headers=sent)
+            answer = connection.getresponse()
+            answer.read()
+            return answer.status, {name.lower(): value for name, value in answer.getheaders()}
 
-    try:
-        yield ask
-    finally:
-        connection.close()
+    return ask
 
 
 def path_of(recipient: Recipient, number: int = 0) -> str:

@@ -1,5 +1,7 @@
 """Clicks that wait in a process: one at a time writes them down, and none is lost on the way."""
 
+from contextlib import closing
+
 import pytest
 from django.db import connection, connections
 
@@ -8,6 +10,7 @@ from broadcasts.services import link_clicks
 from broadcasts.services.link_clicks import WaitingClicks
 from broadcasts.services.tracked_links import LinkToken
 from tests.parallel import at_once
+from tests.waiting import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.django_db(transaction=True)
 THREADS, EACH = 2, 400
@@ -41,6 +44,18 @@ def test_those_that_cannot_be_written_down_wait_for_the_next_time() -> None:
     assert waiting.add(LinkToken(1, 3, 0)) is False, "a count that has begun goes on"
     assert waiting.record() is False
     assert recorded() == [1, 2, 3]
+
+
+def test_they_are_written_down_at_once_though_the_connection_ended_while_nobody_used_it() -> None:
+    waiting = WaitingClicks()
+    waiting.add(LinkToken(1, 1, 0))
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        [pid] = cursor.fetchone()
+    with closing(connection.copy()) as another, another.cursor() as cursor:
+        cursor.execute("SELECT pg_terminate_backend(%s, %s)", [pid, int(1_000 * PATIENCE_SECONDS)])
+    assert waiting.record() is False
+    assert recorded() == [1]
 
 
 def test_more_than_may_wait_are_let_go(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
