@@ -85,7 +85,8 @@ def test_a_name_that_leads_nowhere_now_is_tried_again(
     names["hooks.acme.io"] = FAULTS[0]
     start_dispatcher()
     record_events(a)
-    for number, following in enumerate([*FAULTS[1:], ["127.0.0.1"]], 1):
+    answers: list[list[str] | OSError] = [*FAULTS[1:], ["127.0.0.1"]]
+    for number, following in enumerate(answers, 1):
         delivery = attempted(a, number)
         told = (delivery.status, delivery.response_status, delivery.error)
         assert told == ("pending", None, "dns"), FAULTS[number - 1]
