@@ -47,7 +47,8 @@ def test_nine_fit_and_the_tenth_is_refused(packs: PackClient, admin: Client) -> 
 
 
 def test_nothing_that_is_not_there_is_added(packs: PackClient, admin: Client) -> None:
-    pack, nothing = packs.new(), ([], [""], ["x" * 500], ["\0"])
+    pack = packs.new()
+    nothing: tuple[list[str], ...] = ([], [""], ["x" * 500], ["\0"])
     for items in nothing:
         assert add(admin, pack, *items).status_code == 200, items
     assert packs.names(pack) == []
