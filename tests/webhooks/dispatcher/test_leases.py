@@ -27,15 +27,15 @@ def test_two_dispatchers_deliver_everything_once(
     for tenant in (a, b):
         subscribe(tenant, receiver)
     start_dispatcher(), start_dispatcher()
-    for _ in range(5):
+    for _ in range(10):
         record_events(a, 10)
         record_events(b, 10)
-    ended(a, 50)
-    ended(b, 50)
+    ended(a, 100)
+    ended(b, 100)
     times = Counter(request.headers["x-svc-delivery"] for request in receiver.requests)
-    assert len(times) == 100
+    assert len(times) == 200
     assert set(times.values()) == {1}
-    assert Attempt.objects.count() == 100
+    assert Attempt.objects.count() == 200
 
 
 def test_what_has_just_become_slow_is_kept_when_another_dispatcher_comes(other: OtherDispatcher) -> None:
