@@ -1,5 +1,7 @@
 """What an agency needs before its customers can connect channels."""
 
+from datetime import timedelta
+from secrets import token_bytes
 from typing import Any
 
 from django.utils.timezone import now
@@ -39,6 +41,24 @@ def a_session(tenant: Tenant, *, platform: str = "whatsapp", state: str | None =
         now=now(),
         by=SYSTEM,
         **more,
+    )
+
+
+def many_sessions(tenant: Tenant, count: int, *, state: str = "") -> None:
+    """So many sessions of the tenant's one sub-account, in bulk and a second apart; the last is the newest."""
+    first = now() - timedelta(seconds=count)
+    ConnectSession.objects.bulk_create(
+        ConnectSession(
+            agency=tenant.agency,
+            workspace=tenant.workspace,
+            platform="whatsapp",
+            return_url=RETURN_URL,
+            state=state.format(number) or None,
+            link_digest=token_bytes(32),
+            created_at=first + timedelta(seconds=number),
+            expires_at=first + timedelta(seconds=number, minutes=30),
+        )
+        for number in range(count)
     )
 
 

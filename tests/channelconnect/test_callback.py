@@ -115,50 +115,48 @@ def test_a_word_that_comes_twice_counts_as_not_sent(connecting: Tenant, customer
     assert exchanges(customer) == (1 if name == "error" else 0)
 
 
-@pytest.mark.parametrize(
-    ("query", "end"),
-    [
-        ({}, ("failed", "token_exchange_failed")),
-        ({"code": ""}, ("failed", "token_exchange_failed")),
-        ({"code": "nobody's"}, ("failed", "token_exchange_failed")),
-        ({"code": "x" * 8_000}, ("failed", "token_exchange_failed")),
-        ({"error": "server_error"}, ("failed", "token_exchange_failed")),
-        ({"error_code": "1349126", "error_message": "App not active"}, ("failed", "token_exchange_failed")),
-        (
-            {"error": "access_denied", "error_description": "<script>alert(1)</script>"},
-            ("cancelled", "authorization_not_completed"),
-        ),
-    ],
+ANSWERS: tuple[tuple[dict[str, str], tuple[str, str]], ...] = (
+    ({}, ("failed", "token_exchange_failed")),
+    ({"code": ""}, ("failed", "token_exchange_failed")),
+    ({"code": "nobody's"}, ("failed", "token_exchange_failed")),
+    ({"code": "x" * 8_000}, ("failed", "token_exchange_failed")),
+    ({"error": "server_error"}, ("failed", "token_exchange_failed")),
+    ({"error_code": "1349126", "error_message": "App not active"}, ("failed", "token_exchange_failed")),
+    (
+        {"error": "access_denied", "error_description": "<script>alert(1)</script>"},
+        ("cancelled", "authorization_not_completed"),
+    ),
 )
-def test_each_answer_ends_as_decided(
-    connecting: Tenant, customer: Customer, query: dict[str, str], end: tuple[str, str]
-) -> None:
-    session, dialog = at_the_provider(connecting, customer)
-    customer.open(f"{PATH}?{urlencode({'state': state_in(dialog), **query})}")
-    assert outcome(session) == end
-    assert b"<script" not in customer.page.content
+
+
+def test_each_answer_ends_as_decided(connecting: Tenant, customer: Customer) -> None:
+    for query, end in ANSWERS:
+        session, dialog = at_the_provider(connecting, customer)
+        customer.open(f"{PATH}?{urlencode({'state': state_in(dialog), **query})}")
+        assert outcome(session) == end, query
+        assert b"<script" not in customer.page.content, query
     assert not Channel.objects.exists()
 
 
-@pytest.mark.parametrize(
-    ("fault", "code"),
-    [
-        ("code_used", "token_exchange_failed"),
-        ("500", "provider_unavailable"),
-        ("garbage", "provider_unavailable"),
-        ("odd_expires_in", "token_exchange_failed"),
-        ("without_token", "token_exchange_failed"),
-        ("close", "provider_unavailable"),
-    ],
-)
+FAILURES = {
+    "code_used": "token_exchange_failed",
+    "500": "provider_unavailable",
+    "garbage": "provider_unavailable",
+    "odd_expires_in": "token_exchange_failed",
+    "without_token": "token_exchange_failed",
+    "close": "provider_unavailable",
+}
+
+
 def test_each_failure_of_the_exchange_ends_as_decided_and_keeps_no_token(
-    connecting: Tenant, customer: Customer, fault: str, code: str
+    connecting: Tenant, customer: Customer
 ) -> None:
-    session, dialog = at_the_provider(connecting, customer)
-    customer.open(customer.consent(dialog, faults=[{"call": "exchange", "fault": fault}]))
-    assert outcome(session) == ("failed", code)
-    assert everything(session)["grant"] is None
-    assert exchanges(customer) == 1
+    for number, (fault, code) in enumerate(FAILURES.items(), 1):
+        session, dialog = at_the_provider(connecting, customer)
+        customer.open(customer.consent(dialog, faults=[{"call": "exchange", "fault": fault}]))
+        assert outcome(session) == ("failed", code), fault
+        assert everything(session)["grant"] is None, fault
+        assert exchanges(customer) == number, fault
 
 
 def test_the_same_callback_again_finds_what_the_first_has_done(connecting: Tenant, customer: Customer) -> None:

@@ -197,12 +197,6 @@ def test_only_the_messaging_permissions_are_required(connecting: Tenant, custome
     assert outcome(session) == ("connected", None)
 
 
-def test_exactly_500_accounts_are_listed_and_one_of_them_connects(connecting: Tenant, customer: Customer) -> None:
-    session = a_session(connecting, platform="facebook")
-    customer.connect(session, "many")
-    assert outcome(session) == ("connected", None)
-
-
 def test_the_customer_cancels_before_the_provider_or_at_the_choice(connecting: Tenant, customer: Customer) -> None:
     early, later = a_session(connecting), a_session(connecting)
     customer.open(link_of(early))

@@ -65,10 +65,10 @@ def test_the_address_proves_itself_with_the_challenge_as_plain_text(meta: Runnin
         assert answer["X-Content-Type-Options"] == "nosniff"
 
 
-@pytest.mark.parametrize("query", [{"verify_token": "x"}, {"verify_token": ""}, {"verify_token": "ü"}, {"mode": "x"}])
-def test_with_another_token_or_mode_it_proves_nothing(meta: RunningSandbox, query: dict[str, str]) -> None:
-    answer = verify(meta, **query)
-    assert (answer.status_code, answer.content) == (403, b"Forbidden")
+def test_with_another_token_or_mode_it_proves_nothing(meta: RunningSandbox) -> None:
+    for name, value in (("verify_token", "x"), ("verify_token", ""), ("verify_token", "ü"), ("mode", "x")):
+        answer = verify(meta, **{name: value})
+        assert (answer.status_code, answer.content) == (403, b"Forbidden"), (name, value)
 
 
 def test_without_parameters_or_without_a_token_of_ours_it_proves_nothing(meta: RunningSandbox, settings: Any) -> None:
@@ -89,9 +89,9 @@ def test_a_signed_callback_is_stored_as_it_came_in_one_statement(
     assert stored() == [MESSAGE]
 
 
-@pytest.mark.parametrize("signature", ["", "sha256=", "sha256=" + "0" * 64, "sha1=x", "ü", "x" * 10_000])
-def test_a_wrong_signature_is_refused_and_nothing_stored(meta: RunningSandbox, signature: str) -> None:
-    assert post(meta, MESSAGE, signature).status_code == 403
+def test_a_wrong_signature_is_refused_and_nothing_stored(meta: RunningSandbox) -> None:
+    for signature in ("", "sha256=", "sha256=" + "0" * 64, "sha1=x", "ü", "x" * 10_000):
+        assert post(meta, MESSAGE, signature).status_code == 403, signature
     assert stored() == []
 
 
@@ -110,11 +110,9 @@ def test_a_repeated_body_is_answered_200_and_kept_once(meta: RunningSandbox) -> 
     assert stored() == [MESSAGE]
 
 
-@pytest.mark.parametrize(
-    "body", [b"", b"{", b"[]", b"null", b'"x"', b"\xff", b"[" * 5_000, b'{"a":' * 99_999, b'{"a":NaN}']
-)
-def test_what_is_no_object_is_400_and_not_stored(meta: RunningSandbox, body: bytes) -> None:
-    assert post(meta, body).status_code == 400
+def test_what_is_no_object_is_400_and_not_stored(meta: RunningSandbox) -> None:
+    for body in (b"", b"{", b"[]", b"null", b'"x"', b"\xff", b"[" * 5_000, b'{"a":' * 99_999, b'{"a":NaN}'):
+        assert post(meta, body).status_code == 400, body[:20]
     assert stored() == []
 
 

@@ -15,7 +15,7 @@ from channelconnect.services.sessions.ending import end_session, expire_sessions
 from channelconnect.tasks import expire_sessions as sweep
 from config.encryption import encrypted_value
 from tests import furnished
-from tests.channelconnect.agencies import a_session, connection_events, path_of, switch_on, wanted
+from tests.channelconnect.agencies import a_session, connection_events, many_sessions, path_of, switch_on, wanted
 from tests.document.schemas import resolved
 from tests.factories import WorkspaceFactory
 from tests.parallel import at_once
@@ -79,14 +79,15 @@ def test_the_list_is_the_sub_account_s_own_newest_first_and_at_most_100(connecti
     a_session(b)
     path = path_of(connecting)
     assert connecting.api.get(path).json() == {"data": []}
-    sessions = [a_session(connecting, state=str(number)) for number in range(103)]
+    many_sessions(connecting, 102, state="{}")
+    newest = a_session(connecting, state="102")
     data = connecting.api.get(f"{path}?page=2&per_page=5&limit=7").json()["data"]
     assert [one["state"] for one in data] == [str(number) for number in range(102, 2, -1)]
-    assert data[0] == read(connecting, sessions[-1])
+    assert data[0] == read(connecting, newest)
 
 
 def test_the_list_costs_the_same_however_long_it_is(connecting: Tenant, django_assert_max_num_queries: Any) -> None:
-    for _ in range(20):
+    for _ in range(6):
         connected(connecting, a_session(connecting))
     with django_assert_max_num_queries(4):
         connecting.api.get(path_of(connecting))

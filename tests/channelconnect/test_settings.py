@@ -93,11 +93,11 @@ def test_the_whole_list_is_replaced_in_its_order_and_a_repetition_dropped(a: Ten
     assert b.api.get(PATH).json()["data"]["return_urls"] == []
 
 
-@pytest.mark.parametrize("url", BAD)
-def test_an_address_that_browsers_must_not_return_to_is_refused_by_its_index(a: Tenant, url: str) -> None:
+def test_an_address_that_browsers_must_not_return_to_is_refused_by_its_index(a: Tenant) -> None:
     put(a, [GOOD[0]])
-    answer = put(a, [GOOD[1], url])
-    assert (answer.status_code, list(answer.json()["errors"])) == (422, ["return_urls.1"])
+    for url in BAD:
+        answer = put(a, [GOOD[1], url])
+        assert (answer.status_code, list(answer.json()["errors"])) == (422, ["return_urls.1"]), url
     assert a.api.get(PATH).json()["data"]["return_urls"] == [GOOD[0]]
 
 
@@ -111,13 +111,17 @@ def test_at_most_20_are_kept(a: Tenant) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "body", [{}, {"return_urls": None}, {"return_urls": "https://x.example"}, {"return_urls": [1]}]
-)
-def test_bodies_of_another_form_are_refused(a: Tenant, body: dict[str, Any]) -> None:
-    answer = a.api.put(PATH, body)
-    assert answer.status_code == 422
-    assert next(iter(answer.json()["errors"])).startswith("return_urls")
+def test_bodies_of_another_form_are_refused(a: Tenant) -> None:
+    bodies: tuple[dict[str, Any], ...] = (
+        {},
+        {"return_urls": None},
+        {"return_urls": "https://x.example"},
+        {"return_urls": [1]},
+    )
+    for body in bodies:
+        answer = a.api.put(PATH, body)
+        assert answer.status_code == 422, body
+        assert next(iter(answer.json()["errors"])).startswith("return_urls"), body
 
 
 def test_a_change_is_in_the_activity_log(a: Tenant) -> None:

@@ -12,6 +12,7 @@ from agency.actors import SYSTEM
 from agency.models import Agency, User
 from agency.services import accept_invitation
 from agency.services.keys import KeyLimits
+from packs.models import StarterPack
 from tests.factories.agencies import AgencyFactory, UserFactory
 from tests.factories.base import A_MOMENT_AGO, ByService
 from workspaces.media.models import Media
@@ -77,7 +78,10 @@ class ChannelFactory(ByService[Channel]):
     now = A_MOMENT_AGO
 
     @classmethod
-    def make(cls, **values: Any) -> Channel:
+    def make(cls, *, starter_pack: bool = True, **values: Any) -> Channel:
+        """Connect one. The first brings a starter pack in some thirty statements, or none if it was given before."""
+        if not starter_pack:
+            StarterPack.objects.bulk_create([StarterPack(workspace=values["workspace"])], ignore_conflicts=True)
         return connect_channel(**values)
 
 

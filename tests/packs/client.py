@@ -7,18 +7,19 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from packs.models import InstalledFlow
+from packs.services import add_library_entry, change_pack, create_pack
 from tests.factories.flows import Flow, a_flow
-from tests.tenants import Api
+from tests.tenants import Tenant
 from workspaces.automations.models import Automation
 from workspaces.automations.services import create_automation, publish_automation
 from workspaces.subaccounts.models import Workspace
 
 
 class PackClient:
-    """Calls the packs' endpoints and gives what they answer under `data`."""
+    """Calls an agency's packs' endpoints and gives what they answer under `data`."""
 
-    def __init__(self, api: Api) -> None:
-        self.api = api
+    def __init__(self, tenant: Tenant) -> None:
+        self.api, self.agency = tenant.api, tenant.agency
 
     def all(self) -> list[dict[str, Any]]:
         return list(self.api.get("/packs").json()["data"])
@@ -28,13 +29,14 @@ class PackClient:
         assert answer.status_code == 201, answer.content
         return str(answer.json()["data"]["uuid"])
 
-    def with_entries(self, *items: str, status: str | None = None, **fields: Any) -> str:
-        pack = self.new(**fields)
+    def with_entries(self, *items: str, name: str = "Starter", status: str | None = None, **fields: Any) -> str:
+        """Make a pack by the services. Tests of the endpoints themselves use `new`, `add` and `change`."""
+        pack = create_pack(agency=self.agency, name=name, by=SYSTEM, **fields)
         for item in items:
-            self.add(pack, item)
+            add_library_entry(pack=pack, template_id=item, by=SYSTEM)
         if status:
-            self.change(pack, status=status)
-        return pack
+            change_pack(pack=pack, status=status, by=SYSTEM)
+        return str(pack.uuid)
 
     def read(self, pack: str) -> dict[str, Any]:
         return dict(self.api.get(f"/packs/{pack}").json()["data"])

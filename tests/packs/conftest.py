@@ -34,8 +34,8 @@ def retire(settings: Any, tmp_path: Path) -> Callable[..., None]:
 
 @pytest.fixture
 def packs(a: Tenant) -> PackClient:
-    """The packs of agency `a`, over the API."""
-    return PackClient(a.api)
+    """The packs of agency `a`."""
+    return PackClient(a)
 
 
 @pytest.fixture

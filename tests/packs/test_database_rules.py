@@ -109,7 +109,7 @@ class TestAtOnce:
     def test_thirty_parallel_adds_leave_nine(self, settings: Any) -> None:
         settings.AGENCY_KEY_LIMIT = 1_000
         a = Tenant()
-        pack = PackClient(a.api).new()
+        pack = PackClient(a).new()
         items = [extra(number) for number in range(1, 13)]
         answers = at_once(
             lambda number: a.api.post(f"/packs/{pack}/entries", {"template_id": items[number % 12]}), times=30
@@ -124,7 +124,7 @@ class TestAtOnce:
         settings.AGENCY_KEY_LIMIT = 1_000
         a = Tenant()
         api = a.api.with_key(an_agency_key(a.agency, can_copy=True)[1])
-        pack = PackClient(api).new()
+        pack = PackClient(a).new()
         copies = [an_automation(a.workspace, name=f"Catch {number}", flow=a_catch_all()) for number in range(10)]
         workspace = str(a.workspace.uuid)
         bodies: list[dict[str, str]] = [{"template_id": WELCOME}, {"template_id": ASSISTANT}] + [
@@ -136,7 +136,7 @@ class TestAtOnce:
     def test_of_parallel_renames_to_one_name_one_wins(self, settings: Any) -> None:
         settings.AGENCY_KEY_LIMIT = 1_000
         a = Tenant()
-        packs = PackClient(a.api)
+        packs = PackClient(a)
         pack = packs.with_entries(*[extra(number) for number in range(1, 9)])
         entries = [entry["uuid"] for entry in packs.read(pack)["entries"]]
         answers = at_once(
@@ -146,7 +146,7 @@ class TestAtOnce:
 
     def test_the_last_removals_and_a_publication_never_leave_an_empty_published_pack(self) -> None:
         a = Tenant()
-        packs = PackClient(a.api)
+        packs = PackClient(a)
         pack = packs.with_entries(extra(1), extra(2))
         entries = [entry["uuid"] for entry in packs.read(pack)["entries"]]
 
@@ -161,7 +161,7 @@ class TestAtOnce:
 
     def test_packs_created_and_ordered_at_once_have_positions_of_their_own(self) -> None:
         a = Tenant()
-        packs = PackClient(a.api)
+        packs = PackClient(a)
         first = packs.new("First")
 
         def work(number: int) -> int:
@@ -175,7 +175,7 @@ class TestAtOnce:
 
     def test_a_race_lost_to_a_constraint_reads_like_the_check(self) -> None:
         a = Tenant()
-        pack = Pack.objects.get(uuid=PackClient(a.api).with_entries(extra(1)))
+        pack = Pack.objects.get(uuid=PackClient(a).with_entries(extra(1)))
         inserted = Event()
 
         def work(number: int) -> Any:

@@ -44,8 +44,7 @@ OWN = 8
 def customer(a: Tenant) -> Workspace:
     """A customer with a WhatsApp number and nothing of a starter pack, as it is `given` already."""
     workspace = WorkspaceFactory.create(agency=a.agency)
-    ChannelFactory.create(workspace=workspace)
-    Automation.objects.all().delete()
+    ChannelFactory.create(workspace=workspace, starter_pack=False)
     return workspace
 
 
@@ -64,7 +63,7 @@ def test_the_agencys_published_packs_come_first_in_order_then_the_services_own(
     two = packs.with_entries(extra(1), name="Two", status="published")
     packs.with_entries(extra(1), name="Draft")
     packs.with_entries(extra(1), name="Archived", status="archived")
-    PackClient(b.api).with_entries(extra(1), name="Foreign", status="published")
+    PackClient(b).with_entries(extra(1), name="Foreign", status="published")
     a.api.put("/packs/order", {"order": [two, one]})
     shown = names(customer)
     assert shown[:2] == ["Two", "One"]
@@ -189,7 +188,7 @@ def test_only_what_the_gallery_shows_can_be_installed(
     hidden = [
         packs.with_entries(extra(1)),
         packs.with_entries(extra(1), status="archived"),
-        PackClient(b.api).with_entries(extra(1), status="published"),
+        PackClient(b).with_entries(extra(1), status="published"),
         str(uuid4()),
     ]
     for pack in hidden:
@@ -289,7 +288,7 @@ def test_from_a_customers_automation_to_another_customer_who_runs_it(
 @pytest.mark.django_db(transaction=True)
 def test_installing_at_once_installs_once() -> None:
     a = Tenant()
-    packs = PackClient(a.api)
+    packs = PackClient(a)
     pack = packs.with_entries(extra(1), extra(2), extra(3), status="published")
     ChannelFactory.create(workspace=a.workspace)
     held = Automation.objects.filter(from_pack=pack)

@@ -43,24 +43,24 @@ def test_a_status_in_the_body_of_a_new_pack_is_ignored(a: Tenant) -> None:
     assert answer.json()["data"]["status"] == "draft"
 
 
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        ("name", ""),
-        ("name", None),
-        ("name", 5),
-        ("name", "n" * 121),
-        ("summary", "s" * 301),
-        ("summary", 1),
-        ("industry", "farming"),
-        ("industry", ""),
-        ("business_type", "salons"),
-    ],
+WRONG: tuple[tuple[str, Any], ...] = (
+    ("name", ""),
+    ("name", None),
+    ("name", 5),
+    ("name", "n" * 121),
+    ("summary", "s" * 301),
+    ("summary", 1),
+    ("industry", "farming"),
+    ("industry", ""),
+    ("business_type", "salons"),
 )
-def test_fields_of_a_pack_are_held_to_their_rules(a: Tenant, packs: PackClient, field: str, value: Any) -> None:
+
+
+def test_fields_of_a_pack_are_held_to_their_rules(a: Tenant, packs: PackClient) -> None:
     pack = packs.new()
-    assert list(errors(a.api.post("/packs", {"name": "x", field: value}))) == [field]
-    assert list(errors(a.api.patch(f"/packs/{pack}", {field: value}))) == [field]
+    for field, value in WRONG:
+        assert list(errors(a.api.post("/packs", {"name": "x", field: value}))) == [field], value
+        assert list(errors(a.api.patch(f"/packs/{pack}", {field: value}))) == [field], value
 
 
 def test_the_longest_texts_are_taken(packs: PackClient) -> None:
@@ -76,12 +76,12 @@ def test_patch_changes_only_what_is_sent(packs: PackClient) -> None:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("field", ["summary", "industry", "business_type"])
-def test_null_clears(packs: PackClient, field: str) -> None:
+def test_null_clears(packs: PackClient) -> None:
     pack = packs.new("x", summary="s", industry="events", business_type="other")
-    cleared = packs.change(pack, **{field: None})
-    assert cleared[field] is None
-    assert sum(cleared[name] is None for name in ("summary", "industry", "business_type")) == 1
+    fields = ["summary", "industry", "business_type"]
+    for number, field in enumerate(fields, 1):
+        cleared = packs.change(pack, **{field: None})
+        assert [name for name in fields if cleared[name] is None] == fields[:number]
 
 
 def test_an_empty_patch_changes_nothing(packs: PackClient) -> None:
@@ -96,9 +96,10 @@ def test_publishing_a_pack_without_automations_is_refused(a: Tenant, packs: Pack
     assert packs.read(pack)["name"] == "Starter"
 
 
-@pytest.mark.parametrize("status", ["live", "", None, 1])
-def test_an_unknown_status_is_refused(a: Tenant, packs: PackClient, status: Any) -> None:
-    assert list(errors(a.api.patch(f"/packs/{packs.new()}", {"status": status}))) == ["status"]
+def test_an_unknown_status_is_refused(a: Tenant, packs: PackClient) -> None:
+    pack = packs.new()
+    for status in ("live", "", None, 1):
+        assert list(errors(a.api.patch(f"/packs/{pack}", {"status": status}))) == ["status"], status
 
 
 def test_a_pack_moves_between_all_three_statuses(packs: PackClient) -> None:
@@ -150,7 +151,7 @@ def test_put_order_puts_the_named_first_and_the_others_after_them(a: Tenant, pac
 
 
 def test_an_order_with_a_foreign_repeated_or_malformed_uuid_is_refused(a: Tenant, b: Tenant, packs: PackClient) -> None:
-    mine, foreign = packs.new(), PackClient(b.api).new()
+    mine, foreign = packs.new(), PackClient(b).new()
     assert list(errors(a.api.put("/packs/order", {"order": [mine, foreign]}))) == ["order"]
     assert list(errors(a.api.put("/packs/order", {"order": [str(uuid.uuid4())]}))) == ["order"]
     assert list(errors(a.api.put("/packs/order", {"order": [mine, mine.upper()]}))) == ["order"]
@@ -160,8 +161,8 @@ def test_an_order_with_a_foreign_repeated_or_malformed_uuid_is_refused(a: Tenant
 
 
 def test_another_agencys_pack_reads_like_a_missing_one(a: Tenant, b: Tenant) -> None:
-    foreign = PackClient(b.api).with_entries(BOOKING)
-    entry = PackClient(b.api).read(foreign)["entries"][0]["uuid"]
+    foreign = PackClient(b).with_entries(BOOKING)
+    entry = PackClient(b).read(foreign)["entries"][0]["uuid"]
     for pack in (foreign, str(uuid.uuid4()), "not-a-uuid"):
         answers = [
             a.api.get(f"/packs/{pack}"),
@@ -173,7 +174,7 @@ def test_another_agencys_pack_reads_like_a_missing_one(a: Tenant, b: Tenant) -> 
             a.api.delete(f"/packs/{pack}/entries/{entry}"),
         ]
         assert {(answer.status_code, message(answer)) for answer in answers} == {(404, "Pack not found.")}
-    assert PackClient(b.api).names(foreign) == ["Book a visit"]
+    assert PackClient(b).names(foreign) == ["Book a visit"]
     assert a.api.get("/packs").json()["data"] == []
 
 

@@ -70,7 +70,7 @@ def test_a_pack_that_is_not_published_is_not_given(a: Tenant, packs: PackClient,
 def test_without_one_of_the_agency_the_services_own_for_the_type_is_given(
     a: Tenant, b: Tenant, packs: PackClient
 ) -> None:
-    for_type(PackClient(b.api), "salon_spa")
+    for_type(PackClient(b), "salon_spa")
     for_type(packs, "other")
     assert given(a_customer(a)) == own("salon_spa")
 

@@ -1,5 +1,7 @@
 """Which names an agency may add as its domains, how many, and what the database holds of them."""
 
+from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -27,66 +29,71 @@ a, b = furnished.a_with_customer, furnished.b_with_customer
 pytestmark = pytest.mark.django_db
 
 
-@pytest.mark.parametrize(
-    "host",
-    [
-        "",
-        "com",
-        "localhost",
-        "127.0.0.1",
-        "[::1]",
-        "0x7f.1",
-        "1.2.3",
-        "app.example.com:8000",
-        "https://app.example.com",
-        "app.example.com/x",
-        "a@app.example.com",
-        "app..example.com",
-        "-app.example.com",
-        "app_1.example.com",
-        "*.example.com",
-        "app.example.com,x",
-        "app example.com",
-        "testserver",
-        f"{'a' * 64}.example.com",
-        ".".join(["a" * 60] * 4),
-        "\0.example.com",
-        "app.example.com\n",
-    ][:-1],
+REFUSED = (
+    "",
+    "com",
+    "localhost",
+    "127.0.0.1",
+    "[::1]",
+    "0x7f.1",
+    "1.2.3",
+    "app.example.com:8000",
+    "https://app.example.com",
+    "app.example.com/x",
+    "a@app.example.com",
+    "app..example.com",
+    "-app.example.com",
+    "app_1.example.com",
+    "*.example.com",
+    "app.example.com,x",
+    "app example.com",
+    "testserver",
+    f"{'a' * 64}.example.com",
+    ".".join(["a" * 60] * 4),
+    "\0.example.com",
 )
-def test_what_is_no_domain_of_an_agency_s_is_refused(a: Tenant, host: str) -> None:
-    with pytest.raises(HostRefused):
-        add_domain(agency=a.agency, host=host, now=now(), by=SYSTEM)
 
 
-@pytest.mark.parametrize("host", ["app.service.example.com", "x.app.service.example.com", "service.localhost.net"])
-def test_the_installation_s_own_hosts_and_those_below_are_refused(a: Tenant, host: str, settings: Any) -> None:
+def taken_of(a: Tenant, hosts: Iterable[str]) -> list[str]:
+    """Which of these hosts an agency may add."""
+    taken = []
+    for host in hosts:
+        with suppress(HostRefused):
+            add_domain(agency=a.agency, host=host, now=now(), by=SYSTEM)
+            taken.append(host)
+    return taken
+
+
+def test_what_is_no_domain_of_an_agency_s_is_refused(a: Tenant) -> None:
+    assert taken_of(a, REFUSED) == []
+
+
+def test_the_installation_s_own_hosts_and_those_below_are_refused(a: Tenant, settings: Any) -> None:
     settings.HOSTS = {"app.service.example.com", ".localhost.net", *settings.LOCAL_HOSTS}
-    with pytest.raises(HostRefused):
-        add_domain(agency=a.agency, host=host, now=now(), by=SYSTEM)
+    assert taken_of(a, ("app.service.example.com", "x.app.service.example.com", "service.localhost.net")) == []
 
 
 def test_production_takes_no_name_that_means_nothing_outside(a: Tenant, settings: Any) -> None:
     settings.PRODUCTION = True
-    for host in ("app.shop.local", "db.internal", "x.localhost"):
-        with pytest.raises(HostRefused):
-            add_domain(agency=a.agency, host=host, now=now(), by=SYSTEM)
+    assert taken_of(a, ("app.shop.local", "db.internal", "x.localhost")) == []
 
 
-@pytest.mark.parametrize(
-    ("written", "kept"),
-    [
-        ("APP.Example.COM", "app.example.com"),
-        ("app.example.com.", "app.example.com"),
-        ("  app.example.com ", "app.example.com"),
-        ("bücher.example.com", "xn--bcher-kva.example.com"),
-        ("\uff41pp.example.com", "app.example.com"),
-    ],
-)
-def test_a_host_has_one_spelling(a: Tenant, written: str, kept: str) -> None:
-    assert add_domain(agency=a.agency, host=written, now=now(), by=SYSTEM).host == kept
-    with pytest.raises(DomainListed):
-        add_domain(agency=a.agency, host=kept, now=now(), by=SYSTEM)
+SPELLINGS = {
+    "APP.Example.COM": "app.example.com",
+    "app.example.com.": "app.example.com",
+    "  app.example.com ": "app.example.com",
+    "bücher.example.com": "xn--bcher-kva.example.com",
+    "\uff41pp.example.com": "app.example.com",
+}
+
+
+def test_a_host_has_one_spelling(a: Tenant) -> None:
+    for written, kept in SPELLINGS.items():
+        with transaction.atomic():
+            assert add_domain(agency=a.agency, host=written, now=now(), by=SYSTEM).host == kept
+            with pytest.raises(DomainListed):
+                add_domain(agency=a.agency, host=kept, now=now(), by=SYSTEM)
+            transaction.set_rollback(True)
 
 
 def test_an_agency_has_at_most_twenty(a: Tenant) -> None:
@@ -101,21 +108,26 @@ def test_only_a_verified_domain_is_made_primary(domain: Domain) -> None:
         make_primary(domain=domain, by=SYSTEM)
 
 
-@pytest.mark.parametrize(
-    "values",
-    [
-        {"host": "App.example.com"},
-        {"host": "10.0.0.1"},
-        {"host": "com"},
-        {"is_primary": True},
-        {"state": "verified"},
-        {"verified_at": "2026-01-01T00:00Z"},
-        {"failing_since": "2026-01-01T00:00Z"},
-    ],
+IMPOSSIBLE: tuple[dict[str, Any], ...] = (
+    {"host": "App.example.com"},
+    {"host": "10.0.0.1"},
+    {"host": "com"},
+    {"is_primary": True},
+    {"state": "verified"},
+    {"verified_at": "2026-01-01T00:00Z"},
+    {"failing_since": "2026-01-01T00:00Z"},
 )
-def test_the_database_holds_what_must_hold(domain: Domain, values: dict[str, Any]) -> None:
-    with pytest.raises(IntegrityError), transaction.atomic():
-        Domain.objects.filter(pk=domain.pk).update(**values)
+
+
+def test_the_database_holds_what_must_hold(domain: Domain) -> None:
+    held: list[dict[str, Any]] = []
+    for values in IMPOSSIBLE:
+        try:
+            with transaction.atomic():
+                Domain.objects.filter(pk=domain.pk).update(**values)
+        except IntegrityError:
+            held.append(values)
+    assert held == list(IMPOSSIBLE)
 
 
 def test_the_database_gives_a_host_to_one_agency_and_an_agency_one_primary(domain: Domain, b: Tenant) -> None:

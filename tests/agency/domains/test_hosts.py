@@ -1,6 +1,7 @@
 """Hosts that we answer for, and what each of them is answered."""
 
 import json
+from itertools import product
 from typing import Any
 
 import pytest
@@ -37,9 +38,13 @@ def others(b: Tenant) -> Domain:
 
 
 def ask(path: str, host: str, client: Client | None = None, **more: Any) -> Any:
+    return ask_with(path, {"host": host}, client, **more)
+
+
+def ask_with(path: str, headers: dict[str, str], client: Client | None = None, **more: Any) -> Any:
     browser = client or Client()
     browser.handler = HANDLER
-    return browser.get(path, headers={"host": host}, **more)
+    return browser.get(path, headers=headers, **more)
 
 
 def test_each_agency_s_host_is_its_own_and_no_other_is_anybody_s(own: Domain, others: Domain) -> None:
@@ -51,18 +56,22 @@ def test_each_agency_s_host_is_its_own_and_no_other_is_anybody_s(own: Domain, ot
     ]
 
 
-@pytest.mark.parametrize(
-    "host", ["app.example.org", "example.com", "127.0.0.2", "[::2]", "", "x" * 300, "app.ada.localhost.example.org"]
-)
-@pytest.mark.parametrize("path", ["/", SIGN_IN, "/static/console/tokens.css", "/api/nothing", "/nothing", "/admin/"])
-def test_an_unknown_host_is_answered_without_a_word_of_ours(own: Domain, host: str, path: str) -> None:
-    answer = ask(path, host)
-    assert (answer.status_code, json.loads(answer.content)) == (404, {"message": "Not found."})
+UNKNOWN = ("app.example.org", "example.com", "127.0.0.2", "[::2]", "", "x" * 300, "app.ada.localhost.example.org")
+ANY_PATH = ("/", SIGN_IN, "/static/console/tokens.css", "/api/nothing", "/nothing", "/admin/")
 
 
-@pytest.mark.parametrize("host", [OWN, f"{OWN}:8000", OWN.upper(), f"{OWN}.", "testserver", "other.localhost"])
-def test_verified_hosts_and_the_installation_s_are_answered(own: Domain, host: str) -> None:
-    assert ask(SIGN_IN, host).status_code == 200
+@pytest.mark.usefixtures("own")
+def test_an_unknown_host_is_answered_without_a_word_of_ours() -> None:
+    for host, path in product(UNKNOWN, ANY_PATH):
+        answer = ask(path, host)
+        found = (answer.status_code, json.loads(answer.content))
+        assert found == (404, {"message": "Not found."}), (host, path)
+
+
+@pytest.mark.usefixtures("own")
+def test_verified_hosts_and_the_installation_s_are_answered() -> None:
+    for host in (OWN, f"{OWN}:8000", OWN.upper(), f"{OWN}.", "testserver", "other.localhost"):
+        assert ask(SIGN_IN, host).status_code == 200, host
 
 
 def test_a_domain_that_is_not_verified_is_like_an_unknown_one(a: Tenant, settings: Any) -> None:
@@ -78,14 +87,16 @@ def test_a_removed_domain_is_answered_no_more_at_once(own: Domain, settings: Any
     assert ask(SIGN_IN, OWN).status_code == 404
 
 
-@pytest.mark.parametrize("path", ["/admin", "/admin/", "/admin/login/", "/admin/agency/domain/", "/internal/x"])
-def test_the_admin_is_not_there_on_an_agency_s_host(own: Domain, path: str) -> None:
+@pytest.mark.usefixtures("own")
+def test_the_admin_is_not_there_on_an_agency_s_host() -> None:
     staff = a_browser(a_person(is_staff=True, is_superuser=True))
-    found, nowhere = ask(path, OWN, staff), ask("/nothing-here", OWN, staff)
-    assert (found.status_code, nowhere.status_code) == (404, 404)
-    assert strip_id(found) == strip_id(nowhere)
-    if path.startswith("/admin"):
-        assert ask(path, "testserver", staff).status_code in (200, 302)
+    nowhere = ask("/nothing-here", OWN, staff)
+    assert nowhere.status_code == 404
+    for path in ("/admin", "/admin/", "/admin/login/", "/admin/agency/domain/", "/internal/x"):
+        found = ask(path, OWN, staff)
+        assert (found.status_code, strip_id(found)) == (404, strip_id(nowhere)), path
+        if path.startswith("/admin"):
+            assert ask(path, "testserver", staff).status_code in (200, 302), path
 
 
 def strip_id(answer: Any) -> bytes:
@@ -194,28 +205,29 @@ def test_lists_link_to_themselves_on_the_host_that_was_asked(own: Domain, a: Ten
         assert page["links"]["first"].startswith(f"http://{host}/api/agency/v1/workspaces?")
 
 
-@pytest.mark.parametrize("named", [f"{OWN}:4443", f"{OWN}.", OWN.upper()])
-def test_links_and_documents_have_the_host_as_it_was_verified(
-    own: Domain, a: Tenant, settings: Any, named: str
-) -> None:
-    key = {"host": named, "x-api-key": a.plaintext}
-    page, document = (
-        Client().get(f"/api/agency/v1/{path}", headers=key).json() for path in ("workspaces", "openapi.json")
-    )
-    assert page["links"]["first"] == f"http://{OWN}/api/agency/v1/workspaces?page=1"
-    assert document["servers"][0]["url"] == f"http://{OWN}"
+@pytest.mark.usefixtures("own")
+def test_links_and_documents_have_the_host_as_it_was_verified(a: Tenant, settings: Any) -> None:
+    def read(path: str, named: str) -> Any:
+        headers = {"host": named, "x-api-key": a.plaintext}
+        return ask_with(f"/api/agency/v1/{path}", headers).json()
+
+    names = (f"{OWN}:4443", f"{OWN}.", OWN.upper())
+    for named in names:
+        assert read("workspaces", named)["links"]["first"] == f"http://{OWN}/api/agency/v1/workspaces?page=1", named
+        assert read("openapi.json", named)["servers"][0]["url"] == f"http://{OWN}", named
     settings.PUBLIC_URL = "http://testserver:8000"
-    page = Client().get("/api/agency/v1/workspaces", headers=key).json()
-    assert page["links"]["first"].startswith(f"http://{OWN}:8000/")
+    for named in names:
+        assert read("workspaces", named)["links"]["first"].startswith(f"http://{OWN}:8000/"), named
 
 
-@pytest.mark.parametrize("path", ["/api/agency/v1/openapi.json", "/api/v1/openapi.json", "/api/docs/agency"])
-def test_the_documents_name_the_host_that_was_asked(own: Domain, settings: Any, path: str) -> None:
+@pytest.mark.usefixtures("own")
+def test_the_documents_name_the_host_that_was_asked(settings: Any) -> None:
     settings.PUBLIC_URL = "http://testserver"
-    theirs, ours = (Client().get(path, headers={"host": host}).content.decode() for host in (OWN, "testserver"))
-    assert "http://testserver" in ours
-    assert "http://testserver" not in theirs
-    assert f"http://{OWN}" in theirs
+    for path in ("/api/agency/v1/openapi.json", "/api/v1/openapi.json", "/api/docs/agency"):
+        theirs, ours = (ask(path, host).content.decode() for host in (OWN, "testserver"))
+        assert "http://testserver" in ours, path
+        assert "http://testserver" not in theirs, path
+        assert f"http://{OWN}" in theirs, path
 
 
 def test_the_consoles_show_where_the_api_is(own: Domain, a: Tenant) -> None:
@@ -225,27 +237,26 @@ def test_the_consoles_show_where_the_api_is(own: Domain, a: Tenant) -> None:
     assert dashboard.status_code in (200, 404) or dashboard.content
 
 
-@pytest.mark.parametrize(
-    ("domain", "status"),
-    [
-        (OWN, 200),
-        (OWN.upper(), 200),
-        (f"{OWN}.", 200),
-        (f"x.{OWN}", 404),
-        ("testserver", 404),
-        ("", 404),
-        ("\0", 404),
-        ("waiting.localhost", 404),
-    ],
-)
-def test_a_certificate_is_allowed_for_a_verified_domain_alone(
-    own: Domain, a: Tenant, domain: str, status: int, django_assert_num_queries: Any
-) -> None:
+ALLOWED = {
+    OWN: 200,
+    OWN.upper(): 200,
+    f"{OWN}.": 200,
+    f"x.{OWN}": 404,
+    "testserver": 404,
+    "": 404,
+    "\0": 404,
+    "waiting.localhost": 404,
+}
+
+
+@pytest.mark.usefixtures("own")
+def test_a_certificate_is_allowed_for_a_verified_domain_alone(a: Tenant, django_assert_num_queries: Any) -> None:
     DomainFactory.create(agency=a.agency, host="waiting.localhost", is_verified=False)
     agency_of_host(OWN)
-    with django_assert_num_queries(0):
-        answer = Client().get("/internal/tls-allowed", {"domain": domain}, headers={"host": "web:8000"})
-    assert (answer.status_code, answer.content, answer.cookies) == (status, b"", {})
+    for domain, status in ALLOWED.items():
+        with django_assert_num_queries(0, info=domain):
+            answer = ask("/internal/tls-allowed", "web:8000", data={"domain": domain})
+        assert (answer.status_code, answer.content, answer.cookies) == (status, b"", {}), domain
 
 
 def test_the_question_of_certificates_takes_one_name_and_get(own: Domain) -> None:

@@ -96,12 +96,12 @@ def test_what_is_made_after_the_page_was_shown_is_left_alone(a: Tenant, admin: C
     assert Workspace.objects.get(pk=late.pk).is_active
 
 
-@pytest.mark.parametrize("query", ["status=nothing", "search=%00", "created_after=yesterday", "plan=x"])
-def test_filters_that_cannot_be_read_choose_nothing(a: Tenant, admin: Client, query: str) -> None:
-    address = choice(SUSPEND, query=query)
+def test_filters_that_cannot_be_read_choose_nothing(a: Tenant, admin: Client) -> None:
     assert a.workspace.is_active
-    assert "Nothing is selected." in text(admin.get(address))
-    assert admin.post(address, {"reason": ""}).status_code == 422
+    for query in ("status=nothing", "search=%00", "created_after=yesterday", "plan=x"):
+        address = choice(SUSPEND, query=query)
+        assert "Nothing is selected." in text(admin.get(address)), query
+        assert admin.post(address, {"reason": ""}).status_code == 422, query
     assert not BulkOperation.objects.exists()
 
 

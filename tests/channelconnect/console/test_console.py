@@ -19,7 +19,7 @@ from channelconnect.services.sessions.ending import end_session
 from channelconnect.services.settings import settings_of, switch_connect
 from tests import furnished
 from tests.agency.console.browsers import at_the_console, flashes, hidden, text
-from tests.channelconnect.agencies import RETURN_URL, a_session, connection_events, switch_on
+from tests.channelconnect.agencies import RETURN_URL, a_session, connection_events, many_sessions, switch_on
 from tests.factories import ChannelFactory, WorkspaceFactory, many_workspaces
 from tests.tenants import Tenant
 from workspaces.subaccounts.services import suspend_workspace
@@ -74,14 +74,14 @@ def test_the_table_names_every_page() -> None:
 
 
 @pytest.mark.parametrize("role", sorted(READERS))
-@pytest.mark.parametrize("name", PAGES)
-def test_each_role_sees_and_changes_what_it_may(connecting: Tenant, name: str, role: str) -> None:
-    looks, posts = PAGES[name]
+def test_each_role_sees_and_changes_what_it_may(connecting: Tenant, role: str) -> None:
     browser = at_the_console(connecting.agency, role)
-    path = address(name, connecting)
-    assert browser.get(path).status_code == (200 if role in looks else 403 if looks else 302)
-    answer = browser.post(path).status_code
-    assert answer in ({302, 422} if role in posts else {403, 405})
+    paths = {name: address(name, connecting) for name in PAGES}
+    for name, (looks, posts) in PAGES.items():
+        path = paths[name]
+        assert browser.get(path).status_code == (200 if role in looks else 403 if looks else 302), name
+        answer = browser.post(path).status_code
+        assert answer in ({302, 422} if role in posts else {403, 405}), name
 
 
 def test_another_agency_s_ids_read_like_ids_that_nobody_has(admin: Client, connecting: Tenant, b: Tenant) -> None:
@@ -131,8 +131,7 @@ def test_connections_are_listed_with_state_error_and_expiry_and_without_their_li
 
 
 def test_older_connections_are_on_older_pages(connecting: Tenant, admin: Client) -> None:
-    for number in range(30):
-        a_session(connecting, state=f"customer-{number:02}")
+    many_sessions(connecting, 30, state="customer-{:02}")
     first = admin.get(HOME)
     assert ("customer-29" in text(first), "customer-04" in text(first)) == (True, False)
     older = re.search(r'href="(\?before=\d+)"', first.content.decode())
@@ -140,16 +139,21 @@ def test_older_connections_are_on_older_pages(connecting: Tenant, admin: Client)
     assert "customer-00" in text(admin.get(HOME + html.unescape(older[1])))
 
 
-@pytest.mark.parametrize(
-    ("query", "kept"),
-    [("", "waiting facebook failed over"), ("platform=facebook", "facebook"), ("status=failed", "failed"),
-     ("status=pending", "waiting facebook"), ("status=expired", "over"),
-     ("status=pending&platform=whatsapp", "waiting"),
-     ("status=nonsense", "waiting facebook failed over"), ("search=nobody%27s", ""), ("search=%00", "")],
-)  # fmt: skip
-def test_connections_are_narrowed_by_platform_and_by_the_state_that_is_shown(
-    connecting: Tenant, admin: Client, query: str, kept: str
-) -> None:
+# The states of the connections that the list shows, by the filters in its address.
+SHOWN = {
+    "": "over failed facebook waiting",
+    "platform=facebook": "facebook",
+    "status=failed": "failed",
+    "status=pending": "facebook waiting",
+    "status=expired": "over",
+    "status=pending&platform=whatsapp": "waiting",
+    "status=nonsense": "over failed facebook waiting",
+    "search=nobody%27s": "",
+    "search=%00": "",
+}
+
+
+def test_connections_are_narrowed_by_platform_and_by_the_state_that_is_shown(connecting: Tenant, admin: Client) -> None:
     states = ("waiting", "facebook", "failed", "over")
     made = {
         state: a_session(connecting, state=state, platform="facebook" if state == "facebook" else "whatsapp")
@@ -157,8 +161,8 @@ def test_connections_are_narrowed_by_platform_and_by_the_state_that_is_shown(
     }
     end_session(session=made["failed"], status=SessionStatus.FAILED, error_code="session_expired", now=now(), by=SYSTEM)
     ConnectSession.objects.filter(pk=made["over"].pk).update(expires_at=now() - timedelta(seconds=1))
-    rows = admin.get(f"{HOME}?{query}").context["rows"]
-    assert [row[0].state for row in rows] == [state for state in states[::-1] if state in kept.split()]
+    found = {query: [row[0].state for row in admin.get(f"{HOME}?{query}").context["rows"]] for query in SHOWN}
+    assert found == {query: shown.split() for query, shown in SHOWN.items()}
 
 
 def test_connections_of_a_sub_account_are_found_by_its_name(connecting: Tenant, admin: Client, b: Tenant) -> None:
@@ -176,8 +180,7 @@ def test_connections_of_a_sub_account_are_found_by_its_name(connecting: Tenant, 
 def test_a_page_of_connections_takes_as_many_statements_for_many_as_for_few(
     connecting: Tenant, admin: Client, django_assert_max_num_queries: Any
 ) -> None:
-    for _ in range(30):
-        a_session(connecting)
+    many_sessions(connecting, 30)
     admin.get(HOME)  # a browser's first page writes down that it was seen
     with django_assert_max_num_queries(8):
         admin.get(f"{HOME}?status=pending&platform=whatsapp&search={connecting.workspace.name}")
@@ -205,16 +208,12 @@ def test_return_urls_are_edited_one_a_line(connecting: Tenant, admin: Client) ->
     assert settings_of(connecting.agency).return_urls == []
 
 
-@pytest.mark.parametrize(
-    "lines", ["https://one.example/\nhttp://evil.example/", "\n".join(["https://x.example/"] * 21), "x\0y"]
-)
-def test_return_urls_that_are_refused_are_named_and_change_nothing(
-    connecting: Tenant, admin: Client, lines: str
-) -> None:
-    answer = admin.post(f"{HOME}/return-urls", {"return_urls": lines})
-    assert answer.status_code == 422
-    if "evil" in lines:
-        assert "http://evil.example/ cannot be used" in text(answer)
+def test_return_urls_that_are_refused_are_named_and_change_nothing(connecting: Tenant, admin: Client) -> None:
+    for lines in ("https://one.example/\nhttp://evil.example/", "\n".join(["https://x.example/"] * 21), "x\0y"):
+        answer = admin.post(f"{HOME}/return-urls", {"return_urls": lines})
+        assert answer.status_code == 422, lines
+        if "evil" in lines:
+            assert "http://evil.example/ cannot be used" in text(answer)
     assert settings_of(connecting.agency).return_urls == [RETURN_URL]
 
 
@@ -274,11 +273,9 @@ def test_a_refused_form_can_be_sent_again(connecting: Tenant, admin: Client) -> 
     assert admin.post(f"{HOME}/start/{connecting.workspace.uuid}", data).status_code == 200
 
 
-@pytest.mark.parametrize(
-    "changes", [{"platform": "sms"}, {"return_url": "https://evil.example/"}, {"state": "x" * 501}]
-)
-def test_wrong_values_start_nothing(connecting: Tenant, admin: Client, changes: dict[str, str]) -> None:
-    assert start(admin, connecting, **changes).status_code == 422
+def test_wrong_values_start_nothing(connecting: Tenant, admin: Client) -> None:
+    for name, value in {"platform": "sms", "return_url": "https://evil.example/", "state": "x" * 501}.items():
+        assert start(admin, connecting, **{name: value}).status_code == 422, name
     assert not ConnectSession.objects.exists()
 
 

@@ -32,7 +32,7 @@ def applied(db: None) -> Iterator[None]:
 
 @pytest.fixture
 def number(a: Tenant) -> Channel:
-    return ChannelFactory.create(workspace=a.workspace, external_id=NUMBER)
+    return ChannelFactory.create(workspace=a.workspace, external_id=NUMBER, starter_pack=False)
 
 
 @pytest.fixture

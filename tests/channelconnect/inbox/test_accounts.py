@@ -29,7 +29,7 @@ TOPICS = ("channel.connected", "channel.error", "channel.disconnected", "channel
 
 @pytest.fixture
 def number(a: Tenant) -> Channel:
-    channel = ChannelFactory.create(workspace=a.workspace, handle="+1 555-010 0")
+    channel = ChannelFactory.create(workspace=a.workspace, handle="+1 555-010 0", starter_pack=False)
     ChannelCredential.objects.create(channel=channel, token="a token", container_id="2001")
     return channel
 

@@ -32,7 +32,7 @@ in_public = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture(autouse=True)
 def number(db: None) -> Channel:
-    return ChannelFactory.create(external_id=NUMBER)
+    return ChannelFactory.create(external_id=NUMBER, starter_pack=False)
 
 
 def read() -> int:

@@ -33,7 +33,7 @@ def a_channel(
     """A channel of Ann's, with a token that the sandbox knows."""
     is_number = platform == "whatsapp"
     account = external_id or {"whatsapp": NUMBERS[0], "facebook": PAGE, "instagram": INSTAGRAM}[platform]
-    channel = ChannelFactory.create(workspace=workspace, platform=platform, external_id=account)
+    channel = ChannelFactory.create(workspace=workspace, platform=platform, external_id=account, starter_pack=False)
     token = Token(
         person="ann", kind="SYSTEM_USER" if is_number else "PAGE", granted=scopes, page="" if is_number else PAGE
     )

@@ -46,7 +46,7 @@ def _library(settings: Any, tmp_path: Path) -> None:
 @pytest.fixture
 def customer(a: Tenant) -> Workspace:
     """A new customer, who is invited; their agency has connected their number and offers two packs."""
-    PackClient(a.api).with_entries(WELCOME, name="Welcome pack", status="published")
+    PackClient(a).with_entries(WELCOME, name="Welcome pack", status="published")
     source = an_automation(WorkspaceFactory.create(agency=a.agency), flow=a_birthday_flow(), name="Booking")
     pack = create_pack(agency=a.agency, name="Booking pack", by=SYSTEM)
     copy_automation(pack=pack, automation=source, by=SYSTEM)

@@ -46,10 +46,11 @@ def test_nine_fit_and_the_tenth_is_refused(packs: PackClient, admin: Client) -> 
     assert len(flashes(answer)) == 3
 
 
-@pytest.mark.parametrize("items", [[], [""], ["x" * 500], ["\0"]])
-def test_nothing_that_is_not_there_is_added(packs: PackClient, admin: Client, items: list[str]) -> None:
+def test_nothing_that_is_not_there_is_added(packs: PackClient, admin: Client) -> None:
     pack = packs.new()
-    assert add(admin, pack, *items).status_code == 200
+    nothing: tuple[list[str], ...] = ([], [""], ["x" * 500], ["\0"])
+    for items in nothing:
+        assert add(admin, pack, *items).status_code == 200, items
     assert packs.names(pack) == []
 
 

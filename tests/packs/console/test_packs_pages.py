@@ -54,9 +54,9 @@ def test_a_pack_is_created_and_its_details_edited(a: Tenant, admin: Client) -> N
     assert (pack.name, pack.summary, pack.industry, pack.business_type) == ("Starter 2", None, None, None)
 
 
-@pytest.mark.parametrize("name", ["", " ", "x" * 121, "a\u202eb"])
-def test_a_name_that_does_not_do_is_refused(name: str, a: Tenant, admin: Client) -> None:
-    assert post(admin, "/new", name=name).status_code == 422
+def test_a_name_that_does_not_do_is_refused(a: Tenant, admin: Client) -> None:
+    for name in ("", " ", "x" * 121, "a\u202eb"):
+        assert post(admin, "/new", name=name).status_code == 422, name
     assert not Pack.objects.of(a.agency).exists()
 
 
@@ -69,21 +69,27 @@ def test_the_list_shows_status_entries_and_installs(a: Tenant, packs: PackClient
     assert "Sketch Draft 0 of 9 0" in shown
 
 
-@pytest.mark.parametrize(
-    ("query", "names"),
-    [("", ["Live", "Sketch"]), ("status=draft", ["Sketch"]), ("industry=salons", ["Live"]),
-     ("business_type=other", ["Live"]), ("business_type=other&status=draft", []),
-     ("status=nonsense", ["Live", "Sketch"])],
-)  # fmt: skip
+# The packs that a list shows, by the filters in its address.
+SHOWN = {
+    "": ["Live", "Sketch"],
+    "status=draft": ["Sketch"],
+    "industry=salons": ["Live"],
+    "business_type=other": ["Live"],
+    "business_type=other&status=draft": [],
+    "status=nonsense": ["Live", "Sketch"],
+}
+
+
 def test_packs_are_narrowed_and_only_all_of_them_can_be_ordered(
-    packs: PackClient, admin: Client, viewer: Client, query: str, names: list[str]
+    packs: PackClient, admin: Client, viewer: Client
 ) -> None:
     packs.with_entries(BOOKING, name="Live", status="published", business_type="other", industry="salons")
     packs.new("Sketch")
-    page = admin.get(f"/console/packs?{query}")
-    assert [row.name for row in page.context["rows"]] == names
-    assert ("data-sortable" in page.content.decode()) == (not query)
-    assert "Customers see your published packs first (1 now)" in text(page)
+    for query, names in SHOWN.items():
+        page = admin.get(f"/console/packs?{query}")
+        assert [row.name for row in page.context["rows"]] == names, query
+        assert ("data-sortable" in page.content.decode()) == (not query), query
+        assert "Customers see your published packs first (1 now)" in text(page), query
     assert "data-sortable" not in viewer.get("/console/packs").content.decode()
 
 
@@ -109,7 +115,7 @@ def test_an_order_that_names_a_strange_pack_changes_nothing(
     a: Tenant, b: Tenant, packs: PackClient, admin: Client
 ) -> None:
     ids = [packs.new(name) for name in ("One", "Two")]
-    for unknown in (PackClient(b.api).new(), str(uuid4())):
+    for unknown in (PackClient(b).new(), str(uuid4())):
         answer = post(admin, "/order", order=f"{unknown},{ids[1]},{ids[0]}")
         assert flashes(answer) == ["A pack was removed in the meantime, so the order did not change."]
     post(admin, "/order", order="nonsense,\0,")
@@ -136,18 +142,20 @@ def test_publishing_names_the_pack_above_that_new_customers_are_given_instead(pa
     assert "get it with their first messaging channel" in text(admin.get(f"/console/packs/{below}/publish"))
 
 
-@pytest.mark.parametrize("ending", ["archive", "draft", "remove"])
-def test_hiding_the_last_published_pack_says_that_the_service_s_own_come_back(
-    ending: str, packs: PackClient, admin: Client
-) -> None:
+def test_hiding_the_last_published_pack_says_that_the_service_s_own_come_back(packs: PackClient, admin: Client) -> None:
     warning = "This is your only published pack. Without it, customers see the service's own packs again."
     last = packs.with_entries(BOOKING, name="Last", status="published")
     draft = packs.with_entries(BOOKING, name="Draft")
-    assert warning not in text(admin.get(f"/console/packs/{last}/{ending}"))
+    endings = {"archive", "draft", "remove"}
+
+    def warned() -> set[str]:
+        return {ending for ending in endings if warning in text(admin.get(f"/console/packs/{last}/{ending}"))}
+
+    assert warned() == set()
     packs.api.put("/packs/visibility", {"replace_platform": True})
-    assert warning in text(admin.get(f"/console/packs/{last}/{ending}"))
+    assert warned() == endings
     packs.change(draft, status="published")
-    assert warning not in text(admin.get(f"/console/packs/{last}/{ending}"))
+    assert warned() == set()
 
 
 def test_an_empty_pack_says_why_it_cannot_be_published(packs: PackClient, admin: Client) -> None:

@@ -17,7 +17,6 @@ from tests.packs.small_library import BOOKING, REVIEWS, STATUS, WELCOME, extra
 from tests.tenants import Tenant
 from tests.workspaces.automations.ready import make_ready
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
-from workspaces.automations.models import Automation
 from workspaces.subaccounts.models import Workspace
 
 a, b = furnished.a_with_customer, furnished.b_with_customer
@@ -29,8 +28,7 @@ pytestmark = pytest.mark.django_db
 def customer(a: Tenant) -> Workspace:
     """A customer with a WhatsApp number and no automation."""
     workspace = WorkspaceFactory.create(agency=a.agency)
-    ChannelFactory.create(workspace=workspace)
-    Automation.objects.all().delete()
+    ChannelFactory.create(workspace=workspace, starter_pack=False)
     return workspace
 
 
@@ -108,7 +106,7 @@ def test_the_service_s_own_pack_is_installed_alike(customer: Workspace, owner: C
 
 
 def test_a_draft_is_no_more_found_than_a_foreign_pack(packs: PackClient, b: Tenant, owner: Client) -> None:
-    foreign = PackClient(b.api).with_entries(extra(1), status="published")
+    foreign = PackClient(b).with_entries(extra(1), status="published")
     for pack in (packs.with_entries(extra(1)), foreign):
         assert owner.get(f"/app/gallery/{pack}").status_code == 404
         assert owner.post(f"/app/gallery/{pack}/install").status_code == 404

@@ -82,8 +82,8 @@ def test_a_new_endpoint_shows_its_secret_once(a: Tenant) -> None:
 
 
 def test_secrets_differ_and_are_kept_encrypted(a: Tenant) -> None:
-    secrets = {registered(a)["secret"] for _ in range(20)}
-    assert len(secrets) == 20
+    secrets = {registered(a)["secret"] for _ in range(3)}
+    assert len(secrets) == 3
     with connection.cursor() as cursor:
         cursor.execute("SELECT secret FROM webhooks_endpoint")
         stored = b"".join(bytes(row[0]) for row in cursor.fetchall())
@@ -103,52 +103,55 @@ def test_events_named_twice_count_once(a: Tenant) -> None:
     assert registered(a, events=events)["events"] == ["addon.granted", "workspace.created"]
 
 
-@pytest.mark.parametrize(
-    ("fields", "field"),
-    [
-        ({"url": None}, "url"),
-        ({"url": ""}, "url"),
-        ({"url": 5}, "url"),
-        ({"url": "hooks"}, "url"),
-        ({"url": "ftp://93.184.215.14/"}, "url"),
-        ({"url": "https://93.184.215.14/" + "x" * 2048}, "url"),
-        ({"url": "https://user:pass@93.184.215.14/"}, "url"),
-        ({"url": "https://93.184.215.14:22/"}, "url"),
-        ({"events": None}, "events"),
-        ({"events": []}, "events"),
-        ({"events": "workspace.created"}, "events"),
-        ({"events": ["workspace.deleted"]}, "events.0"),
-        ({"events": ["workspace.created", "channel.connection.failed"]}, "events.1"),
-        ({"events": [7]}, "events.0"),
-        ({"description": "x" * 201}, "description"),
-        ({"description": 1}, "description"),
-        ({"enabled": "yes"}, "enabled"),
-    ],
-)
-def test_values_that_do_not_fit_are_refused_by_field(a: Tenant, fields: dict[str, Any], field: str) -> None:
-    assert list(refused(a.api.post("/webhooks", {**NEW, **fields}))) == [field]
-    assert not Endpoint.objects.exists()
+UNFITTING: list[tuple[dict[str, Any], str]] = [
+    ({"url": None}, "url"),
+    ({"url": ""}, "url"),
+    ({"url": 5}, "url"),
+    ({"url": "hooks"}, "url"),
+    ({"url": "ftp://93.184.215.14/"}, "url"),
+    ({"url": "https://93.184.215.14/" + "x" * 2048}, "url"),
+    ({"url": "https://user:pass@93.184.215.14/"}, "url"),
+    ({"url": "https://93.184.215.14:22/"}, "url"),
+    ({"events": None}, "events"),
+    ({"events": []}, "events"),
+    ({"events": "workspace.created"}, "events"),
+    ({"events": ["workspace.deleted"]}, "events.0"),
+    ({"events": ["workspace.created", "channel.connection.failed"]}, "events.1"),
+    ({"events": [7]}, "events.0"),
+    ({"description": "x" * 201}, "description"),
+    ({"description": 1}, "description"),
+    ({"enabled": "yes"}, "enabled"),
+]
 
 
-def test_everything_missing_is_named_at_once(a: Tenant) -> None:
+def test_values_that_do_not_fit_are_refused_by_field_and_everything_missing_is_named_at_once(a: Tenant) -> None:
+    for fields, field in UNFITTING:
+        assert list(refused(a.api.post("/webhooks", {**NEW, **fields}))) == [field], fields
     response = a.api.post("/webhooks", {})
     assert list(refused(response)) == ["url", "events"]
     assert response.json()["message"] == "The url field is required. (and 1 more error)"
+    assert not Endpoint.objects.exists()
 
 
-@pytest.mark.parametrize(
-    "url",
-    ["http://127.0.0.1/", "http://10.0.0.1/", "https://[::1]/", "http://169.254.169.254/latest", "https://[fe80::1]/",
-     "http://192.168.1.1:8080/", "https://100.64.0.1/", "http://[::ffff:127.0.0.1]/", "http://0.0.0.0/"],
-)  # fmt: skip
-@pytest.mark.parametrize("action", ["create", "edit"])
-def test_an_internal_address_is_refused_wherever_it_is_sent(a: Tenant, settings: Any, url: str, action: str) -> None:
+INTERNAL = (
+    "http://127.0.0.1/",
+    "http://10.0.0.1/",
+    "https://[::1]/",
+    "http://169.254.169.254/latest",
+    "https://[fe80::1]/",
+    "http://192.168.1.1:8080/",
+    "https://100.64.0.1/",
+    "http://[::ffff:127.0.0.1]/",
+    "http://0.0.0.0/",
+)
+
+
+def test_an_internal_address_is_refused_wherever_it_is_sent(a: Tenant, settings: Any) -> None:
     settings.WEBHOOK_ALLOWED_NETWORKS = []
-    endpoint = registered(a)
-    body = {**NEW, "url": url}
-    path = f"/webhooks/{endpoint['uuid']}"
-    response = a.api.post("/webhooks", body) if action == "create" else a.api.patch(path, body)
-    assert refused(response) == {"url": [UNREACHABLE]}
+    path = f"/webhooks/{registered(a)['uuid']}"
+    for url in INTERNAL:
+        for response in (a.api.post("/webhooks", {**NEW, "url": url}), a.api.patch(path, {**NEW, "url": url})):
+            assert refused(response) == {"url": [UNREACHABLE]}, url
     assert Endpoint.objects.get().url == URL
 
 
@@ -227,17 +230,24 @@ def test_rotating_shows_a_new_secret_once(a: Tenant) -> None:
     assert "secret" not in a.api.get(path).json()["data"]
 
 
-@pytest.mark.parametrize(
-    ("method", "suffix"),
-    [("GET", ""), ("PATCH", ""), ("DELETE", ""), ("POST", "/rotate-secret"), ("POST", "/test"), ("GET", "/deliveries")],
-)
-def test_an_endpoint_of_another_agency_reads_like_none(a: Tenant, b: Tenant, method: str, suffix: str) -> None:
+OPERATIONS = [
+    ("GET", ""),
+    ("PATCH", ""),
+    ("DELETE", ""),
+    ("POST", "/rotate-secret"),
+    ("POST", "/test"),
+    ("GET", "/deliveries"),
+]
+
+
+def test_an_endpoint_of_another_agency_reads_like_none(a: Tenant, b: Tenant) -> None:
     foreign = f"/webhooks/{registered(b)['uuid']}"
-    for path in (foreign, MISSING, "/webhooks/nonsense"):
-        response = a.api.call(method, path + suffix, {} if method in {"PATCH", "POST"} else b"")
-        assert response.status_code == 404, path
-        if path != "/webhooks/nonsense":
-            assert response.json() == {"message": "Webhook not found."}
+    for method, suffix in OPERATIONS:
+        for path in (foreign, MISSING, "/webhooks/nonsense"):
+            response = a.api.call(method, path + suffix, {} if method in {"PATCH", "POST"} else b"")
+            assert response.status_code == 404, (method, path + suffix)
+            if path != "/webhooks/nonsense":
+                assert response.json() == {"message": "Webhook not found."}, (method, path + suffix)
 
 
 def test_endpoints_are_listed_oldest_first_and_only_ones_own(a: Tenant, b: Tenant) -> None:
@@ -247,8 +257,7 @@ def test_endpoints_are_listed_oldest_first_and_only_ones_own(a: Tenant, b: Tenan
 
 
 def test_the_list_costs_the_same_for_one_and_for_many(a: Tenant, django_assert_num_queries: Any) -> None:
-    for _ in range(10):
-        registered(a)
+    hold(a, 10)
     with django_assert_num_queries(2):
         assert len(a.api.get("/webhooks").json()["data"]) == 10
 

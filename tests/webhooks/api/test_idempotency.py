@@ -37,12 +37,10 @@ def test_a_repeated_registration_gives_the_first_answer_with_its_secret_which_is
     assert secret.encode() not in stored()
 
 
-@pytest.mark.parametrize(
-    "body", [{}, {"url": "ftp://x", "events": []}, {**NEW, "unknown": 1}, {**NEW, "enabled": "yes"}]
-)
-def test_a_used_key_with_another_body_is_409_whatever_is_wrong_with_it(a: Tenant, body: Any) -> None:
+def test_a_used_key_with_another_body_is_409_whatever_is_wrong_with_it(a: Tenant) -> None:
     assert a.api.post("/webhooks", NEW, **KEY).status_code == 201
-    assert a.api.post("/webhooks", body, **KEY).status_code == 409
+    for body in ({}, {"url": "ftp://x", "events": []}, {**NEW, "unknown": 1}, {**NEW, "enabled": "yes"}):
+        assert a.api.post("/webhooks", body, **KEY).status_code == 409, body
     assert Endpoint.objects.of(a.agency).count() == 1
 
 

@@ -102,7 +102,18 @@ def test_a_replay_takes_topics(a: Tenant) -> None:
 
 
 def test_its_lists_hold_links_and_meta(a: Tenant) -> None:
-    made = [a.workspace_api.post("/webhooks", BODY).json()["data"]["id"] for _ in range(30)]
+    endpoints = Endpoint.objects.bulk_create(
+        Endpoint(
+            agency=a.agency,
+            workspace_id=a.workspace.pk,
+            workspace_uuid=a.workspace.uuid,
+            url="https://93.184.215.14/shop",
+            events=["product.created"],
+            secret="whsec_x",
+        )
+        for _ in range(30)
+    )
+    made = [str(one.uuid) for one in endpoints]
     whole = a.workspace_api.get("/webhooks").json()
     assert [one["id"] for one in whole["data"]] == made
     assert (whole["meta"]["total"], whole["meta"]["last_page"], whole["links"]["next"]) == (30, 1, None)

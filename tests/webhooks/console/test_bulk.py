@@ -60,7 +60,7 @@ def test_a_delivery_to_a_disabled_webhook_is_refused_in_its_row(a: Tenant, b: Te
     assert again() == []
 
 
-@pytest.mark.parametrize("query", ["status=nothing", "created_after=x", "endpoint=x", "envelope_id=1"])
-def test_a_filter_that_cannot_be_read_chooses_nothing(a: Tenant, admin: Client, query: str) -> None:
+def test_a_filter_that_cannot_be_read_chooses_nothing(a: Tenant, admin: Client) -> None:
     a_failed_delivery(a)
-    assert "Nothing is selected." in text(admin.get(choice(REDELIVER, query=query)))
+    for query in ("status=nothing", "created_after=x", "endpoint=x", "envelope_id=1"):
+        assert "Nothing is selected." in text(admin.get(choice(REDELIVER, query=query))), query

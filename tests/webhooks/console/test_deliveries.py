@@ -50,19 +50,33 @@ def test_the_list_holds_the_last_25_across_endpoints_and_leads_further(a: Tenant
         assert str(deliveries[1].uuid) not in page
 
 
-@pytest.mark.parametrize(
-    ("query", "there"),
-    [("status=error", True), ("status=success", False), (f"event={EVENT}", True), ("event=addon.granted", False),
-     ("status=nonsense", True), ("event=%00", True), ("envelope_id=zzz", True), (f"envelope_id={NOBODYS}", False),
-     (f"workspace={NOBODYS}", False), ("created_after=2020-01-01T00:00", True),
-     ("created_after=9999-12-31T23:59", False), ("period=hour", True), ("period=year", True),
-     ("period=week&created_after=2020-01-01T00:00", True), ("period=hour&created_before=2020-01-01T00:00", False),
-     ("created_before=2020-01-01T00:00", False), ("created_before=yesterday", True),
-     (f"endpoint={NOBODYS}", True), ("endpoint=%00", True)],
-)  # fmt: skip
-def test_filters_stand_in_the_address(a: Tenant, staff: Client, query: str, there: bool) -> None:
-    delivery = a_failed_delivery(a)
-    assert (str(delivery.uuid) in staff.get(f"{PAGES}?{query}").content.decode()) is there
+# Whether the log that is narrowed to this holds a delivery that has just failed.
+IS_THERE = {
+    "status=error": True,
+    "status=success": False,
+    f"event={EVENT}": True,
+    "event=addon.granted": False,
+    "status=nonsense": True,
+    "event=%00": True,
+    "envelope_id=zzz": True,
+    f"envelope_id={NOBODYS}": False,
+    f"workspace={NOBODYS}": False,
+    "created_after=2020-01-01T00:00": True,
+    "created_after=9999-12-31T23:59": False,
+    "period=hour": True,
+    "period=year": True,
+    "period=week&created_after=2020-01-01T00:00": True,
+    "period=hour&created_before=2020-01-01T00:00": False,
+    "created_before=2020-01-01T00:00": False,
+    "created_before=yesterday": True,
+    f"endpoint={NOBODYS}": True,
+    "endpoint=%00": True,
+}
+
+
+def test_filters_stand_in_the_address(a: Tenant, staff: Client) -> None:
+    delivery = str(a_failed_delivery(a).uuid)
+    assert {query: delivery in staff.get(f"{PAGES}?{query}").content.decode() for query in IS_THERE} == IS_THERE
 
 
 def test_what_cannot_be_read_is_said_beside_its_filter(a: Tenant, staff: Client) -> None:
@@ -265,10 +279,11 @@ def test_failed_deliveries_of_one_webhook_can_be_chosen(a: Tenant, staff: Client
     assert f'<option value="{one.uuid}" selected>' in chosen
 
 
-@pytest.mark.parametrize("fields", [{}, {"since": "yesterday"}, {"since": "2026-01-01T00:00", "webhook": "zzz"}])
-def test_a_moment_that_cannot_be_read_is_refused(staff: Client, fields: dict[str, str]) -> None:
-    assert staff.post(f"{PAGES}/redeliver-failed", fields).status_code == 422
-    assert staff.get(f"{PAGES}/redeliver-failed", fields).status_code == (422 if fields else 200)
+def test_a_moment_that_cannot_be_read_is_refused(staff: Client) -> None:
+    unreadable: list[dict[str, str]] = [{}, {"since": "yesterday"}, {"since": "2026-01-01T00:00", "webhook": "zzz"}]
+    for fields in unreadable:
+        assert staff.post(f"{PAGES}/redeliver-failed", fields).status_code == 422, fields
+        assert staff.get(f"{PAGES}/redeliver-failed", fields).status_code == (422 if fields else 200), fields
 
 
 def test_times_of_the_log_are_in_utc_whatever_the_viewer_s_clock_shows(a: Tenant, staff: Client) -> None:

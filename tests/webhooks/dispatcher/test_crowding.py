@@ -40,11 +40,11 @@ def was_overtaken(tenant: Tenant, *, by: Tenant) -> bool:
     return Event.objects.filter(agency=tenant.agency).exclude(fanned_out_at__lte=moment).exists()
 
 
-def test_an_agency_with_thousands_of_endpoints_holds_up_nobody(
+def test_an_agency_with_very_many_endpoints_holds_up_nobody(
     a: Tenant, b: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
 ) -> None:
     """Each event makes more deliveries than a batch holds, so one event goes on in several."""
-    endpoints(a, start_receiver(slowly(0.01)), 2_500)
+    endpoints(a, start_receiver(slowly(0.01)), 1_200)
     receiver = start_receiver()
     subscribe(b, receiver)
     record_copies(a, 200)
@@ -59,8 +59,8 @@ def test_an_agency_with_thousands_of_endpoints_holds_up_nobody(
     assert was_overtaken(a, by=b)
     first = Event.objects.filter(agency=a.agency, name=EVENT).earliest("id")
     until(lambda: Event.objects.filter(pk=first.pk).exclude(fanned_out_at=None).exists())
-    assert Delivery.objects.filter(event=first).values("endpoint").distinct().count() == 2_500
-    assert Delivery.objects.filter(event=first).count() == 2_500
+    assert Delivery.objects.filter(event=first).values("endpoint").distinct().count() == 1_200
+    assert Delivery.objects.filter(event=first).count() == 1_200
 
 
 def test_an_agency_with_very_many_events_holds_up_nobody(

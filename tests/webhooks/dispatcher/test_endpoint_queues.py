@@ -2,6 +2,9 @@
 
 from itertools import count
 
+import pytest
+
+from webhooks.dispatcher import queues as dispatcher_queues
 from webhooks.dispatcher.queries import LeasedDelivery
 from webhooks.dispatcher.queues import MOST_LEASED, PER_ENDPOINT, EndpointQueues
 
@@ -222,15 +225,23 @@ def test_leased_suspects_are_counted() -> None:
     assert queues.suspects == 0
 
 
-def test_thousands_of_endpoints_at_rest_are_forgotten() -> None:
+@pytest.fixture
+def _short_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten thousand endpoints, which queues remember, are one thousand here."""
+    assert dispatcher_queues._REMEMBERED == 10_000
+    monkeypatch.setattr(dispatcher_queues, "_REMEMBERED", 1_000)
+
+
+@pytest.mark.usefixtures("_short_memory")
+def test_endpoints_at_rest_are_forgotten_when_there_are_more_than_queues_remember() -> None:
     queues = EndpointQueues()
-    for endpoint in range(1, 10_500, 500):
-        queues.add([row for one in range(endpoint, endpoint + 500) for row in rows(one, 1, agency=one)])
+    for endpoint in range(1, 1_050, 50):
+        queues.add([row for one in range(endpoint, endpoint + 50) for row in rows(one, 1, agency=one)])
         while attempts := queues.take():
             finish(queues, attempts)
     queues.add(rows(77, 1, agency=77))
     queues.forget_idle()
-    assert list(queues.rooms()) == [77]
+    assert list(queues.rooms()) == list(queues._queues) == [77]
     assert len(queues.take()) == 1
     assert queues.leased < MOST_LEASED
 
@@ -322,10 +333,11 @@ def test_a_workspace_or_an_agency_that_has_enough_gets_no_more_leased() -> None:
     assert queues.full_tenants() == ([1], [7])
 
 
+@pytest.mark.usefixtures("_short_memory")
 def test_quotas_of_workspaces_at_rest_are_forgotten() -> None:
     queues = EndpointQueues()
-    for first in range(1, 11_001, 1_000):
-        queues.add(of_workspaces(range(first, first + 1_000), 1, agency=first))
+    for first in range(1, 1_101, 100):
+        queues.add(of_workspaces(range(first, first + 100), 1, agency=first))
         while attempts := queues.take():
             finish(queues, attempts)
     queues.add(rows(1, 1, workspace=1))

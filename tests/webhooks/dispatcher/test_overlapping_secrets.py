@@ -98,15 +98,15 @@ def test_the_old_secret_ends_by_the_database_s_clock_though_nobody_edits_anythin
 
 
 @pytest.mark.parametrize("surface", ["agency", "workspace"])
-@pytest.mark.parametrize("hours", [-1, 73, "24", 1.5, True, [1]])
-def test_other_hours_are_refused_and_change_nothing(a: Tenant, surface: str, hours: Any) -> None:
+def test_other_hours_are_refused_and_change_nothing(a: Tenant, surface: str) -> None:
     api: Api = a.api if surface == "agency" else a.workspace_api
     body: dict[str, Any] = {"url": "https://93.184.215.14/hooks"}
     body |= {"events": ["workspace.created"]} if surface == "agency" else {"topics": ["product.updated"]}
     made = api.post("/webhooks", body).json()["data"]
     uuid = made["uuid" if surface == "agency" else "id"]
-    answer = rotate(api, uuid, overlap_hours=hours)
-    assert (answer.status_code, list(answer.json()["errors"])) == (422, ["overlap_hours"])
+    for hours in (-1, 73, "24", 1.5, True, [1]):
+        answer = rotate(api, uuid, overlap_hours=hours)
+        assert (answer.status_code, list(answer.json()["errors"])) == (422, ["overlap_hours"]), hours
     assert Endpoint.objects.get(uuid=uuid).secret == made["secret"]
     for taken in (0, 72, None):
         assert rotate(api, uuid, overlap_hours=taken).status_code == 200

@@ -3,31 +3,32 @@
 import hashlib
 import hmac
 
-import pytest
-
 from tests.config.http.receivers import answer
 from tests.tenants import Tenant
 from tests.webhooks.conftest import StartDispatcher, StartReceiver
 from tests.webhooks.delivering import attempted, ended, in_turn, make_due, record_events, status, subscribe
 
 
-@pytest.mark.parametrize("code", [410, 500])
 def test_an_endpoint_that_only_fails_stays_on_and_hears_the_next_event(
-    a: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver, code: int
+    a: Tenant, b: Tenant, start_dispatcher: StartDispatcher, start_receiver: StartReceiver
 ) -> None:
-    receiver = start_receiver(answer(status(code)))
-    endpoint = subscribe(a, receiver)
+    failing = {410: a, 500: b}
+    receivers = {code: start_receiver(answer(status(code))) for code in failing}
+    endpoints = {code: subscribe(tenant, receivers[code]) for code, tenant in failing.items()}
     start_dispatcher()
-    record_events(a)
+    for tenant in failing.values():
+        record_events(tenant)
     for attempts in (1, 2):
-        make_due(attempted(a, attempts))
-    [failed] = ended(a)
-    assert (failed.status, failed.attempts, failed.response_status) == ("error", 3, code)
-    kept = a.api.get(f"/webhooks/{endpoint['uuid']}").json()["data"]
-    assert (kept["enabled"], kept["last_outcome"]) == (True, "error")
-    record_events(a)
-    attempted(a, 1)
-    assert len(receiver.requests) == 4
+        for tenant in failing.values():
+            make_due(attempted(tenant, attempts))
+    for code, tenant in failing.items():
+        [failed] = ended(tenant)
+        assert (failed.status, failed.attempts, failed.response_status) == ("error", 3, code)
+        kept = tenant.api.get(f"/webhooks/{endpoints[code]['uuid']}").json()["data"]
+        assert (kept["enabled"], kept["last_outcome"]) == (True, "error"), code
+        record_events(tenant)
+        attempted(tenant, 1)
+        assert len(receivers[code].requests) == 4, code
 
 
 def test_a_redelivery_carries_the_same_bytes_under_the_present_secret(

@@ -26,7 +26,7 @@ def test_a_delivery_that_kills_its_dispatchers_is_given_up_after_ten_and_costs_n
 ) -> None:
     """Whoever takes the poison dies before anything that it leased is sent; whoever does not delivers what it has."""
     for tenant in (a, b):
-        record_wanted_events(tenant, start_receiver, 150)
+        record_wanted_events(tenant, start_receiver, 70)
     other.make_deliveries()
     queries.RUNS.end(other.connection, run=other.number)
     deaths, rounds, poison = 0, 0, 0
@@ -50,7 +50,7 @@ def test_a_delivery_that_kills_its_dispatchers_is_given_up_after_ten_and_costs_n
     assert (given_up.status, given_up.error, given_up.attempts) == ("error", "worker_lost", 0)
     assert deaths == 10
     assert rounds < 60
-    assert Delivery.objects.filter(status="success").count() == 299
+    assert Delivery.objects.filter(status="success").count() == 139
 
 
 def test_suspects_are_taken_in_groups_that_shrink_with_every_dispatcher_that_died(

@@ -149,10 +149,11 @@ def test_a_dismissed_failure_that_is_still_the_last_word_is_told_on_its_page_alo
     assert "Needs attention" not in text(staff(a).get("/console/"))
 
 
-@pytest.mark.parametrize("until", ["", "yesterday", "2026-11-01T00:00:00"])
-def test_a_dismissal_of_nothing_that_was_read_changes_nothing(a: Tenant, endpoint: Endpoint, until: str) -> None:
-    answer = staff(a).post(f"/console/webhooks/{endpoint.uuid}/dismiss", {"until": until, "number": "3"})
-    assert answer.status_code == 422
+def test_a_dismissal_of_nothing_that_was_read_changes_nothing(a: Tenant, endpoint: Endpoint) -> None:
+    console = staff(a)
+    for until in ("", "yesterday", "2026-11-01T00:00:00"):
+        answer = console.post(f"/console/webhooks/{endpoint.uuid}/dismiss", {"until": until, "number": "3"})
+        assert answer.status_code == 422, until
     assert state_of(endpoint) == (HealthStatus.RECOVERED, 3)
 
 

@@ -8,12 +8,14 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
+from tests.factories import EndpointFactory
 from tests.tenants import Tenant
 from tests.waiting import until
 from tests.webhooks.conftest import StartDispatcher, StartReceiver
 from tests.webhooks.delivering import attempted, ended, in_turn, make_due, record_events, status, subscribe
 from webhooks.models import Delivery, Endpoint, HourlyStats, QueuedDelivery
-from webhooks.services.endpoint_health import MOST_WAITING_COUNTED, endpoint_activity
+from webhooks.services import endpoint_health
+from webhooks.services.endpoint_health import endpoint_activity
 
 
 def test_ended_deliveries_are_counted_by_the_hour(
@@ -81,18 +83,21 @@ def queue_deliveries(endpoint: Endpoint, first: int, last: int, *, is_ready: boo
     )
 
 
-def test_what_waits_is_counted_up_to_a_thousand(endpoint: Endpoint) -> None:
+def test_what_waits_is_counted_up_to_a_thousand(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thousand are fifty here."""
+    assert endpoint_health.MOST_WAITING_COUNTED == 1_000
+    monkeypatch.setattr(endpoint_health, "MOST_WAITING_COUNTED", 50)
     queue_deliveries(endpoint, 1, 7)
     queue_deliveries(endpoint, 8, 10, is_ready=False)
     state = endpoint_activity(endpoints=[endpoint], now=now())[endpoint.pk]
     assert (state.waiting, state.waiting_is_more) == (10, False)
-    queue_deliveries(endpoint, 11, MOST_WAITING_COUNTED + 50)
+    queue_deliveries(endpoint, 11, 60)
     state = endpoint_activity(endpoints=[endpoint], now=now())[endpoint.pk]
-    assert (state.waiting, state.waiting_is_more) == (MOST_WAITING_COUNTED + 1, True)
+    assert (state.waiting, state.waiting_is_more) == (51, True)
 
 
 def test_states_cost_two_statements_that_touch_no_delivery(a: Tenant, endpoint: Endpoint) -> None:
-    endpoints = [endpoint, *(type(a)().endpoint for _ in range(20))]
+    endpoints = [endpoint, *(EndpointFactory.create(agency=a.agency) for _ in range(20))]
     with CaptureQueriesContext(connection) as captured:
         assert len(endpoint_activity(endpoints=endpoints, now=now())) == 21
     statements = [query["sql"] for query in captured.captured_queries]

@@ -45,20 +45,21 @@ def test_payments_add_up_to_what_is_owed(a: Tenant) -> None:
     assert [one["method"] for one in listed] == ["bank_transfer", "cash"]
 
 
-@pytest.mark.parametrize(
-    ("body", "field"),
-    [
-        ({"amount": 119.01, "method": "cash"}, "amount"),
-        ({"amount": 0, "method": "cash"}, "amount"),
-        ({"amount": 1.005, "method": "cash"}, "amount"),
-        ({"amount": 1, "method": "stripe"}, "method"),
-        ({"amount": 1, "method": "cash", "received_at": "2100-01-01T00:00:00Z"}, "received_at"),
-    ],
+IMPOSSIBLE: tuple[tuple[dict[str, Any], str], ...] = (
+    ({"amount": 119.01, "method": "cash"}, "amount"),
+    ({"amount": 0, "method": "cash"}, "amount"),
+    ({"amount": 1.005, "method": "cash"}, "amount"),
+    ({"amount": 1, "method": "stripe"}, "method"),
+    ({"amount": 1, "method": "cash", "received_at": "2100-01-01T00:00:00Z"}, "received_at"),
 )
-def test_what_cannot_be_is_refused(a: Tenant, body: dict[str, Any], field: str) -> None:
-    answer = a.workspace_api.post(f"/invoices/{an_invoice(a).uuid}/payments", body)
-    assert answer.status_code == 422
-    assert list(answer.json()["errors"]) == [field]
+
+
+def test_what_cannot_be_is_refused(a: Tenant) -> None:
+    path = f"/invoices/{an_invoice(a).uuid}/payments"
+    for body, field in IMPOSSIBLE:
+        answer = a.workspace_api.post(path, body)
+        assert answer.status_code == 422, body
+        assert list(answer.json()["errors"]) == [field], body
     assert not Payment.objects.exists()
 
 

@@ -13,6 +13,7 @@ from tests.tenants import Tenant, an_address
 from tests.workspaces.finance.payments.paying import (
     a_draft,
     a_payer,
+    an_invoice,
     deliver,
     make_due,
     pay_at_stripe,
@@ -122,15 +123,17 @@ def test_lost_events_are_made_up_for_by_asking(
     assert Checkout.objects.get().check_at is None
 
 
-@pytest.mark.parametrize("kind", ["500", "429", "garbage", "close"])
-def test_a_payer_is_told_that_stripe_is_away(invoice: Invoice, stripe: RunningStripe, kind: str) -> None:
-    stripe.control("fault", call="create_session", kind=kind, times=None)
-    answer = press_pay(invoice)
-    assert answer.status_code == 503
-    assert "not available right now" in text(answer)
-    stripe.control("fault")
-    assert press_pay(invoice).status_code == 303
-    assert len(stripe.control("ledger")["sessions"]) == 1
+@pytest.mark.usefixtures("account")
+def test_a_payer_is_told_that_stripe_is_away(a: Tenant, stripe: RunningStripe) -> None:
+    for number, kind in enumerate(("500", "429", "garbage", "close"), 1):
+        invoice = an_invoice(a)
+        stripe.control("fault", call="create_session", kind=kind, times=None)
+        answer = press_pay(invoice)
+        assert answer.status_code == 503, kind
+        assert "not available right now" in text(answer), kind
+        stripe.control("fault")
+        assert press_pay(invoice).status_code == 303, kind
+        assert len(stripe.control("ledger")["sessions"]) == number, kind
 
 
 def test_an_answer_that_is_lost_leads_to_the_same_session(invoice: Invoice, stripe: RunningStripe) -> None:
@@ -217,13 +220,11 @@ def test_events_without_signature_of_unknown_accounts_and_of_great_length_are_re
     assert post_event({**signed, "body": "x" * 600_000}).status_code == 413
 
 
-@pytest.mark.parametrize(
-    "body", ["", "[]", "{}", '{"type": "charge.succeeded"}', "[" * 100_000, '{"data": {"object": 1}}']
-)
-def test_odd_bodies_change_nothing(account: ProviderAccount, body: str) -> None:
-    signature = Notice("", account.webhook_secret or "", body.encode()).signature()
-    answer = post_event({"url": f"/pay/stripe/{account.uuid}", "body": body, "signature": signature})
-    assert answer.status_code == 200
+def test_odd_bodies_change_nothing(account: ProviderAccount) -> None:
+    for body in ("", "[]", "{}", '{"type": "charge.succeeded"}', "[" * 100_000, '{"data": {"object": 1}}'):
+        signature = Notice("", account.webhook_secret or "", body.encode()).signature()
+        answer = post_event({"url": f"/pay/stripe/{account.uuid}", "body": body, "signature": signature})
+        assert answer.status_code == 200, body[:50]
     assert not ProviderEvent.objects.exists()
 
 
