@@ -219,10 +219,11 @@ def django_db_setup(
 ) -> Iterator[None]:
     """Let the clean-up after a test that commits empty every table, even that of activity.
 
-    At the end PostgreSQL closes the connections that threads of live servers still keep, because they would block
-    dropping the database.
+    A busy machine may take long to begin a connection. At the end PostgreSQL closes the connections that threads of
+    live servers still keep, because they would block dropping the database.
     """
-    connection.settings_dict["OPTIONS"]["options"] = settings.SESSION_OPTIONS
+    options = {"options": settings.SESSION_OPTIONS, "connect_timeout": round(PATIENCE_SECONDS)}
+    connection.settings_dict["OPTIONS"].update(options)
     connection.close()
     if shared_template:
         shared_template.offer()
