@@ -14,6 +14,8 @@ from pytest_django import DjangoDbBlocker
 from whitenoise.middleware import WhiteNoiseMiddleware
 
 from agency.services.hosts import VerifiedHosts, cache
+from config import metrics
+from config import redis as config_redis
 from tests.agency.console.browsers import at_the_console
 from tests.database.copies import SharedTemplate, template_of_this_run
 from tests.database.emptying import empty_after_test, forget_counters, remember_connection
@@ -31,6 +33,7 @@ from tests.processes.own_processes import variables
 from tests.processes.preloaded import Preloaded
 from tests.sizes import FULL_SIZE, size
 from tests.tenants import WORKSPACE_BASE, Api, Tenant
+from tests.waiting import PATIENCE_SECONDS
 
 # No search fails by the clock, because a busy machine is no fault. The small size tries the same examples in every run,
 # and the full size those of its seed. Neither uses examples that an earlier run has kept.
@@ -276,6 +279,17 @@ def _static_files_found_once() -> Iterator[None]:
 def _clean_counters() -> None:
     """Reset the counters of an earlier run, whose keys had the same numbers as this run's."""
     forget_counters()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def redis_seconds() -> Iterator[float]:
+    """Wait for Redis for as long as a busy machine needs; give the time after which the product goes on without it."""
+    with pytest.MonkeyPatch.context() as patched:
+        given = config_redis.TIMEOUT_SECONDS
+        for module in (config_redis, metrics):
+            patched.setattr(module, "TIMEOUT_SECONDS", PATIENCE_SECONDS)
+        config_redis.client.cache_clear()
+        yield given
 
 
 @pytest.fixture(autouse=True)

@@ -17,7 +17,7 @@ from agency.tenants import Audience, Tenant
 from config.celery import wake_up_channel
 from config.redis import client
 from tests.factories import AgencyFactory
-from tests.waiting import until
+from tests.waiting import PATIENCE_SECONDS, until
 
 MOMENT = datetime(2026, 11, 20, 9, 30, 0, 250_000, tzinfo=UTC)
 OWN = b"the test"
@@ -106,7 +106,7 @@ def listening() -> Iterator[Callable[[], int]]:
     """Listen for wake-ups of the dispatcher; gives what says how many came since it was asked last."""
     with client().pubsub(ignore_subscribe_messages=True) as subscription:
         subscription.subscribe(wake_up_channel("dispatcher"))
-        subscription.get_message(timeout=30)  # the confirmation
+        subscription.get_message(timeout=PATIENCE_SECONDS)  # the confirmation
 
         def heard() -> int:
             """Say something as well: what was said before it has come when it comes."""

@@ -19,9 +19,11 @@ LONGER: Final = dict.fromkeys(LIMITS, f"{PATIENCE_SECONDS:.0f}s")
 
 
 def set_longer_limits() -> None:
-    """Let each session that this process opens from now on wait for as long as a busy machine needs."""
+    """Let each session that this process opens from now on begin and wait for as long as a busy machine needs."""
     longer = (f"-c {limit}={time}" for limit, time in LONGER.items())
-    connection.settings_dict["OPTIONS"]["options"] = " ".join((settings.SESSION_OPTIONS, *longer))
+    options = connection.settings_dict["OPTIONS"]
+    options["options"] = " ".join((settings.SESSION_OPTIONS, *longer))
+    options["connect_timeout"] = round(PATIENCE_SECONDS)
     connections.SESSION.update(LONGER)
     connections.LONGEST_ANSWER_SECONDS = PATIENCE_SECONDS + 1  # a little more than a statement, as in the product
 

@@ -73,7 +73,7 @@ def test_a_visitor_pays_a_deposit_on_a_phone_and_gets_the_invoice(
     expect(phone.get_by_role("heading", level=1)).to_have_text("Pay at the sandbox")
     phone.get_by_role("button", name="Pay", exact=True).click()
     expect(phone.get_by_role("heading", level=1)).to_have_text("Your booking is on its way")
-    until(lambda: ProviderEvent.objects.exists(), 30)
+    until(lambda: ProviderEvent.objects.exists(), what="the provider's event")
     call_providers(seconds=20)
     settle_deposits()
     phone.reload()

@@ -59,7 +59,7 @@ def test_a_payer_without_scripts_pays_and_sees_it(browser: Browser) -> None:
     page = context.new_page()
     try:
         pay(page, address)
-        until(lambda: ProviderEvent.objects.exists(), 30)
+        until(lambda: ProviderEvent.objects.exists(), what="the provider's event")
         call_providers(seconds=20)
         page.get_by_role("link", name="Reload").click()
         expect(page.get_by_text("Nothing is owed any more.")).to_be_visible()

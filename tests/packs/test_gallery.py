@@ -22,6 +22,7 @@ from tests.packs.client import PackClient, an_automation
 from tests.packs.small_library import BOOKING, REMINDER, REVIEWS, WELCOME, extra
 from tests.parallel import at_once
 from tests.tenants import Api, Tenant
+from tests.waiting import PATIENCE_SECONDS
 from tests.workspaces.automations.ready import make_ready
 from workspaces.automations.models import Automation
 from workspaces.automations.services import (
@@ -232,7 +233,7 @@ def test_a_pack_that_is_removed_between_two_looks_at_it_is_installed_as_far_as_i
             seen.append(sql)
             if len(seen) == looks:
                 with ThreadPoolExecutor(1) as pool:
-                    pool.submit(remove_there).result(20)
+                    pool.submit(remove_there).result(PATIENCE_SECONDS)
         return answer
 
     def remove_there() -> None:

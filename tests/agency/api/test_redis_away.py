@@ -15,8 +15,11 @@ TIMES = 3
 
 
 @pytest.fixture(params=["refuses connections", "never answers"])
-def _redis_away(request: pytest.FixtureRequest, settings: Any) -> Iterator[None]:
+def _redis_away(
+    request: pytest.FixtureRequest, settings: Any, monkeypatch: pytest.MonkeyPatch, redis_seconds: float
+) -> Iterator[None]:
     """Redis refuses connections, or takes them and says nothing."""
+    monkeypatch.setattr(redis, "TIMEOUT_SECONDS", redis_seconds)
     frozen = socket.create_server(("127.0.0.1", 0))
     port = 1 if request.param == "refuses connections" else frozen.getsockname()[1]
     settings.REDIS_URL = f"redis://127.0.0.1:{port}/0"

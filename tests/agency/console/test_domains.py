@@ -9,11 +9,13 @@ from django.test import Client
 from django.utils.timezone import now
 
 from agency.models import Domain
+from agency.services import dns
 from tests import furnished
 from tests.agency.console.browsers import flashes, text
 from tests.factories import DomainFactory
 from tests.fakes.name_server import NameServer, name_server
 from tests.tenants import Tenant
+from tests.waiting import PATIENCE_SECONDS
 
 a, b = furnished.a_with_customer, furnished.b_with_customer
 
@@ -23,7 +25,10 @@ PAGE = "/console/configuration/domains"
 
 
 @pytest.fixture
-def server(settings: Any) -> Iterator[NameServer]:
+def server(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[NameServer]:
+    """It may take as long as a busy machine needs for an answer."""
+    for limit in ("DEADLINE_SECONDS", "TIMEOUT_SECONDS"):
+        monkeypatch.setattr(dns, limit, PATIENCE_SECONDS)
     with name_server() as server:
         settings.DNS_SERVERS = [("127.0.0.1", server.port)]
         settings.DOMAIN_TARGET = "in.service.localhost"

@@ -25,6 +25,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 HOST, SECOND = "app.ada.example.com", "app.second.example.com"
 # With it a process reads by itself so seldom that a test sees only what it was told.
 APPLICATION = "tests.agency.domains.listening_alone:application"
+# Those that end as they should may still be here for a moment.
 LISTENERS = """
 SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
 WHERE datname = current_database() AND application_name = %s
@@ -51,6 +52,14 @@ def allowed(web: Web, host: str) -> int:
     return web.get(f"/internal/tls-allowed?domain={host}").status
 
 
+def end_listeners() -> int:
+    """End the sessions of all listeners at the database, and give their number."""
+    with connection.cursor() as cursor:
+        cursor.execute(LISTENERS, [hosts.DomainListener.name])
+        [number] = cursor.fetchone()
+    return int(number)
+
+
 def wait_until_all_answer(servers: list[Web], host: str, expected: int) -> None:
     until(lambda: {status(web, host) for web in servers} == {expected}, what=f"{expected} of all servers")
 
@@ -66,9 +75,7 @@ def test_every_process_follows_a_change_at_once(servers: list[Web]) -> None:
     wait_until_all_answer(servers, HOST, 404)
     assert [(status(web, SECOND), allowed(web, HOST)) for web in servers] == [(200, 404)] * 2
 
-    with connection.cursor() as cursor:
-        cursor.execute(LISTENERS, [hosts.DomainListener.name])
-        assert cursor.fetchone() == (2,)
+    assert end_listeners() >= len(servers)
     remove_domain(domain=other, by=SYSTEM)
     wait_until_all_answer(servers, SECOND, 404)
 

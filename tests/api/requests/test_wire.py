@@ -9,8 +9,8 @@ from pytest_django.live_server_helper import LiveServer
 
 from tests.api.conftest import AGENCY
 from tests.config.serving.web import running_web
+from tests.waiting import PATIENCE_SECONDS
 
-DEADLINE_SECONDS = 20
 KEY = "svc_ag_" + "A" * 34 + "0LzEfF"
 SUSPEND, ECHO = f"{AGENCY}/suspend", f"{AGENCY}/echo"
 
@@ -18,7 +18,7 @@ SUSPEND, ECHO = f"{AGENCY}/suspend", f"{AGENCY}/echo"
 def talk(address: str, request: bytes, *, half_close: bool = False) -> tuple[int, bytes]:
     """Send bytes, give the status and everything that followed."""
     where = urlsplit(address)
-    with socket.create_connection((where.hostname, where.port), timeout=DEADLINE_SECONDS) as wire:
+    with socket.create_connection((where.hostname, where.port), timeout=PATIENCE_SECONDS) as wire:
         wire.sendall(request)
         if half_close:
             wire.shutdown(socket.SHUT_WR)

@@ -1,6 +1,6 @@
 """Previews: what would happen is told, and nothing is made."""
 
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Any
 
 import pytest
@@ -52,13 +52,13 @@ def test_a_draft_is_looked_ahead_at_by_its_zones(a: Tenant) -> None:
     found = people(a)
     Contact.objects.filter(pk=found[0].pk).update(timezone="Asia/Tokyo")
     Contact.objects.filter(pk=found[1].pk).update(timezone="America/New_York")
-    wall = "2027-06-01 09:00:00"
-    shown = create(a, message=GREETING, timezone_mode="contact", scheduled_local_at=wall)
+    day = date(now().year + 1, 6, 1)
+    shown = create(a, message=GREETING, timezone_mode="contact", scheduled_local_at=f"{day} 09:00:00")
     told = a.workspace_api.post(f"/broadcasts/{shown['id']}/preview").json()["data"]
     assert [(zone["timezone"], zone["count"], zone["sends_at"]) for zone in told["zones"]] == [
-        ("Asia/Tokyo", 1, "2027-06-01T00:00:00Z"),
-        ("UTC", 1, "2027-06-01T09:00:00Z"),
-        ("America/New_York", 1, "2027-06-01T13:00:00Z"),
+        ("Asia/Tokyo", 1, f"{day}T00:00:00Z"),
+        ("UTC", 1, f"{day}T09:00:00Z"),
+        ("America/New_York", 1, f"{day}T13:00:00Z"),
     ]
     assert a.workspace_api.get(f"/broadcasts/{shown['id']}").json()["data"] == shown
 

@@ -86,9 +86,9 @@ def test_nobody_is_sent_to_twice_and_nobody_is_forgotten(
         known = sorted(unknown & set(accepted))
         _tell_sent(meta, set(known[::2]))
         Recipient.objects.filter(stage=Stage.UNKNOWN).update(due_at=now())
-        until(lambda: not Recipient.objects.exclude(stage=Stage.DONE).exists(), 30)
+        until(lambda: not Recipient.objects.exclude(stage=Stage.DONE).exists())
         # Whether more is to come is looked up once what is done has been recorded.
-        until(lambda: not Broadcast.objects.exclude(next_due_at=None).exists(), 30)
+        until(lambda: not Broadcast.objects.exclude(next_due_at=None).exists())
     finally:
         last.stop()
 

@@ -81,7 +81,7 @@ def test_a_sender_that_lost_a_race_goes_on_with_its_run(
     add_recipients(broadcast, people(channel, 5))
     with lost_once(table, when, state) as has_been_lost:
         sender = start_sender(sources=[BroadcastRecipients()])
-        until(lambda: not Recipient.objects.exclude(stage=Stage.DONE).exists(), 20)
+        until(lambda: not Recipient.objects.exclude(stage=Stage.DONE).exists())
         assert has_been_lost()
 
     assert counts(broadcast) == rows_as_counts(broadcast) == {"sent": 5}

@@ -27,6 +27,8 @@ from tools.sandbox import RunningSandbox
 from workspaces.conversations.models import QueuedMessage
 from workspaces.subaccounts.models import Channel
 
+# A message that has met a limit is not tried again while a test goes on.
+pytestmark = pytest.mark.usefixtures("_long_waits")
 LONG = {"percent": 100, "minutes": 17}
 
 

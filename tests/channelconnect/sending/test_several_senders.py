@@ -35,7 +35,7 @@ def test_two_senders_share_the_channels(
     until(lambda: meta.ledger()["sent_total"] > 60)
     first.stop()
 
-    until(lambda: not QueuedMessage.objects.exists(), 30)
+    until(lambda: not QueuedMessage.objects.exists())
     assert second.thread.is_alive()
     assert accepted_once(meta).total() == 320
     assert set(Message.objects.values_list("status", flat=True)) == {"sent"}
@@ -50,7 +50,7 @@ def test_a_sender_whose_connections_are_cut_goes_on_in_a_new_run(
     sender.start()
     try:
         for share in (40, 120):
-            until(partial(has_sent, meta, share), 30)
+            until(partial(has_sent, meta, share))
             until(lambda: cut_connections("sender%"), what="connections to cut")
         until(lambda: not QueuedMessage.objects.filter(is_unknown=False).exists(), 60)
     finally:

@@ -71,8 +71,10 @@ def standing_still(pids: Sequence[int]) -> Iterator[None]:
 def test_a_loop_that_stands_still_is_found_and_one_that_goes_on_is_well(tmp_path: Path, preloaded: Preloaded) -> None:
     """In every kind of process."""
 
-    def silent(name: str) -> list[str]:
-        return silent_loops(tmp_path, name, silence=4)
+    def is_found_alone(name: str, said: str) -> bool:
+        """Other loops may turn more slowly than every four seconds for a while, on a busy machine."""
+        found = silent_loops(tmp_path, name, silence=4)
+        return len(found) == 1 and found[0].startswith(said)
 
     with ExitStack() as running:
         for name in LOOPS:
@@ -86,8 +88,8 @@ def test_a_loop_that_stands_still_is_found_and_one_that_goes_on_is_well(tmp_path
             stopped = {name: (process, loops[turn]) for name, (process, loops) in LOOPS.items() if turn < len(loops)}
             with standing_still([pids[name, loop] for name, (_, loop) in stopped.items()]):
                 for name, (process, loop) in stopped.items():
-                    [said] = until(partial(silent, name), what=f"{loop} of {process} to be found to stand still")
-                    assert said.startswith(f"{loop} of {process} has" if loop else f"{process} has not turned")
+                    said = f"{loop} of {process} has" if loop else f"{process} has not turned"
+                    until(partial(is_found_alone, name, said), what=f"only {loop} of {process} to stand still")
                 assert check(tmp_path, name, "--silence", "4")[0] == 1
             until(lambda: not silent_loops(tmp_path, silence=4), what="loops that go on")
     assert list(tmp_path.iterdir()) == []

@@ -14,6 +14,7 @@ from config.celery.tasks import advisory_lock, in_batches, one_at_a_time
 from config.db import database_now
 from config.hooks import Registry
 from config.metrics import take_sums
+from tests.waiting import PATIENCE_SECONDS
 
 
 @pytest.mark.django_db(transaction=True)
@@ -24,7 +25,7 @@ def test_a_task_does_nothing_while_another_process_is_at_it() -> None:
     def work() -> None:
         done.append(1)
         begun.set()
-        ending.wait(30)
+        ending.wait(PATIENCE_SECONDS)
 
     def elsewhere() -> None:
         try:
@@ -34,7 +35,7 @@ def test_a_task_does_nothing_while_another_process_is_at_it() -> None:
 
     other = threading.Thread(target=elsewhere)
     other.start()
-    assert begun.wait(30)
+    assert begun.wait(PATIENCE_SECONDS)
     work()
     assert len(done) == 1
     ending.set()

@@ -20,7 +20,7 @@ from tests.config.http.receivers import (
     post_all,
     request_to,
 )
-from tests.waiting import in_time, until
+from tests.waiting import PATIENCE_SECONDS, in_time, until
 
 StartReceiver = Callable[..., Receiver]
 
@@ -177,7 +177,7 @@ def test_a_hang_up_on_an_idle_connection_does_not_keep_the_loop_awake(
 
 
 def test_many_requests_go_side_by_side(start_receiver: StartReceiver, sender: HTTPClient) -> None:
-    all_are_there = threading.Barrier(64, timeout=30)
+    all_are_there = threading.Barrier(64, timeout=PATIENCE_SECONDS)
 
     def wait_for_the_others(connection: Connection) -> None:
         all_are_there.wait()

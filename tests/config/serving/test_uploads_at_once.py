@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from config.asgi import application
+from tests.waiting import PATIENCE_SECONDS
 from workspaces.media.api import UPLOAD_BODY
 
 HEADERS = [(b"host", b"localhost"), (b"x-api-key", b"svc_x"), (b"content-length", b"5000")]
@@ -44,7 +45,7 @@ async def seventeen_uploads() -> tuple[int, dict[bytes, bytes], int]:
 def test_a_seventeenth_upload_at_once_is_refused_until_another_has_ended() -> None:
     assert UPLOAD_BODY.most_at_once == 16
     with ThreadPoolExecutor(1) as thread:  # a browser's test may have left a loop running in this one
-        status, headers, left = thread.submit(lambda: asyncio.run(seventeen_uploads())).result(timeout=30)
+        status, headers, left = thread.submit(lambda: asyncio.run(seventeen_uploads())).result(timeout=PATIENCE_SECONDS)
     assert status == 503
     assert int(headers[b"retry-after"]) >= 1
     assert left == 0

@@ -89,7 +89,7 @@ def test_what_a_process_that_died_has_started_ends_too(small_system: SmallSystem
         pids = system.pids
         grandchild = grandchild_of(system)
         os.kill(pids["stubborn"], signal.SIGKILL)
-        assert system.runner.wait(30) == 1
+        assert system.runner.wait(60) == 1
         assert all_gone([*pids.values(), grandchild])
         assert "stubborn ended by itself (signal SIGKILL)" in system.log.read_text()
 
