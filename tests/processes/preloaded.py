@@ -124,9 +124,6 @@ def load() -> None:
     from django.urls import reverse
     from django.utils.translation import gettext
 
-    from tests.database.limits import set_longer_limits
-
-    set_longer_limits()
     reverse("console:notifications")
     gettext("Notifications")
     gc.collect()
@@ -187,4 +184,7 @@ def write(answer: Mapping[str, Any]) -> None:
 
 if __name__ == "__main__":
     load()
+    from tests.database.limits import set_longer_limits  # it needs the loaded product
+
+    set_longer_limits()
     serve_until_end()
