@@ -4,6 +4,7 @@ On a busy machine seconds pass between two lines of a test. Whoever waits for wh
 meanwhile, and what the test holds must stay.
 """
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -15,14 +16,15 @@ from config.leases import connections
 from tests.waiting import PATIENCE_SECONDS
 
 LIMITS: Final = ("lock_timeout", "idle_in_transaction_session_timeout", "statement_timeout")
-LONGER: Final = dict.fromkeys(LIMITS, f"{PATIENCE_SECONDS:.0f}s")
+LIMIT: Final = rf"\b({'|'.join(LIMITS)})=\S+"
+# In milliseconds.
+LONGER: Final = dict.fromkeys(LIMITS, f"{1_000 * PATIENCE_SECONDS:.0f}")
 
 
 def set_longer_limits() -> None:
     """Let each session that this process opens from now on begin and wait for as long as a busy machine needs."""
-    longer = (f"-c {limit}={time}" for limit, time in LONGER.items())
     options = connection.settings_dict["OPTIONS"]
-    options["options"] = " ".join((settings.SESSION_OPTIONS, *longer))
+    options["options"] = re.sub(LIMIT, lambda found: f"{found[1]}={LONGER[found[1]]}", settings.SESSION_OPTIONS)
     options["connect_timeout"] = round(PATIENCE_SECONDS)
     connections.SESSION.update(LONGER)
     connections.LONGEST_ANSWER_SECONDS = PATIENCE_SECONDS + 1  # a little more than a statement, as in the product
