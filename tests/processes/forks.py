@@ -20,6 +20,7 @@ from pathlib import Path
 from runpy import run_module, run_path
 from typing import IO
 
+from config.garbage_collection import resume_collection
 from tests.processes.preloaded import PARENT_DEATH_SIGNAL, load
 from tools.local import ROOT
 from tools.local.parent_death import parent_death_signal
@@ -192,6 +193,7 @@ def _settle() -> None:
     from django.conf import settings
 
     found = run_module("config.settings")
+    resume_collection()  # the settings pause it, and the apps that resume it are ready already
     for name in OF_THE_COMMAND:
         setattr(settings, name, found[name])
     settings.DATABASES["default"]["OPTIONS"].update(found["DATABASES"]["default"]["OPTIONS"])
