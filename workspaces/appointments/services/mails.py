@@ -75,10 +75,14 @@ def queue_about(appointment: Appointment, kind: Mail.Kind) -> Mail | None:
     return queue_to_address(kind=kind, recipient=contact.email, context=context, agency=appointment.workspace.agency)
 
 
-def queue_refund(hold: Hold, *, language: str) -> Mail | None:
-    """Queue the e-mail that says that a deposit is paid back; None without an e-mail address or a booking page."""
+def queue_refund(hold: Hold, booking: VisitorBooking | None) -> Mail | None:
+    """Queue the e-mail that says that a deposit is paid back; None without an e-mail address or a booking page.
+
+    `booking` is what the visitor has typed, while it is kept.
+    """
+    recipient = booking.email if booking else hold.contact.email if hold.contact else None
     slug = BookingPage.objects.filter(workspace=hold.workspace_id).values_list("slug", flat=True).first()
-    if not hold.contact.email or slug is None:
+    if not recipient or slug is None:
         return None
     context = {
         "slug": slug,
@@ -87,10 +91,10 @@ def queue_refund(hold: Hold, *, language: str) -> Mail | None:
         "zone": hold.timezone,
         "service": hold.service.name,
         "business": hold.workspace.name,
-        "language": language,
+        "language": booking.language if booking else "",
     }
     return queue_to_address(
-        kind=Mail.Kind.DEPOSIT_REFUNDED, recipient=hold.contact.email, context=context, agency=hold.workspace.agency
+        kind=Mail.Kind.DEPOSIT_REFUNDED, recipient=recipient, context=context, agency=hold.workspace.agency
     )
 
 
