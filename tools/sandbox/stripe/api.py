@@ -20,6 +20,7 @@ from tools.sandbox.stripe.state import (
 Params = dict[str, Any]
 Call = Callable[[StripeState, Account, Params], Object]
 REDIRECTS: Final = ("success_url", "cancel_url")
+FOREIGN_CURRENCY: Final = "isk"
 
 
 def read_account(state: StripeState, account: Account, params: Params) -> Object:
@@ -87,6 +88,7 @@ def create_session(state: StripeState, account: Account, params: Params) -> Obje
         "livemode": account.live,
         "_title": items[0]["price_data"]["product_data"]["name"],
         "_intent": (params.get("payment_intent_data") or {}).get("metadata") or {},
+        "_adaptive": (params.get("adaptive_pricing") or {}).get("enabled") != "false",
     }
     account.sessions[key] = made
     return shown(made)
@@ -122,7 +124,10 @@ def expire_session(state: StripeState, account: Account, params: Params) -> Obje
 
 
 def pay(state: StripeState, account: Account, session: Object, how: str) -> None:
-    """Pay as a person on the page: `pay`, `delay` for a bank debit that is on its way, or `decline`."""
+    """Pay as a person on the page: `pay`, `delay` for a bank debit that is on its way, or `decline`.
+
+    The person is abroad and pays in the currency of that country, unless the session refuses adaptive pricing.
+    """
     if session["status"] != "open":
         raise invalid("This Checkout Session is not open.")
     if how == "decline":
@@ -132,7 +137,7 @@ def pay(state: StripeState, account: Account, session: Object, how: str) -> None
         "object": "payment_intent",
         "amount": session["amount_total"],
         "amount_received": 0,
-        "currency": session["currency"],
+        "currency": FOREIGN_CURRENCY if session["_adaptive"] else session["currency"],
         "status": "processing",
         "metadata": session["_intent"],
         "latest_charge": None,

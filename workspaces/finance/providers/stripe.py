@@ -252,6 +252,8 @@ def _session_params(wanted: NewSession) -> dict[str, Any]:
     return {
         "mode": "payment",
         "line_items": [{"quantity": 1, "price_data": price}],
+        # In the payer's own currency Stripe would charge another amount than the invoice's.
+        "adaptive_pricing": {"enabled": False},
         "client_reference_id": str(wanted.key),
         "metadata": ours,
         "payment_intent_data": {"metadata": ours, "description": wanted.title},

@@ -28,6 +28,8 @@ UNFINISHED: Final = (Status.STARTING, Status.OPEN, Status.PROCESSING)
 LASTS: Final = timedelta(minutes=35)
 # A payer who comes back to a session has at least this long to pay.
 STILL_LASTS: Final = timedelta(minutes=2)
+# Stripe takes names of products up to this length.
+LONGEST_TITLE: Final = 250
 # Until then the click that started a checkout finishes it by itself.
 STARTING_TAKES: Final = timedelta(minutes=1)
 OPEN_CHECKS: Final = timedelta(minutes=10)
@@ -134,7 +136,8 @@ def _title_of(invoice: Invoice) -> str:
     """Return what the payer reads on the provider's page: the number, or what is paid for in advance."""
     if not invoice.is_prepayment:
         return str(invoice.number)
-    return str(invoice.lines.order_by("position").values_list("description", flat=True)[0])
+    description = invoice.lines.order_by("position").values_list("description", flat=True)[0]
+    return str(description)[:LONGEST_TITLE]
 
 
 def _language_of(language: str) -> str:
