@@ -28,7 +28,7 @@ UNFINISHED: Final = (Status.STARTING, Status.OPEN, Status.PROCESSING)
 LASTS: Final = timedelta(minutes=35)
 # A payer who comes back to a session has at least this long to pay.
 STILL_LASTS: Final = timedelta(minutes=2)
-# Stripe takes names of products up to this length.
+# What is read well on a payment page.
 LONGEST_TITLE: Final = 250
 # Until then the click that started a checkout finishes it by itself.
 STARTING_TAKES: Final = timedelta(minutes=1)
