@@ -47,7 +47,14 @@ OPENING_HOURS: Final = {
 }
 LATE: Final = {**OPENING_HOURS, "monday": [], "thursday": [["12:00", "20:00"]]}
 DAY: Final = timedelta(days=1)
-# The days from the first on which appointments are booked, and which of the day's free times each takes.
+# How many days ago appointments were booked, for the next day on which somebody works, and how they ended.
+PAST_APPOINTMENTS: Final = (
+    (13, complete_appointment),
+    (6, miss_appointment),
+    (4, complete_appointment),
+    (3, complete_appointment),
+)
+# Which of its free times is taken on each of the next days.
 FREE_TIMES_TAKEN: Final = (3, 14, 8, 1, 11, 5)
 
 
@@ -143,8 +150,9 @@ def _add_catalogue(workspace: Workspace, now: datetime) -> Catalogue:
 
 
 def _book(catalogue: Catalogue, contacts: list[Contact], now: datetime) -> None:
-    """Book two appointments of the past two weeks, and one on each of the next days on which somebody works."""
-    for days, end in ((13, complete_appointment), (6, miss_appointment)):
+    """Book some appointments of the past two weeks, and one on each of the next days on which somebody works."""
+    # That day is over by now, because only Sundays are closed.
+    for days, end in PAST_APPOINTMENTS:
         then = now - days * DAY
         starts_at = next(_times(catalogue.haircut, then))
         appointment = _appointment(catalogue.haircut, contacts[days % 3], starts_at, then)
@@ -239,6 +247,7 @@ def _write_invoices(workspace: Workspace, contacts: list[Contact], now: datetime
     )
     issued(third, 25, ("Haircut", 38), ("Hair oil", 24))  # was due after 14 days
     void_invoice(invoice=issued(first, 9, ("Haircut", 38)), now=now - 8 * DAY, by=BOOTSTRAP)
+    _pay(issued(third, 6, ("Colour", 95), ("Hair oil", 24)), now - DAY)
     issued(second, 2, ("Colour", 95))
     draft(third, 0, ("Haircut", 38))
 
