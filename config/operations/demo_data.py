@@ -59,12 +59,17 @@ FREE_TIMES_TAKEN: Final = (3, 14, 8, 1, 11, 5)
 
 
 def add_demo_data(workspace: Workspace, channel: Channel, *, now: datetime) -> None:
-    """Add contacts, a question from the first of them, staff with services and bookings, and invoices."""
+    """Add contacts, a question from the first of them, and what the business does with them."""
     contacts = [
         create_contact(workspace=workspace, name=name, phone=phone, email=email, now=now)
         for name, phone, email in CONTACTS
     ]
     _begin_a_conversation(channel, now)
+    add_business(workspace, contacts, now)
+
+
+def add_business(workspace: Workspace, contacts: list[Contact], now: datetime) -> None:
+    """Add staff, services, a booking page, appointments, classes and invoices."""
     catalogue = _add_catalogue(workspace, now)
     change_booking_page(
         workspace=workspace, now=now, by=BOOTSTRAP, enabled=True, introduction="We look forward to your visit."

@@ -16,6 +16,7 @@ from agency.actors import SYSTEM
 from agency.models import Addon, Agency, AgencyKey, Mail, Member, Plan, User
 from agency.services import add_member, change_agency, create_agency, revoke_agency_key
 from channelconnect.services.settings import settings_of, switch_connect
+from config.operations import demo_data
 from config.operations.bootstrap import RETURN_URL
 from config.operations.bootstrap_accounts import example_address, without_revoked_secrets
 from workspaces.appointments.models import Appointment
@@ -26,6 +27,13 @@ from workspaces.subaccounts.models import Channel, Workspace, WorkspaceKey
 from workspaces.subaccounts.services import change_workspace
 
 pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def quick(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out what takes 700 statements, where a test is about something else."""
+    if "demo_workspace" not in request.node.name:
+        monkeypatch.setattr(demo_data, "add_business", lambda *_: None)
 
 
 def bootstrap(*arguments: str) -> dict[str, Any]:

@@ -30,15 +30,20 @@ KILLS, INVOICES = size("killed payments", "kills at each call"), size("killed pa
 
 
 class Killer:
-    """Kills processes at their calls of Stripe, by turns when the call has happened there and before it does."""
+    """Kills processes at their calls of Stripe."""
 
     def __init__(self, stripe: RunningStripe, preloaded: Preloaded) -> None:
         self.stripe, self.preloaded, self.kills = stripe, preloaded, 0
 
-    def kill_at(self, call: str, work: str) -> None:
+    def kill_often(self, call: str, work: str) -> None:
+        """Kill several processes at a call: the last one when Stripe has done it, the others before."""
+        for number in range(KILLS):
+            self._kill(call, work, is_done=number == KILLS - 1)
+
+    def _kill(self, call: str, work: str, *, is_done: bool) -> None:
         """Have a process work, kill it while it waits for the answer to a call, and let time pass."""
         before = self._calls(call)
-        self.stripe.control("fault", call=call, kind="hang", times=None, after=self.kills % 2 == 0)
+        self.stripe.control("fault", call=call, kind="hang", times=None, after=is_done)
         order = Order("tests.workspaces.finance.payments.killed_paying", (work,), self.stripe.variables)
         with self.preloaded.killed_at_end(order):
             until(lambda: self._calls(call) > before)
@@ -60,13 +65,11 @@ def test_clicks_and_events_that_are_killed_leave_one_session_and_one_charge(
 ) -> None:
     for number in range(1, INVOICES + 1):
         invoice = an_invoice(a)
-        for _ in range(KILLS):
-            killer.kill_at("create_session", "click")
+        killer.kill_often("create_session", "click")
         assert Checkout.objects.get(invoice=invoice).status == "starting"
         pay_at_stripe(press_pay(invoice))
         deliver(stripe)
-        for _ in range(KILLS):
-            killer.kill_at("read_intent", "worker")
+        killer.kill_often("read_intent", "worker")
         work(account)
         assert len(stripe.control("ledger")["sessions"]) == number
         assert len(stripe.control("ledger")["intents"]) == number
@@ -82,8 +85,7 @@ def test_a_refund_that_is_killed_is_made_once(
     for number in range(1, INVOICES + 1):
         payment = paid_by_card(an_invoice(a), stripe)
         refund_payment(payment=payment, amount=1_900, now=now(), by=SYSTEM)
-        for _ in range(KILLS):
-            killer.kill_at("create_refund", "worker")
+        killer.kill_often("create_refund", "worker")
         refund = Refund.objects.get(payment=payment)
         assert refund.status == "pending"
         work(account)
