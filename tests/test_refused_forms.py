@@ -88,7 +88,7 @@ CONFIRMATIONS = {
     "app": {
         *("api-key-revoke", "automation", "broadcast-approve", "broadcast-cancel", "broadcast-delete", "class-cancel"),
         "class-series-end",
-        *("contact-merge", "contact-remove", "person-make-owner", "person-remove", "prerequisites", "product-delete"),
+        *("contact-merge", "contact-remove", "person-make-owner", "person-remove", "product-delete"),
         *(
             "saved-reply-delete",
             "segment-remove",

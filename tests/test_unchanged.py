@@ -37,7 +37,6 @@ from tests.factories import UserFactory
 from tests.images.pictures import a_picture
 from tests.tenants import Tenant
 from webhooks.services.endpoints import update_endpoint
-from workspaces.automations.services import change_readiness
 from workspaces.subaccounts.services import (
     assign_plan,
     change_owner,
@@ -116,7 +115,6 @@ CHANGES: dict[str, Callable[[Tenant], Change]] = {
     "a revoked key": lambda a: (lambda key: lambda: revoke_workspace_key(key=key, now=now(), by=SYSTEM))(
         the_workspace_key(a)
     ),
-    "readiness": lambda a: lambda: change_readiness(workspace=a.workspace, payment=True, by=SYSTEM),
     "an endpoint": lambda a: (
         lambda: update_endpoint(
             endpoint=a.endpoint, events=["addon.granted", "addon.granted"], description="x", enabled=False, by=SYSTEM

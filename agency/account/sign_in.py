@@ -62,7 +62,7 @@ def too_many_tries(seconds: int) -> str:
     return text % {"minutes": minutes}
 
 
-def too_many_passwords(seconds: int) -> str:
+def too_many_sign_ins(seconds: int) -> str:
     """Write how long to wait where a new password can be set meanwhile."""
     minutes = -(-seconds // 60)
     text = ngettext(

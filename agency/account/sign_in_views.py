@@ -33,7 +33,7 @@ from agency.account.sign_in import (
     throttle_code,
     throttle_password_link,
     throttle_sign_in,
-    too_many_passwords,
+    too_many_sign_ins,
     too_many_tries,
 )
 from agency.models import User
@@ -90,7 +90,7 @@ class SignIn(View):
         return response
 
     def _refuse_for(self, seconds: int, form: SignInForm) -> HttpResponse:
-        form.add_error(None, too_many_passwords(seconds))
+        form.add_error(None, too_many_sign_ins(seconds))
         response = self._show(form, status=429)
         response["Retry-After"] = str(seconds)
         return response

@@ -16,12 +16,24 @@ from agency.actors import SYSTEM
 from agency.models import Addon, Agency, AgencyKey, Mail, Member, Plan, User
 from agency.services import add_member, change_agency, create_agency, revoke_agency_key
 from channelconnect.services.settings import settings_of, switch_connect
+from config.operations import demo_data
 from config.operations.bootstrap import RETURN_URL
 from config.operations.bootstrap_accounts import example_address, without_revoked_secrets
+from workspaces.appointments.models import Appointment
+from workspaces.classes.models import ClassSession
+from workspaces.finance.models import Invoice, Payment
+from workspaces.finance.services.overdue import newly_overdue
 from workspaces.subaccounts.models import Channel, Workspace, WorkspaceKey
 from workspaces.subaccounts.services import change_workspace
 
 pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def quick(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out what takes 700 statements, where a test is about something else."""
+    if "to_look_at" not in request.node.name:
+        monkeypatch.setattr(demo_data, "add_business", lambda *_: None)
 
 
 def bootstrap(*arguments: str) -> dict[str, Any]:
@@ -84,6 +96,26 @@ def test_the_agency_has_an_owner_plans_and_addons_and_nobody_gets_mail() -> None
     assert list(Member.objects.values_list("user__email", "role")) == [("owner@example.com", "owner")]
     assert Plan.objects.filter(agency=agency).count() == Addon.objects.filter(agency=agency).count() == 2
     assert not Mail.objects.exists()
+
+
+def test_the_demo_workspace_has_bookings_a_class_and_invoices_to_look_at() -> None:
+    bootstrap()
+    workspace = Workspace.objects.get()
+    page = Client().get(f"/book/{workspace.booking_page.slug}").content.decode()
+    assert ("Haircut" in page, "Colour" in page, "Pilates" in page) == (True, True, False)
+    booked = Counter(Appointment.objects.values_list("status", flat=True))
+    assert booked == {"completed": 3, "missed": 1, "booked": 3, "confirmed": 3}
+    assert Appointment.objects.filter(starts_at__gt=timezone.now()).values("starts_at__date").distinct().count() > 4
+    assert sorted(ClassSession.objects.values_list("participants_count", flat=True)) == [0, 2]
+    assert Counter(Invoice.objects.values_list("kind", "status")) == {
+        ("invoice", "draft"): 1,
+        ("invoice", "open"): 2,
+        ("invoice", "paid"): 3,
+        ("invoice", "void"): 1,
+        ("credit_note", "paid"): 1,
+    }
+    assert newly_overdue(timezone.now()).count() == 1
+    assert Payment.objects.get(refunded__gt=0).left == 10_560
 
 
 def test_a_second_run_changes_nothing_and_prints_no_secret() -> None:

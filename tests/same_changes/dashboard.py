@@ -493,7 +493,6 @@ ONLY_PAGES = {
     "automation-publish": "automations",
     "automation-new-version": "automations",
     "automation-test": "a chat that changes nothing",
-    "prerequisites": "automations",
     "pack-install": "automations",
     "finance-settings": "settings of invoices: tests/workspaces/finance/dashboard",
     "bookkeeping": "settings of invoices: tests/workspaces/finance/dashboard",

@@ -12,7 +12,6 @@ from packs.models import Pack, PackEntry
 from packs.services import change_entry, change_pack
 from webhooks.models import Endpoint
 from webhooks.services.endpoints import update_endpoint
-from workspaces.automations.services import change_readiness
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import change_workspace
 
@@ -21,7 +20,6 @@ def accepted(workspace: Workspace, endpoint: Endpoint, pack: Pack, entry: PackEn
     change_workspace(workspace=workspace, by=SYSTEM, name="New", business_type=None)
     change_workspace(workspace=workspace, by=SYSTEM)
     change_workspace(workspace=workspace, by=SYSTEM, external_id=None, metadata={"region": "north"})
-    change_readiness(workspace=workspace, by=SYSTEM, payment=True, booking_page=False)
     update_endpoint(endpoint=endpoint, by=SYSTEM, events=["addon.granted"], enabled=False)
     change_pack(pack=pack, by=SYSTEM, summary=None, status="archived")
     change_entry(entry=entry, by=SYSTEM, tier="optional", requires=[])
@@ -34,8 +32,6 @@ def refused(workspace: Workspace, endpoint: Endpoint, pack: Pack, entry: PackEnt
     change_workspace(workspace=workspace, by=SYSTEM, nmae="New")  # type: ignore[call-arg]
     change_workspace(workspace=workspace, by=SYSTEM, name=None)  # type: ignore[arg-type]
     change_workspace(workspace=workspace, by=SYSTEM, metadata={"region": 1})  # type: ignore[dict-item]
-    change_readiness(workspace=workspace, by=SYSTEM, paymnt=True)  # type: ignore[call-arg]
-    change_readiness(workspace=workspace, by=SYSTEM, payment="yes")  # type: ignore[arg-type]
     update_endpoint(endpoint=endpoint, by=SYSTEM, secret="whsec_")  # type: ignore[call-arg]
     update_endpoint(endpoint=endpoint, by=SYSTEM, event=["addon.granted"])  # type: ignore[call-arg]
     change_pack(pack=pack, by=SYSTEM, agency=None)  # type: ignore[call-arg]

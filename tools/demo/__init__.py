@@ -1,1 +1,1 @@
-"""Shows the main job over HTTP: it provisions and changes sub-accounts and receives every signed event."""
+"""Shows the main jobs over HTTP: signed events of changed sub-accounts, then appointments and payments."""

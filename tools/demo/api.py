@@ -1,4 +1,4 @@
-"""A patient client of the agency API: it waits out restarts and rate limits, and repeats calls safely."""
+"""A patient client of the two APIs: it waits out restarts and rate limits, and repeats calls safely."""
 
 import time
 from collections.abc import Callable
@@ -10,6 +10,7 @@ import requests
 PATIENCE_SECONDS = 60.0
 PAUSE_SECONDS = 0.5
 TIMEOUT_SECONDS = (3.0, 15.0)
+AGENCY, WORKSPACE = "/api/agency/v1", "/api/v1"
 
 
 class DemoFailed(Exception):
@@ -36,13 +37,14 @@ class Answer:
 
 
 @dataclass
-class AgencyAPI:
+class PatientClient:
     """Makes calls. `on_wait` gets a sentence when a call waits: for the system, or for a rate limit."""
 
     base_url: str
     key: str
     on_wait: Callable[[str], None]
     patience: float = PATIENCE_SECONDS
+    surface: str = AGENCY
     session: requests.Session = field(default_factory=requests.Session)
 
     def __post_init__(self) -> None:
@@ -75,7 +77,7 @@ class AgencyAPI:
         try:
             response = self.session.request(
                 method,
-                f"{self.base_url}/api/agency/v1{path}",
+                f"{self.base_url}{self.surface}{path}",
                 json=body,
                 headers={"x-api-key": self.key, **names},
                 timeout=TIMEOUT_SECONDS,
@@ -84,7 +86,7 @@ class AgencyAPI:
         except (requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError):
             return None
         except requests.exceptions.JSONDecodeError as error:
-            raise DemoFailed(f"{self.base_url} does not speak the agency API.") from error
+            raise DemoFailed(f"{self.base_url} does not speak this API.") from error
         now = time.monotonic()
         if response.status_code == 429:
             found["retry_after"] = response.headers.get("Retry-After", "60")

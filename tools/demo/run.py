@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Any, TextIO
 
 from tools.demo import webhook
-from tools.demo.api import AgencyAPI, Answer, DemoFailed
+from tools.demo.api import Answer, DemoFailed, PatientClient
+from tools.demo.bookings import STEPS as STEPS_OF_BOOKINGS
+from tools.demo.bookings import BookingStory, LocalSystem
 from tools.demo.progress import Progress
 from tools.demo.receiver import Receiver, open_receiver
 from tools.demo.tracker import EventTracker
@@ -28,7 +30,7 @@ class Timing:
 class DemoRun:
     """One run of the demonstration. Every change goes over the API; every event comes in at the receiver."""
 
-    def __init__(self, api: AgencyAPI, receiver: Receiver, progress: Progress, timing: Timing) -> None:
+    def __init__(self, api: PatientClient, receiver: Receiver, progress: Progress, timing: Timing) -> None:
         self.api, self.receiver, self.progress, self.timing = api, receiver, progress, timing
         self.tracker = EventTracker()
         self.secret = ""
@@ -117,10 +119,24 @@ class DemoRun:
             self.progress.event(found)
 
 
-def run_demo(*, base_url: str, key: str, sub_accounts: int, timing: Timing, output: TextIO) -> bool:
-    """Run the demonstration; say whether it went well. Raises `DemoFailed` if it cannot go on."""
-    progress = Progress(output, STEPS_BESIDE + STEPS_EACH * sub_accounts)
-    api = AgencyAPI(base_url.rstrip("/"), key, progress.remark)
+def run_demo(
+    *, base_url: str, key: str, sub_accounts: int, timing: Timing, output: TextIO, local: LocalSystem | None = None
+) -> bool:
+    """Run the demonstration; say whether it went well. Raises `DemoFailed` if it cannot go on.
+
+    Appointments and payments are shown on a `local` system only. Without sub-accounts nothing else is shown.
+    """
+    events = STEPS_BESIDE + STEPS_EACH * sub_accounts if sub_accounts else 0
+    progress = Progress(output, events + (STEPS_OF_BOOKINGS if local else 0))
+    went_well = _show_events(base_url, key, sub_accounts, timing, progress) if sub_accounts else True
+    if local is None:
+        progress.remark("appointments and payments are shown where `make run` has started the system")
+        return went_well
+    return BookingStory(local, progress, timing.wait).play() and went_well
+
+
+def _show_events(base_url: str, key: str, sub_accounts: int, timing: Timing, progress: Progress) -> bool:
+    api = PatientClient(base_url.rstrip("/"), key, progress.remark)
     with open_receiver() as receiver:
         demo = DemoRun(api, receiver, progress, timing)
         demo.read_catalogue()

@@ -35,7 +35,6 @@ from workspaces.automations.dashboard.inbox import (
 )
 from workspaces.automations.engine.effects import TEAM_NOTIFICATIONS
 from workspaces.automations.flows.flow import settings_used
-from workspaces.automations.flows.types import REQUIREMENTS
 from workspaces.automations.metrics import AUTOMATION_METRICS
 from workspaces.automations.models import Automation
 from workspaces.automations.serializers import RunSerializer
@@ -193,9 +192,6 @@ FIELDS: Final[dict[str, tuple[RecordedField, ...]]] = {
         RecordedField("stops_on_reply", gettext_lazy("A reply ends the wait"), ValueFormat.SWITCH),
         RecordedField("stops_on_booking", gettext_lazy("A booking ends it"), ValueFormat.SWITCH),
     ),
-    "readiness.changed": tuple(
-        RecordedField(name, gettext_lazy(label), ValueFormat.SWITCH) for name, label in REQUIREMENTS.items()
-    ),
     "ai_budget.changed": (RecordedField("monthly_budget", gettext_lazy("Budget for a month")),),
 }
 
@@ -224,7 +220,6 @@ ACTIONS = {
     "automation.switched_off": gettext_lazy("Automation switched off"),
     "automation.run_stopped": gettext_lazy("Automation stopped for a contact"),
     "automation.run_retried": gettext_lazy("Automation retried for a contact"),
-    "readiness.changed": gettext_lazy("Prerequisites changed"),
     "ai_account.added": gettext_lazy("A.I. account added"),
     "ai_account.changed": gettext_lazy("A.I. account changed"),
     "ai_account.removed": gettext_lazy("A.I. account removed"),
@@ -232,7 +227,6 @@ ACTIONS = {
 }
 SUBJECTS = {
     "automation": gettext_lazy("Automations"),
-    "readiness": gettext_lazy("Automations"),
     "ai_account": gettext_lazy("A.I. accounts"),
     "ai_budget": gettext_lazy("A.I. accounts"),
 }
@@ -308,7 +302,7 @@ requirement_checks.add(
     RequirementCheck("contact", has_contacts, url_name="app:contact-new"),
     RequirementCheck("service", has_services, url_name="app:service-new"),
     RequirementCheck("availability", has_working_hours, url_name="app:settings"),
-    RequirementCheck("booking_page", has_booking_page, url_name="app:settings"),
+    RequirementCheck("booking_page", has_booking_page, url_name="app:booking-page"),
     RequirementCheck("payment", accepts_payments, url_name="app:payment-account"),
 )
 appointment_handlers.add(APPOINTMENT_HANDLER)

@@ -15,8 +15,8 @@ from tools.local.runner import runner
 from tools.local.runner.plan import Plan, whole_system
 from tools.local.runner.supervisor import Child, Supervisor, kill_group
 
-# What events need to be delivered; `readyz` also asks for the worker and beat.
-NEEDED = ("web", "worker", "dispatcher", "beat")
+# What events need to be delivered, and deposits to be paid; `readyz` also asks for the worker and beat.
+NEEDED = ("web", "worker", "housekeeping", "dispatcher", "beat", "stripe")
 # What is killed is killed with all that it has started, so that one web process does. Three of the worker's tasks never
 # end; the others take turns.
 SMALLER = {"web": ("--workers", "1"), "worker": ("-c", "6")}

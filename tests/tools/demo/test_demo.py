@@ -13,6 +13,7 @@ import requests
 from tests.tools.system import RunningSystem
 from tests.waiting import until
 from tools.demo.__main__ import main
+from tools.demo.bookings import BookingStory, Figures
 
 pytestmark = pytest.mark.slow
 
@@ -93,6 +94,28 @@ def test_events_that_do_not_arrive_are_named(live_system: RunningSystem, demo: D
         send(live_system, "dispatcher", signal.SIGCONT)
     assert status == 1
     assert "addon.revoked of Harbour Bakery & Co did not arrive" in printed
+
+
+def test_one_client_gets_a_raced_time_and_the_books_are_compared(
+    live_system: RunningSystem, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The figures of the story are right. A refund of which the product hears nothing then makes the books differ."""
+    read, honest = BookingStory.figures, []
+
+    def figures(story: BookingStory, invoices: list[str]) -> Figures:
+        honest.append(read(story, invoices))
+        intent = story.stripe.control("ledger")["intents"][-1]["id"]
+        story.stripe.control("refund", payment_intent=intent, amount=1)
+        return read(story, invoices)
+
+    monkeypatch.setattr(BookingStory, "figures", figures)
+    status = main(["--state", str(live_system.state), "--sub-accounts", "0"])
+    printed = capsys.readouterr().out
+    assert [found.problems for found in honest] == [[]], printed
+    assert str(honest[0]).startswith("1 of 8 clients got the time they all wanted; 2 payments (134.00)")
+    assert len(re.findall(r"^\[ ?\d+/11\]", printed, re.MULTILINE)) == 11
+    assert status == 1
+    assert "✗ the books have 2 payments (134.00) and 2 refunds (34.00), the payment provider's" in printed
 
 
 def test_a_key_that_is_not_one_ends_it(live_system: RunningSystem, capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,7 +14,8 @@ import requests
 
 from tests.waiting import PATIENCE_SECONDS
 from tools.demo.__main__ import main
-from tools.demo.api import AgencyAPI, DemoFailed
+from tools.demo.api import DemoFailed, PatientClient
+from tools.demo.bookings import Books, Figures
 from tools.demo.receiver import ReceivedRequest, open_receiver
 from tools.demo.tracker import EventTracker, verification_error
 
@@ -149,7 +150,7 @@ def test_calls_are_repeated_until_the_system_is_back_and_the_limit_has_passed() 
 
     remarks: list[str] = []
     with server_that(stumble) as (url, asked):
-        answer = AgencyAPI(url, "key", remarks.append).call("GET", "/plans")
+        answer = PatientClient(url, "key", remarks.append).call("GET", "/plans")
     assert (answer.data, answer.repeated) == ([1], True)
     assert asked == ["/api/agency/v1/plans"] * 4
     assert remarks == ["No connection. Trying again…", "rate limit reached, waiting 1 seconds…"]
@@ -157,7 +158,7 @@ def test_calls_are_repeated_until_the_system_is_back_and_the_limit_has_passed() 
 
 def test_patience_ends() -> None:
     with server_that(lambda handler, _: say(handler, 500, b'{"message": "Server error."}')) as (url, _):
-        api = AgencyAPI(url, "key", lambda _: None, patience=0.1)
+        api = PatientClient(url, "key", lambda _: None, patience=0.1)
         with pytest.raises(DemoFailed, match="no answer within"):
             api.call("GET", "/plans")
 
@@ -165,16 +166,36 @@ def test_patience_ends() -> None:
 def test_a_refusal_ends_the_demonstration_with_its_own_message() -> None:
     with server_that(lambda handler, _: say(handler, 422, b'{"message": "No."}')) as (url, asked):
         with pytest.raises(DemoFailed, match=r"GET /workspaces: 422 No\."):
-            AgencyAPI(url, "key", lambda _: None).call("GET", "/workspaces")
+            PatientClient(url, "key", lambda _: None).call("GET", "/workspaces")
         assert len(asked) == 1
 
 
 def test_something_that_is_not_the_system_is_recognized() -> None:
     with (
         server_that(lambda handler, _: say(handler, 200, b"<html>")) as (url, _),
-        pytest.raises(DemoFailed, match="does not speak the agency API"),
+        pytest.raises(DemoFailed, match="does not speak this API"),
     ):
-        AgencyAPI(url, "key", lambda _: None).call("GET", "/plans")
+        PatientClient(url, "key", lambda _: None).call("GET", "/plans")
+
+
+BOOKS = Books((1_500, 11_900), (1_500, 1_900))
+RIGHT = Figures(clients=8, winners=1, appointments=2, ours=BOOKS, theirs=BOOKS)
+# What the product did wrong, and the figures then.
+WRONG = {
+    "one time given twice": replace(RIGHT, winners=2, appointments=3),
+    "a time given to nobody": replace(RIGHT, winners=0),
+    "a deposit that booked nothing": replace(RIGHT, appointments=1),
+    "a doubled notice counted twice": replace(RIGHT, ours=Books((1_500, 1_500, 11_900), BOOKS.refunds)),
+    "a lost notice never made up for": replace(RIGHT, ours=Books((1_500,), BOOKS.refunds)),
+    "a refund made twice": replace(RIGHT, theirs=Books(BOOKS.payments, (1_500, 1_900, 1_900))),
+    "a refund never made": replace(RIGHT, ours=BOOKS, theirs=Books(BOOKS.payments, (1_500,))),
+    "nothing refunded on either side": replace(RIGHT, ours=Books(BOOKS.payments, ()), theirs=Books(BOOKS.payments, ())),
+}
+
+
+def test_figures_of_bookings_are_wrong_whatever_went_wrong() -> None:
+    assert RIGHT.problems == []
+    assert [what for what, figures in WRONG.items() if not figures.problems] == []
 
 
 def test_without_two_plans_it_says_what_to_do(capsys: pytest.CaptureFixture[str]) -> None:

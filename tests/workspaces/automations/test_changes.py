@@ -1,4 +1,4 @@
-"""Drafts, versions, readiness, switching on and off."""
+"""Drafts, versions, requirements, switching on and off."""
 
 from typing import Any
 
@@ -19,7 +19,6 @@ from workspaces.automations.services import (
     NameRequired,
     NotReady,
     RequirementCheck,
-    change_readiness,
     create_automation,
     disable_automation,
     enable_automation,
@@ -141,7 +140,6 @@ def test_an_automation_is_switched_on_when_it_is_ready_and_off_again(workspace: 
 
 def test_hours_the_booking_page_and_payments_answer_for_themselves(workspace: Workspace) -> None:
     names = ["availability", "booking_page", "payment"]
-    change_readiness(workspace=workspace, payment=True, availability=True, booking_page=True, by=SYSTEM)
     assert missing_requirements(workspace=workspace, names=names) == names
     make_ready(workspace, "payment")
     kim = Staff.objects.create(workspace=workspace, name="Kim", name_key="kim")
@@ -155,7 +153,6 @@ def test_hours_the_booking_page_and_payments_answer_for_themselves(workspace: Wo
 
 def test_what_is_offered_and_who_is_known_answer_for_themselves(workspace: Workspace, b: Tenant) -> None:
     names = ["service", "contact"]
-    change_readiness(workspace=workspace, service=True, contact=True, by=SYSTEM)
     ProductFactory.create(workspace=b.workspace)
     ContactFactory.create(workspace=b.workspace)
     assert missing_requirements(workspace=workspace, names=names) == names

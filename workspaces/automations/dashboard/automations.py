@@ -1,6 +1,5 @@
 """The dashboard's pages about automations: the list, one automation, its switch, and the prerequisites."""
 
-from dataclasses import replace
 from datetime import UTC
 from typing import Any, Final
 from uuid import UUID
@@ -22,7 +21,7 @@ from agency.pages.pagination import read_pages
 from agency.pages.tables import Choices, Column, Filter, ListPage, Table, TableState
 from config.api.filters import ChoiceFilter, FilterSet, TextFilter, UUIDFilter
 from config.api.requests import NothingMatches, QueryParameters, parse_uuid
-from workspaces.automations.dashboard.forms import PrerequisitesForm, SlotForm
+from workspaces.automations.dashboard.forms import SlotForm
 from workspaces.automations.dashboard.notices import notices_of
 from workspaces.automations.flows.flow import open_slots, settings_used, trigger_label
 from workspaces.automations.flows.presentation import ChatLine, chat_preview, summarize
@@ -34,11 +33,9 @@ from workspaces.automations.services import (
     NotReady,
     SlotRefused,
     capabilities_of,
-    change_readiness,
     disable_automation,
     enable_automation,
     fill_slots,
-    manual_requirements,
     met_requirements,
     reasons_barred,
     reasons_beyond_slots,
@@ -97,7 +94,7 @@ class AutomationPage(AutomationDetail, DashboardForm[SlotForm]):
         return capabilities_of(self.workspace)
 
     def make_form(self, data: Any = None) -> SlotForm:
-        return SlotForm(data, automation=self.automation, met=self.capabilities.met)
+        return SlotForm(data, automation=self.automation)
 
     def post(self, request: HttpRequest, **ids: Any) -> HttpResponse:
         """Save the form. A preview or a search of choices saves nothing and shows the form again as typed."""
@@ -105,7 +102,7 @@ class AutomationPage(AutomationDetail, DashboardForm[SlotForm]):
             return super().post(request, **ids)
         self.find(**ids)
         mark_form_redisplayed(request)
-        return self.show(SlotForm(automation=self.automation, met=self.capabilities.met, typed=request.POST))
+        return self.show(SlotForm(automation=self.automation, typed=request.POST))
 
     def only_looks(self, request: HttpRequest) -> bool:
         return "search" in request.POST or "preview" in request.POST
@@ -123,21 +120,11 @@ class AutomationPage(AutomationDetail, DashboardForm[SlotForm]):
         except SlotRefused as error:
             form.add_refusal(error)
             return self.show(form, status=422)
-        if form.readiness():
-            change_readiness(workspace=self.workspace, by=self.by, **form.readiness())
         if self.request.POST.get("then") == "on":
             return self.switch_on()
         left = len(open_slots(filled.draft, filled.slots))
         message = _("Saved. %(left)s still to fill in.") % {"left": left} if left else _saved(filled)
         return self.done(message, ONE, self.automation.uuid)
-
-    def _reasons_beyond_the_form(self) -> list[str]:
-        """Give the reasons that this page's inputs and checkboxes cannot solve."""
-        asked, met = manual_requirements(), self.capabilities.met
-        told = replace(
-            self.capabilities, met={name for name in self.automation.requires if name in asked or name in met}
-        )
-        return reasons_beyond_slots(self.automation, told)
 
     def context(self) -> dict[str, Any]:
         automation, capabilities = self.automation, self.capabilities
@@ -149,7 +136,7 @@ class AutomationPage(AutomationDetail, DashboardForm[SlotForm]):
             "steps": summarize(automation.draft, capabilities.settings),
             "barred": barred,
             "missing": reasons_not_ready(automation, capabilities)[len(barred) :],
-            "may_be_switched_on": not (barred or self._reasons_beyond_the_form()),
+            "may_be_switched_on": not (barred or reasons_beyond_slots(automation, capabilities)),
             "overlaps": [] if barred else overlap_warnings(automation),
             "prerequisites": prerequisites(automation, capabilities),
             "settings_missing": any(not capabilities.settings[name] for name in settings_used(automation.draft)),
@@ -318,18 +305,15 @@ class Automations(ListPage, DashboardView):
 PREREQUISITES_PAGE = "app:prerequisites"
 
 
-class Prerequisites(DashboardForm[PrerequisitesForm]):
-    """Shows a checkbox for each prerequisite. Those that a feature checks by itself are shown without one."""
+class Prerequisites(DashboardView):
+    """Shows which prerequisites of automations the workspace meets, and where the others can be met."""
 
     nav = PREREQUISITES_PAGE
-    template_name = "automations/prerequisites.html"
 
-    def make_form(self, data: Any = None) -> PrerequisitesForm:
-        return PrerequisitesForm(data, met=met_requirements(self.workspace))
-
-    def save(self, form: PrerequisitesForm) -> HttpResponse:
-        change_readiness(workspace=self.workspace, by=self.by, **form.changes())
-        return self.done(_("Saved. Automations that need nothing else can be switched on now."), PREREQUISITES_PAGE)
+    def get(self, request: HttpRequest) -> HttpResponse:
+        met = met_requirements(self.workspace)
+        found = [(_(label), name in met, requirement_url_name(name)) for name, label in REQUIREMENTS.items()]
+        return self.page("automations/prerequisites.html", prerequisites=found)
 
 
 ENABLE_READY_PAGE = "app:automations-ready"

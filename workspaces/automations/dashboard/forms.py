@@ -1,15 +1,14 @@
-"""Forms about automations: prerequisites, and slots with a select or a search for what people choose."""
+"""The form of an automation's slots, with a select or a search for what people choose."""
 
-from collections.abc import Container, Mapping
-from typing import Any, cast
+from collections.abc import Mapping
+from typing import Any
 
 from django import forms
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.http import urlencode
 from django.utils.safestring import SafeString
-from django.utils.text import capfirst
-from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext
 from django.utils.translation import gettext as _
 
 from agency.pages.branding import in_page_language
@@ -20,9 +19,8 @@ from workspaces.automations.flows.fields import LONGEST_VALUE, CustomerValue, Fi
 from workspaces.automations.flows.flow import TRIGGER_NODE, Flow, NoSuchSlot, SlotKey, fill_in, value_in
 from workspaces.automations.flows.presentation import translated_step_title
 from workspaces.automations.flows.registry import STEPS, TRIGGERS
-from workspaces.automations.flows.types import REQUIREMENTS
 from workspaces.automations.models import Automation
-from workspaces.automations.services import ReadinessChanges, SlotRefused, manual_requirements, requirement_url_name
+from workspaces.automations.services import SlotRefused
 from workspaces.subaccounts.models import Workspace
 
 MOST_OFFERED = 200
@@ -146,46 +144,10 @@ def input_for(declared: Field | None, *, label: str, hint: str, value: str) -> f
     return LineField(max_length=LONGEST_NAME, **options)
 
 
-class PrerequisitesForm(forms.Form):
-    """The prerequisites that the workspace has.
-
-    `known` lists the prerequisites that a feature checks by itself: label, whether it is met, page.
-    """
-
-    has = forms.MultipleChoiceField(
-        label=gettext_lazy("We have"),
-        required=False,
-        widget=forms.CheckboxSelectMultiple,
-        help_text=gettext_lazy(
-            "Select what is set up in your business. An automation that is on stays on when you clear a selection."
-        ),
-    )
-
-    def __init__(self, *args: Any, met: Container[str], **options: Any) -> None:
-        names = manual_requirements()
-        options["initial"] = {"has": [name for name in names if name in met]}
-        super().__init__(*args, **options)
-        has = self.fields["has"]
-        assert isinstance(has, forms.MultipleChoiceField)  # noqa: S101  # tells the type checker what is declared above
-        has.choices = [(name, capfirst(gettext(label))) for name, label in names.items()]
-        self.asks = bool(names)
-        self.known = [
-            (gettext(label), name in met, requirement_url_name(name))
-            for name, label in REQUIREMENTS.items()
-            if name not in names
-        ]
-
-    def changes(self) -> ReadinessChanges:
-        answers = {name: name in self.cleaned_data["has"] for name in manual_requirements()}
-        return cast(ReadinessChanges, answers)
-
-
 class SlotForm(forms.Form):
-    """One input for each slot whose step is in the flow, and a checkbox for each requirement that is not `met`."""
+    """One input for each slot whose step is in the flow."""
 
-    def __init__(
-        self, data: Any = None, *, automation: Automation, met: Container[str], typed: Mapping[str, str] | None = None
-    ) -> None:
+    def __init__(self, data: Any = None, *, automation: Automation, typed: Mapping[str, str] | None = None) -> None:
         """Make the form, bound to `data`. `typed` holds the values of a form that is only shown again."""
         super().__init__(data)
         self.slot_keys: dict[str, SlotKey] = {}
@@ -209,15 +171,6 @@ class SlotForm(forms.Form):
             self.fields[name] = self.pickers.field(declared, name=name, **told) or input_for(declared, **told)
             if typed and name in typed:
                 self.fields[name].initial = typed[name]
-        asked = manual_requirements()
-        choices = [(name, asked[name]) for name in automation.requires if name in asked and name not in met]
-        if choices:
-            self.fields["has"] = forms.MultipleChoiceField(
-                label=gettext_lazy("We have"),
-                required=False,
-                widget=forms.CheckboxSelectMultiple,
-                choices=[(name, capfirst(gettext(label))) for name, label in choices],
-            )
 
     def flow_as_typed(self) -> Flow:
         """Give the draft with the form's present values, valid or not. It is for the preview, never for saving."""
@@ -225,10 +178,6 @@ class SlotForm(forms.Form):
         return fill_in(
             self.automation.draft, {slot_key: values.get(name, "") for name, slot_key in self.slot_keys.items()}
         )
-
-    def readiness(self) -> ReadinessChanges:
-        """Give the requirements that the customer ticked."""
-        return cast(ReadinessChanges, dict.fromkeys(self.cleaned_data.get("has", []), True))
 
     def changes(self) -> dict[SlotKey, Any]:
         """Give the changed values. A value that was emptied is None."""

@@ -1,13 +1,7 @@
 """The tables of automations."""
 
 from workspaces.automations.models.ai import AgencyAiBudget, AgencyAiUsage, AiAccount, AiUsage
-from workspaces.automations.models.automations import (
-    Automation,
-    AutomationQuerySet,
-    AutomationVersion,
-    DraftRevision,
-    Readiness,
-)
+from workspaces.automations.models.automations import Automation, AutomationQuerySet, AutomationVersion, DraftRevision
 from workspaces.automations.models.calls import AppointmentReminder, InternalCall, OutsideCall
 from workspaces.automations.models.runs import (
     AutomationCount,
@@ -40,7 +34,6 @@ __all__ = [
     "InternalCall",
     "OutsideCall",
     "PendingCount",
-    "Readiness",
     "TriggerEvent",
     "TriggerGeneration",
 ]

@@ -210,25 +210,3 @@ class DraftRevision(models.Model):
 
     def __str__(self) -> str:
         return f"revision {self.pk} of {self.automation}"
-
-
-class Readiness(models.Model):
-    """The requirements of automations that a workspace meets. Without a row it meets none yet.
-
-    A feature that knows the answer itself (contacts, templates …) either updates this row or registers a
-    `RequirementCheck` in `workspaces.automations.services.switching`.
-    """
-
-    workspace = models.OneToOneField(Workspace, primary_key=True, on_delete=models.CASCADE, related_name="readiness")
-    service = models.BooleanField(default=False, verbose_name="a service or product to sell")
-    availability = models.BooleanField(default=False, verbose_name="working hours")
-    booking_page = models.BooleanField(default=False, verbose_name="a booking page")
-    payment = models.BooleanField(default=False, verbose_name="a payment method connected")
-    contact = models.BooleanField(default=False, verbose_name="at least one contact")
-    template = models.BooleanField(default=False, verbose_name="an approved messaging template")
-
-    class Meta:
-        verbose_name_plural = "readiness"
-
-    def __str__(self) -> str:
-        return f"readiness of {self.workspace}"

@@ -3,22 +3,19 @@
 from collections.abc import Callable, Collection, Container, Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
-from typing import TypedDict, Unpack
 from uuid import UUID
 
 from django.db import transaction
 from django.utils.translation import gettext as _
 
 from agency.actors import Actor
-from agency.services.activity import changes_to
 from config.hooks import Registry
 from workspaces.automations.flows.availability import reasons_unavailable
 from workspaces.automations.flows.flow import SETTING_LABELS, open_slots, settings_used, steps_of, with_chosen_templates
 from workspaces.automations.flows.presentation import translated_step_title
 from workspaces.automations.flows.registry import STEPS, TRIGGERS
 from workspaces.automations.flows.types import REQUIREMENTS
-from workspaces.automations.models import Automation, Readiness
+from workspaces.automations.models import Automation
 from workspaces.automations.services.conflicts import (
     CONFLICT,
     EnabledAutomation,
@@ -30,12 +27,12 @@ from workspaces.automations.services.drafts import lock_automation, record_autom
 from workspaces.automations.services.errors import AutomationNotFound, NotReady
 from workspaces.automations.services.reminders import plan_reminders_of
 from workspaces.subaccounts.models import CHANNEL_NAMES, Channel, Workspace
-from workspaces.subaccounts.services import record_workspace_activity, record_workspace_event, settings_in_texts
+from workspaces.subaccounts.services import record_workspace_event, settings_in_texts
 
 
 @dataclass(frozen=True, slots=True)
 class RequirementCheck:
-    """A feature's check of the requirement with this name. It replaces the column of the `Readiness` row.
+    """A feature's check of the requirement with this name. Each requirement has one.
 
     `url_name` is the page on which a customer can meet the requirement.
     """
@@ -60,11 +57,6 @@ requirement_checks = Registry[RequirementCheck](
 )
 
 
-def manual_requirements() -> dict[str, str]:
-    """Give the requirements, with their labels, that no feature checks. The customer is asked about these."""
-    return {name: label for name, label in REQUIREMENTS.items() if requirement_checks.get(name) is None}
-
-
 def requirement_url_name(name: str) -> str:
     """Give the URL name of the page on which a requirement can be met; empty without one."""
     check = requirement_checks.get(name)
@@ -86,12 +78,7 @@ class MetRequirements(Container[str]):
 
     def _is_met(self, name: str) -> bool:
         check = requirement_checks.get(name)
-        return check.is_met(self._workspace) if check else getattr(self._row, name)
-
-    @cached_property
-    def _row(self) -> Readiness:
-        found = Readiness.objects.filter(workspace=self._workspace).first()
-        return found or Readiness(workspace=self._workspace)
+        return check is not None and check.is_met(self._workspace)
 
 
 def met_requirements(workspace: Workspace) -> set[str]:
@@ -104,32 +91,6 @@ def missing_requirements(*, workspace: Workspace, names: Iterable[str]) -> list[
     """Give the named requirements that the workspace does not meet, in the order given."""
     met = MetRequirements(workspace)
     return [name for name in names if name not in met]
-
-
-class ReadinessChanges(TypedDict, total=False):
-    """Whether the workspace now meets each requirement. Requirements left out stay."""
-
-    service: bool
-    availability: bool
-    booking_page: bool
-    payment: bool
-    contact: bool
-    template: bool
-
-
-@transaction.atomic
-def change_readiness(*, workspace: Workspace, by: Actor, **changes: Unpack[ReadinessChanges]) -> Readiness:
-    """Store which requirements a workspace meets: `change_readiness(workspace=…, payment=True, by=…)`."""
-    Readiness.objects.bulk_create([Readiness(workspace=workspace)], ignore_conflicts=True)
-    row = Readiness.objects.select_for_update().get(workspace=workspace)
-    changed = {name: value for name, value in changes.items() if getattr(row, name) != value}
-    made = changes_to(row, changed)
-    for name, value in changed.items():
-        setattr(row, name, value)
-    if changed:
-        row.save(update_fields=list(changed))
-        record_workspace_activity(workspace=workspace, action="readiness.changed", by=by, changes=made)
-    return row
 
 
 ENABLED, DISABLED = "automation.enabled", "automation.disabled"

@@ -16,34 +16,38 @@ ACCOUNT_FAILING: Final = "workspace.payment_account_failing"
 OVERPAID: Final = "workspace.invoice_overpaid"
 DISPUTED: Final = "workspace.payment_disputed"
 REFUND_FAILED: Final = "workspace.refund_failed"
-PAGE: Final = "app:payment-account"
+ACCOUNT_PAGE: Final = "app:payment-account"
+INVOICE_PAGE: Final = "app:invoice"
 KINDS: Final = (
     NotificationKind(
         name=ACCOUNT_FAILING,
         label=_("Payments by card have stopped"),
         text=_("Stripe no longer accepts your key. Nobody can pay invoices online until you enter a new one."),
-        url_name=PAGE,
+        url_name=ACCOUNT_PAGE,
         audience=Audience.WORKSPACE,
     ),
     NotificationKind(
         name=OVERPAID,
         label=_("Invoice paid twice"),
         text=_("More was paid for the invoice %(number)s than is owed: %(amount)s too much."),
-        url_name=PAGE,
+        url_name=INVOICE_PAGE,
+        names_object=True,
         audience=Audience.WORKSPACE,
     ),
     NotificationKind(
         name=DISPUTED,
         label=_("Payment disputed"),
         text=_("The payer's bank disputes a payment of %(amount)s for invoice %(number)s. Respond to it in Stripe."),
-        url_name=PAGE,
+        url_name=INVOICE_PAGE,
+        names_object=True,
         audience=Audience.WORKSPACE,
     ),
     NotificationKind(
         name=REFUND_FAILED,
         label=_("Refund failed"),
         text=_("A refund of %(amount)s for the invoice %(number)s could not be made."),
-        url_name=PAGE,
+        url_name=INVOICE_PAGE,
+        names_object=True,
         audience=Audience.WORKSPACE,
     ),
 )
@@ -57,4 +61,6 @@ def notify_of_failing_account(account: ProviderAccount, *, now: datetime) -> Non
 def notify_of_money(kind: str, *, invoice: Invoice, key: object, amount: int, now: datetime) -> None:
     """Notify of an amount that concerns an invoice; `key` identifies what happened."""
     told: dict[str, Any] = {"number": invoice.number, "amount": format_money(amount, invoice.currency)}
-    record_notification(tenant=tenant_of(invoice.workspace), kind=kind, key=str(key), data=told, now=now)
+    record_notification(
+        tenant=tenant_of(invoice.workspace), kind=kind, key=str(key), now=now, object_id=str(invoice.uuid), data=told
+    )

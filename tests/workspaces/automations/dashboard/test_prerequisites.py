@@ -1,4 +1,4 @@
-"""What an owner says of their business, and what that makes possible."""
+"""What a business has, and what that makes possible."""
 
 import pytest
 
@@ -8,7 +8,8 @@ from tests.factories.flows import a_link_to_book
 from tests.packs.client import an_automation
 from tests.workspaces.automations.ready import make_ready
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
-from workspaces.automations.services import RequirementCheck, switching
+from workspaces.automations.flows.types import REQUIREMENTS
+from workspaces.automations.services import requirement_checks
 from workspaces.subaccounts.models import Workspace
 
 a = furnished.a_with_customer
@@ -22,14 +23,13 @@ def test_nothing_is_met_at_first(customer: Workspace) -> None:
     shown = dashboard_client(customer).get(PAGE)
     for label in ("working hours", "a booking page", "a payment method connected", "a service or product to sell"):
         assert f"Missing: {label}" in text(shown)
-    assert "Missing: at least one contact Add one" in text(shown)
-    assert '<a href="/app/contacts/new?next=/app/prerequisites">' in shown.content.decode()
-    assert '<button class="button primary">Save' not in shown.content.decode()
+    assert "Missing: at least one contact Set up" in text(shown)
+    for page in ("contacts/new", "services/new", "settings", "booking-page", "payment-account"):
+        assert f'<a href="/app/{page}?next=/app/prerequisites">Set up</a>' in shown.content.decode()
 
 
 def test_what_an_owner_has_lets_automations_be_switched_on(customer: Workspace) -> None:
     owner, automation = dashboard_client(customer), an_automation(customer, flow=BOOKING)
-    assert f'href="{PAGE}"' in owner.get(f"/app/automations/{automation.uuid}").content.decode()
     make_ready(customer, "availability", "booking_page")
     assert "Met: working hours" in text(owner.get(PAGE))
     owner.post(f"/app/automations/{automation.uuid}/on")
@@ -39,11 +39,6 @@ def test_what_an_owner_has_lets_automations_be_switched_on(customer: Workspace) 
     assert "Missing: working hours" in text(owner.get(f"/app/automations/{automation.uuid}"))
 
 
-def test_what_a_feature_answers_for_is_shown_and_cannot_be_ticked(
-    customer: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(switching.requirement_checks, "_items", {})
-    switching.requirement_checks.add(RequirementCheck("contact", lambda workspace: workspace.pk == customer.pk))
-    owner = dashboard_client(customer)
-    assert "Met: at least one contact" in text(owner.get(PAGE))
-    assert owner.post(PAGE, {"has": ["contact"]}).status_code == 422
+def test_a_feature_answers_for_each_and_nobody_else_does(customer: Workspace) -> None:
+    assert {check.name for check in requirement_checks} == REQUIREMENTS.keys()
+    assert dashboard_client(customer).post(PAGE, {"has": ["payment"]}).status_code == 405

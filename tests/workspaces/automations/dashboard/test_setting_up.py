@@ -118,7 +118,7 @@ def test_what_is_missing_is_made_on_its_page_which_leads_back(
 ) -> None:
     page = owner.get(address(automation)).content.decode()
     back = f"?next={address(automation)}"
-    for path in ("/app/services/new", "/app/settings", "/app/prerequisites"):
+    for path in ("/app/services/new", "/app/settings"):
         assert f'href="{path}{back}"' in page
     assert f'href="/app/products/new?next={address(automation).replace("/", "%2F")}"' in page
     form = owner.get(f"/app/services/new{back}")
@@ -132,9 +132,10 @@ def test_what_is_missing_is_made_on_its_page_which_leads_back(
 
 @pytest.mark.parametrize("asked", ["https://evil.example/app/", "//evil.example/app/", "/console/", "/account/"])
 def test_only_pages_of_the_dashboard_are_led_back_to(asked: str, owner: Client) -> None:
-    answer = owner.post(f"/app/prerequisites?next={asked}", {"has": []})
-    assert answer["Location"] == "/app/prerequisites"
-    assert "Back to what you were setting up" not in text(owner.get(f"/app/prerequisites?next={asked}"))
+    page = "/app/services/new"
+    answer = owner.post(f"{page}?next={asked}", {"name": "Cut", "kind": "class", "duration_minutes": "30"})
+    assert re.fullmatch(r"/app/services(/[0-9a-f-]+)?", answer["Location"])
+    assert "Back to what you were setting up" not in text(owner.get(f"{page}?next={asked}"))
 
 
 def test_the_page_costs_the_same_however_much_there_is_to_choose(

@@ -1,5 +1,7 @@
 """Numbers have no gap, however many issue at once and whatever fails or is killed meanwhile."""
 
+from collections.abc import Callable
+
 import pytest
 from django.db import transaction
 from django.utils.timezone import now
@@ -9,13 +11,14 @@ from agency.models import ActivityEntry
 from tests.factories.finance import InvoiceFactory
 from tests.parallel import at_once
 from tests.processes.preloaded import Order, Preloaded
+from tests.sizes import size
 from tests.tenants import Tenant
 from workspaces.finance.models import Invoice
 from workspaces.finance.services.invoices import issue_invoice
 
 pytestmark = pytest.mark.django_db(transaction=True)
-CLIENTS = 24
-KILLED = 2
+CLIENTS = size("invoice numbers", "issued at once")
+KILLED = size("invoice numbers", "issued by killed processes")
 
 
 class GivenUp(Exception):
@@ -45,10 +48,13 @@ def test_many_who_issue_at_once_leave_no_gap_though_some_fail(a: Tenant) -> None
 
 
 @pytest.mark.slow
-def test_a_process_that_is_killed_anywhere_leaves_no_gap(a: Tenant, preloaded: Preloaded) -> None:
+def test_a_process_that_is_killed_anywhere_leaves_no_gap(
+    a: Tenant, preloaded: Preloaded, record_property: Callable[[str, object], None]
+) -> None:
     for _ in range(KILLED):
         InvoiceFactory.create(workspace=a.workspace)
     kills = int(preloaded.run(Order("tests.workspaces.finance.invoices.killed_issuing")))
+    record_property("kills", kills)
     assert kills >= KILLED
     assert numbers() == [f"INV-{number:04}" for number in range(1, KILLED + 1)]
     assert ActivityEntry.objects.filter(action="invoice.issued").count() == KILLED

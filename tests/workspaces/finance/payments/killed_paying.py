@@ -8,8 +8,8 @@ from workspaces.finance.services.provider_work import call_providers
 
 
 def main(work: str) -> None:
-    """Start a checkout, as a click does, or call Stripe for whatever is due, as a worker does."""
+    """Start a checkout of the newest invoice, as a click does, or call Stripe for whatever is due, as a worker does."""
     if work == "click":
-        start_checkout(invoice=Invoice.objects.get(), now=now())
+        start_checkout(invoice=Invoice.objects.latest("id"), now=now())
     else:
         call_providers(seconds=60)

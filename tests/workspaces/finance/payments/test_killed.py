@@ -1,4 +1,6 @@
-"""Processes that are killed while they call Stripe: one session, one payment, one refund."""
+"""Processes that are killed while they call Stripe: one session, one payment, one refund of each invoice."""
+
+from collections.abc import Callable
 
 import pytest
 from django.utils.timezone import now
@@ -6,47 +8,90 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from tests import furnished
 from tests.processes.preloaded import Order, Preloaded
+from tests.sizes import size
+from tests.tenants import Tenant
 from tests.waiting import until
-from tests.workspaces.finance.payments.paying import deliver, make_due, paid_by_card, pay_at_stripe, press_pay, work
+from tests.workspaces.finance.payments.paying import (
+    an_invoice,
+    deliver,
+    make_due,
+    paid_by_card,
+    pay_at_stripe,
+    press_pay,
+    work,
+)
 from tools.sandbox.stripe.server import RunningStripe
-from workspaces.finance.models import Checkout, Invoice, Payment, ProviderAccount, Refund
+from workspaces.finance.models import Checkout, Payment, ProviderAccount, Refund
 from workspaces.finance.services.refunds import refund_payment
 
 pytestmark = pytest.mark.django_db(transaction=True)
 a = furnished.a_with_customer
+KILLS, INVOICES = size("killed payments", "kills at each call"), size("killed payments", "invoices")
 
 
-def killed_at(stripe: RunningStripe, call: str, preloaded: Preloaded, work: str) -> None:
-    """Have a process work, let Stripe do its call and not answer, and kill the process then."""
-    stripe.control("fault", call=call, kind="hang", times=None, after=True)
-    order = Order("tests.workspaces.finance.payments.killed_paying", (work,), stripe.variables)
-    with preloaded.killed_at_end(order):
-        until(lambda: any(one["call"] == call for one in stripe.control("ledger")["calls"]))
-    stripe.control("fault")
+class Killer:
+    """Kills processes at their calls of Stripe."""
+
+    def __init__(self, stripe: RunningStripe, preloaded: Preloaded) -> None:
+        self.stripe, self.preloaded, self.kills = stripe, preloaded, 0
+
+    def kill_often(self, call: str, work: str) -> None:
+        """Kill several processes at a call: the last one when Stripe has done it, the others before."""
+        for number in range(KILLS):
+            self._kill(call, work, is_done=number == KILLS - 1)
+
+    def _kill(self, call: str, work: str, *, is_done: bool) -> None:
+        """Have a process work, kill it while it waits for the answer to a call, and let time pass."""
+        before = self._calls(call)
+        self.stripe.control("fault", call=call, kind="hang", times=None, after=is_done)
+        order = Order("tests.workspaces.finance.payments.killed_paying", (work,), self.stripe.variables)
+        with self.preloaded.killed_at_end(order):
+            until(lambda: self._calls(call) > before)
+        self.stripe.control("fault")
+        self.kills += 1
+        make_due()
+
+    def _calls(self, call: str) -> int:
+        return sum(one["call"] == call for one in self.stripe.control("ledger")["calls"])
 
 
-def test_a_click_that_is_killed_leaves_one_session_and_one_charge(
-    invoice: Invoice, account: ProviderAccount, stripe: RunningStripe, preloaded: Preloaded
+@pytest.fixture
+def killer(stripe: RunningStripe, preloaded: Preloaded) -> Killer:
+    return Killer(stripe, preloaded)
+
+
+def test_clicks_and_events_that_are_killed_leave_one_session_and_one_charge(
+    a: Tenant, account: ProviderAccount, stripe: RunningStripe, killer: Killer, record_property: Callable[..., None]
 ) -> None:
-    killed_at(stripe, "create_session", preloaded, "click")
-    assert Checkout.objects.get().status == "starting"
-    pay_at_stripe(press_pay(invoice))
-    deliver(stripe)
-    work(account)
-    assert len(stripe.control("ledger")["sessions"]) == 1
-    assert len(stripe.control("ledger")["intents"]) == 1
-    assert Payment.objects.get().amount == 11_900
-    assert Invoice.objects.get().status == "paid"
+    for number in range(1, INVOICES + 1):
+        invoice = an_invoice(a)
+        killer.kill_often("create_session", "click")
+        assert Checkout.objects.get(invoice=invoice).status == "starting"
+        pay_at_stripe(press_pay(invoice))
+        deliver(stripe)
+        killer.kill_often("read_intent", "worker")
+        work(account)
+        assert len(stripe.control("ledger")["sessions"]) == number
+        assert len(stripe.control("ledger")["intents"]) == number
+        assert Payment.objects.get(invoice=invoice).amount == 11_900
+        invoice.refresh_from_db()
+        assert (invoice.status, invoice.paid) == ("paid", 11_900)
+    record_property("kills", killer.kills)
 
 
 def test_a_refund_that_is_killed_is_made_once(
-    invoice: Invoice, account: ProviderAccount, stripe: RunningStripe, preloaded: Preloaded
+    a: Tenant, account: ProviderAccount, stripe: RunningStripe, killer: Killer, record_property: Callable[..., None]
 ) -> None:
-    payment = paid_by_card(invoice, stripe)
-    refund_payment(payment=payment, amount=1_900, now=now(), by=SYSTEM)
-    killed_at(stripe, "create_refund", preloaded, "worker")
-    assert Refund.objects.get().status == "pending"
-    make_due()
-    work(account)
-    assert Refund.objects.get().status == "succeeded"
-    assert [one["amount"] for one in stripe.control("ledger")["refunds"]] == [1_900]
+    for number in range(1, INVOICES + 1):
+        payment = paid_by_card(an_invoice(a), stripe)
+        refund_payment(payment=payment, amount=1_900, now=now(), by=SYSTEM)
+        killer.kill_often("create_refund", "worker")
+        refund = Refund.objects.get(payment=payment)
+        assert refund.status == "pending"
+        work(account)
+        refund.refresh_from_db()
+        assert refund.status == "succeeded"
+        deliver(stripe)
+        work(account)
+        assert [one["amount"] for one in stripe.control("ledger")["refunds"]] == [1_900] * number
+    record_property("kills", killer.kills)

@@ -5,6 +5,7 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from agency.models import NotificationEvent
+from agency.notification_kinds import notification_kind
 from tests import furnished
 from tests.factories.finance import a_line
 from tests.tenants import Tenant
@@ -39,6 +40,12 @@ def give_back(payment: Payment, amount: int) -> Refund:
 
 def paid_of(payment: Payment) -> int:
     return Invoice.objects.get(pk=payment.invoice_id).paid
+
+
+def told_of(kind: str) -> list[str]:
+    """The pages to which the notifications of a kind lead."""
+    events = NotificationEvent.objects.filter(kind=kind)
+    return [notification_kind(kind).address(event.object_id) for event in events]
 
 
 def test_a_refund_is_reserved_before_stripe_is_called(
@@ -81,7 +88,7 @@ def test_a_refund_that_stripe_refuses_is_released_and_told(
     refund.refresh_from_db()
     assert (refund.status, refund.failure) == ("failed", "charge_already_refunded")
     assert paid_of(payment) == 11_900
-    assert NotificationEvent.objects.filter(kind="workspace.refund_failed").exists()
+    assert told_of("workspace.refund_failed") == [f"/app/invoices/{payment.invoice.uuid}"]
     deliver(stripe)
     work(account)
     assert paid_of(payment) == 0
@@ -120,7 +127,7 @@ def test_a_dispute_takes_the_money_back_until_it_is_won(
     work(account)
     payment.refresh_from_db()
     assert (payment.status, paid_of(payment)) == ("disputed", 0)
-    assert NotificationEvent.objects.filter(kind="workspace.payment_disputed").count() == 1
+    assert told_of("workspace.payment_disputed") == [f"/app/invoices/{payment.invoice.uuid}"]
     with pytest.raises(RefundRefused):
         give_back(payment, 1)
     stripe.control("close_dispute", dispute=told["id"], won=True)
@@ -159,4 +166,4 @@ def test_more_than_is_owed_is_recorded_and_told(a: Tenant, account: ProviderAcco
     work(account)
     invoice.refresh_from_db()
     assert (invoice.status, invoice.balance) == ("paid", -1_900)
-    assert NotificationEvent.objects.filter(kind="workspace.invoice_overpaid").count() == 1
+    assert told_of("workspace.invoice_overpaid") == [f"/app/invoices/{invoice.uuid}"]

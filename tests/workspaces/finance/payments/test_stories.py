@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from agency.actors import SYSTEM
 from config.errors import DomainError
 from tests import furnished
+from tests.sizes import size
 from tests.tenants import Tenant
 from tests.workspaces.finance.payments.paying import an_invoice, make_due, pay_at_stripe, post_event, press_pay, work
 from tools.sandbox.stripe.server import RunningStripe
@@ -28,8 +29,8 @@ from workspaces.finance.services.refunds import refund_payment
 
 pytestmark = pytest.mark.django_db
 a = furnished.a_with_customer
-# Enough for each of the faults that this file was tried against.
-STORIES = 12
+# The small form is enough for each of the faults that this file was tried against.
+STORIES, HAPPENINGS_OF_STORY = size("payments", "stories"), size("payments", "things that happen")
 
 
 class Story:
@@ -190,7 +191,11 @@ HAPPENINGS = (
     max_examples=STORIES,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-@given(happenings=st.lists(st.tuples(st.sampled_from(HAPPENINGS), st.integers(1, 12_000)), min_size=3, max_size=14))
+@given(
+    happenings=st.lists(
+        st.tuples(st.sampled_from(HAPPENINGS), st.integers(1, 12_000)), min_size=3, max_size=HAPPENINGS_OF_STORY
+    )
+)
 def test_the_ledger_is_stripes_whatever_order_things_have(
     a: Tenant,
     account: ProviderAccount,

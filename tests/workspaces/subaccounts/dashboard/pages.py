@@ -275,7 +275,7 @@ PAGES = {
     "automation-connect": PageCase(200, 422, automation_place),
     "automation-test": PageCase(200, 200, automation),
     "automation-publish": PageCase(200, 422, automation),
-    "prerequisites": PageCase(200, 302),
+    "prerequisites": PageCase(200, 405),
     "automation": PageCase(200, 302, automation),
     "automation-on": PageCase(302, 302, automation),
     "automation-off": PageCase(302, 302, automation),
