@@ -20,6 +20,7 @@ HOUR = timedelta(hours=1)
 # The shortest wait of an agency whose hourly limit is reached, however many e-mails wait.
 SHORTEST_WAIT = timedelta(minutes=1)
 PUT_BACK_AT_ONCE: Final = 1_000
+INSERTED_AT_ONCE: Final = 500
 INVITATIONS = frozenset(
     {
         Mail.Kind.OWNER_INVITATION,
@@ -175,6 +176,15 @@ def queue_invitation(*, kind: Mail.Kind, invitation: Invitation, context: dict[s
 def queue_to_address(*, kind: Mail.Kind, recipient: str, context: dict[str, Any], agency: Agency | None = None) -> Mail:
     """Queue an e-mail to an address that may belong to nobody yet."""
     return _queue(kind=kind, recipient=recipient, agency=agency, context=context)
+
+
+def queue_to_addresses(*, kind: Mail.Kind, contexts: Iterable[tuple[str, dict[str, Any]]], agency: Agency) -> None:
+    """Queue an e-mail of one kind to each address with its own context, such as for everybody in a class."""
+    rows = (
+        Mail(kind=kind, recipient=recipient, agency=agency, context=context, created_at=Now(), next_attempt_at=Now())
+        for recipient, context in contexts
+    )
+    Mail.objects.bulk_create(rows, batch_size=INSERTED_AT_ONCE)
 
 
 def _queue(**fields: Any) -> Mail:
