@@ -34,10 +34,20 @@ MESSAGES = frozenset({Mail.Kind.AGENCY_MESSAGE})
 RESETS = frozenset({Mail.Kind.PASSWORD_RESET})
 BOOKING_CODES = frozenset({Mail.Kind.BOOKING_CODE})
 INVOICES = frozenset({Mail.Kind.INVOICE})
+# These may go to contacts whose addresses a customer has typed, as invoices do.
+MOVED_UP = frozenset({Mail.Kind.SEAT_MOVED_UP})
 # The kinds that count together, each with the part of an agency's hourly limit that they have (1 / number). Anybody can
 # cause sign-ups, password links and booking codes. Their own parts keep strangers from stopping an agency's
 # invitations.
-QUOTA_DIVISORS: Final = {INVITATIONS: 1, MESSAGES: 1, SIGN_UPS: 5, RESETS: 1, BOOKING_CODES: 2, INVOICES: 1}
+QUOTA_DIVISORS: Final = {
+    INVITATIONS: 1,
+    MESSAGES: 1,
+    SIGN_UPS: 5,
+    RESETS: 1,
+    BOOKING_CODES: 2,
+    INVOICES: 1,
+    MOVED_UP: 1,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +80,8 @@ RECIPIENT_LIMITS = (
     RecipientLimit(BOOKING_CODES, 20),
     RecipientLimit(INVOICES, 20, is_for_agency=True),
     RecipientLimit(INVOICES, 50),
+    RecipientLimit(MOVED_UP, 20, is_for_agency=True),
+    RecipientLimit(MOVED_UP, 50),
 )
 
 
