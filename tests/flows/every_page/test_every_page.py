@@ -179,7 +179,7 @@ def test_pages_of_booking(sweep: Sweep, open_page: Open, a: ExtremeTenant) -> No
     found += sweep.step(page, deposit, lambda: page.goto(to_pay), lambda: examine(page))
     new = visitor.links(f"{booked}/times", "/move[?]")[-1]
     rest = {manage: booked, move_times: f"{booked}/times", move: new, cancel: f"{booked}/cancel"}
-    session = a_class(salon, seats=1, name=EMOJI)
+    session = a_class(salon, seats=1, name=ENDLESS)
     visitor.book_class(session)
     seat = visitor.book_class(session, name=ENDLESS, email=EMAIL, waits="1")
     pages_of_class = classes_page(session), visitor.class_link(session), seat, f"{seat}/give-back"
