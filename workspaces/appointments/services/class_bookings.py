@@ -206,7 +206,7 @@ def _tell_of_seat(session: ClassSession, contact: Contact, now: datetime) -> Non
     if not contact.email:
         return
     rows = ClassBooking.objects.filter(session=session, contact=contact).select_related("contact").order_by("pk")
-    bookings = list(rows) or [_create(session, contact, zone=contact.timezone, language="", now=now)]
+    bookings = list(rows) or [_create(session, contact, zone=contact.timezone or "", language="", now=now)]
     for booking in bookings:
         _give_calendar_entry(booking, now)
     queue_about_class(session, Mail.Kind.SEAT_MOVED_UP, bookings)
