@@ -41,6 +41,11 @@ class SeatPage(BookingView):
         return self.booking.session.status == ClassSession.Status.CANCELLED
 
     @property
+    def is_ahead(self) -> bool:
+        session = self.booking.session
+        return session.status == ClassSession.Status.SCHEDULED and session.starts_at > self.now
+
+    @property
     def may_change(self) -> bool:
         return may_give_back(self.booking, self.state, now=self.now)
 
@@ -51,7 +56,7 @@ class SeatPage(BookingView):
             "session": session,
             "state": self.state,
             "is_cancelled": self.is_cancelled,
-            "is_ahead": session.status == ClassSession.Status.SCHEDULED and session.starts_at > self.now,
+            "is_ahead": self.is_ahead,
             "token": self.kwargs["token"],
             "when": time_in_words(session.starts_at, session.ends_at, self.zone),
             "may_change": self.may_change,
@@ -69,8 +74,8 @@ class Seat(SeatPage):
 
     def get(self, request: HttpRequest, token: str) -> HttpResponse:
         done = next((name for name in ("booked", "returned", "left") if request.GET.get(name)), "")
-        has_any = self.state.has_seat or self.state.waits
-        again = "" if has_any and not self.is_cancelled else booking_url(self.workspace)
+        is_coming = self.is_ahead and (self.state.has_seat or self.state.waits)
+        again = "" if is_coming else booking_url(self.workspace)
         return self.page(SEAT, done=done, book_again=again)
 
 
