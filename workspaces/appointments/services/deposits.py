@@ -69,7 +69,7 @@ def needs_deposit(service: Service, workspace: Workspace) -> bool:
 def hold_visit(*, booking: VisitorBooking, now: datetime, by: Actor) -> VisitorBooking:
     """Hold the time that a verified visitor wants, and draft the invoice of the deposit. A second call changes nothing.
 
-    Raises `TimeTaken`, `CodeEnded`, `TooManyAppointments` and `BookingRefused`.
+    Raises `TimeTaken`, `CodeEnded`, `TooManyBookings` and `BookingRefused`.
     """
     locked = lock_booking(booking)
     if locked.hold is not None or locked.appointment is not None:

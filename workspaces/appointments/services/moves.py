@@ -10,7 +10,7 @@ from django.utils.timezone import now as current_time
 from agency.actors import SYSTEM, Actor
 from agency.services.activity import Changes
 from config.errors import Conflict
-from workspaces.appointments.models import Appointment, Hold, Occupancy
+from workspaces.appointments.models import Appointment, ClassBooking, Hold, Occupancy
 from workspaces.appointments.services.assignment import find_slot
 from workspaces.appointments.services.availability import providers_of
 from workspaces.appointments.services.booking import (
@@ -220,6 +220,7 @@ def _forget_holds(contact: int, moment: datetime) -> None:
 def _move_to_contact(kept: int, gone: int) -> None:
     Appointment.objects.filter(contact=gone).update(contact=kept)
     Hold.objects.filter(contact=gone).update(contact=kept)
+    ClassBooking.objects.filter(contact=gone).update(contact=kept)
 
 
 REMOVAL_HANDLER: Final = ContactRemovalHandler("appointments", _remove_contact)
