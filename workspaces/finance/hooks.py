@@ -110,6 +110,8 @@ PAYMENT_ACTIONS = {
     "payment_account.connected": _("Payment account connected"),
     "payment_account.key_changed": _("Key of the payment account changed"),
     "payment_account.failing": _("Payment account stopped"),
+    "payment_account.webhooks_stopped": _("Webhooks of the payment account stopped"),
+    "payment_account.webhooks_renewed": _("Webhooks of the payment account set up again"),
     "payment_account.disconnected": _("Payment account disconnected"),
 }
 for name, label, sample in (

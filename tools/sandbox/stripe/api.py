@@ -19,6 +19,10 @@ from tools.sandbox.stripe.state import (
 
 Params = dict[str, Any]
 Call = Callable[[StripeState, Account, Params], Object]
+# What Stripe takes and keeps of lists of events.
+MOST_KINDS: Final = 20
+LONGEST_PAGE: Final = 100
+KEPT_SECONDS: Final = 30 * 24 * 3600
 REDIRECTS: Final = ("success_url", "cancel_url")
 
 
@@ -49,10 +53,37 @@ def read_endpoint(state: StripeState, account: Account, params: Params) -> Objec
     return {name: value for name, value in found.items() if name != "secret"}
 
 
+def update_endpoint(state: StripeState, account: Account, params: Params) -> Object:
+    found = _find(account.endpoints, "webhook endpoint", params)
+    found.update({name: params[name] for name in ("url", "enabled_events") if params.get(name)})
+    if "disabled" in params:
+        found["status"] = "disabled" if params["disabled"] == "true" else "enabled"
+    return read_endpoint(state, account, params)
+
+
 def delete_endpoint(state: StripeState, account: Account, params: Params) -> Object:
     found = _find(account.endpoints, "webhook endpoint", params)
     del account.endpoints[found["id"]]
     return {"id": found["id"], "object": "webhook_endpoint", "deleted": True}
+
+
+# Events -------------------------------------------------------------------------------------------
+
+
+def list_events(state: StripeState, account: Account, params: Params) -> Object:
+    """List events of the last thirty days, the newest first."""
+    kinds, length = params.get("types") or [], int(params.get("limit", 10))
+    if len(kinds) > MOST_KINDS or not 1 <= length <= LONGEST_PAGE:
+        raise invalid("Too many types, or a limit that is not between 1 and 100.", "types")
+    since = max(int((params.get("created") or {}).get("gte", 0)), int(time.time()) - KEPT_SECONDS)
+    rows = [one for one in reversed(account.events.values()) if one["created"] >= since]
+    rows = [one for one in rows if not kinds or one["type"] in kinds]
+    ids, after = [one["id"] for one in rows], params.get("starting_after")
+    if after and after not in account.events:
+        raise invalid(f"No such event: '{after}'", "starting_after", "resource_missing")
+    begin = ids.index(after) + 1 if after in ids else len(ids) if after else 0
+    page = rows[begin : begin + length]
+    return {"object": "list", "data": page, "has_more": begin + length < len(rows), "url": "/v1/events"}
 
 
 # Checkout sessions --------------------------------------------------------------------------------
@@ -262,6 +293,7 @@ CALLS: Final[tuple[tuple[str, str, str, Call], ...]] = (
     ("GET", "account", "account", read_account),
     ("POST", "webhook_endpoints", "create_endpoint", create_endpoint),
     ("GET", f"webhook_endpoints/{ID}", "read_endpoint", read_endpoint),
+    ("POST", f"webhook_endpoints/{ID}", "update_endpoint", update_endpoint),
     ("DELETE", f"webhook_endpoints/{ID}", "delete_endpoint", delete_endpoint),
     ("POST", "checkout/sessions", "create_session", create_session),
     ("GET", f"checkout/sessions/{ID}", "read_session", read_session),
@@ -271,6 +303,7 @@ CALLS: Final[tuple[tuple[str, str, str, Call], ...]] = (
     ("GET", "refunds", "list_refunds", list_refunds),
     ("GET", f"refunds/{ID}", "read_refund", read_refund),
     ("GET", f"disputes/{ID}", "read_dispute", read_dispute),
+    ("GET", "events", "list_events", list_events),
 )
 
 

@@ -1,16 +1,32 @@
-"""Verifies the signatures of Stripe's webhooks and reads which object an event is about."""
+"""Reads the events of Stripe, which come by webhook and in lists, and verifies the signatures of webhooks."""
 
 import hashlib
 import hmac
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
-from workspaces.finance.providers.stripe import EVENTS, LONGEST_ID
+from workspaces.finance.providers.faults import ProviderFault
 
 LONGEST_HEADER: Final = 1_000
 # Stripe's own library accepts any time in the future; a signature of tomorrow could be used for a day.
 MOST_SECONDS_OFF: Final = 300
+LONGEST_ID: Final = 255
+# The kinds that we ask for, by webhook and in lists. Stripe lists at most twenty kinds at once.
+EVENTS: Final = (
+    "checkout.session.completed",
+    "checkout.session.async_payment_succeeded",
+    "checkout.session.async_payment_failed",
+    "checkout.session.expired",
+    "refund.created",
+    "refund.updated",
+    "refund.failed",
+    "charge.dispute.created",
+    "charge.dispute.closed",
+    "charge.dispute.funds_withdrawn",
+    "charge.dispute.funds_reinstated",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +37,40 @@ class ProviderNotice:
     kind: str
     object_id: str
     reference: str
+
+
+@dataclass(frozen=True, slots=True)
+class EventPage:
+    """Some events of a list. `cursor` is the id of the last one, after which the list goes on; empty at its end."""
+
+    notices: tuple[ProviderNotice, ...]
+    cursor: str
+
+
+def read_event(found: object) -> ProviderNotice | None:
+    """Read an event; None for a kind that we do not ask for, or anything that is no event."""
+    data = found.get("data") if isinstance(found, dict) else None
+    subject = data.get("object") if isinstance(data, dict) else None
+    if not isinstance(found, dict) or not isinstance(subject, dict) or found.get("type") not in EVENTS:
+        return None
+    ids = (found.get("id"), subject.get("id"))
+    if not all(isinstance(one, str) and 0 < len(one) <= LONGEST_ID for one in ids):
+        return None
+    reference = subject.get("client_reference_id")
+    return ProviderNotice(str(ids[0]), found["type"], str(ids[1]), reference if isinstance(reference, str) else "")
+
+
+def read_page(found: Mapping[str, Any], *, most: int) -> EventPage:
+    """Read a page of a list of events. Raises `ProviderFault` if it does not say where the list goes on."""
+    rows = found.get("data")
+    rows = rows[:most] if isinstance(rows, list) else []
+    notices = tuple(notice for notice in map(read_event, rows) if notice)
+    if not found.get("has_more"):
+        return EventPage(notices, "")
+    last = rows[-1].get("id") if rows and isinstance(rows[-1], dict) else None
+    if not isinstance(last, str) or not 0 < len(last) <= LONGEST_ID:
+        raise ProviderFault("unavailable", "odd list")
+    return EventPage(notices, last)
 
 
 def verify_signature(body: bytes, header: str, secret: str, *, now: float) -> bool:
@@ -44,12 +94,4 @@ def read_notice(body: bytes) -> ProviderNotice | None:
         found = json.loads(body)
     except (ValueError, RecursionError):
         return None
-    data = found.get("data") if isinstance(found, dict) else None
-    subject = data.get("object") if isinstance(data, dict) else None
-    if not isinstance(subject, dict) or found.get("type") not in EVENTS:
-        return None
-    ids = (found.get("id"), subject.get("id"))
-    if not all(isinstance(one, str) and 0 < len(one) <= LONGEST_ID for one in ids):
-        return None
-    reference = subject.get("client_reference_id")
-    return ProviderNotice(str(ids[0]), found["type"], str(ids[1]), reference if isinstance(reference, str) else "")
+    return read_event(found)
