@@ -15,7 +15,7 @@ from config.errors import Conflict
 from workspaces.catalogue.dashboard.form_views import ConfirmView, Link, ObjectFormView
 from workspaces.finance.models import ProviderAccount
 from workspaces.finance.services.accounts import CONNECTING, payment_account_of
-from workspaces.finance.services.connecting import connect_account, disconnect_account
+from workspaces.finance.services.connecting import DISABLED, GONE, connect_account, disconnect_account, renew_endpoint
 from workspaces.subaccounts.dashboard.base import OWNER_ROLES, Role
 
 PAGE: Final = "app:payment-account"
@@ -30,11 +30,26 @@ PERMISSIONS: Final = (
     ("Disputes", gettext_lazy("Read")),
     ("Balance Transactions", gettext_lazy("Read")),
     ("Webhook Endpoints", gettext_lazy("Write")),
+    ("Events", gettext_lazy("Read")),
 )
 FAILURES: Final = {
     CONNECTING: gettext_lazy("Connecting was interrupted. Enter the key again."),
     "key_refused": gettext_lazy("Stripe refuses the key. Make a new one there and enter it here."),
     "permission_missing": gettext_lazy("The key lacks a permission. Add it at Stripe, or enter another key."),
+}
+ENDPOINT_FAILURES: Final = {
+    GONE: gettext_lazy(
+        "The webhook endpoint was deleted at Stripe. Payments and refunds are recorded late until you set it up again."
+    ),
+    DISABLED: gettext_lazy(
+        "The webhook endpoint was disabled at Stripe. Payments and refunds are recorded late until you set it up again."
+    ),
+}
+LOOK_FAILURES: Final = {
+    "permission_missing": gettext_lazy(
+        "The key may not read events, so a refund or dispute at Stripe can be missed. At Stripe, add the permission "
+        "Events: Read to the key, then enter the key again here."
+    )
 }
 
 
@@ -85,8 +100,45 @@ class PaymentAccountPage(ObjectFormView[KeyForm]):
 
     def context(self) -> dict[str, Any]:
         account = self.account
-        failure = FAILURES.get(account.failure, "") if account else ""
-        return {**super().context(), "account": account, "failure": failure, "permissions": PERMISSIONS}
+        found: dict[str, Any] = {"account": account, "permissions": PERMISSIONS}
+        if account:
+            found["failure"] = FAILURES.get(account.failure, "")
+            found["endpoint_failure"] = ENDPOINT_FAILURES.get(account.endpoint_failure, "")
+            found["look_failure"] = LOOK_FAILURES.get(account.look_failure, "")
+        return {**super().context(), **found}
+
+
+class PaymentAccountWebhooks(ConfirmView):
+    """Makes the webhook endpoint at Stripe anew. The account's page has a button that posts to it."""
+
+    nav = "app:payment-account"
+    form_page = PAGE
+    writers: ClassVar[frozenset[Role]] = OWNER_ROLES
+    writers_only = True
+
+    def heading(self) -> str:
+        return _("Set up webhooks again?")
+
+    def submit(self) -> str:
+        return _("Set up webhooks again")
+
+    def text(self) -> str:
+        return _("A new webhook endpoint replaces the present one at Stripe.")
+
+    def crumbs(self) -> list[Link]:
+        return [(TITLE, reverse(PAGE))]
+
+    def context(self) -> dict[str, Any]:
+        return {**super().context(), "danger": False}
+
+    def save(self, form: ConfirmationForm) -> HttpResponse:
+        account = payment_account_of(self.workspace)
+        with CALLS.slot() as is_free:
+            if not is_free:
+                raise ManyCalls
+            if account is not None and account.endpoint_failure:
+                renew_endpoint(account=account, by=self.by)
+        return self.done(_("Stripe sends webhooks again. What was missed is recorded in a moment."), PAGE)
 
 
 class PaymentAccountDisconnect(ConfirmView):
@@ -124,5 +176,6 @@ class PaymentAccountDisconnect(ConfirmView):
 
 urlpatterns = [
     path("payment-account", PaymentAccountPage.as_view(), name="payment-account"),
+    path("payment-account/webhooks", PaymentAccountWebhooks.as_view(), name="payment-account-webhooks"),
     path("payment-account/disconnect", PaymentAccountDisconnect.as_view(), name="payment-account-disconnect"),
 ]

@@ -186,11 +186,12 @@ def check_endpoint(stripe: Stripe, account: ProviderAccount) -> None:
         if fault.code not in {"permission_missing", "refused"}:
             raise
         return
-    _record_endpoint(account, GONE if found is None else "" if found.is_enabled else DISABLED)
+    record_endpoint_failure(account, GONE if found is None else "" if found.is_enabled else DISABLED)
 
 
 @transaction.atomic
-def _record_endpoint(account: ProviderAccount, failure: str) -> None:
+def record_endpoint_failure(account: ProviderAccount, failure: str) -> None:
+    """Record why no webhooks come, or with an empty text that they do. The first time, people are notified."""
     before = account.endpoint_failure
     rows = connected_accounts().filter(pk=account.pk, endpoint_id=account.endpoint_id, endpoint_failure=before)
     if before == failure or not rows.update(endpoint_failure=failure):

@@ -1,4 +1,4 @@
-"""Processes that are killed while they call Stripe: one session, one payment, one refund."""
+"""Processes that are killed while they call Stripe: one session, one payment, one refund, and no event is missed."""
 
 import pytest
 from django.utils.timezone import now
@@ -7,21 +7,37 @@ from agency.actors import SYSTEM
 from tests import furnished
 from tests.processes.preloaded import Order, Preloaded
 from tests.waiting import until
-from tests.workspaces.finance.payments.paying import deliver, make_due, paid_by_card, pay_at_stripe, press_pay, work
+from tests.workspaces.finance.payments.paying import (
+    KEY,
+    deliver,
+    make_due,
+    paid_by_card,
+    pay_at_stripe,
+    press_pay,
+    work,
+)
 from tools.sandbox.stripe.server import RunningStripe
-from workspaces.finance.models import Checkout, Invoice, Payment, ProviderAccount, Refund
+from workspaces.finance.models import Checkout, Invoice, Payment, ProviderAccount, ProviderEvent, Refund
 from workspaces.finance.services.refunds import refund_payment
 
 pytestmark = pytest.mark.django_db(transaction=True)
 a = furnished.a_with_customer
 
 
-def killed_at(stripe: RunningStripe, call: str, preloaded: Preloaded, work: str) -> None:
-    """Have a process work, let Stripe do its call and not answer, and kill the process then."""
-    stripe.control("fault", call=call, kind="hang", times=None, after=True)
+def faults_of(stripe: RunningStripe) -> int:
+    return sum(one["fault"] is not None for one in stripe.control("ledger")["calls"])
+
+
+def killed_at(stripe: RunningStripe, call: str, preloaded: Preloaded, work: str, *, skip: int = 0) -> None:
+    """Have a process work, let Stripe do its call and not answer, and kill the process then.
+
+    The first `skip` calls are answered.
+    """
+    before = faults_of(stripe)
+    stripe.control("fault", call=call, kind="hang", times=None, after=True, skip=skip)
     order = Order("tests.workspaces.finance.payments.killed_paying", (work,), stripe.variables)
     with preloaded.killed_at_end(order):
-        until(lambda: any(one["call"] == call for one in stripe.control("ledger")["calls"]))
+        until(lambda: faults_of(stripe) > before)
     stripe.control("fault")
 
 
@@ -50,3 +66,28 @@ def test_a_refund_that_is_killed_is_made_once(
     work(account)
     assert Refund.objects.get().status == "succeeded"
     assert [one["amount"] for one in stripe.control("ledger")["refunds"]] == [1_900]
+
+
+def test_a_look_that_is_killed_anywhere_misses_nothing(
+    invoice: Invoice, account: ProviderAccount, stripe: RunningStripe, preloaded: Preloaded
+) -> None:
+    payment = paid_by_card(invoice, stripe)
+    stripe.control("refund", payment_intent=payment.provider_id, amount=1_900)
+    stripe.control("flood", key=KEY, number=250)  # three pages, the refund on the last one
+    stripe.control("take")
+    looked_until = ProviderAccount.objects.get().looked_until
+    stored = []
+    for call, skip in (("read_endpoint", 0), ("list_events", 0), ("list_events", 1)):
+        make_due()
+        killed_at(stripe, call, preloaded, "worker", skip=skip)
+        stored.append(ProviderEvent.objects.filter(object_id__startswith="re_gone").count())
+        assert ProviderAccount.objects.get().looked_until == looked_until
+    assert stored == [0, 0, 100]
+    ProviderEvent.objects.filter(object_id__startswith="re_gone").update(due_at=None)
+    make_due()
+    work(account)
+    ProviderEvent.objects.filter(object_id__startswith="re_gone").update(due_at=None)
+    work(account)
+    assert ProviderEvent.objects.filter(object_id__startswith="re_gone").count() == 250
+    assert Refund.objects.get().amount == 1_900
+    assert ProviderAccount.objects.get().look_cursor == ""
