@@ -239,7 +239,7 @@ def budget_nearly_ends(tenant: Tenant) -> None:
 
 
 def card_account(tenant: Tenant) -> ProviderAccount:
-    return ProviderAccount.objects.create(workspace=tenant.workspace, endpoint_id="we_1")
+    return ProviderAccount.objects.get_or_create(workspace=tenant.workspace, endpoint_id="we_1")[0]
 
 
 def card_payment(tenant: Tenant) -> Payment:

@@ -11,6 +11,7 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from agency.models import ActivityEntry, NotificationEvent
+from config.metrics import METRICS, Gauge
 from tests import furnished
 from tests.agency.console.browsers import a_browser, text
 from tests.tenants import Tenant
@@ -259,3 +260,33 @@ def test_a_look_whose_place_is_gone_begins_again(account: ProviderAccount, strip
 
 def test_stripe_lists_no_more_kinds_at_once() -> None:
     assert len(EVENTS) <= 20
+
+
+def gauge(name: str) -> Any:
+    found = METRICS.get(name)
+    assert isinstance(found, Gauge)
+    assert found.read
+    return found.read()
+
+
+def test_metrics_say_what_waits_and_which_accounts_fail(
+    b: Tenant, account: ProviderAccount, stripe: RunningStripe
+) -> None:
+    work(account)
+    connected(b.workspace, "rk_test_other_1")
+    stripe.control("flood", key=KEY, number=3)
+    look_later(account)
+    assert (gauge("payment_accounts"), gauge("payment_events_waiting")) == (2, 3)
+    assert gauge("payment_accounts_failing") == {"key": 0, "webhooks": 0, "events": 0}
+    for rows, due in (
+        (ProviderEvent.objects.all(), "due_at"),
+        (ProviderAccount.objects.filter(pk=account.pk), "look_at"),
+    ):
+        rows.update(**{due: now() - timedelta(hours=1)})
+        assert 3_500 < gauge("payment_work_due_oldest_seconds") < 3_700, due
+        rows.update(**{due: now()})
+    rows.update(look_at=now() - timedelta(hours=1))
+    failing = {"failure": "key_refused", "endpoint_failure": "gone", "look_failure": "permission_missing"}
+    ProviderAccount.objects.filter(pk=account.pk).update(**failing)
+    assert gauge("payment_accounts_failing") == {"key": 1, "webhooks": 1, "events": 1}
+    assert gauge("payment_work_due_oldest_seconds") < 60
