@@ -72,18 +72,25 @@ def delete_endpoint(state: StripeState, account: Account, params: Params) -> Obj
 
 def list_events(state: StripeState, account: Account, params: Params) -> Object:
     """List events of the last thirty days, the newest first."""
-    kinds, length = params.get("types") or [], int(params.get("limit", 10))
-    if len(kinds) > MOST_KINDS or not 1 <= length <= LONGEST_PAGE:
-        raise invalid("Too many types, or a limit that is not between 1 and 100.", "types")
-    since = max(int((params.get("created") or {}).get("gte", 0)), int(time.time()) - KEPT_SECONDS)
-    rows = [one for one in reversed(account.events.values()) if one["created"] >= since]
-    rows = [one for one in rows if not kinds or one["type"] in kinds]
-    ids, after = [one["id"] for one in rows], params.get("starting_after")
-    if after and after not in account.events:
-        raise invalid(f"No such event: '{after}'", "starting_after", "resource_missing")
-    begin = ids.index(after) + 1 if after in ids else len(ids) if after else 0
-    page = rows[begin : begin + length]
-    return {"object": "list", "data": page, "has_more": begin + length < len(rows), "url": "/v1/events"}
+    kinds, since = params.get("types") or [], int(time.time()) - KEPT_SECONDS
+    if len(kinds) > MOST_KINDS:
+        raise invalid("Too many types.", "types")
+    rows = [one for one in account.events.values() if one["created"] >= since]
+    return _list("events", [one for one in rows if not kinds or one["type"] in kinds], params)
+
+
+def _list(name: str, rows: list[Object], params: Params) -> Object:
+    """Give a page of a list, the newest row first. `rows` are in the order of time."""
+    length, since = int(params.get("limit", 10)), int((params.get("created") or {}).get("gte", 0))
+    if not 1 <= length <= LONGEST_PAGE:
+        raise invalid("The limit is not between 1 and 100.", "limit")
+    found = [one for one in reversed(rows) if one["created"] >= since]
+    ids, after = [one["id"] for one in found], params.get("starting_after")
+    if after and after not in ids:
+        raise invalid(f"No such object: '{after}'", "starting_after", "resource_missing")
+    begin = ids.index(after) + 1 if after else 0
+    more = begin + length < len(found)
+    return {"object": "list", "data": found[begin : begin + length], "has_more": more, "url": f"/v1/{name}"}
 
 
 # Checkout sessions --------------------------------------------------------------------------------
@@ -240,8 +247,9 @@ def read_refund(state: StripeState, account: Account, params: Params) -> Object:
 
 
 def list_refunds(state: StripeState, account: Account, params: Params) -> Object:
-    rows = [one for one in account.refunds.values() if one["payment_intent"] == params.get("payment_intent")]
-    return {"object": "list", "data": rows[: int(params.get("limit", 10))], "has_more": False, "url": "/v1/refunds"}
+    intent = params.get("payment_intent")
+    rows = [one for one in account.refunds.values() if intent in {None, one["payment_intent"]}]
+    return _list("refunds", rows, params)
 
 
 def open_dispute(state: StripeState, account: Account, intent: str, amount: int | None) -> Object:
@@ -278,6 +286,10 @@ def read_dispute(state: StripeState, account: Account, params: Params) -> Object
     return _find(account.disputes, "dispute", params)
 
 
+def list_disputes(state: StripeState, account: Account, params: Params) -> Object:
+    return _list("disputes", list(account.disputes.values()), params)
+
+
 def _find(rows: dict[str, Object], what: str, params: Params) -> Object:
     key = str(params.get("id", ""))
     if key not in rows:
@@ -302,6 +314,7 @@ CALLS: Final[tuple[tuple[str, str, str, Call], ...]] = (
     ("POST", "refunds", "create_refund", create_refund),
     ("GET", "refunds", "list_refunds", list_refunds),
     ("GET", f"refunds/{ID}", "read_refund", read_refund),
+    ("GET", "disputes", "list_disputes", list_disputes),
     ("GET", f"disputes/{ID}", "read_dispute", read_dispute),
     ("GET", "events", "list_events", list_events),
 )

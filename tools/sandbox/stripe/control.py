@@ -109,6 +109,13 @@ def _endpoint(state: StripeState, options: Object) -> Any:
     return found
 
 
+def _forget_events(state: StripeState, options: Object) -> Any:
+    """Forget all events, as Stripe does after thirty days."""
+    for account in state.accounts.values():
+        account.events.clear()
+    return {}
+
+
 def _flood(state: StripeState, options: Object) -> Any:
     """Make many events about refunds that no longer exist, as if they had happened some seconds ago."""
     account = state.account_of(options["key"])
@@ -157,5 +164,6 @@ HANDLERS: Final[dict[str, Callable[[StripeState, Object], Any]]] = {
     "close_dispute": _close_dispute,
     "endpoint": _endpoint,
     "flood": _flood,
+    "forget_events": _forget_events,
     "ledger": _ledger,
 }

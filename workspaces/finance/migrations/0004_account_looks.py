@@ -27,7 +27,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="provideraccount",
             name="look_cursor",
-            field=models.CharField(blank=True, default="", max_length=255),
+            field=models.CharField(blank=True, default="", max_length=275),
         ),
         migrations.AddField(
             model_name="provideraccount",

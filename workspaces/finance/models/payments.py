@@ -23,7 +23,8 @@ class ProviderAccount(models.Model):
     `endpoint_id` is the provider's id of our webhook endpoint there, and `webhook_secret` signs what it sends.
     `failure` is the code of what keeps the account from working, empty while it works; `endpoint_failure` says why no
     webhooks come. At `look_at` the provider's list of events is read, for those whose webhooks were lost. All events
-    until `looked_until` are stored. A look that has begun goes on after the event `look_cursor`.
+    until `looked_until` are stored. A look that has begun goes on at `look_cursor`: the list's name, and after a colon
+    the id of its last row that was read.
     """
 
     class Provider(models.TextChoices):
@@ -45,7 +46,7 @@ class ProviderAccount(models.Model):
     look_at = models.DateTimeField(null=True, blank=True)
     looked_until = models.DateTimeField(null=True, blank=True)
     look_began_at = models.DateTimeField(null=True, blank=True)
-    look_cursor = models.CharField(max_length=LONGEST_PROVIDER_ID, blank=True, default="")
+    look_cursor = models.CharField(max_length=LONGEST_PROVIDER_ID + 20, blank=True, default="")
     look_tries = models.PositiveSmallIntegerField(default=0)
     look_failure = models.CharField(max_length=60, blank=True, default="")
     created_at = models.DateTimeField(default=now, editable=False)

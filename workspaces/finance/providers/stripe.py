@@ -12,7 +12,7 @@ from uuid import UUID
 
 from workspaces.finance.providers.faults import ProviderFault
 from workspaces.finance.providers.transport import TOO_LONG, BoundedClient, api_address
-from workspaces.finance.providers.webhooks import EVENTS, LONGEST_ID, EventPage, read_page
+from workspaces.finance.providers.webhooks import EVENT_LIST, EVENTS, LONGEST_ID, EventPage, read_page
 
 SECONDS: Final = 10.0
 # Lists are asked for with fewer rows if an answer is too long to be read.
@@ -226,25 +226,25 @@ class Stripe:
     def dispute(self, dispute_id: str) -> ProviderDispute:
         return _dispute(self._call(lambda client, options: client.v1.disputes.retrieve(dispute_id, None, options)))
 
-    def events(self, *, since: datetime, after: str = "") -> EventPage:
-        """List the events of `EVENTS`, the newest first; those that follow the event `after` if it is given.
+    def listed(self, name: str, *, since: datetime, after: str = "") -> EventPage:
+        """List the events of `EVENTS`, or the objects of `OBJECT_LISTS`, that were made since then, the newest first.
 
-        Stripe keeps events for thirty days. Up to three calls are made.
+        The list begins after the row `after` if it is given. Up to three calls are made.
         """
-        params: dict[str, Any] = {"types": list(EVENTS), "created": {"gte": int(since.timestamp())}}
-        if after:
-            params["starting_after"] = after
+        params: dict[str, Any] = {"created": {"gte": int(since.timestamp())}}
+        params |= {"types": list(EVENTS)} if name == EVENT_LIST else {}
+        params |= {"starting_after": after} if after else {}
         for length in LIST_LENGTHS[:-1]:
             try:
-                return self._events({**params, "limit": length})
+                return self._page(name, {**params, "limit": length})
             except ProviderFault as fault:
                 if fault.reason != TOO_LONG:
                     raise
-        return self._events({**params, "limit": LIST_LENGTHS[-1]})
+        return self._page(name, {**params, "limit": LIST_LENGTHS[-1]})
 
-    def _events(self, params: dict[str, Any]) -> EventPage:
-        found = self._call(lambda client, options: client.v1.events.list(params, options))
-        return read_page(found, most=params["limit"])
+    def _page(self, name: str, params: dict[str, Any]) -> EventPage:
+        found = self._call(lambda client, options: getattr(client.v1, name).list(params, options))
+        return read_page(name, found, most=params["limit"])
 
     def _call(self, call: Callable[[Any, dict[str, str]], Any], *, key: UUID | None = None) -> Mapping[str, Any]:
         library = load_stripe()

@@ -5,6 +5,7 @@ import hmac
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from workspaces.finance.providers.faults import ProviderFault
@@ -31,7 +32,10 @@ EVENTS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class ProviderNotice:
-    """An event's id and kind, the object's id, and our own id if the object carries it."""
+    """An event's id and kind, the object's id, and our own id if the object carries it.
+
+    `event_id` is empty for an object that was found without an event.
+    """
 
     event_id: str
     kind: str
@@ -39,9 +43,14 @@ class ProviderNotice:
     reference: str
 
 
+# The lists in which events are looked for. Stripe keeps events for thirty days, and the objects themselves for ever.
+EVENT_LIST: Final = "events"
+OBJECT_LISTS: Final = {"refunds": "refund.updated", "disputes": "charge.dispute.created"}
+
+
 @dataclass(frozen=True, slots=True)
 class EventPage:
-    """Some events of a list. `cursor` is the id of the last one, after which the list goes on; empty at its end."""
+    """Some rows of a list. `cursor` is the id of the last one, after which the list goes on; empty at its end."""
 
     notices: tuple[ProviderNotice, ...]
     cursor: str
@@ -60,17 +69,23 @@ def read_event(found: object) -> ProviderNotice | None:
     return ProviderNotice(str(ids[0]), found["type"], str(ids[1]), reference if isinstance(reference, str) else "")
 
 
-def read_page(found: Mapping[str, Any], *, most: int) -> EventPage:
-    """Read a page of a list of events. Raises `ProviderFault` if it does not say where the list goes on."""
+def _read_object(found: object, kind: str) -> ProviderNotice | None:
+    key = found.get("id") if isinstance(found, dict) else None
+    return ProviderNotice("", kind, key, "") if isinstance(key, str) and 0 < len(key) <= LONGEST_ID else None
+
+
+def read_page(name: str, found: Mapping[str, Any], *, most: int) -> EventPage:
+    """Read a page of the list with this name. Raises `ProviderFault` if it does not say where the list goes on."""
     rows = found.get("data")
     rows = rows[:most] if isinstance(rows, list) else []
-    notices = tuple(notice for notice in map(read_event, rows) if notice)
+    read = read_event if name == EVENT_LIST else partial(_read_object, kind=OBJECT_LISTS[name])
+    notices = tuple(notice for notice in map(read, rows) if notice)
     if not found.get("has_more"):
         return EventPage(notices, "")
-    last = rows[-1].get("id") if rows and isinstance(rows[-1], dict) else None
-    if not isinstance(last, str) or not 0 < len(last) <= LONGEST_ID:
+    last = _read_object(rows[-1], name) if rows else None
+    if last is None:
         raise ProviderFault("unavailable", "odd list")
-    return EventPage(notices, last)
+    return EventPage(notices, last.object_id)
 
 
 def verify_signature(body: bytes, header: str, secret: str, *, now: float) -> bool:

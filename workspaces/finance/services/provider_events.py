@@ -6,6 +6,7 @@ that list, and stores what it finds as if it had come.
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
@@ -15,10 +16,10 @@ from django.db.models import QuerySet
 
 from config.db import TimeOrExpression, database_now
 from config.retention import ExpiredRows
-from workspaces.finance.models import Checkout, Payment, ProviderAccount, ProviderEvent
+from workspaces.finance.models import Checkout, Dispute, Payment, ProviderAccount, ProviderEvent
 from workspaces.finance.providers.faults import OF_THE_KEY, PASSING, ProviderFault
 from workspaces.finance.providers.stripe import LIST_LENGTHS, Stripe
-from workspaces.finance.providers.webhooks import EventPage, ProviderNotice
+from workspaces.finance.providers.webhooks import EVENT_LIST, OBJECT_LISTS, EventPage, ProviderNotice
 from workspaces.finance.services.accounts import connected_accounts
 from workspaces.finance.services.checkouts import apply_session
 from workspaces.finance.services.connecting import check_endpoint
@@ -43,6 +44,8 @@ LOOK_EVERY: Final = timedelta(hours=6)
 LOOK_WITHOUT_WEBHOOKS: Final = timedelta(minutes=15)
 # Events may appear in the list later than their time says, and the clocks of the two sides differ.
 OVERLAP: Final = timedelta(days=1)
+EVENTS_ARE_KEPT: Final = timedelta(days=30)
+ENDED_DISPUTES: Final = ("won", "lost", "warning_closed", "prevented")
 # A turn reads this many pages, so that an account with many events does not keep a thread.
 MOST_PAGES: Final = 3
 EVENTS_FIRST: Final = timedelta(minutes=1)
@@ -193,24 +196,53 @@ def look_for_events(stripe: Stripe, account: ProviderAccount) -> None:
         page = _read_page(stripe, account)
         if page is None or not _store_page(account, page):
             return
-        if not page.cursor:
+        if not account.look_cursor:
             _end_look(account, looked_until=account.look_began_at)
             return
     _change_look(account, look_at=database_now(), look_tries=0, look_failure="")
 
 
 def _read_page(stripe: Stripe, account: ProviderAccount) -> EventPage | None:
-    """Read the next page; None if the key may not. The look begins again if the event of its cursor is gone."""
-    since = (account.looked_until or account.created_at) - OVERLAP
+    """Read the next page, with the place where the look goes on as its cursor. None if the key may not read events.
+
+    If the last look is longer ago than events are kept, the lists of refunds and disputes follow. The look begins again
+    if the row of its cursor is gone.
+    """
+    name, _, after = account.look_cursor.rpartition(":")
+    name, since = name or EVENT_LIST, _since(account)
     try:
-        return stripe.events(since=since, after=account.look_cursor)
+        page = stripe.listed(name, since=since, after=after)
     except ProviderFault as fault:
-        if fault.code == "permission_missing":
+        if fault.code == "permission_missing" and name == EVENT_LIST:
             _end_look(account, failure=fault.code)
             return None
-        if account.look_cursor and fault.code in {"not_found", "refused"}:
+        if after and fault.code in {"not_found", "refused"}:
             _change_look(account, look_began_at=None, look_cursor="")
         raise
+    began = account.look_began_at or database_now()
+    lists = [EVENT_LIST, *OBJECT_LISTS] if since < began - EVENTS_ARE_KEPT else [EVENT_LIST]
+    following = lists[lists.index(name) + 1 :][:1] if name in lists else []
+    if page.cursor:
+        return EventPage(_named(page.notices, began), f"{name}:{page.cursor}")
+    notices = page.notices if following or name == EVENT_LIST else (*page.notices, *_open_disputes(account))
+    return EventPage(_named(notices, began), f"{following[0]}:" if following else "")
+
+
+def _since(account: ProviderAccount) -> datetime:
+    return (account.looked_until or account.created_at) - OVERLAP
+
+
+def _named(notices: Iterable[ProviderNotice], began: datetime) -> tuple[ProviderNotice, ...]:
+    """Give objects that were found without an event one of this look, so that each look can find them."""
+    look = int(began.timestamp())
+    return tuple(one if one.event_id else replace(one, event_id=f"{one.object_id}:{look}"[:255]) for one in notices)
+
+
+def _open_disputes(account: ProviderAccount) -> list[ProviderNotice]:
+    """Return the disputes that we know as open. They may have ended since, and lists have them by their beginning."""
+    rows = Dispute.objects.filter(payment__account=account).exclude(status__in=ENDED_DISPUTES)
+    known = rows.values_list("provider_id", flat=True)[:MOST_WAITING]
+    return [ProviderNotice("", OBJECT_LISTS["disputes"], provider_id, "") for provider_id in known]
 
 
 @transaction.atomic

@@ -224,6 +224,31 @@ def test_a_page_too_long_to_be_read_is_asked_for_in_pieces(account: ProviderAcco
     assert ProviderEvent.objects.count() == 25
 
 
+def test_after_months_without_a_look_refunds_and_disputes_themselves_are_listed(
+    payment: Payment, account: ProviderAccount, stripe: RunningStripe
+) -> None:
+    """Stripe keeps events for thirty days."""
+    known = stripe.control("dispute", payment_intent=payment.provider_id, amount=4_000)
+    work(look_later(account))
+    assert Dispute.objects.get().withdrawn
+    stripe.control("close_dispute", dispute=known["id"], won=True)
+    for _ in range(12):
+        stripe.control("refund", payment_intent=payment.provider_id, amount=100)
+    stripe.control("dispute", payment_intent=payment.provider_id, amount=1_000)
+    stripe.control("forget_events")
+    work(look_later(account))
+    assert Refund.objects.count() == 0
+    ProviderAccount.objects.update(looked_until=now() - timedelta(days=60))
+    stripe.control("fault", call="list_refunds", kind="huge", times=1)  # so that the list has several pages
+    look_later(account)
+    for _ in range(2):
+        work(account)
+    assert Refund.objects.count() == 12
+    assert set(Dispute.objects.values_list("status", "amount")) == {("won", 4_000), ("needs_response", 1_000)}
+    assert Invoice.objects.get(pk=payment.invoice_id).paid == 11_900 - 1_200 - 1_000
+    assert look_later(account).look_cursor == ""
+
+
 def test_an_event_that_is_listed_late_is_found(account: ProviderAccount, stripe: RunningStripe) -> None:
     work(account)
     stripe.control("flood", key=KEY, number=1, ago=3_600)
@@ -237,9 +262,9 @@ def test_a_look_stores_nothing_for_an_account_that_was_disconnected_meanwhile(
     """Its events would be due for ever."""
 
     class Interrupted(Stripe):
-        def events(self, **options: Any) -> EventPage:
+        def listed(self, name: str, **options: Any) -> EventPage:
             disconnect_account(account=ProviderAccount.objects.get(), now=now(), by=SYSTEM)
-            return super().events(**options)
+            return super().listed(name, **options)
 
     stripe.control("flood", key=KEY, number=1)
     look_for_events(Interrupted(KEY), account)
@@ -248,10 +273,10 @@ def test_a_look_stores_nothing_for_an_account_that_was_disconnected_meanwhile(
 
 
 def test_a_look_whose_place_is_gone_begins_again(account: ProviderAccount, stripe: RunningStripe) -> None:
-    """Stripe forgets events after thirty days."""
+    """Stripe has forgotten the event meanwhile."""
     work(account)
     stripe.control("flood", key=KEY, number=5)
-    ProviderAccount.objects.update(look_at=now(), look_began_at=now(), look_cursor="evt_forgotten")
+    ProviderAccount.objects.update(look_at=now(), look_began_at=now(), look_cursor="events:evt_forgotten")
     assert not take_turn(account.pk)
     make_due()
     work(account)
