@@ -112,7 +112,7 @@ class StripeState:
 
     def record(self, account: Account, kind: str, subject: Object, *, ago: int = 0) -> None:
         """Make the event of a change. It is listed, and goes to each endpoint of the account that wants it."""
-        body = {
+        body: Object = {
             "id": new_id("evt"),
             "object": "event",
             "type": kind,

@@ -49,7 +49,7 @@ ENDPOINT_FAILURES: Final = {
 }
 LOOK_FAILURES: Final = {
     "permission_missing": gettext_lazy(
-        "The key may not read events, so a refund or dispute at Stripe can be missed. At Stripe, add the permission "
+        "The key cannot read events, so a refund or dispute at Stripe can be missed. At Stripe, add the permission "
         "Events: Read to the key, then enter the key again here."
     )
 }
