@@ -5,6 +5,7 @@ may be doubled, late, or in any order. An event that comes never is found in the
 that list, and stores what it finds as if it had come.
 """
 
+import time
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -46,8 +47,10 @@ LOOK_WITHOUT_WEBHOOKS: Final = timedelta(minutes=15)
 OVERLAP: Final = timedelta(days=1)
 EVENTS_ARE_KEPT: Final = timedelta(days=30)
 ENDED_DISPUTES: Final = ("won", "lost", "warning_closed", "prevented")
-# A turn reads this many pages, so that an account with many events does not keep a thread.
+# A turn reads this many pages, so that an account with many events does not keep a thread. It begins no page after so
+# many seconds: a page may take three calls of ten seconds.
 MOST_PAGES: Final = 3
+LOOK_SECONDS: Final = 10.0
 EVENTS_FIRST: Final = timedelta(minutes=1)
 # Work that killed its process is counted from the beginning after a day.
 AFTER_CRASHES: Final = timedelta(hours=25)
@@ -185,11 +188,14 @@ def look_for_events(stripe: Stripe, account: ProviderAccount) -> None:
     A look begins with a check of the webhook endpoint. If the list is longer than a turn may take, the next turn goes
     on where this one ended. Without the permission to read events, the look has failed until the next one.
     """
+    until = time.monotonic() + LOOK_SECONDS
     if account.look_began_at is None:
         check_endpoint(stripe, account)
         if not _change_look(account, look_began_at=database_now()):
             return
     for _ in range(MOST_PAGES):
+        if time.monotonic() > until:
+            break
         if not _has_room(account, LIST_LENGTHS[0]):
             _change_look(account, look_at=database_now() + EVENTS_FIRST, look_tries=0, look_failure="")
             return

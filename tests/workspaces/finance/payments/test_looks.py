@@ -20,6 +20,7 @@ from tools.sandbox.stripe.server import RunningStripe
 from workspaces.finance.models import Dispute, Invoice, Payment, ProviderAccount, ProviderEvent, Refund
 from workspaces.finance.providers.stripe import Stripe
 from workspaces.finance.providers.webhooks import EVENTS, EventPage
+from workspaces.finance.services import provider_events
 from workspaces.finance.services.accounts import accepts_payments
 from workspaces.finance.services.connecting import disconnect_account
 from workspaces.finance.services.provider_events import LOOK_EVERY, MOST_PAGES, MOST_WAITING, look_for_events
@@ -281,6 +282,18 @@ def test_a_look_whose_place_is_gone_begins_again(account: ProviderAccount, strip
     make_due()
     work(account)
     assert ProviderEvent.objects.count() == 5
+
+
+def test_a_slow_look_goes_on_in_the_next_turn(
+    account: ProviderAccount, stripe: RunningStripe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(provider_events, "LOOK_SECONDS", -1.0)
+        assert look_later(account).look_began_at
+    assert calls_of(stripe, "list_events") == 0
+    work(account)
+    account.refresh_from_db()
+    assert (account.look_began_at, calls_of(stripe, "read_endpoint")) == (None, 1)
 
 
 def test_stripe_lists_no_more_kinds_at_once() -> None:
