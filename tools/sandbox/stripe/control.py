@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Final
 
-from tools.sandbox.stripe import api
+from tools.sandbox.stripe import api, payouts
 from tools.sandbox.stripe.state import Account, Fault, Object, StripeState
 
 KINDS: Final = frozenset({"429", "500", "403", "garbage", "huge", "hang", "close"})
@@ -25,8 +25,9 @@ def _reset(state: StripeState, options: Object) -> Any:
 def _forget_objects(state: StripeState, options: Object) -> Any:
     """Forget what was paid. Accounts keep their keys and webhook endpoints."""
     for account in state.accounts.values():
-        for objects in (account.sessions, account.intents, account.refunds, account.disputes):
-            objects.clear()
+        kinds = ("sessions", "intents", "refunds", "disputes", "balance", "payouts")
+        for kind in kinds:
+            getattr(account, kind).clear()
     return {}
 
 
@@ -99,9 +100,25 @@ def _close_dispute(state: StripeState, options: Object) -> Any:
     return account.disputes[options["dispute"]]
 
 
+def _payout(state: StripeState, options: Object) -> Any:
+    """Pay out what has arrived since the last payout, or `amount` as a person does in Stripe's dashboard."""
+    account = state.accounts[options.get("account", "acct_demo")]
+    for fee in options.get("fees", ()):
+        payouts.charge_fee(account, fee)
+    return api.shown(payouts.create(state, account, options.get("amount"), options.get("days", 2)))
+
+
+def _change_payout(state: StripeState, options: Object) -> Any:
+    """Let a payout become `in_transit`, `paid`, `failed` or `canceled`, or be `reconciled`."""
+    account = _account_with(state, "payouts", options["payout"])
+    payout = account.payouts[options["payout"]]
+    payouts.change(state, account, payout, options["status"])
+    return api.shown(payout)
+
+
 def _ledger(state: StripeState, options: Object) -> Any:
     """Tell all calls, and every object of every account."""
-    kinds = ("endpoints", "sessions", "intents", "refunds", "disputes")
+    kinds = ("endpoints", "sessions", "intents", "refunds", "disputes", "balance", "payouts")
     objects = {
         kind: [api.shown(one) for account in state.accounts.values() for one in getattr(account, kind).values()]
         for kind in kinds
@@ -135,5 +152,7 @@ HANDLERS: Final[dict[str, Callable[[StripeState, Object], Any]]] = {
     "change_refund": _change_refund,
     "dispute": _dispute,
     "close_dispute": _close_dispute,
+    "payout": _payout,
+    "change_payout": _change_payout,
     "ledger": _ledger,
 }
